@@ -6,18 +6,19 @@ import { ApiError } from "../schema/errors/ApiError.ts"
 import { Readmission } from "./base/Readmission.ts"
 
 /**
- * The actors of this process. An actor is one record: commands to it take turns, in the order of arrival. The turns order commands
- * and protect nothing, because other writers change the same rows: a command reads what it decides on in the transaction that
- * writes. A record has a mailbox and a fiber only while there are commands to it.
+ * The actors of this process. An actor is one record, and the commands to it run one at a time, in order of arrival. This order
+ * protects nothing, because other writers change the same rows: a command reads everything it decides on in the transaction that
+ * writes. A record has a mailbox and a fiber only while it has commands.
  *
- * - `schema/commands` declares the commands of one kind of actor. The declaration is the key of their client.
- * - `mailboxesOf` makes that client. It needs nothing, so that lower floors may command higher ones. Commands wait until `serve`.
- * - `serve` gives the actors their behaviour, and stops them when its layer is closed.
+ * - `schema/commands` declares the commands of one kind of actor. The declaration is the key of the client for them.
+ * - `mailboxesOf` creates that client. It requires no services, so lower floors can send commands to higher ones. Commands wait
+ *   until `serve` is running.
+ * - `serve` provides the handlers, and stops the actors when its layer is closed.
  *
- * A command that waits leaves with its caller. A command that has begun runs to its end, even if its caller is interrupted.
+ * If its caller is interrupted, a command that waits is dropped, but a command that has begun runs to its end.
  */
 
-/** Commands that may wait for one record. */
+/** Maximum number of commands that wait for one record. */
 export const mostWaiting = 512
 
 const tooMany = new ApiError({
@@ -26,7 +27,7 @@ const tooMany = new ApiError({
   retryAfter: 1
 })
 
-/** The handlers of an actor's commands, by name. `Needs` contains the services of each. */
+/** The handlers of an actor's commands, by name. `Needs` are the services that each one requires. */
 type Handlers<Id, Rpcs extends Rpc.Any, Needs> = {
   readonly [Name in keyof Needs]: (
     id: Id,
@@ -36,15 +37,15 @@ type Handlers<Id, Rpcs extends Rpc.Any, Needs> = {
 
 /** A command in a mailbox. */
 interface Entry {
-  /** Executes the command and answers its caller. */
+  /** Executes the command and completes its caller. */
   readonly work: Effect.Effect<void>
-  /** Answers the caller of a command that is not executed. */
+  /** Completes the caller of a command that is not executed. */
   readonly stop: () => void
 }
 
 interface Mailbox {
   readonly waiting: Array<Entry>
-  /** The command that has begun. */
+  /** The command that is running. */
   current: Entry | undefined
   fiber: Fiber.Fiber<void> | undefined
 }
@@ -57,13 +58,13 @@ type Execute<Id, Rpcs extends Rpc.Any> = <Name extends Rpcs["_tag"]>(
   payload: Rpc.Payload<Named<Rpcs, Name>>
 ) => Effect.Effect<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>>>
 
-/** The behaviour of the actors of one kind, and the services of their layer. */
+/** The handlers of one kind of actor, with the services of their layer. */
 interface Behavior<Id, Rpcs extends Rpc.Any> {
   readonly execute: Execute<Id, Rpcs>
   readonly context: Context.Context<never>
 }
 
-/** Identifies the mailboxes of one kind of actor among the services. */
+/** The service key for the mailboxes of one kind of actor. */
 export interface MailboxesOf<Type extends string> {
   readonly _: unique symbol
   readonly type: Type
@@ -71,18 +72,18 @@ export interface MailboxesOf<Type extends string> {
 
 interface Mailboxes<Id, Rpcs extends Rpc.Any> {
   readonly open: (behavior: Behavior<Id, Rpcs>) => Effect.Effect<void>
-  /** Interrupts the commands that have begun, waits until they are rolled back, and answers every caller. */
+  /** Interrupts running commands, waits until they are rolled back, and completes every caller. */
   readonly stop: Effect.Effect<void>
-  /** The number of records that have a mailbox. */
+  /** The number of records with a mailbox. */
   readonly busy: Effect.Effect<number>
 }
 
-/** The key of the mailboxes of one kind of actor. */
+/** The service key for the mailboxes of one kind of actor. */
 export const mailboxesKey = <Type extends string, Id extends string, Rpcs extends Rpc.Any>({
   type
 }: Commands<Type, Id, Rpcs>) => Context.Service<MailboxesOf<Type>, Mailboxes<Id, Rpcs>>(`svc/actors/mailboxes/${type}`)
 
-/** A command runs with the services of its actor. It inherits only its caller's span and admission. */
+/** Runs a command with the services of its actor. Only the span and the admission come from its caller. */
 const asActor = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   actor: Context.Context<R>,
@@ -101,7 +102,7 @@ const isClient = <Id, Rpcs extends Rpc.Any>(
   client: object
 ): client is Client<Id, Rpcs> => commands.every(({ _tag }) => _tag in client)
 
-/** A method for each command. */
+/** The client, with one method per command. */
 const clientOf = <Id, Rpcs extends Rpc.Any>(
   commands: ReadonlyArray<Rpcs>,
   send: <Name extends Rpcs["_tag"]>(
@@ -128,7 +129,7 @@ const makeMailboxes = <Type extends string, Id extends string, Rpcs extends Rpc.
   let behavior: Behavior<Id, Rpcs> | undefined
   let stopped = false
 
-  /** Begins the next command or removes the mailbox in one synchronous step, so that no command arrives between the two. */
+  /** Starts the next command or removes the mailbox, in one synchronous step, so that no command can arrive in between. */
   const hasNext = (id: Id, mailbox: Mailbox) => {
     mailbox.current = mailbox.waiting.shift()
     if (mailbox.current === undefined) mailboxes.delete(id)
@@ -153,7 +154,7 @@ const makeMailboxes = <Type extends string, Id extends string, Rpcs extends Rpc.
     fresh.fiber = Effect.runForkWith(context)(workOf(id, fresh))
   }
 
-  /** A running command does not leave. */
+  /** Removes a waiting command; a running one continues. */
   const leave = (id: Id, entry: Entry) => {
     const waiting = mailboxes.get(id)?.waiting ?? []
     const index = waiting.indexOf(entry)
@@ -167,7 +168,7 @@ const makeMailboxes = <Type extends string, Id extends string, Rpcs extends Rpc.
     name: Name,
     payload: Rpc.Payload<Named<Rpcs, Name>>
   ) =>
-    // Registering the caller, entering the mailbox and starting its fiber are one step that no interruption can divide.
+    // Registers the caller, enters the mailbox and starts its fiber in one step that cannot be interrupted.
     Effect.callback<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>> | ApiError>((resume) => {
       if (stopped) return resume(Effect.interrupt)
       if ((mailboxes.get(id)?.waiting.length ?? 0) >= mostWaiting) return resume(Effect.fail(tooMany))
@@ -229,7 +230,7 @@ const makeMailboxes = <Type extends string, Id extends string, Rpcs extends Rpc.
   return { client: clientOf<Id, Rpcs>(commands, send), mailboxes: layers }
 }
 
-/** The client of one kind of actor, and its mailboxes. */
+/** The client and mailboxes of one kind of actor. */
 export const mailboxesOf = <Type extends string, Id extends string, Rpcs extends Rpc.Any>(
   commands: Commands<Type, Id, Rpcs>
 ) =>
@@ -241,8 +242,8 @@ export const mailboxesOf = <Type extends string, Id extends string, Rpcs extends
   )
 
 /**
- * Serves one kind of actor. The services that the handlers need are inferred from them, and are those of this layer. Closing the
- * layer interrupts the commands that have begun, waits until they are rolled back, and answers every caller.
+ * Serves one kind of actor. The services that the handlers require are inferred, and are those of this layer. Closing the layer
+ * interrupts running commands, waits until they are rolled back, and completes every caller.
  */
 export const serve = <
   Type extends string,

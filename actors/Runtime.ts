@@ -24,7 +24,7 @@ import { RunRecovery } from "./running/execution/RunRecovery.ts"
 import { RunGroups } from "./running/run-group/RunGroups.ts"
 import { upkeep } from "./upkeep/UpkeepLayers.ts"
 
-/** The clients of all actors. They need nothing, so that lower floors may command higher ones. */
+/** The clients of all actors. They require no services, so lower floors can send commands to higher ones. */
 const mailboxes = Layer.mergeAll(
   mailboxesOf(CapsuleCommands),
   mailboxesOf(ConnectionCommands),
@@ -35,7 +35,7 @@ const mailboxes = Layer.mergeAll(
   mailboxesOf(SourceCommands)
 )
 
-/** The Runs of a previous process are settled first; only afterwards are Runs taken from the queue. */
+/** Settles the Runs of a previous process before Runs are taken from the queue. */
 const work = Layer.effectDiscard(
   Effect.gen(function* () {
     const recovery = yield* RunRecovery
@@ -49,15 +49,15 @@ const work = Layer.effectDiscard(
     yield* Effect.forkScoped(groups.follow)
     yield* Effect.forkScoped((yield* DueWork).follow)
     yield* Effect.forkScoped(readWholeBacklog)
-    // Archives are kept for a day after their last record has been removed, because a new record may not have been written yet.
+    // An archive is kept for a day without a record, because a new record may not have been written yet.
     yield* Effect.forkScoped(Effect.repeat(cleanUpSnapshots, Schedule.spaced("1 day")))
     yield* Effect.addFinalizer(() => executor.drain)
   })
 )
 
 /**
- * All actors in one process on the embedded database, with their clients. Needs the database, the vault, audit and
- * cursors, the runner's services and `RunSettings`.
+ * All actors and their clients, in one process on the embedded database. Requires the database, the vault, audit and cursors, the
+ * runner's services and `RunSettings`.
  */
 export const layer = work.pipe(
   Layer.provideMerge(upkeep),

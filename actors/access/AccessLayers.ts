@@ -4,5 +4,7 @@ import { Approvals } from "./approval/Approvals.ts"
 import { NoticeEndpoints } from "./notice/NoticeEndpoints.ts"
 import { Teams } from "./team/Teams.ts"
 
-/** The rules of approval, and the teams of Workspaces. Accounts and members are composed with the routes that serve them. */
+/**
+ * Layers of the approval rules and the teams of Workspaces. The layers of accounts and members are composed with their routes.
+ */
 export const access = Layer.mergeAll(Approvals.layer, ApprovalRules.layer, Teams.layer, NoticeEndpoints.layer)

@@ -19,26 +19,26 @@ import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { ExtensionScopes, scopeCatalog, type ScopeEntry, scopeRefusal } from "./ScopeCatalog.ts"
 import { ScopesJson, TokenRow } from "./TokenRow.ts"
 
-/** The end of the previous page. */
+/** The last token of the previous page. */
 interface TokenAnchor {
   readonly createdAt: string
   readonly tokenId: string
 }
 
 interface TokenPage {
-  /** All of the subject's tokens, active and revoked, counted before the cursor is applied. */
+  /** The number of the subject's tokens, active and revoked, before the cursor is applied. */
   readonly total: number
   readonly tokens: ReadonlyArray<AccessTokenRow>
   readonly more: boolean
 }
 
-// A page without rows still carries the counts: its token columns are then null.
+// A page without rows has a single row with the counts, whose token columns are null.
 const Counts = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, token_id: Schema.Null })
 const Counted = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, ...AccessTokenRow.fields })
 
 /**
- * Count, cursor anchor and the page of `limit + 1` rows in one statement, so that they are consistent. Ascending by `created_at`,
- * then `token_id`. Fails with `invalid_request` if the anchor is no longer one of the subject's tokens.
+ * Reads the count, the cursor's anchor and `limit + 1` rows in one statement, so that they are consistent. Sorted by
+ * `created_at`, then `token_id`. Fails with `invalid_request` if the anchor is no longer one of the subject's tokens.
  */
 const readTokenPage = Effect.fn("readTokenPage")(function* (
   subject: string,
@@ -87,24 +87,24 @@ export interface NewAccessToken {
   readonly workspaceId?: WorkspaceId | undefined
   /** ISO 8601; 90 days from now if absent, at most 366 days. */
   readonly expiresAt?: string | undefined
-  /** The creator of an automation's token; absent for a person's own. */
+  /** The creator of an automation's token; absent for a person's own token. */
   readonly createdBy?: string | undefined
 }
 
 export interface CreatedAccessToken {
-  /** Shown only once. */
+  /** Returned only once. */
   readonly secret: Redacted.Redacted
   readonly token: AccountToken
 }
 
-/** Personal access tokens, as their owner manages them. */
+/** Personal access tokens of one subject. */
 export class AccessTokens extends Context.Service<
   AccessTokens,
   {
     readonly catalog: ReadonlyArray<ScopeEntry>
     /**
-     * Fails with `invalid_request` for invalid scopes or times, `permission_denied` for a Workspace the owner does not belong to,
-     * and `not_found` for an account that does not exist or is locked.
+     * Fails with `invalid_request` for invalid scopes or times, with `permission_denied` for a Workspace of which the owner is
+     * not a member, and with `not_found` for an account that does not exist or is locked.
      */
     readonly create: (
       context: CommandContext,
@@ -119,7 +119,7 @@ export class AccessTokens extends Context.Service<
     ) => Effect.Effect<AccountToken, ApiError>
     /** All tokens, oldest first. */
     readonly list: (subject: string, page: PageRequest) => Effect.Effect<Page<AccountToken>, ApiError>
-    /** The versioned inventory; a malformed cursor, or the cursor of a deleted token, fails with `invalid_request`. */
+    /** The versioned inventory. Fails with `invalid_request` for a malformed cursor or the cursor of a deleted token. */
     readonly inventory: (subject: string, page: PageRequest) => Effect.Effect<AccountTokenInventory, ApiError>
   }
 >()("svc/actors/access/account/AccessTokens") {
@@ -154,7 +154,7 @@ const make = Effect.gen(function* () {
       : yield* invalidRequest("expires_at: give a time in the future, at most 366 days from now.")
   })
 
-  /** A token limited to a Project in another Workspace would not grant access to anything, for no visible reason. */
+  /** Refuses a Project in another Workspace, because the token would silently grant no access. */
   const requireProjects = Effect.fnUntraced(function* ({ scopes, workspaceId }: NewAccessToken) {
     const named = limitsOf(scopes)?.projectIds ?? []
     if (named.length === 0) return
@@ -259,7 +259,7 @@ const make = Effect.gen(function* () {
     create,
     revoke,
     list: Effect.fn("AccessTokens.list")(function* (subject, page) {
-      // Several people may list an automation's tokens, so the cursor also belongs to its caller.
+      // Several people may list an automation's tokens, so the cursor is also bound to its caller.
       const binding = { route: "account.tokens", subject, filter: [page.subject] }
       const { nextCursor, tokens } = yield* readPage(binding, page)
       return { items: tokens, nextCursor }

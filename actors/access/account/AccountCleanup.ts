@@ -3,19 +3,19 @@ import { SqlClient } from "effect/sql"
 import { retention } from "../../../schema/records/Retention.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 
-/** Soon after startup, so that a server that restarts often also cleans up. */
+/** Runs soon after startup, so that a server that restarts often cleans up too. */
 const first = Duration.minutes(1)
 const every = Duration.hours(6)
 const keepEnded = retention.endedSession.after
 
 /**
- * Deletes sessions, links and challenges some time after they have expired or been revoked. Tokens are kept, because their
- * inventory includes revoked tokens.
+ * Deletes sessions, links and challenges some time after they have expired or been revoked. Keeps tokens, because their inventory
+ * includes revoked ones.
  */
 export class AccountCleanup extends Context.Service<
   AccountCleanup,
   {
-    /** Runs automatically a minute after startup, and every six hours. */
+    /** Called automatically a minute after startup, and then every six hours. */
     readonly purge: Effect.Effect<void>
   }
 >()("svc/actors/access/account/AccountCleanup") {

@@ -9,17 +9,17 @@ import type { AccountChange } from "../../base/mail/MailTexts.ts"
 import { AccountNoticeRow, NoticeKind } from "./ProfileRows.ts"
 import { verifiedAddress } from "./UserRow.ts"
 
-/** A change to the account, as its owner sees it. */
+/** A change to the account, as shown to its owner. */
 export const AccountNotice = Schema.Struct({
   id: Schema.String,
   kind: NoticeKind,
-  /** The previous address, the name of a passkey or the issuer of an identity. */
+  /** The previous address, the passkey's name or the issuer of an identity. */
   detail: Schema.NullOr(Schema.String),
   createdAt: Timestamp
 })
 export type AccountNotice = typeof AccountNotice.Type
 
-/** The change as named in a mail, which mentions neither passkeys nor providers. */
+/** The change as described in a mail, which mentions neither passkeys nor providers. */
 const mailedChanges: Readonly<Record<NoticeKind, AccountChange>> = {
   address: "address",
   password: "password",
@@ -42,20 +42,20 @@ export const hasUnseenNotices = (sql: SqlClient.SqlClient, subject: string) =>
   )
 
 /**
- * Notifies the owner of an account that its address or a sign-in method has changed, until they dismiss the notice: somebody else
- * may have made the change.
+ * Notifies the owner of an account of changes to its address or sign-in methods until they dismiss the notice, because somebody
+ * else may have made the change.
  */
 export class AccountNotices extends Context.Service<
   AccountNotices,
   {
     /**
-     * Written in the transaction of the change. If the server sends mails, a verified address is mailed too. A change of address
-     * is written before it takes effect: an attacker may be able to read mail at the new address.
+     * Writes a notice in the transaction of the change. If the server sends mails, it also mails a verified address. For a change
+     * of address, call it before the change, because an attacker may read mail at the new address.
      */
     readonly write: (subject: string, kind: NoticeKind, detail?: string) => Effect.Effect<void>
-    /** Notices that the person has not seen yet, newest first. */
+    /** The notices that the person has not dismissed yet, newest first. */
     readonly unseen: (subject: string) => Effect.Effect<ReadonlyArray<AccountNotice>>
-    /** Marks everything up to this notice as seen by the person. */
+    /** Marks this notice and all earlier ones as seen. */
     readonly see: (subject: string, noticeId: string) => Effect.Effect<void>
   }
 >()("svc/actors/access/account/AccountNotices") {

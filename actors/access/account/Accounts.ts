@@ -14,15 +14,15 @@ const accountNotOpen = new ApiError({
   message: "There is no such account, or it is disabled or deleted."
 })
 
-/** Resolves the credential of a request to the person behind it. */
+/** Resolves the credential of a request to a person. */
 export class Accounts extends Context.Service<
   Accounts,
   {
-    /** Fails with `invalid_token` unless it is a valid bearer token; a session's secret is not. */
+    /** Fails with `invalid_token` for anything but a valid bearer token, including the secret of a session. */
     readonly authenticateBearer: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
-    /** Fails with `unauthenticated` unless it is an open session. */
+    /** Fails with `unauthenticated` unless the secret belongs to an open session. */
     readonly authenticateSession: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
-    /** Fails with `unauthenticated` unless the account exists and is open, whether it belongs to a person or an automation. */
+    /** Fails with `unauthenticated` unless the account of this person or automation exists and is not locked. */
     readonly requireOpen: (subject: string) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/access/account/Accounts") {

@@ -14,7 +14,7 @@ import { AddressChangeRow } from "./ProfileRows.ts"
 import { Users } from "./Users.ts"
 
 export interface AddressLink {
-  /** Belongs in the fragment of the link, which browsers do not send. */
+  /** Put it into the fragment of the link, which browsers do not send. */
   readonly secret: Redacted.Redacted
   readonly expiresAt: string
 }
@@ -26,30 +26,31 @@ const refused = () =>
   })
 
 /**
- * Links that change an account's address. Possession of a link proves the address: the link was mailed to it, or an operator who
- * verified it handed the link over. It works only for its own account.
+ * Links that change an account's address. Using a link proves that the address belongs to the person, because it was mailed
+ * there, or because an operator who verified the address passed it on. A link works only for its own account.
  */
 export class AddressChanges extends Context.Service<
   AddressChanges,
   {
     /**
-     * A single-use link; the account's earlier links are revoked. Fails with `invalid_request` for the address, `not_found` for
-     * the account. Only the person who opens the link finds out if another account has the address.
+     * Creates a single-use link and revokes the account's earlier ones. Fails with `invalid_request` for an invalid address, and
+     * with `not_found` for an unknown account. Only the person who opens the link is told if another account uses the address.
      */
     readonly issue: (subject: string, email: string, proof: AddressProof) => Effect.Effect<AddressLink, ApiError>
     /**
-     * Mails a link to that address only: opening it proves the address. Fails as `issue` does, with `capability_not_available` if
-     * no mail is sent, and with `rate_limited` if the address has received or the person has sent too many.
+     * Mails a link to that address, and returns only its expiry, so that opening the link proves the address. Fails as `issue`
+     * does, with `capability_not_available` if the server sends no mail, and with `rate_limited` if the address received or the
+     * person sent too many mails.
      */
     readonly mail: (subject: string, email: string) => Effect.Effect<{ readonly expiresAt: string }, ApiError>
     /**
-     * The change that the link makes and its validity, without using it. Fails with `not_found` for everybody except the owner of
-     * the account.
+     * The change that the link would make, and its expiry. Does not use up the link. Fails with `not_found` unless the caller
+     * owns the account.
      */
     readonly inspect: (subject: string, secret: Redacted.Redacted) => Effect.Effect<AddressLinkState, ApiError>
     /**
-     * Changes the address. Fails with `not_found` for everybody except the owner of the account or if the link no longer works,
-     * and with `failed_precondition` if the address is taken.
+     * Changes the address. Fails with `not_found` if the caller does not own the account or the link is no longer valid, and with
+     * `failed_precondition` if the address is taken.
      */
     readonly redeem: (
       context: CommandContext,

@@ -6,8 +6,8 @@ import { UpstreamIdentityRow } from "./UpstreamIdentities.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**
- * Rewrites addresses that an earlier release stored with a domain in another script. An account keeps its spelling if another
- * account has the address in today's form; both spellings find it. Runs with the migrations, in their transaction or after it.
+ * Converts addresses whose domain an earlier release stored in a non-ASCII script. If another account has the converted address,
+ * the account keeps its spelling, and both spellings find it. Runs with the migrations, in their transaction or after it.
  */
 export const respellAccountAddresses = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -8,8 +8,8 @@ import { TokenRow } from "./TokenRow.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**
- * Creates a subject that never signs in, in the caller's transaction. It has no address: its own subject is used instead. The
- * creator is recorded, with the people behind a creator that is itself an automation.
+ * Creates a subject that never signs in, in the caller's transaction. Its subject replaces its address. The creator is recorded,
+ * and for a creator that is itself an automation, the people behind it.
  */
 export const makeAutomation = Effect.fn("makeAutomation")(function* (displayName: string, maker: AuditActor) {
   const sql = yield* SqlClient.SqlClient
@@ -31,14 +31,17 @@ export const makeAutomation = Effect.fn("makeAutomation")(function* (displayName
   return subject
 }, Effect.orDie)
 
-/** Renames an automation; does nothing for a person, since people name themselves. */
+/** Renames an automation. Does nothing for a person, because people choose their own names. */
 export const renameAutomation = Effect.fn("renameAutomation")(function* (subject: string, displayName: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE users SET ${StoredUser.changes(sql, { display_name: displayName, updated_at: yield* now })}
     WHERE subject = ${subject} AND kind = 'automation'`
 }, Effect.orDie)
 
-/** Revokes every active token of an automation, in the caller's transaction; a person's tokens may serve other Workspaces. */
+/**
+ * Revokes every active token of an automation, in the caller's transaction. Does nothing for a person, whose tokens may be for
+ * other Workspaces.
+ */
 export const endAutomationTokens = Effect.fn("endAutomationTokens")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const ended = yield* TokenRow.some(sql, "token_id")`UPDATE access_tokens

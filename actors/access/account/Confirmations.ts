@@ -13,14 +13,14 @@ import { UpstreamIdentities, type UpstreamIdentity } from "./UpstreamIdentities.
 import { refusedFor, type UpstreamRefused } from "./UpstreamRefusal.ts"
 import { availableSignInMethods, type OfferedSignInMethods } from "./SignInMethods.ts"
 
-/** The session of the person who is confirming their identity. */
+/** The session in which a person confirms their identity. */
 export interface ConfirmedSession {
   readonly subject: string
   readonly sessionId: string
   readonly requestId?: string | undefined
 }
 
-/** The methods by which a person can confirm their identity. */
+/** The methods with which a person can confirm their identity. */
 export interface ConfirmationWays {
   readonly password: boolean
   /** True if the password also requires the code of a second factor. */
@@ -30,14 +30,14 @@ export interface ConfirmationWays {
 }
 
 /**
- * Confirmation of identity by a signed-in person: a sensitive action requires a confirmation within the last five minutes, in the
- * same session. Signing in also confirms the identity, except through the upstream provider, which may keep people signed in for
+ * Lets signed-in people confirm their identity. A sensitive action requires a confirmation within the last five minutes, in the
+ * same session. Signing in counts as a confirmation, except through the upstream provider, which may keep people signed in for
  * days.
  */
 export class Confirmations extends Context.Service<
   Confirmations,
   {
-    /** The sign-in methods that the person has and the installation currently offers. */
+    /** The methods that the person has set up and the installation currently offers. */
     readonly ways: (subject: string, offered: OfferedSignInMethods) => Effect.Effect<ConfirmationWays>
     /** Fails with `permission_denied` for a wrong password, and as `SecondFactors.require` does for the code. */
     readonly byPassword: (
@@ -49,15 +49,15 @@ export class Confirmations extends Context.Service<
       party: RelyingParty,
       session: ConfirmedSession
     ) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
-    /** Fails with `permission_denied` for a response that fails verification, or that comes from somebody else's passkey. */
+    /** Fails with `permission_denied` if the response is invalid or comes from somebody else's passkey. */
     readonly byPasskey: (
       session: ConfirmedSession,
       party: RelyingParty,
       answer: PasskeyAssertion
     ) => Effect.Effect<void, ApiError>
     /**
-     * The caller has verified that the person with this identity has just signed in at the provider. Fails with `not_yours` if
-     * the identity does not belong to an active person, and with `unauthenticated` if the session is not theirs.
+     * Call it after verifying that the person with this identity has just signed in at the provider. Fails with `not_yours` if
+     * the identity does not belong to an active person, and with `unauthenticated` if the session belongs to somebody else.
      */
     readonly byUpstream: (
       sessionId: string,
@@ -97,7 +97,7 @@ export class Confirmations extends Context.Service<
         ) {
           const isFactorProven = yield* passwords.prove(subject, password, code)
           yield* Effect.gen(function* () {
-            // The factor may have been turned on since.
+            // The factor may have been activated in the meantime.
             if (!isFactorProven) yield* factors.require(subject, undefined)
             yield* sessions.confirm(subject, sessionId, "password", requestId)
           }).pipe(transaction(sql))

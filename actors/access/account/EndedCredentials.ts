@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../../base/Identity.ts"
 
-/** Number of credentials that a restore has revoked. */
+/** The number of credentials that a restore revoked. */
 export interface EndedCredentials {
   readonly sessions: number
   readonly tokens: number
@@ -10,7 +10,9 @@ export interface EndedCredentials {
   readonly links: number
 }
 
-/** Revokes every session, personal access token, operator grant, link and unfinished sign-in, in the caller's transaction. */
+/**
+ * Revokes every session, personal access token, operator grant, link and unfinished sign-in. Runs in the caller's transaction.
+ */
 export const endCredentials = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
@@ -18,9 +20,9 @@ export const endCredentials = Effect.gen(function* () {
   const tokens = yield* sql`UPDATE access_tokens SET revoked_at = ${at} WHERE revoked_at IS NULL RETURNING token_id`
   const links = yield* sql`DELETE FROM setup_links WHERE used_at IS NULL RETURNING id`
   yield* sql`DELETE FROM address_changes WHERE used_at IS NULL`
-  // An operator revoked since the backup must not return; `svc admin operators` grants it again.
+  // An operator revoked after the backup must not return. `svc admin operators` grants the role again.
   yield* sql`UPDATE users SET is_operator = 0 WHERE is_operator = 1`
-  // Recovery codes used since the backup would otherwise become valid again.
+  // Recovery codes used after the backup would otherwise be valid again.
   yield* sql`DELETE FROM recovery_codes`
   yield* sql`DELETE FROM passkey_challenges`
   yield* sql`DELETE FROM upstream_sign_ins`

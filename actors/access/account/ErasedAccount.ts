@@ -4,8 +4,8 @@ import { now } from "../../base/Identity.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**
- * Removes the account's personal data and every way to sign in to it, in the caller's transaction. The row is kept, because the
- * operation history refers to its subject; the address becomes free again.
+ * Erases the account's personal data and sign-in methods, in the caller's transaction. Keeps the row, because the operation
+ * history refers to its subject. The address can be used again.
  */
 export const eraseAccount = Effect.fn("eraseAccount")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
@@ -22,7 +22,7 @@ export const eraseAccount = Effect.fn("eraseAccount")(function* (subject: string
   yield* sql`DELETE FROM address_changes WHERE subject = ${subject}`
   yield* sql`DELETE FROM account_notices WHERE subject = ${subject}`
   yield* sql`DELETE FROM setup_links WHERE subject = ${subject}`
-  // No real address has this ending (RFC 2606).
+  // Real addresses never end in this domain (RFC 2606).
   const gone = {
     email: `${subject}@deleted.invalid`,
     email_proof: null,

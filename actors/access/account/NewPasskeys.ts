@@ -12,8 +12,8 @@ import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { PasskeyRow, TransportsJson } from "./PasskeyRow.ts"
 
 /**
- * The library, loaded at the first use of a passkey, because it is most of a megabyte. svc never requests attestation, so the
- * library has no roots to verify; with roots it would fetch lists of revoked certificates from addresses in a response.
+ * The WebAuthn library, loaded when a passkey is first used, because it is almost a megabyte. svc never requests attestation, so
+ * the library needs no root certificates. With roots it would fetch revocation lists from URLs in a response.
  */
 export const webauthn = Effect.promise(async () => {
   const library = await import("@simplewebauthn/server")
@@ -23,12 +23,12 @@ export const webauthn = Effect.promise(async () => {
   return library
 })
 
-/** 1,023 bytes (WebAuthn Level 3, 7.1 step 25) as base64url. */
+/** 1,023 bytes in base64url (WebAuthn Level 3, 7.1 step 25). */
 const longestCredentialId = 1364
 
-/** The site that passkeys belong to. */
+/** The site to which passkeys belong. */
 export interface RelyingParty {
-  /** Host name of the public origin; passkeys do not work with IP addresses. */
+  /** Host name of the public origin. Passkeys do not work with IP addresses. */
   readonly id: string
   readonly origin: string
   readonly name: string
@@ -43,16 +43,16 @@ export const Passkey = Schema.Struct({
 })
 export type Passkey = typeof Passkey.Type
 
-/** The person's name in the browser's passkey dialog. */
+/** The person's name, as shown in the browser's passkey dialog. */
 export interface PasskeyHolder {
   readonly subject: string
   readonly email: string
   readonly displayName: string | undefined
-  /** The person's passkeys; a device with one of these does not create a second passkey. */
+  /** The person's existing passkeys. A device that has one of them does not create another. */
   readonly known: ReadonlyArray<{ readonly credentialId: string; readonly transports: Array<string> }>
 }
 
-/** A passkey whose ceremony has been verified, with its key sealed, before it is stored. */
+/** A verified passkey with its key sealed, ready to be stored. */
 export interface VerifiedPasskey {
   readonly passkey: Passkey
   readonly credentialId: string
@@ -67,7 +67,7 @@ export const passkeySeal = (id: string) => ({ table: "passkeys", column: "public
 export const refusedRegistration = () =>
   invalidRequest("The passkey's answer does not hold. Ask for new options and try again.")
 
-/** The options for the browser. The passkey identifies its person (resident), and user verification is required. */
+/** Options for the browser. The passkey must identify its person (resident), and user verification is required. */
 export const creationOptions = (
   party: RelyingParty,
   holder: PasskeyHolder,
@@ -88,21 +88,18 @@ export const creationOptions = (
     )
   )
 
-/**
- * The only writer of new passkeys. The caller guarantees the owner of the passkey, and that the challenge was issued to that
- * person.
- */
+/** The only writer of new passkeys. The caller must make sure that the challenge was issued to the owner of the passkey. */
 export class NewPasskeys extends Context.Service<
   NewPasskeys,
   {
-    /** Fails with `invalid_request` if the response fails verification. Writes nothing. */
+    /** Verifies a passkey and writes nothing. Fails with `invalid_request` if the response is invalid. */
     readonly verify: (
       party: RelyingParty,
       name: string,
       challenge: string,
       answer: PasskeyRegistration
     ) => Effect.Effect<VerifiedPasskey, ApiError>
-    /** Must run in the caller's transaction. Fails with `failed_precondition` if the passkey is already known. */
+    /** Inserts a passkey in the caller's transaction. Fails with `failed_precondition` if it already exists. */
     readonly insert: (
       context: CommandContext,
       subject: string,

@@ -10,18 +10,18 @@ const shown = StoredUser.only("subject", "email", "display_name", "status")
 export type OperatorRow = RowOf<typeof shown.columns>
 
 /**
- * The operators of the installation: people whom `svc admin` has made operators. Grants nothing in any Workspace; what an
- * operator may do over HTTP is defined in a single table of routes.
+ * The operators of the installation, whom `svc admin` appoints. The role grants nothing in any Workspace; one table of routes
+ * defines what operators may do over HTTP.
  */
 export class Operators extends Context.Service<
   Operators,
   {
     readonly list: Effect.Effect<ReadonlyArray<OperatorRow>>
-    /** Read on every request: a revoked operator is refused at the next one. */
+    /** Read on every request, so a revocation takes effect immediately. */
     readonly isOperator: (subject: string) => Effect.Effect<boolean>
-    /** Runs in the caller's transaction. Repeating it changes nothing. Fails with `not_found`. */
+    /** Runs in the caller's transaction. Repeating it changes nothing. Fails with `not_found` for an unknown subject. */
     readonly grant: (subject: Subject) => Effect.Effect<void, ApiError>
-    /** Runs in the caller's transaction. Repeating it changes nothing. Fails with `not_found`. */
+    /** Runs in the caller's transaction. Repeating it changes nothing. Fails with `not_found` for an unknown subject. */
     readonly revoke: (subject: Subject) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/access/account/Operators") {

@@ -9,10 +9,10 @@ import { PasskeyChallengeRow } from "./PasskeyRow.ts"
 const validFor = retention.passkeyChallenge.after
 const challengeBytes = 32
 
-/** The purpose of a challenge, with the requesting session; for a setup, with its link. */
+/** The purpose of a challenge. Includes the requesting session or, for a setup, the link. */
 export type ChallengePurpose = "sign_in" | `registration:${string}` | `confirmation:${string}` | `setup:${string}`
 
-/** A new challenge, valid for five minutes and one response. `subject` is the person who may respond to it, if known. */
+/** Creates a challenge that is valid for five minutes and one response. `subject` is the person who may respond, if known. */
 export const issueChallenge = Effect.fn("issueChallenge")(function* (
   purpose: ChallengePurpose,
   subject: string | null
@@ -33,8 +33,8 @@ export const issueChallenge = Effect.fn("issueChallenge")(function* (
 }, Effect.orDie)
 
 /**
- * Consumes the challenge of a setup link: returns the subject it was issued to, or `undefined` where {@link spendChallenge} would
- * return false.
+ * Uses up the challenge of a setup link. Returns the subject to which it was issued, or `undefined` where {@link spendChallenge}
+ * would return `false`.
  */
 export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (challenge: string, linkId: string) {
   const sql = yield* SqlClient.SqlClient
@@ -44,7 +44,7 @@ export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (c
   return spent?.subject ?? undefined
 }, Effect.orDie)
 
-/** Consumes the challenge; false when it is unknown, used, expired, or was issued for another purpose or person. */
+/** Uses up the challenge. Returns `false` if it is unknown, used, expired, or was issued for another purpose or person. */
 export const spendChallenge = Effect.fn("spendChallenge")(function* (
   challenge: string,
   purpose: ChallengePurpose,
@@ -57,8 +57,8 @@ export const spendChallenge = Effect.fn("spendChallenge")(function* (
   return spent.length === 1
 }, Effect.orDie)
 
-// Our pages are never framed (WebAuthn Level 3, 7.1 step 11 and 7.2 step 14), but the library accepts responses from a frame if
-// the browser does not report the outer page.
+// svc's pages are never framed (WebAuthn Level 3, 7.1 step 11 and 7.2 step 14). The library accepts a response from a frame if
+// the browser does not report the top-level page, so svc checks this itself.
 const ClientData = Schema.Struct({
   challenge: Schema.String,
   crossOrigin: Schema.optionalKey(Schema.Literal(false)),
@@ -66,7 +66,7 @@ const ClientData = Schema.Struct({
 })
 const decodeClientData = Schema.decodeUnknownOption(Schema.fromJsonString(ClientData))
 
-/** The challenge named in a response; empty if the response names none, or was created inside a frame on another site. */
+/** The challenge in a response; empty if there is none or the response was created in a frame on another site. */
 export const claimedChallenge = (clientDataJSON: string): string => {
   const text = Base64Url.decodeString(clientDataJSON)
   const data = Result.isSuccess(text) ? decodeClientData(text.success) : undefined

@@ -12,7 +12,7 @@ const envelope = {
   authenticatorAttachment: Schema.optionalKey(Schema.Literals(["platform", "cross-platform"]))
 }
 
-/** A browser's response after creating a passkey. Members that are not needed are dropped, including extensions. */
+/** A browser's response after creating a passkey. Drops members that are not needed, including extensions. */
 export const PasskeyRegistration = Schema.Struct({
   ...envelope,
   response: Schema.Struct({

@@ -6,7 +6,7 @@ import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 
 export const TransportsJson = jsonText(Schema.Array(Schema.String))
 
-/** Registered passkeys; `public_key` is sealed. */
+/** Registered passkeys. `public_key` is sealed. */
 export const PasskeyRow = table("passkeys", {
   id: Schema.String,
   subject: Subject,
@@ -22,7 +22,7 @@ export const PasskeyRow = table("passkeys", {
 })
 export type PasskeyRow = RowOf<typeof PasskeyRow.columns>
 
-/** Challenges that are waiting for a passkey's response. */
+/** Challenges that wait for the response of a passkey. */
 export const PasskeyChallengeRow = table("passkey_challenges", {
   id: Schema.String,
   challenge: Schema.String,

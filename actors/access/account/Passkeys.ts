@@ -29,10 +29,7 @@ import { Users } from "./Users.ts"
 import { type OfferedSignInMethods, requireSignInMethod } from "./SignInMethods.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/**
- * The session of the person who adds a passkey or confirms their identity with a passkey; only this session may use the
- * challenge.
- */
+/** The session in which a person adds a passkey or confirms their identity. No other session can use the challenge. */
 export interface PasskeySession {
   readonly subject: string
   readonly sessionId: string
@@ -59,7 +56,7 @@ const Stored = Schema.Struct({
 const refused = () =>
   new ApiError({ code: "unauthenticated", message: "The passkey was not accepted. Try again, or sign in another way." })
 
-/** People's passkeys: registered by the signed-in person, used by their holder to sign in. User verification is required. */
+/** Registers passkeys of signed-in people, and signs people in with them. User verification is always required. */
 export class Passkeys extends Context.Service<
   Passkeys,
   {
@@ -67,10 +64,7 @@ export class Passkeys extends Context.Service<
       party: RelyingParty,
       session: PasskeySession
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
-    /**
-     * Fails with `invalid_request` if the response fails verification, and with `failed_precondition` if the passkey is already
-     * known.
-     */
+    /** Fails with `invalid_request` if the response is invalid, and with `failed_precondition` if the passkey already exists. */
     readonly register: (
       context: CommandContext,
       party: RelyingParty,
@@ -79,7 +73,7 @@ export class Passkeys extends Context.Service<
       answer: PasskeyRegistration
     ) => Effect.Effect<Passkey, ApiError>
     readonly signInOptions: (party: RelyingParty) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
-    /** Fails with `unauthenticated` for every response that fails verification, whatever is wrong with it. */
+    /** Fails with `unauthenticated` for every invalid response, whatever the reason. */
     readonly signIn: (
       party: RelyingParty,
       answer: PasskeyAssertion,
@@ -97,7 +91,9 @@ export class Passkeys extends Context.Service<
       answer: PasskeyAssertion
     ) => Effect.Effect<void, ApiError>
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<Passkey>>
-    /** Fails with `not_found` for somebody else's passkey, `failed_precondition` for the last way to sign in. */
+    /**
+     * Fails with `not_found` for somebody else's passkey, and with `failed_precondition` for the person's last sign-in method.
+     */
     readonly remove: (
       context: CommandContext,
       subject: string,
@@ -155,7 +151,7 @@ const make = Effect.gen(function* () {
     return yield* transaction(sql)(added)
   })
 
-  /** `asked` is the session to which the challenge was issued; absent during a sign-in. */
+  /** `asked` is the session to which the challenge was issued; absent for a sign-in. */
   const verify = Effect.fnUntraced(function* (
     party: RelyingParty,
     answer: PasskeyAssertion,
@@ -191,8 +187,8 @@ const make = Effect.gen(function* () {
   })
 
   const noteUse = Effect.fnUntraced(function* ({ info, stored }: Effect.Success<ReturnType<typeof verify>>) {
-    // The counter is compared again during the write: if two responses race, a copied authenticator loses. The account is also
-    // checked again, because it may have been locked during the verification of the response.
+    // Compares the counter again when writing: if two responses race, a copied authenticator is detected. Also checks the account
+    // again, because it may have been locked during the verification.
     const used = yield* sql`UPDATE passkeys
       SET counter = ${info.newCounter}, backed_up = ${info.credentialBackedUp ? 1 : 0}, last_used_at = ${yield* now}
       WHERE id = ${stored.id} AND counter = ${stored.counter}

@@ -3,7 +3,7 @@ import { Context } from "effect"
 /**
  * The cost of a hash.
  *
- * - `memoryCost`: KiB
+ * - `memoryCost`: memory in KiB
  * - `timeCost`: passes over that memory
  */
 export interface PasswordCost {
@@ -11,33 +11,30 @@ export interface PasswordCost {
   readonly timeCost: number
 }
 
-/**
- * The cost of new hashes: OWASP's minimum for argon2id, because 19 MiB per hash limits the memory used when many people sign in at
- * once.
- */
+/** The cost of new hashes: OWASP's minimum for argon2id. At 19 MiB per hash, many simultaneous sign-ins remain affordable. */
 export const PasswordCost = Context.Reference<PasswordCost>("svc/actors/access/account/PasswordCost", {
   defaultValue: () => ({ memoryCost: 19_456, timeCost: 2 })
 })
 
-/** The prefix of a hash at this cost. */
+/** The prefix of hashes with this cost. */
 export const prefixAt = ({ memoryCost, timeCost }: PasswordCost) => `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$`
 
-/** Argon2id in PHC format. Each implementation verifies the other's hashes. */
+/** Argon2id in PHC format. Both implementations verify each other's hashes. */
 export interface PasswordHashing {
   readonly hash: (text: string, cost: PasswordCost) => Promise<string>
   readonly verify: (text: string, hash: string) => Promise<boolean>
 }
 
-/** Built into Bun: needs no installation, and is part of a compiled binary. */
+/** Built into Bun, so it needs no installation and works in a compiled binary. */
 export const bunHashing: PasswordHashing = {
   hash: (text, { memoryCost, timeCost }) => Bun.password.hash(text, { algorithm: "argon2id", memoryCost, timeCost }),
   verify: (text, hash) => Bun.password.verify(text, hash)
 }
 
-// Node has no argon2 before version 24. A compiled binary leaves the library out.
+// Node has no argon2 before version 24. A compiled binary does not include the library.
 const library = () => import("@node-rs/argon2")
 
-/** On other runtimes: a library, which also hashes off the main thread. Argon2id is its default. */
+/** The library for other runtimes, which also hashes off the main thread. Its default is Argon2id. */
 export const libraryHashing: PasswordHashing = {
   hash: async (text, { memoryCost, timeCost }) =>
     (await library()).hash(text, { memoryCost, timeCost, parallelism: 1 }),

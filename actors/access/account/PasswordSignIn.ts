@@ -12,7 +12,7 @@ import { Users } from "./Users.ts"
 export interface SignInRequest {
   readonly email: string
   readonly password: Redacted.Redacted
-  /** The code of the second factor, if the person has one. */
+  /** The code of the second factor, if the person has set one up. */
   readonly code?: Redacted.Redacted | undefined
   readonly userAgent?: string | undefined
   /** The browser's previous session, which is revoked. */
@@ -29,15 +29,15 @@ export interface PasswordChange {
 const refused = () => new ApiError({ code: "unauthenticated", message: "The e-mail address or the password is wrong." })
 
 /**
- * Sign-in by password. An unknown account, a locked account and a wrong password look the same and take the same time; a second
- * factor is requested only after that check.
+ * Sign-in by password. Unknown accounts, locked accounts and wrong passwords get the same response after the same time. A second
+ * factor is requested only after the password was correct.
  */
 export class PasswordSignIn extends Context.Service<
   PasswordSignIn,
   {
     readonly signIn: (request: SignInRequest) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
     /**
-     * Returns true if a second factor was also proven. Fails with `permission_denied` unless it is the person's password, and as
+     * Returns true if a second factor was also proven. Fails with `permission_denied` for a wrong password, and as
      * `SecondFactors.require` does for the code.
      */
     readonly prove: (
@@ -46,8 +46,8 @@ export class PasswordSignIn extends Context.Service<
       code: Redacted.Redacted | undefined
     ) => Effect.Effect<boolean, ApiError>
     /**
-     * Sets a new password, or the first one. Revokes every session and returns a new one. Fails with `invalid_request` if the
-     * password is refused.
+     * Sets a new or first password, revokes every session and returns a new one. Fails with `invalid_request` if the password is
+     * not acceptable.
      */
     readonly change: (context: CommandContext, request: PasswordChange) => Effect.Effect<OpenSession, ApiError>
   }
@@ -67,7 +67,7 @@ export class PasswordSignIn extends Context.Service<
         execute: (subject) => sql`SELECT password_hash AS hash FROM user_passwords WHERE subject = ${subject}`
       })
 
-      /** Rehashes at the current cost, unless the password has been changed in the meantime. */
+      /** Rehashes the password at the current cost, unless it has been changed in the meantime. */
       const rehash = Effect.fnUntraced(function* (subject: string, password: Redacted.Redacted, before: string) {
         const hash = yield* passwords.hash(password)
         const stored = yield* sql`UPDATE user_passwords SET password_hash = ${hash}, updated_at = ${yield* now}
@@ -75,12 +75,12 @@ export class PasswordSignIn extends Context.Service<
         return stored.length === 1 ? hash : before
       })
 
-      /** Password, account and second factor may have changed while the password was compared, which takes a while. */
+      /** Comparing the password takes a while. The password, account and second factor may have changed meanwhile. */
       const requireUnchanged = Effect.fnUntraced(function* (subject: string, hash: string, isFactorProven: boolean) {
         const held = yield* sql`SELECT p.subject FROM user_passwords p JOIN users u ON u.subject = p.subject
           WHERE p.subject = ${subject} AND p.password_hash = ${hash} AND u.status = 'active'`
         if (held.length === 0) return yield* refused()
-        // Fails like the request would have failed a moment later.
+        // Fails with the error that the same request would get now.
         if (!isFactorProven) yield* factors.require(subject, undefined)
       })
 

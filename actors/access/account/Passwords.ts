@@ -5,13 +5,13 @@ import { shortestPassword } from "../../../schema/records/Password.ts"
 import { PasswordCost, passwordHashing, prefixAt } from "./PasswordHashing.ts"
 import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 
-// One core is left for other work, because many wrong passwords must not slow down signed-in people.
+// Leaves one core for other work, so that many wrong passwords do not slow down people who are signed in.
 const concurrentHashes = Math.max(1, Math.min(2, availableParallelism() - 1))
-// Limit on running and waiting hashes combined.
+// Maximum number of running and waiting hashes.
 const mostPresent = 18
 const retryAfterSeconds = 5
 
-// Follows the prefix in a hash that matches no password.
+// The end of a hash that matches no password.
 const dummyEnd = "4464rBaj2HYHmcKQ6PxIze6UBEnHYziRag+Ubl76vyQ$VG9vbGVzYXJlbm90cGFzc3dvcmRzYW5kdGhpc2lzbm8"
 
 const longestBytes = 256
@@ -35,13 +35,13 @@ const denied: ReadonlySet<string> = new Set([
   "1111111111"
 ])
 
-/** A password in the form that is hashed: NFC, never trimmed, at most 256 bytes. */
+/** Prepares a password for hashing: NFC, at most 256 bytes, never trimmed. */
 const normalise = (password: Redacted.Redacted): Redacted.Redacted | undefined => {
   const text = Redacted.value(password).normalize("NFC")
   return text.includes("\u0000") || Buffer.byteLength(text) > longestBytes ? undefined : Redacted.make(text)
 }
 
-/** The fault of a new password, or `undefined` for a valid password. It never quotes the password. */
+/** Returns the reason why a new password is not acceptable. Never contains the password. */
 export const passwordRefusal = (password: Redacted.Redacted): ApiError | undefined => {
   const normal = normalise(password)
   if (normal === undefined) return invalidRequest(`password: at most ${longestBytes} bytes, without NUL.`)
@@ -52,17 +52,18 @@ export const passwordRefusal = (password: Redacted.Redacted): ApiError | undefin
   return denied.has(text.toLowerCase()) ? invalidRequest("password: too common; choose another one.") : undefined
 }
 
-/** Bounded password hashing: two hashes at a time (one on two cores or fewer), a short queue, and beyond that a refusal. */
+/** Hashes passwords, at most two at a time (one on up to two cores), with a short queue. Further requests are refused. */
 export class Passwords extends Context.Service<
   Passwords,
   {
     /**
-     * The PHC hash of the password. Fails with `invalid_request` if it breaks the rules, `rate_limited` if too many are waiting.
+     * The PHC hash of the password. Fails with `invalid_request` if the password is not acceptable, and with `rate_limited` if
+     * too many hashes are waiting.
      */
     readonly hash: (password: Redacted.Redacted) => Effect.Effect<string, ApiError>
-    /** Takes the same time with or without a hash. Fails with `rate_limited` if too many are waiting. */
+    /** Takes the same time with and without a hash. Fails with `rate_limited` if too many hashes are waiting. */
     readonly verify: (password: Redacted.Redacted, hash: string | undefined) => Effect.Effect<boolean, ApiError>
-    /** True if a hash was computed at a cost other than the current cost. */
+    /** Returns true if the hash does not have the current cost. */
     readonly isOutdated: (hash: string) => boolean
   }
 >()("svc/actors/access/account/Passwords") {
@@ -73,7 +74,7 @@ export class Passwords extends Context.Service<
       const present = yield* Ref.make(0)
       const cost = yield* PasswordCost
       const prefix = prefixAt(cost)
-      // As costly as a real hash: an unknown account takes as long as a known one.
+      // As costly as a real hash, so that the response time does not reveal whether an account exists.
       const dummyHash = `${prefix}${dummyEnd}`
 
       const bounded = <A>(work: () => Promise<A>) =>
@@ -99,7 +100,7 @@ export class Passwords extends Context.Service<
         }),
         verify: Effect.fn("Passwords.verify")(function* (password, hash) {
           const normal = normalise(password)
-          // Longer than any accepted password: rejected as wrong without computing a hash.
+          // No accepted password is this long, so it is wrong without computing a hash.
           if (normal === undefined || Redacted.value(normal) === "") return false
           const matches = yield* bounded(() => passwordHashing.verify(Redacted.value(normal), hash ?? dummyHash))
           return matches && hash !== undefined

@@ -28,7 +28,7 @@ const baseScopes: ReadonlyArray<ScopeEntry> = [
   }
 ]
 
-/** Scopes whose authority only makes sense inside one Workspace (specification, Accounts personal access tokens, rule 2). */
+/** Scopes that only make sense in one Workspace (specification, Accounts personal access tokens, rule 2). */
 const workspaceBoundScopes: ReadonlySet<string> = new Set([
   "ai.models.read",
   "ai.chat",
@@ -36,14 +36,14 @@ const workspaceBoundScopes: ReadonlySet<string> = new Set([
   "resources:read"
 ])
 
-/** An extension scope as declared by the owning route in its `selfServicePatScopes`. */
+/** An extension scope, as declared in the `selfServicePatScopes` of its route. */
 export interface ExtensionScope {
   readonly scope: string
   readonly label: ScopeEntry["label"]
   readonly description: ScopeEntry["description"]
 }
 
-/** The extension scopes declared by a composition's routes; none by default. Administrative scopes never appear. */
+/** The extension scopes of the composed routes; none by default. Never includes administrative scopes. */
 export const ExtensionScopes = Context.Reference<ReadonlyArray<ExtensionScope>>(
   "svc/actors/access/account/ExtensionScopes",
   {
@@ -53,7 +53,7 @@ export const ExtensionScopes = Context.Reference<ReadonlyArray<ExtensionScope>>(
 
 const isAdministrative = (scope: string) => /(?:^|[.:])admin(?:$|[.:])/.test(scope)
 
-/** Every scope that people may put on their own tokens. */
+/** Every scope that people may give to their own tokens. */
 export const scopeCatalog = (extensions: ReadonlyArray<ExtensionScope>): ReadonlyArray<ScopeEntry> => [
   ...baseScopes,
   ...extensions
@@ -67,7 +67,7 @@ export const scopeCatalog = (extensions: ReadonlyArray<ExtensionScope>): Readonl
     )
 ]
 
-/** The fault of the scopes of a new token, or `undefined` for valid scopes. */
+/** Returns the reason why the scopes of a new token are invalid, or `undefined` if they are valid. */
 export const scopeRefusal = (
   catalog: ReadonlyArray<ScopeEntry>,
   scopes: ReadonlyArray<string>,

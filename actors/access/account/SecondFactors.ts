@@ -16,12 +16,11 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
 /**
- * Time-based one-time passwords (RFC 6238) in the form that every authenticator supports: SHA-1, six digits, a new code every 30
- * seconds.
+ * Time-based one-time passwords (RFC 6238), as supported by every authenticator: SHA-1, six digits, a new code every 30 seconds.
  */
 const stepMillis = 30_000
 const digits = 6
-// A phone's clock may be half a minute off, and a person takes time to type.
+// A phone's clock may be off by half a minute, and typing takes time.
 const tolerance = 1
 
 /** The code for one time step (RFC 4226, 5.3). */
@@ -37,7 +36,7 @@ export const codeOf = (secret: Uint8Array, step: number): string => {
 const isSame = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 
-/** The time step of the code, among the steps currently accepted and later than `last`; `undefined` without a match. */
+/** Returns the time step of the code if it is currently accepted and later than `last`; otherwise `undefined`. */
 export const stepOf = (secret: Uint8Array, code: string, millis: number, last: number | null): number | undefined => {
   const present = Math.floor(millis / stepMillis)
   for (let step = present - tolerance; step <= present + tolerance; step++) {
@@ -46,7 +45,7 @@ export const stepOf = (secret: Uint8Array, code: string, millis: number, last: n
   return undefined
 }
 
-/** Second factors using time-based codes; `secret` is sealed. Not required until activated. */
+/** Second factors with time-based codes. `secret` is sealed. A factor is not required until it is activated. */
 export const TotpRow = table("totp_factors", {
   subject: Subject,
   secret: Schema.String,
@@ -58,7 +57,7 @@ export const TotpRow = table("totp_factors", {
 })
 type TotpRow = RowOf<typeof TotpRow.columns>
 
-/** Codes that can each replace the second factor once. */
+/** Codes that can each be used once instead of the second factor. */
 export const RecoveryCodeRow = table("recovery_codes", {
   id: Schema.String,
   subject: Subject,
@@ -72,12 +71,12 @@ const howMany = 10
 // 80 random bits cannot be guessed, so the digest needs no salt.
 const codeBytes = 10
 
-/** Accepts the code as the person wrote it down, however grouped. */
+/** Accepts a code in any grouping, as the person wrote it down. */
 const normal = (code: string): string => code.toLowerCase().replaceAll(/[^a-z2-7]/g, "")
 
 const digest = (code: string): string => hash("sha256", `recovery\u0000${normal(code)}`, "hex")
 
-/** New codes for the person, shown only once; the previous ones are revoked. Runs in the caller's transaction. */
+/** Creates new recovery codes and revokes the previous ones, in the caller's transaction. The codes are shown only once. */
 const issueRecoveryCodes = Effect.fn("issueRecoveryCodes")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
@@ -99,7 +98,7 @@ const issueRecoveryCodes = Effect.fn("issueRecoveryCodes")(function* (subject: s
   )
 }, Effect.orDie)
 
-/** Consumes the code; false if it is not one of the person's unused codes. */
+/** Uses up a recovery code. Returns `false` unless it is one of the person's unused codes. */
 const spendRecoveryCode = Effect.fn("spendRecoveryCode")(function* (subject: string, code: string) {
   const sql = yield* SqlClient.SqlClient
   const spent = yield* sql`UPDATE recovery_codes SET ${RecoveryCodeRow.changes(sql, { used_at: yield* now })}
@@ -107,7 +106,7 @@ const spendRecoveryCode = Effect.fn("spendRecoveryCode")(function* (subject: str
   return spent.length > 0
 }, Effect.orDie)
 
-/** Number of the person's unused codes. */
+/** The number of the person's unused recovery codes. */
 const recoveryCodesLeft = Effect.fn("recoveryCodesLeft")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const left = yield* sql`SELECT id FROM recovery_codes WHERE subject = ${subject} AND used_at IS NULL`
@@ -116,7 +115,7 @@ const recoveryCodesLeft = Effect.fn("recoveryCodesLeft")(function* (subject: str
 
 // As long as the digest, as RFC 4226 recommends.
 const secretBytes = 20
-/** A six-digit code can be guessed, so five wrong codes block further attempts for a while. */
+/** Six digits can be guessed, so this many wrong codes block further attempts for a while. */
 const mostFailures = 5
 const failureWindow = Duration.toMillis(Duration.minutes(15))
 
@@ -132,23 +131,23 @@ const required = (message: string) => new ApiError({ code: "second_factor_requir
 const missing = required("Give the code of your authenticator as well, or one of your recovery codes.")
 const wrong = required("The code is wrong, too old, or was used before.")
 
-/** Seconds left in the lockout that follows too many wrong codes. */
+/** Remaining seconds of the lockout after too many wrong codes. */
 const lockedFor = ({ failing_since, failures }: TotpRow, millis: number): number => {
   if (failing_since === null || failures < mostFailures) return 0
   return Math.ceil((Date.parse(failing_since) + failureWindow - millis) / 1000)
 }
 
 /**
- * The second factor of people who sign in by password: a time-based code (RFC 6238) from their authenticator, or one of the
- * recovery codes they wrote down. Each code is accepted once.
+ * The second factor of people who sign in by password: a time-based code (RFC 6238) from their authenticator, or a recovery code.
+ * Each code is accepted once.
  */
 export class SecondFactors extends Context.Service<
   SecondFactors,
   {
     readonly read: (subject: string) => Effect.Effect<SecondFactor>
     /**
-     * A new secret in base32, with no effect until its first code is entered. Fails with `failed_precondition` while a factor is
-     * active.
+     * Creates a secret in base32. It has no effect until its first code is entered. Fails with `failed_precondition` while a
+     * factor is active.
      */
     readonly begin: (subject: string) => Effect.Effect<Redacted.Redacted, ApiError>
     /**
@@ -160,7 +159,7 @@ export class SecondFactors extends Context.Service<
       subject: string,
       code: Redacted.Redacted
     ) => Effect.Effect<ReadonlyArray<Redacted.Redacted>, ApiError>
-    /** New recovery codes; the previous ones are revoked. Fails with `failed_precondition` if no factor is active. */
+    /** Creates new recovery codes and revokes the previous ones. Fails with `failed_precondition` if no factor is active. */
     readonly renewCodes: (
       context: CommandContext,
       subject: string
@@ -168,9 +167,9 @@ export class SecondFactors extends Context.Service<
     /** Idempotent. */
     readonly remove: (context: CommandContext, subject: string) => Effect.Effect<void>
     /**
-     * Consumes the code that accompanies a correct password, if the person has a second factor; returns true if a factor was
-     * proven. Fails with `second_factor_required` if the code is missing or wrong, and with `rate_limited` after five wrong
-     * codes.
+     * Checks and uses up the code that comes with a correct password. Returns true if a factor was proven, and false if the
+     * person has none. Fails with `second_factor_required` if the code is missing or wrong, and with `rate_limited` after five
+     * wrong codes.
      */
     readonly require: (subject: string, code: Redacted.Redacted | undefined) => Effect.Effect<boolean, ApiError>
   }
@@ -216,14 +215,14 @@ const make = Effect.gen(function* () {
   })
 
   const spendRecovery = Effect.fnUntraced(function* (row: TotpRow, code: string) {
-    // A factor that is not active yet has no codes.
+    // Recovery codes exist only for an active factor.
     if (row.activated_at === null || !(yield* spendRecoveryCode(row.subject, code))) return false
     yield* change(row, { failures: 0, failing_since: null })
     yield* notices.write(row.subject, "recovery_code_used", String(yield* recoveryCodesLeft(row.subject)))
     return true
   })
 
-  /** The result of checking a code. The attempt is counted and committed first, so that no failure can undo the count. */
+  /** Checks a code. The attempt is counted in its own commit first, so that no later failure can undo the count. */
   const spend = Effect.fnUntraced(function* (row: TotpRow, given: Redacted.Redacted) {
     const millis = yield* Clock.currentTimeMillis
     const wait = lockedFor(row, millis)

@@ -32,21 +32,21 @@ export const SessionRow = table("account_sessions", {
 })
 export type SessionRow = RowOf<typeof SessionRow.columns>
 
-/** The lifetime of a session after its last use. */
+/** Lifetime of a session since its last use. */
 export const sessionLifetime = retention.session.after
-// Extending a session is a write, so it happens often enough to keep the 30 days, but not on every request.
+// Extending a session is a write. Hourly is often enough to keep the 30 days, without writing on every request.
 const slideEveryMillis = Duration.toMillis(Duration.hours(1))
 
 export const SessionMethod = Schema.Literals(["setup", "password", "passkey", "upstream"])
 export type SessionMethod = typeof SessionMethod.Type
 
-/** The ways a person can confirm their identity. */
+/** The methods with which a person can confirm their identity. */
 export type ConfirmationMethod = Exclude<SessionMethod, "setup">
 
-/** A provider may sign in a person who last authenticated long ago; every other method requires the person to be present. */
+/** A provider may sign in a person who last authenticated long ago. Every other method requires the person to be present. */
 const provesPresence = (method: SessionMethod): boolean => method !== "upstream"
 
-/** A session as its owner sees it. */
+/** A session as shown to its owner. */
 export const AccountSession = Schema.Struct({
   id: Schema.String,
   method: SessionMethod,
@@ -68,7 +68,7 @@ const AuthRow = Schema.Struct({
   confirmed_at: Schema.NullOr(Timestamp)
 })
 
-/** The checks of a session for every request. */
+/** Checks a session on every request. */
 const usableSession = (row: typeof AuthRow.Type) => {
   const principal: Principal = {
     credential: "session",
@@ -87,31 +87,31 @@ export interface OpenSession {
 }
 
 /**
- * Sessions of signed-in people. Their start and end are recorded in the operation history. The browser's cookie contains the
- * secret; the database contains its digest. Grants to applications made in a session end with it, unless they were meant to
+ * Sessions of signed-in people. Their start and end are recorded in the operation history. The cookie contains the secret, and
+ * the database only its digest. Grants to applications end with the session in which they were made, unless they were meant to
  * outlive it.
  */
 export class Sessions extends Context.Service<
   Sessions,
   {
     /**
-     * Opens a session of 30 days, extended with each use. `replaces` revokes the browser's previous session; if it belonged to
-     * the same person, its grants to applications move to the new one.
+     * Opens a session of 30 days, which each use extends. `replaces` revokes the browser's previous session. If that belonged to
+     * the same person, its grants to applications move to the new session.
      */
     readonly open: (options: {
       readonly subject: string
       readonly method: SessionMethod
       readonly userAgent?: string | undefined
-      /** Confines the session to one Workspace. */
+      /** Restricts the session to one Workspace. */
       readonly workspaceId?: WorkspaceId | undefined
       readonly replaces?: Redacted.Redacted | undefined
       readonly requestId?: string | undefined
     }) => Effect.Effect<OpenSession>
-    /** Fails with `unauthenticated` unless the secret belongs to an open session of a person with an active account. */
+    /** Fails with `unauthenticated` unless the secret belongs to an open session of an active account. */
     readonly authenticate: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /**
-     * Records that the session's person has just confirmed their identity in this way. Fails with `unauthenticated` if the
-     * session is not theirs or is no longer open.
+     * Records that the person has just confirmed their identity. Fails with `unauthenticated` if the session is closed or belongs
+     * to somebody else.
      */
     readonly confirm: (
       subject: string,
@@ -120,17 +120,17 @@ export class Sessions extends Context.Service<
       requestId?: string
     ) => Effect.Effect<void, ApiError>
     /**
-     * Called in the transaction of a change that the session requested earlier. Fails with `unauthenticated` if the session belongs
-     * to another account or is no longer open, or if the account is locked.
+     * Call it in the transaction of a change that the session requested earlier. Fails with `unauthenticated` if the session is
+     * closed or belongs to another account, or if the account is locked.
      */
     readonly requireOpen: (subject: string, sessionId: string) => Effect.Effect<void, ApiError>
     /** The person's open sessions, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<AccountSession>>
-    /** Revokes one of the person's own sessions; `not_found` for any other. */
+    /** Revokes one of the person's own sessions. Fails with `not_found` for any other session. */
     readonly revoke: (subject: string, sessionId: string, requestId?: string) => Effect.Effect<void, ApiError>
     /**
-     * Revokes all of a person's sessions except the given session, if any. If none is kept, the person's grants to applications
-     * are also revoked, `offline_access` included.
+     * Revokes all sessions of a person, except `exceptId`. Without `exceptId`, also revokes the person's grants to applications,
+     * including those with `offline_access`.
      */
     readonly revokeAll: (subject: string, exceptId?: string, requestId?: string) => Effect.Effect<void>
   }
@@ -155,7 +155,7 @@ export class Sessions extends Context.Service<
             WHERE s.secret_hash = ${hash} AND s.revoked_at IS NULL AND u.status = 'active' AND u.kind = 'person'`
       })
       const memory = yield* CommitCache
-      // Expiry is checked on every use.
+      // The expiry of a cached session is checked on every use.
       const openSession = memory.untilCommit((hash) =>
         Effect.map(Effect.orDie(findOpen(hash)), ([row]) => row && usableSession(row))
       )
@@ -174,7 +174,7 @@ export class Sessions extends Context.Service<
         function* (id: string) {
           yield* sql`UPDATE account_sessions SET last_seen_at = ${yield* now}, expires_at = ${yield* endOfLife}
           WHERE id = ${id} AND revoked_at IS NULL`
-          // The caller may read a session in a transaction, but this write does not belong to that transaction.
+          // The caller may be in a transaction, to which this write must not belong.
         },
         (writing) =>
           Effect.updateContext(writing, (context: Context.Context<never>) =>
@@ -182,7 +182,7 @@ export class Sessions extends Context.Service<
           )
       )
 
-      /** Revokes the browser's session, whoever owns it. */
+      /** Revokes the browser's previous session, whoever owns it. */
       const replace = Effect.fnUntraced(function* (
         replaced: Redacted.Redacted,
         subject: string,

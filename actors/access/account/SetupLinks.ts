@@ -27,7 +27,7 @@ import { providedService } from "../../base/Provided.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** One-time links to set up or recover an account. Only the recipient of a mail holds a `mailed_reset` link. */
+/** One-time links to set up or recover an account. A `mailed_reset` link is sent only by mail. */
 export const SetupLinkRow = table("setup_links", {
   id: Schema.String,
   secret_hash: Schema.String,
@@ -42,19 +42,19 @@ type SetupLinkRow = RowOf<typeof SetupLinkRow.columns>
 const validFor = retention.setupLink.after
 
 export interface SetupLink {
-  /** Belongs in the fragment of the link, which browsers do not send. */
+  /** Put it into the fragment of the link, which browsers do not send. */
   readonly secret: Redacted.Redacted
   readonly expiresAt: string
 }
 
 export interface ResetLink extends SetupLink {
-  /** True if a second link was mailed to the address of the account. */
+  /** True if a second link was mailed to the account's address. */
   readonly mailed: boolean
 }
 
 export interface Redemption {
   readonly secret: Redacted.Redacted
-  /** For the first account; ignored for an existing account. */
+  /** For the first account; ignored for an existing one. */
   readonly email?: string | undefined
   readonly displayName?: string | undefined
   readonly userAgent?: string | undefined
@@ -72,7 +72,7 @@ export interface PasskeyRedemption extends Redemption {
   readonly answer: PasskeyRegistration
 }
 
-/** The person's new sign-in method; both kinds take time to compute, so they are prepared before the transaction. */
+/** The person's new sign-in method. Computing it takes time, so it is prepared before the transaction. */
 type NewSignInMethod =
   | { readonly kind: "password"; readonly hash: string }
   | { readonly kind: "passkey"; readonly subject: Subject; readonly verified: VerifiedPasskey }
@@ -90,36 +90,36 @@ const refused = () =>
       "The setup link is unknown, used or expired. `svc admin setup-link` makes a new one for the first account, `svc admin reset-password` for an existing one."
   })
 
-/** One-time links: for the first account of an installation, and for an account whose password has been lost. */
+/** One-time links for the first account of an installation, and for accounts that have lost their password. */
 export class SetupLinks extends Context.Service<
   SetupLinks,
   {
-    /** A link for the first account; `none` once an account exists. Revokes earlier unused links of this kind. */
+    /** Creates a link for the first account and revokes earlier unused ones. Returns `none` if an account exists. */
     readonly issueFirst: Effect.Effect<Option.Option<SetupLink>>
     /**
-     * A link for setting a new password for the account. With `mail`, a second link is mailed to its address: only the reader of
-     * the mail has it, so it proves the address. Using either link revokes both. Fails with `not_found`.
+     * Creates a link to set a new password. With `mail`, also mails a second link to the account's address; using that link
+     * proves the address. Using either link revokes both. Fails with `not_found`.
      */
     readonly issueReset: (subject: string, mail?: boolean) => Effect.Effect<ResetLink, ApiError>
-    /** The purpose and validity of the link, without using it up. Fails with `not_found` for an unknown link. */
+    /** The purpose and expiry of the link. Does not use up the link. Fails with `not_found` for an unknown link. */
     readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<SetupLinkState, ApiError>
-    /** Consumes the link and signs the person in. Fails with `not_found` for an invalid link. */
+    /** Uses up the link and signs the person in. Fails with `not_found` for an invalid link. */
     readonly redeem: (
       redemption: PasswordRedemption
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
     /**
-     * The browser's options for a passkey instead of a password, without using up the link. Fails with `not_found` for an invalid
-     * link, and with `invalid_request` for an invalid address of a first account: otherwise the person would create a passkey in
-     * vain.
+     * Options for the browser to create a passkey instead of a password. Does not use up the link. Fails with `not_found` for an
+     * invalid link, and with `invalid_request` for an invalid address of a first account, before the person creates a useless
+     * passkey.
      */
     readonly passkeyOptions: (
       party: RelyingParty,
       redemption: Redemption
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
     /**
-     * Consumes the link and signs its holder in with the new passkey: link, account, passkey and session are written in one
-     * transaction. An existing password no longer works. Fails as `redeem` does, and with `invalid_request` if the response fails
-     * verification; the link then stays valid.
+     * Uses up the link and signs the person in with a new passkey. Writes link, account, passkey and session in one transaction,
+     * and removes an existing password. Fails as `redeem` does, and with `invalid_request` if the response is invalid; the link
+     * then remains valid.
      */
     readonly redeemWithPasskey: (
       redemption: PasskeyRedemption
@@ -137,7 +137,7 @@ export class SetupLinks extends Context.Service<
       const mails = yield* Mails
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
-      // The operator may make a link for a locked account; it works once the account is unlocked.
+      // An operator may create a link for a locked account. It works once the account is unlocked.
       const mayEnter = sql.literal(
         `(subject IS NULL OR subject IN (SELECT subject FROM users WHERE status = 'active'))`
       )
@@ -177,7 +177,7 @@ export class SetupLinks extends Context.Service<
         return yield* mails.queue(email, { kind: "reset_link", link, expiresAt })
       })
 
-      /** Done before anything costly, so that rejecting guesses is cheap. */
+      /** Checked before anything costly, so that guesses are cheap to reject. */
       const goodLink = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
         const [good] = yield* Effect.orDie(findGood({ hash: secretHash(secret), at: yield* now }))
         return good === undefined ? yield* refused() : good
@@ -217,7 +217,7 @@ export class SetupLinks extends Context.Service<
         const user = yield* users.find(subject)
         if (Option.isNone(user)) return yield* refused()
         const { displayName, email } = user.value
-        // No device is excluded: if it already holds a passkey for the account, the new one replaces it.
+        // Excludes no device: if one already has a passkey for the account, the new passkey replaces it.
         return { subject, email, displayName: displayName ?? undefined, known: [] }
       })
 
@@ -268,7 +268,7 @@ export class SetupLinks extends Context.Service<
         context: CommandContext,
         method: NewSignInMethod
       ) {
-        // The operator's link and the mailed link are alternatives: using either revokes both.
+        // The operator's link and the mailed link are alternatives, so using one revokes both.
         yield* sql`UPDATE setup_links SET used_at = ${yield* now} WHERE subject = ${subject} AND used_at IS NULL`
         if (purpose === "mailed_reset") {
           yield* users.proveAddress(subject, (yield* knownHolder(subject)).email, "mail")

@@ -3,18 +3,18 @@ import { SqlClient } from "effect/sql"
 import { failedPrecondition } from "../../../schema/errors/ApiError.ts"
 import { rowShape, type RowOf } from "../../base/database/Table.ts"
 
-/** The ways of signing in that the installation currently offers. */
+/** The sign-in methods that the installation currently offers. */
 export interface OfferedSignInMethods {
   readonly password: boolean
   readonly passkeys: boolean
-  /** The provider that people may sign in with; identities elsewhere are not accepted. */
+  /** The issuer of the upstream provider. Identities of other issuers are not accepted. */
   readonly upstreamIssuer: string | undefined
 }
 
-/** Issuers appear with and without a trailing slash, and operators do not always use the provider's form. */
+/** Operators may write the issuer with or without a trailing slash. */
 const bare = (issuer: string) => issuer.replace(/\/$/, "")
 
-/** A way of signing in to an account; `issuer` is for an identity at a provider. */
+/** A sign-in method of an account. `issuer` is set for an identity at a provider. */
 const SignInMethod = rowShape({ kind: Schema.Literals(["password", "passkey", "upstream"]), issuer: Schema.String })
 export type SignInMethod = RowOf<typeof SignInMethod.columns>
 
@@ -30,7 +30,7 @@ export const isOffered = ({ issuer, kind }: SignInMethod, offered: OfferedSignIn
   }
 }
 
-/** The account's ways of signing in that the installation currently offers. */
+/** The account's sign-in methods that the installation currently offers. */
 export const availableSignInMethods = Effect.fn("availableSignInMethods")(function* (
   subject: string,
   offered: OfferedSignInMethods
@@ -43,10 +43,7 @@ export const availableSignInMethods = Effect.fn("availableSignInMethods")(functi
   return methods.filter((method) => isOffered(method, offered))
 })
 
-/**
- * Called after a change, in its transaction: refuses to leave an account without a way to sign in. Fails with
- * `failed_precondition`.
- */
+/** Fails with `failed_precondition` if the account has no sign-in method left. Call it after a change, in its transaction. */
 export const requireSignInMethod = Effect.fn("requireSignInMethod")(function* (
   subject: string,
   offered: OfferedSignInMethods

@@ -12,7 +12,7 @@ import { TokenUse } from "./TokenUse.ts"
 import { limitsOf } from "../../../schema/records/TokenLimits.ts"
 import type { AccessTokenId } from "../../../schema/records/Ids.ts"
 
-/** A row of `access_tokens` without its digest: the columns of the public record, scopes as JSON text. */
+/** The columns of `access_tokens` without the digest. Scopes are JSON text. */
 export const AccessTokenRow = Schema.Struct({
   ...AccountToken.fields,
   scopes: Schema.fromJsonString(AccountToken.fields.scopes)
@@ -23,7 +23,7 @@ export type AccessTokenRow = typeof AccessTokenRow.Type
 export const accessTokenColumns =
   "token_id, subject, name, prefix, scopes, workspace_id, created_at, expires_at, revoked_at, last_used_at"
 
-/** The stored facts about a presented personal access token. */
+/** The stored facts about a presented token. */
 export const StoredToken = Schema.Struct({
   ...AccessTokenRow.fields,
   user_status: Schema.String,
@@ -39,17 +39,17 @@ const selectStoredToken = (sql: SqlClient.SqlClient, hash: string) =>
         + (SELECT COUNT(*) FROM oauth_access_tokens o WHERE o.secret_hash = ${hash}) AS elsewhere
     FROM access_tokens WHERE secret_hash = ${hash}`
 
-/** A token with an expiry time. Times are in milliseconds. */
+/** A valid token. Times are in milliseconds. */
 interface UsableToken {
   readonly tokenId: AccessTokenId
   readonly principal: Principal
-  /** Infinite when it never expires. */
+  /** Infinity for a token that never expires. */
   readonly expiresAt: number
-  /** Taken from its row; 0 for never. */
+  /** As stored in its row; 0 if it was never used. */
   readonly lastUsedAt: number
 }
 
-/** The token's authority, if exactly one store contains the secret, its account is open, and it has not been revoked. */
+/** The authority of a token, if exactly one store contains its secret, its account is not locked, and it has not been revoked. */
 export const usableToken = (row: StoredToken): Option.Option<UsableToken> => {
   const limits = limitsOf(row.scopes)
   return row.elsewhere === 0 && row.user_status === "active" && row.revoked_at === null
@@ -69,16 +69,19 @@ export const usableToken = (row: StoredToken): Option.Option<UsableToken> => {
     : Option.none()
 }
 
-/** The authority of a presented personal access token. */
+/** Determines the authority of a presented personal access token. */
 export class TokenAuthority extends Context.Service<
   TokenAuthority,
   {
-    /** For requests: fails with `invalid_token` unless the token is known, active and not expired. Records the use. */
+    /**
+     * Authenticates a request and records the use. Fails with `invalid_token` unless the token is known, not revoked and not
+     * expired.
+     */
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /**
-     * The current authority of the presented bearer token. Changes nothing. Fails with `invalid_token` (unknown, not a personal
-     * token, present in more than one store, revoked, expired), with `workspace_membership_inactive` if there is no active
-     * membership in the bound Workspace, and with `verification_unavailable` if that cannot be determined.
+     * The current authority of the presented token. Changes nothing. Fails with `invalid_token` (unknown, not a personal token,
+     * present in more than one store, revoked or expired), with `workspace_membership_inactive` if the membership in the bound
+     * Workspace is not active, and with `verification_unavailable` if that cannot be determined.
      */
     readonly current: (bearer: Redacted.Redacted) => Effect.Effect<AccountTokenAuthority, ApiError>
   }
@@ -109,7 +112,7 @@ export class TokenAuthority extends Context.Service<
           )
         )
 
-      /** The role behind a token that is bound to a Workspace. */
+      /** The role of the token's owner in the Workspace to which the token is bound. */
       const roleBehind = memory.untilCommit((hash) =>
         Effect.flatMap(stored(hash), (found) =>
           found === undefined || found.row.workspace_id === null
@@ -120,7 +123,7 @@ export class TokenAuthority extends Context.Service<
 
       return TokenAuthority.of({
         authenticate: (token) =>
-          // The checksum prevents guesses from reaching the database.
+          // Rejects random guesses by their checksum, without a database query.
           isWellFormed("personalToken", Redacted.value(token))
             ? Effect.flatMap(known(token), ({ usable: { lastUsedAt, principal, tokenId }, millis }) =>
                 use.isNoted(tokenId, lastUsedAt, millis)

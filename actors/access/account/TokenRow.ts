@@ -20,7 +20,7 @@ export const TokenRow = table("access_tokens", {
   expires_at: Schema.NullOr(Timestamp),
   revoked_at: Schema.NullOr(Timestamp),
   last_used_at: Schema.NullOr(Timestamp),
-  /** The creator, if not the token's own subject: set for an automation's token. */
+  /** The creator of an automation's token; `null` if the subject created it. */
   created_by: Schema.NullOr(Subject)
 })
 export type TokenRow = RowOf<typeof TokenRow.columns>

@@ -6,20 +6,20 @@ const writeEveryMillis = 60_000
 const flushAfter = Duration.seconds(10)
 
 /**
- * Records when tokens were last used, at most once a minute per token and batched into one transaction, so that reads with a
- * token do not become writes.
+ * Records when tokens were last used, at most once a minute per token and batched in one transaction, so that reading with a
+ * token does not cause a write each time.
  */
 export class TokenUse extends Context.Service<
   TokenUse,
   {
     /**
-     * True if a use at `millis` is too soon after the last recorded use. `lastWritten` is the row's value in milliseconds, 0 for
-     * never.
+     * Returns true if the last recorded use is so recent that a use at `millis` need not be recorded. `lastWritten` is the row's
+     * value in milliseconds, 0 for never.
      */
     readonly isNoted: (tokenId: AccessTokenId, lastWritten: number, millis: number) => boolean
-    /** `lastWritten` as for `isNoted`. */
+    /** Records a use. `lastWritten` as in `isNoted`. */
     readonly note: (tokenId: AccessTokenId, lastWritten: number) => Effect.Effect<void>
-    /** Writes the batch. Runs automatically soon after a use, and when the service stops. */
+    /** Writes the batch. Called automatically soon after a use, and when the service stops. */
     readonly flush: Effect.Effect<void>
   }
 >()("svc/actors/access/account/TokenUse") {
@@ -61,7 +61,7 @@ export class TokenUse extends Context.Service<
           pending.set(tokenId, millis)
           if (scheduled) return
           scheduled = true
-          // A use may be noted within a transaction, which is over by then.
+          // The use may be noted inside a transaction, which has ended when the batch is written.
           const outside = Effect.updateContext(flush, (context: Context.Context<never>) =>
             Context.omit(sql.transactionService)(context)
           )

@@ -26,7 +26,7 @@ export const UpstreamIdentityRow = table("upstream_identities", {
 })
 export type UpstreamIdentityRow = RowOf<typeof UpstreamIdentityRow.columns>
 
-/** Pending sign-ins at an upstream provider. */
+/** Sign-ins at an upstream provider that are in progress. */
 export const UpstreamSignInRow = table("upstream_sign_ins", {
   secret_hash: Schema.String,
   link_subject: Schema.NullOr(Subject),
@@ -38,13 +38,13 @@ export const UpstreamSignInRow = table("upstream_sign_ins", {
 })
 export type UpstreamSignInRow = RowOf<typeof UpstreamSignInRow.columns>
 
-/** The identity in the upstream provider's verified response. */
+/** The identity in a verified response of the upstream provider. */
 export interface UpstreamIdentity {
   readonly issuer: string
   readonly subject: string
-  /** Only set if the provider reports the address as verified. */
+  /** Set only if the provider reports the address as verified. */
   readonly verifiedEmail?: string | undefined
-  /** The person's address according to the provider, verified or not; never used to identify anybody. */
+  /** The address that the provider reports, verified or not. Never used to identify a person. */
   readonly claimedEmail?: string | undefined
   readonly displayName?: string | undefined
   /** Absent unless the provider sent a list of names. */
@@ -52,12 +52,12 @@ export interface UpstreamIdentity {
 }
 
 export interface UpstreamLink {
-  /** The signed-in person who is linking the identity to their account. */
+  /** The signed-in person who links the identity to their account. */
   readonly linkSubject?: Subject | undefined
   readonly requestId?: string | undefined
 }
 
-/** An identity as shown to the account's owner. It omits the provider's subject. */
+/** An identity as shown to the account's owner, without the provider's subject. */
 export const LinkedIdentity = Schema.Struct({
   id: Schema.String,
   issuer: Schema.String,
@@ -83,36 +83,37 @@ const idOf = ({ issuer, upstreamSubject }: { readonly issuer: string; readonly u
 const Linked = Schema.Struct({ subject: Subject, status: Schema.String })
 
 /**
- * People's identities at the upstream provider, identified by issuer and subject. An identity belongs to its linked account;
- * before it is linked, it belongs to the account with its verified address, if svc has verified that address too.
+ * Identities at the upstream provider, by issuer and subject. An identity belongs to the account to which it is linked. Before
+ * that, it belongs to the account with its verified address, if svc has also verified that address.
  */
 export class UpstreamIdentities extends Context.Service<
   UpstreamIdentities,
   {
     /**
-     * The account of the identity, in the caller's transaction. Links the identity first if a person requested it or its verified
-     * address belongs to an account; `none` without such an account. Fails if the account is locked, or if the identity or the
-     * account is already linked to another.
+     * The account of the identity, in the caller's transaction. Links the identity first if a person requested that or an account
+     * has its verified address; returns `none` if no account has. Fails if the account is locked, or if the identity or the
+     * account is linked to another.
      */
     readonly resolve: (
       identity: UpstreamIdentity,
       link: UpstreamLink
     ) => Effect.Effect<Option.Option<Subject>, UpstreamRefused>
     /**
-     * Links the identity to the account, in the caller's transaction. Fails if the account has another identity at the provider.
+     * Links the identity to the account, in the caller's transaction. Fails if the account already has another identity at the
+     * provider.
      */
     readonly link: (
       identity: UpstreamIdentity,
       subject: Subject,
       requestId?: string
     ) => Effect.Effect<void, UpstreamRefused>
-    /** The active account to which the identity is linked; `none` without such an account. */
+    /** The active account to which the identity is linked, or `none`. */
     readonly ownerOf: (identity: UpstreamIdentity) => Effect.Effect<Option.Option<Subject>>
-    /** The identities that are linked to the account, oldest first. */
+    /** The identities linked to the account, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<LinkedIdentity>>
     /**
      * Unlinks an identity from the account. Fails with `not_found` for somebody else's identity, and with `failed_precondition`
-     * for the last way to sign in.
+     * for the account's last sign-in method.
      */
     readonly unlink: (
       context: CommandContext,
@@ -146,10 +147,7 @@ export class UpstreamIdentities extends Context.Service<
           FROM upstream_identities WHERE subject = ${subject} ORDER BY created_at, issuer`
       })
 
-      /**
-       * The address in the form that accounts use. The issuer reports an account's address as verified only while it matches this
-       * one.
-       */
+      /** The address in normalised form. The issuer reports an account's address as verified only while it equals this one. */
       const addressOf = ({ verifiedEmail }: UpstreamIdentity) =>
         verifiedEmail === undefined
           ? Effect.succeed(null)
@@ -181,7 +179,7 @@ export class UpstreamIdentities extends Context.Service<
 
       const ownerByAddress = Effect.fnUntraced(function* ({ verifiedEmail }: UpstreamIdentity) {
         const user = verifiedEmail === undefined ? Option.none() : yield* users.findByEmail(verifiedEmail)
-        // A person who entered an unverified address must not receive the identity of its owner.
+        // A person who entered somebody else's address without verification must not receive that person's identity.
         return Option.filter(user, ({ emailProof, status }) => status === "active" && emailProof !== null)
       })
 

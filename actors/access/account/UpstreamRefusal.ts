@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The reason why a sign-in through the upstream provider failed; the page that the person sees explains it. */
+/** The reason why a sign-in through the upstream provider failed. The page for the person explains it. */
 export const UpstreamReason = Schema.Literals([
   "not_configured",
   "unreachable",
@@ -24,7 +24,7 @@ export const UpstreamReason = Schema.Literals([
 ])
 export type UpstreamReason = typeof UpstreamReason.Type
 
-/** An expected refusal of an upstream sign-in. It names nobody, so it may be logged. */
+/** An expected refusal of an upstream sign-in. Contains no personal data, so it may be logged. */
 export class UpstreamRefused extends Schema.TaggedError<UpstreamRefused>()("UpstreamRefused", {
   reason: UpstreamReason
 }) {}

@@ -11,16 +11,16 @@ import { UpstreamSignInRow } from "./UpstreamIdentities.ts"
 
 const validFor = retention.upstreamSignIn.after
 
-/** The values that bind the provider's response to the requesting browser, all derived from the browser's secret. */
+/** Values that bind the provider's response to the browser. All are derived from the browser's secret. */
 export interface UpstreamProof {
   readonly state: string
   readonly nonce: string
-  /** PKCE verifier: 43 characters. */
+  /** The PKCE verifier, 43 characters. */
   readonly codeVerifier: Redacted.Redacted
 }
 
 export interface StartedSignIn extends UpstreamProof {
-  /** For the browser only. */
+  /** Sent only to the browser. */
   readonly secret: Redacted.Redacted
 }
 
@@ -33,13 +33,13 @@ const SignInRow = Schema.Struct({
 })
 
 export interface ReturnedSignIn extends UpstreamProof {
-  /** The signed-in person who is linking the identity; absent for a sign-in. */
+  /** The signed-in person who links the identity; absent for a sign-in. */
   readonly linkSubject: Subject | null
-  /** The requesting session: it confirms an identity, unless it links an identity. Absent for a sign-in. */
+  /** The session that confirms or links an identity; absent for a sign-in. */
   readonly sessionId: string | null
-  /** The invitation through which somebody without an account receives one. */
+  /** The invitation through which a person without an account gets one. */
   readonly invitationId: InvitationId | null
-  /** The property of the address that the invitation's link proved. */
+  /** The kind of proof for the address that the invitation's link provides. */
   readonly invitationProof: AddressProof | null
   readonly returnPath: string
 }
@@ -54,20 +54,20 @@ const proofOf = (secret: Redacted.Redacted): UpstreamProof => ({
 })
 
 /**
- * Pending sign-ins at the upstream provider. Only the browser holds the secret; its digest is stored, so that neither the
- * database nor the provider could complete another browser's sign-in.
+ * Sign-ins at the upstream provider that are in progress. Only the browser has the secret, and the database its digest, so
+ * neither the database nor the provider could complete another browser's sign-in.
  */
 export class UpstreamSignIns extends Context.Service<
   UpstreamSignIns,
   {
-    /** Valid for ten minutes and one response. */
+    /** Begins a sign-in that is valid for ten minutes and one response. */
     readonly begin: (options: {
       readonly linkSubject?: string | undefined
       readonly sessionId?: string | undefined
       readonly invitation?: { readonly id: InvitationId; readonly proof: AddressProof | null } | undefined
       readonly returnPath: string
     }) => Effect.Effect<StartedSignIn>
-    /** Consumes the sign-in; `none` when it is unknown, used or expired. */
+    /** Uses up the sign-in. Returns `none` if it is unknown, used or expired. */
     readonly finish: (secret: Redacted.Redacted) => Effect.Effect<Option.Option<ReturnedSignIn>>
   }
 >()("svc/actors/access/account/UpstreamSignIns") {

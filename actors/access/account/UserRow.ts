@@ -27,7 +27,7 @@ export const StoredUser = table(
 )
 export type StoredUser = RowOf<typeof StoredUser.columns>
 
-/** Password of an account, hashed. */
+/** Hashed passwords of accounts. */
 export const PasswordRow = table("user_passwords", {
   subject: Subject,
   password_hash: Schema.String,
@@ -36,8 +36,8 @@ export const PasswordRow = table("user_passwords", {
 export type PasswordRow = RowOf<typeof PasswordRow.columns>
 
 /**
- * The address of an account, if it has been verified: the operator provided it, somebody opened a link mailed to it, or the
- * upstream provider reported it as verified at the last sign-in. Read in the caller's transaction.
+ * The account's address if it has been verified: the operator entered it, somebody opened a link that was mailed to it, or the
+ * upstream provider reported it as verified at the last sign-in. Reads in the caller's transaction.
  */
 export const verifiedAddress = Effect.fn("verifiedAddress")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient

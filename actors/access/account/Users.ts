@@ -18,12 +18,12 @@ import { PasswordRow, StoredUser } from "./UserRow.ts"
 export const User = Schema.Struct({
   subject: Subject,
   email: Schema.String,
-  /** `null` if the address has not been verified by the operator or by mail. */
+  /** How the address was verified; `null` if it was not. */
   emailProof: Schema.NullOr(AddressProof),
   displayName: Schema.NullOr(Schema.String),
-  /** Operates the installation; this grants nothing in any Workspace. */
+  /** Set for operators of the installation. Grants nothing in any Workspace. */
   isOperator: Schema.Boolean,
-  /** `deleted` keeps the subject for the operation history, and no other personal data. */
+  /** A `deleted` account keeps only its subject, for the operation history. */
   status: Schema.Literals(["active", "disabled", "deleted"]),
   createdAt: Timestamp
 })
@@ -32,37 +32,40 @@ export type User = typeof User.Type
 const UserRow = Schema.Struct({ ...User.fields, isOperator: Schema.BooleanFromBit })
 
 export interface NewUser {
-  /** Set if the subject must be known before the account exists, as when a passkey is created for it. */
+  /** Set if the subject must be known before the account exists, for example to create a passkey. */
   readonly subject?: Subject | undefined
   readonly email: string
   readonly emailProof?: AddressProof | undefined
   readonly displayName?: string | undefined
-  /** From `Passwords.hash`: hashing is slow and must not happen inside a transaction. */
+  /** From `Passwords.hash`, because hashing is slow and must not happen inside a transaction. */
   readonly passwordHash?: string | undefined
   readonly isOperator: boolean
 }
 
-/** The people who may sign in. Automation members are not among them: nothing here can find one. */
+/** The accounts of people. Automation members have none, so no method finds them. */
 export class Users extends Context.Service<
   Users,
   {
-    /** Fails with `invalid_request` for an invalid address, and with `failed_precondition` for a taken address. */
+    /** Fails with `invalid_request` for an invalid address, and with `failed_precondition` for an address that is taken. */
     readonly create: (context: CommandContext, user: NewUser) => Effect.Effect<User, ApiError>
-    /** The address in lookup form. Fails with `invalid_request`. */
+    /** Normalises an address for lookups. Fails with `invalid_request`. */
     readonly parseEmail: (text: string) => Effect.Effect<string, ApiError>
     readonly find: (subject: string) => Effect.Effect<Option.Option<User>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<User>>
-    /** Records that the address belongs to the person; an earlier proof and any other address are left unchanged. */
+    /**
+     * Records that the person has proven this address. Keeps an earlier proof, and does nothing if the account has another
+     * address.
+     */
     readonly proveAddress: (subject: string, email: string, proof: AddressProof) => Effect.Effect<void>
-    /** Sets or, with `null`, removes the name that others see. Fails with `not_found`. */
+    /** Changes the name that others see; `null` removes it. Fails with `not_found`. */
     readonly rename: (
       context: CommandContext,
       subject: string,
       displayName: string | null
     ) => Effect.Effect<void, ApiError>
     /**
-     * Changes the account's address, in lookup form, with the proof that it belongs to the person. Password reset links sent to
-     * the previous address are revoked. Call it in a transaction that has made sure that no other account has the address.
+     * Changes the account's address (in normalised form), with the proof that it belongs to the person. Revokes password reset
+     * links sent to the previous address. Call it in a transaction that has checked that no other account has the address.
      */
     readonly setAddress: (
       context: CommandContext,
@@ -70,22 +73,22 @@ export class Users extends Context.Service<
       email: string,
       proof: AddressProof
     ) => Effect.Effect<void, ApiError>
-    /** True if any account exists yet. */
+    /** True if any account exists. */
     readonly exist: Effect.Effect<boolean>
     /**
      * Sets the password from its hash. Revokes all of the person's sessions and grants in the same transaction, because somebody
-     * who had the old password may have used it. Personal tokens are kept.
+     * with the old password may have used it. Keeps personal access tokens.
      */
     readonly setPassword: (
       context: CommandContext,
       subject: string,
       passwordHash: string
     ) => Effect.Effect<void, ApiError>
-    /** Removes the password of a person who now signs in by passkey; the effects are the same as those of `setPassword`. */
+    /** Removes the password of a person who now signs in with a passkey. Revokes sessions and grants like `setPassword`. */
     readonly removePassword: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
-    /** Everybody who has an account, oldest first. */
+    /** All accounts, oldest first. */
     readonly list: Effect.Effect<ReadonlyArray<User>>
-    /** Locks an account everywhere, with immediate effect, or unlocks it. */
+    /** Locks an account everywhere, effective immediately, or unlocks it. */
     readonly setStatus: (
       context: CommandContext,
       subject: string,
@@ -231,7 +234,7 @@ export class Users extends Context.Service<
             "account.address",
             Effect.fnUntraced(function* (present) {
               const at = yield* now
-              // Written first, so that the mail goes to the account's previous address.
+              // Before the change, so that the mail goes to the previous address.
               yield* notices.write(subject, "address", present.email)
               yield* sql`UPDATE users SET ${StoredUser.changes(sql, { email, email_proof: proof, updated_at: at })}
                 WHERE subject = ${subject}`
@@ -266,7 +269,7 @@ export class Users extends Context.Service<
             yield* sql`UPDATE users SET status = ${status}, updated_at = ${yield* now} WHERE subject = ${subject}`
             if (status !== "disabled") return
             yield* endSessions(subject)
-            // A link would open the account again, also after it has been unlocked.
+            // A link would otherwise open the account again after it has been unlocked.
             yield* sql`DELETE FROM setup_links WHERE subject = ${subject} AND used_at IS NULL`
             yield* sql`DELETE FROM address_changes WHERE subject = ${subject} AND used_at IS NULL`
           })

@@ -14,27 +14,27 @@ export type BindingRule = Pick<
   "id" | "approvers" | "role" | "teamId" | "planAuthorCounts" | "commitAuthorCounts" | "automationCounts"
 >
 
-/** Somebody's approval, with the permissions they have right now. */
+/** An approval, with the approver's current permissions. */
 export interface GivenApproval {
   readonly approver: Approver
   readonly kind: SubjectKind
-  /** Their role for this Capsule; none without an active membership, and none for the service. */
+  /** The approver's role for this Capsule; none without an active membership, or for svc itself. */
   readonly role: Role | undefined
   readonly teamIds: ReadonlySet<TeamId>
-  /** The people behind the approver, when it is an automation: whoever made it or minted its token. */
+  /** The people behind an approver that is an automation: those who created it or its token. */
   readonly behind: ReadonlyArray<Subject>
 }
 
-/** The basis for a decision about a plan. */
+/** The facts for a decision about a plan. */
 export interface ApprovalFacts {
   readonly rules: ReadonlyArray<BindingRule>
   readonly approvals: ReadonlyArray<GivenApproval>
   readonly planAuthors: ReadonlyMap<Approver, AuthorPart>
-  /** The members of the Workspace who wrote the commit; `unknown` if its authors have not been read. */
+  /** The members of the Workspace who wrote the commit; `unknown` if its authors were not read. */
   readonly commitAuthors: ReadonlySet<Subject> | "unknown"
 }
 
-/** The status of one rule. */
+/** How far one rule is satisfied. */
 export interface RuleTally {
   readonly rule: BindingRule
   readonly approvedBy: ReadonlyArray<Approver>
@@ -44,7 +44,7 @@ export interface RuleTally {
 export interface ApprovalDecision {
   readonly state: ApprovalState
   readonly tallies: ReadonlyArray<RuleTally>
-  /** Approvals that count towards no rule, each with the reason from the first rule. */
+  /** Approvals that count towards no rule, with the reason from the first rule. */
   readonly lapsed: ReadonlyMap<Approver, ApprovalProblem>
 }
 
@@ -54,14 +54,14 @@ const authorProblems: Readonly<Record<AuthorPart, ApprovalProblem>> = {
   auto_update: "auto_update_author"
 }
 
-/** The reason why an approval does not count towards a rule; `undefined` if it does. */
+/** Returns the reason why an approval does not count towards a rule, or `undefined` if it does. */
 export const approvalProblem = (
   rule: BindingRule,
   { approver, behind, kind, role, teamIds }: GivenApproval,
   { commitAuthors, planAuthors }: Pick<ApprovalFacts, "commitAuthors" | "planAuthors">
 ): ApprovalProblem | undefined => {
   if (kind === "automation" && !rule.automationCounts) return "automation"
-  // The service acts on behalf of a Capsule whose auto-update somebody allowed; it is not a member of anything.
+  // svc approves for a Capsule whose owner allowed auto-update, and is not a member of any Workspace.
   if (approver !== "service") {
     if (role === undefined) return "no_member"
     if (!roleAtLeast(role, rule.role)) return "role"
@@ -79,7 +79,8 @@ export const approvalProblem = (
 }
 
 /**
- * The first reason why an approval counts towards none of the rules; `undefined` if it counts towards one, or if no rule applies.
+ * Returns the first reason why an approval counts towards none of the rules, or `undefined` if it counts towards one or there is
+ * no rule.
  */
 export const uselessBecause = (
   rules: ReadonlyArray<BindingRule>,
@@ -91,8 +92,8 @@ export const uselessBecause = (
 }
 
 /**
- * Decides if a plan may be applied: every rule that matches its Capsule needs enough approvals that count at this moment. Without
- * a rule any approval is enough.
+ * Decides whether a plan may be applied. Every rule that matches its Capsule needs enough approvals that count now. Without a
+ * rule, any approval is enough.
  */
 export const decideApproval = (facts: ApprovalFacts): ApprovalDecision => {
   const approvals = [...new Map(facts.approvals.map((approval) => [approval.approver, approval])).values()]
@@ -115,7 +116,7 @@ export const decideApproval = (facts: ApprovalFacts): ApprovalDecision => {
   return { state: isMet ? "approved" : lapsed.size > 0 ? "lapsed" : "waiting", tallies, lapsed }
 }
 
-/** The reason why an approval does not count, worded to follow "because". */
+/** Explains why an approval does not count; follows "because". */
 export const problemWords: Readonly<Record<ApprovalProblem, string>> = {
   automation: "automation does not count as an approver here",
   no_member: "the approver is not an active member of the Workspace",
@@ -141,7 +142,7 @@ const whose = ({ role, teamId }: BindingRule, names: Names): string => {
 
 const nameOf = (approver: Approver): string => (approver === "service" ? "svc" : approver)
 
-/** The reason why a plan is waiting, in words for people; `undefined` if it is approved. */
+/** Explains to people why a plan is waiting; `undefined` if it is approved. */
 export const waitingWords = ({ lapsed, state, tallies }: ApprovalDecision, names: Names): string | undefined => {
   if (state === "approved") return undefined
   if (tallies.length === 0) return "The plan waits for an approval."

@@ -6,7 +6,7 @@ import { SubjectsJson } from "../account/PeopleBehind.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 
-/** The requirements for an apply. */
+/** Approval rules. */
 export const ApprovalRuleRow = table("approval_rules", {
   id: ApprovalRuleId,
   workspace_id: WorkspaceId,
@@ -23,23 +23,23 @@ export const ApprovalRuleRow = table("approval_rules", {
 })
 export type ApprovalRuleRow = RowOf<typeof ApprovalRuleRow.columns>
 
-/** The keys of what an approver acknowledged. */
+/** The keys of acknowledged reasons for uncertainty. */
 export const AcknowledgedJson = jsonText(Schema.Array(Schema.String))
 
-/** The approvers of each plan; each person counts once. */
+/** The approvals of each plan. Each person counts once. */
 export const RunApprovalRow = table("run_approvals", {
   run_id: RunId,
   approver: Approver,
   comment: Schema.NullOr(Schema.String),
   created_at: Timestamp,
-  /** The people behind the approver, when it is an automation; `NULL` for approvals of earlier releases. */
+  /** The people behind an approver that is an automation; `NULL` for approvals in earlier releases. */
   behind: Schema.NullOr(SubjectsJson),
-  /** The reasons for uncertainty that the approver acknowledged (`UncertainGround.ts`). */
+  /** The reasons for uncertainty that the approver acknowledged (see `UncertainGround.ts`). */
   acknowledged: Schema.NullOr(AcknowledgedJson)
 })
 export type RunApprovalRow = RowOf<typeof RunApprovalRow.columns>
 
-/** The authors of a plan; nobody is recorded for plans of earlier releases. */
+/** The authors of each plan. Plans of earlier releases have none recorded. */
 export const PlanAuthorRow = table("plan_authors", {
   run_id: RunId,
   subject: Approver,

@@ -36,7 +36,7 @@ export const toApprovalRule = (row: ApprovalRuleRow): ApprovalRule =>
 
 const flag = (value: boolean): 0 | 1 => (value ? 1 : 0)
 
-/** The columns that a change sets. */
+/** The columns to update for a change. */
 const changed = (change: RuleChange) => ({
   ...(change.projectId === undefined ? {} : { project_id: change.projectId }),
   ...(change.environment === undefined ? {} : { environment: change.environment }),
@@ -49,8 +49,8 @@ const changed = (change: RuleChange) => ({
 })
 
 /**
- * The requirements for applies in a Workspace; the only writer of `approval_rules`. Only owners change rules, and ownership is
- * checked again in the transaction that makes the change.
+ * The approval rules of Workspaces. The only writer of `approval_rules`. Only owners may change rules, which the transaction of
+ * the change checks again.
  */
 export class ApprovalRules extends Context.Service<
   ApprovalRules,
@@ -98,7 +98,7 @@ export class ApprovalRules extends Context.Service<
         return found.length > 0
       })
 
-      /** Everything that a rule names must belong to its Workspace. */
+      /** Checks that everything to which a rule refers belongs to its Workspace. */
       const check = Effect.fnUntraced(function* (scope: OwnerScope, { projectId, teamId }: RuleChange) {
         if (projectId != null && !(yield* belongs(scope, "projects", projectId))) {
           return yield* invalidRequest("projectId: no Project of this Workspace.")

@@ -15,45 +15,40 @@ import { groundWords } from "./UncertainGround.ts"
 export interface ApprovalToGive {
   readonly approver: Approver
   readonly comment?: string | undefined
-  /** The personal access token that the approver presented. */
+  /** The personal access token that the approver used. */
   readonly tokenId?: string | undefined
-  /**
-   * Reasons why objects may exist that the plan does not include, acknowledged by the approver. The service never acknowledges
-   * them.
-   */
+  /** Reasons why objects may exist outside the plan, as acknowledged by the approver. svc itself acknowledges none. */
   readonly acknowledged?: ReadonlyArray<UncertainCode> | undefined
 }
 
-/** The result of an approval. `isNew`: the approver had not approved the plan before. */
+/** The result of recording an approval. `isNew`: the approver had not approved the plan before. */
 export interface GivenResult {
   readonly isNew: boolean
   readonly isApproved: boolean
-  /** The reason why the plan is still waiting; absent once it is approved. */
+  /** The reason why the plan still waits; absent once it is approved. */
   readonly waiting: string | undefined
 }
 
 /**
- * The approvals of each plan, and the decision whether they are enough; the only writer of `run_approvals`. Every method works in
- * the caller's transaction, under the current rules and permissions.
+ * Records the approvals of plans, and decides whether they are sufficient. The only writer of `run_approvals`. Every method works
+ * in the caller's transaction, with the current rules and permissions.
  */
 export class Approvals extends Context.Service<
   Approvals,
   {
     readonly of: (plan: ApprovedPlan) => Effect.Effect<PlanApproval>
     /**
-     * Records an approval. Repeating it as the same approver changes nothing, except that it can acknowledge more. Fails with
-     * `permission_denied` if it would count towards no open rule, and with `failed_precondition` if it is uncertain which objects
-     * exist and the approver does not acknowledge it.
+     * Records an approval. Repeating it can only add acknowledgements. Fails with `permission_denied` if the approval would count
+     * towards no open rule, and with `failed_precondition` if it is uncertain which objects exist and the approver does not
+     * acknowledge that.
      */
     readonly give: (plan: ApprovedPlan, approval: ApprovalToGive) => Effect.Effect<GivenResult, ApiError>
     /**
-     * The reason why the plan may not be applied: an approval is missing, or nobody acknowledged that objects may exist outside
-     * the plan.
+     * Returns the reason why the plan may not be applied: an approval is missing, or nobody has acknowledged that objects may
+     * exist outside the plan.
      */
     readonly obstacle: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
-    /**
-     * Like the above, but outside a transaction, for an apply that is about to start. It reads without waiting for the writer.
-     */
+    /** Like `obstacle`, but outside a transaction, for an apply that is about to start. Reads without waiting for the writer. */
     readonly obstacleAtStart: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
     /** Fails if the plan may not be applied. */
     readonly require: (plan: ApprovedPlan) => Effect.Effect<void, ApiError>

@@ -14,7 +14,7 @@ import { AcknowledgedJson, ApprovalRuleRow, RunApprovalRow } from "./ApprovalRow
 import { authorsOfPlan } from "./PlanAuthors.ts"
 import { unacknowledged, uncertainGround } from "./UncertainGround.ts"
 
-/** A plan whose approval is being decided. */
+/** The plan to decide about. */
 export type ApprovedPlan = Pick<
   RunRow,
   "id" | "type" | "capsule_id" | "source_snapshot_id" | "created_by" | "trigger_kind"
@@ -32,7 +32,7 @@ export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
 
 const Person = rowShape({ subject: SubjectId })
 
-/** The accounts that have one of the addresses, either as their own address or as an address verified by an upstream provider. */
+/** The accounts that have one of the addresses, as their own or as verified by an upstream provider. */
 const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
   const [snapshot] = yield* SnapshotRow.some(
@@ -56,8 +56,8 @@ const serviceApproval: GivenApproval = {
 }
 
 /**
- * This approver's approval, with the permissions they have now. `behind` is what was recorded when they approved; absent, the
- * people behind the approver now.
+ * The approval of one approver, with their current permissions. `behind` are the people recorded with the approval; if absent,
+ * those currently behind the approver.
  */
 export const approvalBy = Effect.fn("approvalBy")(function* (
   place: CapsulePlace | undefined,
@@ -73,7 +73,7 @@ export const approvalBy = Effect.fn("approvalBy")(function* (
   }
 })
 
-/** A plan's Capsule. A plan without a Capsule can be approved, but never applied. */
+/** The Capsule of a plan. A plan without a Capsule can be approved but never applied. */
 const capsuleOf = Effect.fnUntraced(function* (plan: Pick<RunRow, "capsule_id">) {
   const sql = yield* SqlClient.SqlClient
   const [capsule] = yield* CapsuleRow.some(
@@ -98,9 +98,8 @@ const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
 })
 
 /**
- * The current decision about a plan, in the caller's transaction: the rules that match its Capsule, its approvals with the
- * current permissions of the approvers, and the reasons for uncertainty about the Capsule's objects. Every approval and apply
- * uses it.
+ * The current decision about a plan, in the caller's transaction. It considers the rules that match its Capsule, its approvals
+ * with the approvers' current permissions, and the uncertainty about the Capsule's objects. Every approval and apply uses it.
  */
 export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
@@ -119,7 +118,7 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
     const approval = yield* approvalBy(place, approver, recorded)
     approvals.push(approval)
   }
-  // A restore replaces the state, so it does not build on what is uncertain.
+  // A restore replaces the state, so uncertainty about the current objects does not matter.
   const ground = plan.type === "restore" ? [] : yield* uncertainGround(plan.capsule_id)
   const acknowledged = given.flatMap((row) =>
     row.acknowledged === null ? [] : AcknowledgedJson.read(row.acknowledged)
@@ -141,7 +140,7 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
     facts,
     decision: decideApproval(facts),
     ground,
-    /** The codes that no approval of the plan has acknowledged. */
+    /** The reasons that no approval of the plan has acknowledged. */
     open: unacknowledged(ground, acknowledged),
     teamNames: new Map<TeamId, string>(teams.map(({ id, name }) => [id, name]))
   }

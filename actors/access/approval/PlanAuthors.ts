@@ -7,7 +7,7 @@ import { AutoUpdateAuthorsJson, type CapsuleRow } from "../../ledger/capsule/Cap
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { PlanAuthorRow } from "./ApprovalRows.ts"
 
-/** The origin of a plan. `tokenId` is the personal access token of the starter, if they used one. */
+/** How a plan is started. `tokenId` is the personal access token that the starter used, if any. */
 export interface PlanStart {
   readonly createdBy: string | undefined
   readonly tokenId?: string | undefined
@@ -16,7 +16,7 @@ export interface PlanStart {
 
 type Following = Pick<CapsuleRow, "auto_update_authors" | "auto_update_by">
 
-/** The people who turned on or last changed the auto-update of a Capsule. */
+/** The people who turned on, or last changed, the auto-update of a Capsule. */
 const followingAuthors = ({ auto_update_authors, auto_update_by }: Following): ReadonlyArray<Subject> => {
   if (auto_update_authors === null) return auto_update_by === null ? [] : [Subject.make(auto_update_by)]
   const { changedBy, turnedOnBy } = AutoUpdateAuthorsJson.read(auto_update_authors)
@@ -24,8 +24,8 @@ const followingAuthors = ({ auto_update_authors, auto_update_by }: Following): R
 }
 
 /**
- * The authors of a plan that starts now: the starter, the people behind an automation or a token that starts it, and the people
- * behind the auto-update that starts it. Authors of the commit are not among them, because they are read from the snapshot.
+ * The authors of a plan that starts now: its starter, the people behind a starting automation or token, and the people behind
+ * auto-update. The authors of the commit are read from the snapshot instead.
  */
 export const authorsAtStart = Effect.fnUntraced(function* (
   { createdBy, tokenId, trigger }: PlanStart,
@@ -41,7 +41,7 @@ export const authorsAtStart = Effect.fnUntraced(function* (
   return authors
 })
 
-/** Records the authors of a new plan, in the transaction that creates it: later changes do not alter them. */
+/** Records the authors of a plan in the transaction that creates it. Later changes do not affect them. */
 export const recordAuthors = Effect.fn("recordAuthors")(function* (
   runId: RunRow["id"],
   start: PlanStart,
@@ -53,7 +53,7 @@ export const recordAuthors = Effect.fn("recordAuthors")(function* (
   }
 }, Effect.orDie)
 
-/** The recorded authors of a plan. Those of a plan from an earlier release are derived from what is known now. */
+/** The recorded authors of a plan. For a plan from an earlier release, derives them from current data. */
 export const authorsOfPlan = Effect.fnUntraced(function* (
   plan: Pick<RunRow, "id" | "created_by" | "trigger_kind">,
   capsule: Following | undefined

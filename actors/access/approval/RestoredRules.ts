@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { rowShape } from "../../base/database/Table.ts"
 
-/** The rules for applies in a Workspace, as restored from a backup. */
+/** Approval rules and teams of a Workspace that a restore brought back. */
 export const RestoredRules = Schema.Struct({
   workspaceId: WorkspaceId,
   /** Its handle. */
@@ -14,8 +14,8 @@ export const RestoredRules = Schema.Struct({
 export type RestoredRules = typeof RestoredRules.Type
 
 /**
- * Workspaces with restored approval rules or teams, until the last of their memberships has been reviewed. Rules written after
- * the restore do not count, because a confirmed person wrote them.
+ * Workspaces with restored approval rules or teams, until all their memberships have been reviewed. Rules changed after the
+ * restore do not count, because a confirmed person changed them.
  */
 export const restoredRules = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.orDie(

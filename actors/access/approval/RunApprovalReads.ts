@@ -15,13 +15,13 @@ import { approvalBy, type PlanApproval, planApproval } from "./PlanApproval.ts"
 
 const decode = storedRecord(RunApprovals)
 
-/** The caller of a read, with the token that they presented. */
+/** The reader, and the token that they used. */
 interface Reader {
   readonly subject: Subject
   readonly tokenId?: string | undefined
 }
 
-/** The effect that this person's approval would have. */
+/** The effect that the reader's own approval would have. */
 const ownStanding = Effect.fnUntraced(function* ({ decision, facts, given, place }: PlanApproval, actor: Reader) {
   const { subject, tokenId } = actor
   if (given.some(({ approver }) => approver === subject)) return { status: "given" as const }
@@ -33,7 +33,7 @@ const ownStanding = Effect.fnUntraced(function* ({ decision, facts, given, place
   return problem === undefined ? { status: "counts" as const } : { status: "does_not_count" as const, problem }
 })
 
-/** The approvals of a plan, the missing approvals, and the reason why it is waiting, for this reader. */
+/** The approvals of a plan, those still missing, and why it waits, as shown to this reader. */
 export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: RunId, reader: Reader) {
   const read = yield* ReadSql
   const [run] = yield* Effect.orDie(RunRow.rows(read)`SELECT * FROM runs WHERE id = ${id}`)

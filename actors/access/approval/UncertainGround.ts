@@ -7,10 +7,10 @@ import { acceptsDrift, EvidenceJson, RunRow } from "../../ledger/run/RunRow.ts"
 import { LeftOverStateRow } from "../../ledger/state/LeftOverStates.ts"
 import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 
-/** A reason why the objects of a Capsule are uncertain. */
+/** A reason why it is uncertain which objects a Capsule has. */
 export interface Ground {
   readonly code: UncertainCode
-  /** Identifies it: an acknowledgement covers nothing that came later. */
+  /** Identifies the reason. An acknowledgement does not cover later reasons. */
   readonly key: string
   readonly summary: string
   readonly detail: string
@@ -44,8 +44,8 @@ const possiblyCreatedGround = (runId: RunId, addresses: ReadonlyArray<string>): 
 })
 
 /**
- * The current reasons for uncertainty about a Capsule's objects, according to the records. They end when a person adopts or
- * discards the state, and for possibly created objects also when a later apply succeeds.
+ * The reasons why it is currently uncertain which objects a Capsule has. A reason ends when a person adopts or discards the
+ * left-over state. For possibly created objects, it also ends when a later apply succeeds.
  */
 export const uncertainGround = Effect.fn("uncertainGround")(function* (capsuleId: CapsuleId | null) {
   const sql = yield* SqlClient.SqlClient
@@ -82,12 +82,12 @@ export const unacknowledged = (
   acknowledged: ReadonlyArray<string>
 ): ReadonlyArray<Ground> => ground.filter(({ key }) => !acknowledged.includes(key))
 
-/** The codes that an approval has to name, each once. */
+/** The distinct codes that an approval has to acknowledge. */
 export const codesOf = (ground: ReadonlyArray<Ground>): ReadonlyArray<UncertainCode> => [
   ...new Set(ground.map(({ code }) => code))
 ]
 
-/** The reason why a plan is neither approved nor applied; `undefined` if everything is acknowledged. */
+/** Explains why a plan can be neither approved nor applied; `undefined` if everything is acknowledged. */
 export const groundWords = (ground: ReadonlyArray<Ground>): string | undefined => {
   if (ground.length === 0) return undefined
   const codes = codesOf(ground)
@@ -95,6 +95,6 @@ export const groundWords = (ground: ReadonlyArray<Ground>): string | undefined =
   return `It is uncertain which objects exist: ${codes.join(", ")}. ${reasons} To approve the plan all the same, name the codes in \`acknowledged\` (\`svc approve ${codes.map((code) => `--acknowledge ${code}`).join(" ")}\`).`
 }
 
-/** The same for whoever reads the plan. */
+/** The same explanation as diagnostics for readers of the plan. */
 export const groundDiagnostics = (ground: ReadonlyArray<Ground>): ReadonlyArray<RunDiagnostic> =>
   ground.map(({ code, detail, summary }) => ({ severity: "warning", code, summary, detail }))

@@ -13,7 +13,7 @@ import { createHash, timingSafeEqual } from "node:crypto"
 const challengePattern = /^[A-Za-z0-9_-]{43}$/
 const verifierPattern = /^[A-Za-z0-9._~-]{43,128}$/
 
-/** An S256 challenge is the base64url of a SHA-256, nothing else. */
+/** An S256 challenge is a SHA-256 in base64url. */
 export const isChallenge = (text: string): boolean => challengePattern.test(text)
 
 /** True if the challenge was derived from this verifier. */
@@ -39,7 +39,7 @@ export interface PresentedCode {
 
 const { code_challenge, expires_at, grant_id, nonce, redirect_uri, used_at } = CodeRow.columns
 
-/** A code, and the client to which it was issued. */
+/** A code and its client. */
 const IssuedCode = rowShape({
   grant_id,
   client_id: GrantRow.columns.client_id,
@@ -51,7 +51,7 @@ const IssuedCode = rowShape({
 })
 type IssuedCode = RowOf<typeof IssuedCode.columns>
 
-/** The outcome of presenting a code. `reused` means that another party also has it. */
+/** The result of redeeming a code. `reused` means that another party also has it. */
 export type CodeRedemption =
   | { readonly kind: "redeemed"; readonly grantId: string; readonly nonce: string | undefined }
   | { readonly kind: "reused"; readonly grantId: string }
@@ -61,19 +61,22 @@ const refused = (why: string): CodeRedemption => ({ kind: "refused", why })
 
 const proofFault = (row: IssuedCode, verifier: string | undefined): string | undefined => {
   if (row.code_challenge === null) {
-    // A verifier without a challenge is an attempt to use a code that was requested without one (RFC 9700, downgrade).
+    // Sending a verifier for a code that was requested without a challenge indicates a downgrade attack (RFC 9700).
     return verifier === undefined ? undefined : "The code was requested without PKCE, but a code_verifier was sent."
   }
   if (verifier === undefined) return "The code_verifier is missing."
   return verifierMatches(verifier, row.code_challenge) ? undefined : "The code_verifier is not the one of the request."
 }
 
-/** Authorization codes: valid for one minute, one use, one client and one redirect address. Works in the caller's transaction. */
+/**
+ * Authorization codes, valid for one minute, one use, one client and one redirect URI. Every method works in the caller's
+ * transaction.
+ */
 export class AuthorizationCodes extends Context.Service<
   AuthorizationCodes,
   {
     readonly issue: (code: NewCode) => Effect.Effect<Redacted.Redacted, SqlError>
-    /** Consumes the code when everything about it matches; changes nothing otherwise. */
+    /** Uses up the code if everything about it matches; otherwise changes nothing. */
     readonly redeem: (presented: PresentedCode) => Effect.Effect<CodeRedemption, SqlError>
   }
 >()("svc/actors/access/issuer/AuthorizationCodes") {
@@ -106,7 +109,7 @@ export class AuthorizationCodes extends Context.Service<
           )`SELECT c.grant_id, g.client_id, c.redirect_uri, c.code_challenge, c.nonce,
               c.expires_at, c.used_at
             FROM oidc_codes c JOIN oidc_grants g ON g.id = c.grant_id WHERE c.secret_hash = ${hash}`
-          // Another client's code is treated as unknown, so that nobody can spend or revoke it.
+          // The code of another client is treated as unknown, so that no other client can use or revoke it.
           if (row === undefined || row.client_id !== clientId) return refused("The code is unknown or expired.")
           if (row.used_at !== null) return { kind: "reused", grantId: row.grant_id }
           if (row.expires_at <= at) return refused("The code is unknown or expired.")

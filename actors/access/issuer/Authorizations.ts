@@ -17,11 +17,11 @@ import { isAtRegisteredAddress } from "./RemovedRedirects.ts"
 import { noClaims, scopesOfClaims } from "./RequestedClaims.ts"
 import { StaticClients } from "./StaticClients.ts"
 
-/** The person making the decision, and their browser session. */
+/** The person who decides, and their browser session. */
 export interface Decider {
   readonly subject: string
   readonly sessionId: string
-  /** Seconds since 1970. */
+  /** Seconds since the Unix epoch. */
   readonly authTime: number
 }
 
@@ -33,7 +33,7 @@ export interface AuthorizationDecision {
   readonly requestId: string
 }
 
-/** The person is not an active member of the Workspace that the request is for. */
+/** The error if the person is not an active member of the requested Workspace. */
 export const noMembership = (): OAuthError =>
   refuse("access_denied", "The person has no active membership in that Workspace.")
 
@@ -49,19 +49,19 @@ const denial = ({ reason }: Denial): OAuthError => {
   }
 }
 
-/** A person's consent to a client, which grants authority. */
+/** Grants authority to clients, with a person's consent. */
 export class Authorizations extends Context.Service<
   Authorizations,
   {
-    /** Dry run for the consent page: checks whether the person may continue. Fails with `access_denied`. */
+    /** Checks for the consent page whether the person may continue, without writing anything. Fails with `access_denied`. */
     readonly preview: (
       client: Client,
       subject: string,
       workspaceId: WorkspaceId | undefined
     ) => Effect.Effect<LiveAuthority, OAuthError>
     /**
-     * The Workspace of a request: the requested Workspace, or else the only Workspace in which its resource is an Interface
-     * available to this person. General OAuth clients request no Workspace.
+     * The Workspace of a request: the requested one, or the only Workspace in which its resource is an Interface available to
+     * this person. General OAuth clients request no Workspace.
      */
     readonly meantWorkspace: (
       client: Client,
@@ -69,8 +69,8 @@ export class Authorizations extends Context.Service<
       request: Pick<NewGrant, "resource" | "workspaceId">
     ) => Effect.Effect<WorkspaceId | undefined, OAuthError>
     /**
-     * The scopes in a request that this person can grant to this client: the client's registered scopes and, if the request is
-     * for an Interface, only the person's permissions for it. Fails with `invalid_target` if there are none.
+     * The requested scopes that this person can grant to this client: the client's registered scopes or, for an Interface, the
+     * person's permissions for it. Fails with `invalid_target` if there are none.
      */
     readonly grantable: (
       client: Client,
@@ -78,11 +78,11 @@ export class Authorizations extends Context.Service<
       request: Pick<NewGrant, "resource" | "scopes" | "workspaceId">
     ) => Effect.Effect<ReadonlyArray<string>, OAuthError>
     /**
-     * Checks the authority in the transaction that writes the code. Fails with `access_denied`, or with `invalid_target` for an
+     * Checks the authority and writes the code in one transaction. Fails with `access_denied`, or with `invalid_target` for an
      * Interface that the person may not invoke.
      */
     readonly authorize: (decision: AuthorizationDecision) => Effect.Effect<Redacted.Redacted, OAuthError>
-    /** Like the above, for a waiting device. Fails with `expired_token` if it is no longer waiting. */
+    /** Like `authorize`, for a waiting device. Fails with `expired_token` if the device no longer waits. */
     readonly approveDevice: (
       client: Client,
       decider: Decider,
@@ -138,7 +138,7 @@ export class Authorizations extends Context.Service<
         grant: AuthorizationDecision["grant"] & Pick<NewGrant, "redirectUri">,
         requestId: string
       ): Effect.fn.Return<Grant, OAuthError | SqlError> {
-        // Read inside the transaction: an apply or a destroy may have intervened.
+        // Read in the transaction, because an apply or destroy may have changed it.
         const client = yield* clients.find(sql, asked.id)
         if (Option.isNone(client)) return yield* refuse("access_denied", "The client is not registered any more.")
         if (!isAtRegisteredAddress(client.value, grant)) {
@@ -177,7 +177,7 @@ export class Authorizations extends Context.Service<
         ),
         grantable: Effect.fn("Authorizations.grantable")((client, subject, request) =>
           Effect.gen(function* () {
-            // A person who is not a member finds out only that, and not if the address exists.
+            // For a person who is not a member, the error does not reveal whether the resource exists.
             if (request.resource !== undefined) yield* authority(read, client, subject, request.workspaceId)
             return yield* narrowed(read, client, subject, request)
           }).pipe(failClosed)

@@ -23,7 +23,7 @@ const CapsuleAuthority = rowShape({
 })
 export type CapsuleAuthority = RowOf<typeof CapsuleAuthority.columns>
 
-/** The Capsule with its current configuration, read through `sql`. */
+/** Reads the Capsule with its current configuration through `sql`. */
 export const readCapsuleAuthority = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, capsuleId: CapsuleId) {
   const rows = yield* CapsuleAuthority.rows(sql)`SELECT c.workspace_id, c.id AS capsule_id, c.status,
       c.execution_authority_epoch, i.id AS install_config_id, i.digest AS install_config_digest, i.source_snapshot_id,
@@ -33,8 +33,8 @@ export const readCapsuleAuthority = Effect.fnUntraced(function* (sql: SqlClient.
 })
 
 /**
- * The activation digest of a Capsule's current authority: Workspace, Capsule, epoch and the full InstallConfig, whose digest
- * covers module, provenance, manifest pins, inputs and bindings.
+ * The digest of a Capsule's current authority: Workspace, Capsule, epoch and InstallConfig, whose own digest covers module,
+ * provenance, manifest pins, inputs and bindings.
  */
 export const activationDigest = (authority: CapsuleAuthority): string =>
   `sha256:${createHash("sha256")
@@ -51,5 +51,5 @@ export const activationDigest = (authority: CapsuleAuthority): string =>
     )
     .digest("hex")}`
 
-/** A Capsule that is disabled or has ended has no identity. */
+/** A disabled or ended Capsule has no identity. */
 export const isServing = (authority: CapsuleAuthority): boolean => isInService(authority.status)

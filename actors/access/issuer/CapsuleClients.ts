@@ -15,7 +15,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** Paths below a Capsule's origin. Rows written before the column existed have none. */
+/** Paths below a Capsule's origin; none in rows written before the column existed. */
 export const PathsJson = jsonText(Schema.Array(Schema.String))
 
 /** OAuth clients of Capsules. */
@@ -24,11 +24,11 @@ export const CapsuleClientRow = table("oidc_capsule_clients", {
   workspace_id: WorkspaceId,
   capsule_id: CapsuleId,
   redirect_uri: Schema.String,
-  /** The addresses to which people may return after signing out, in addition to the origin itself. */
+  /** Additional paths to which people may return after signing out; the origin itself is always allowed. */
   post_logout_paths: Schema.NullOr(PathsJson),
   scopes: Schema.String,
   activation_digest: Schema.NullOr(Schema.String),
-  /** SHA-256 of the secret that the Capsule's resource server uses for introspection, if its module requests a secret. */
+  /** SHA-256 of the secret with which the Capsule's resource server introspects tokens, if its module requests one. */
   introspection_hash: Schema.NullOr(Schema.String),
   status: Schema.String,
   created_at: Timestamp,
@@ -36,7 +36,7 @@ export const CapsuleClientRow = table("oidc_capsule_clients", {
 })
 export type CapsuleClientRow = RowOf<typeof CapsuleClientRow.columns>
 
-/** The identity with which a plan was created. */
+/** The identity for which a plan was created. */
 export const PlanPinRow = table("oidc_plan_pins", {
   plan_run_id: RunId,
   workspace_id: WorkspaceId,
@@ -50,7 +50,7 @@ type PlanPinRow = RowOf<typeof PlanPinRow.columns>
 
 const planContract = "svc.accounts-oidc-plan/v1"
 
-/** The Capsule's identity cannot be provided as requested; nothing was changed and the tool must not run. */
+/** The Capsule's identity cannot be provided as requested. Nothing was changed, and the tool must not run. */
 export class CapsuleIdentityRefused extends Schema.TaggedError<CapsuleIdentityRefused>()("CapsuleIdentityRefused", {
   reason: Schema.Literals(["not_allowed", "origin_invalid", "drift", "capsule_gone"]),
   message: Schema.String
@@ -59,7 +59,7 @@ export class CapsuleIdentityRefused extends Schema.TaggedError<CapsuleIdentityRe
 const refused = (reason: CapsuleIdentityRefused["reason"], message: string) =>
   new CapsuleIdentityRefused({ reason, message })
 
-/** The four values delivered to the module's variables, by slot. None is a secret. */
+/** The four values delivered to the module's variables, by slot. None is secret. */
 export interface IdentityDelivery {
   readonly accountsUrl: string
   readonly issuerUrl: string
@@ -70,13 +70,13 @@ export interface IdentityDelivery {
 interface Registration {
   readonly authority: CapsuleAuthority
   readonly delivery: IdentityDelivery
-  /** Absent without paths, so that the digest of older pins does not change. */
+  /** Absent instead of empty, so that the digests of earlier pins do not change. */
   readonly postLogoutPaths?: ReadonlyArray<string>
   readonly scopes: ReadonlyArray<string>
   readonly authorityDigest: string
 }
 
-/** `https://host[:port]`, spelt exactly as the parser writes it. */
+/** Returns true for `https://host[:port]` in exactly the form that the URL parser writes. */
 const isCanonicalOrigin = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && url.protocol === "https:" && url.origin === text
@@ -84,21 +84,21 @@ const isCanonicalOrigin = (text: string): boolean => {
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
-/** Never changes for a Capsule, so it can be delivered before registration. */
+/** The client id of a Capsule. It never changes, so it can be delivered before the client is registered. */
 export const capsuleClientId = (capsuleId: CapsuleId): string => derivedId(Schema.String, "oidc", capsuleId, "client")
 
 /**
- * The generic identity capability: the only way to create a Capsule's client. A plan pins what would be registered and registers
- * nothing; the final apply checks the pin before its tool runs, and registers the client when it settles; a terminal destroy
- * retires the client. Nothing is ever inferred from a provider, an Output or a hostname.
+ * The identity capability, and the only way to create the OAuth client of a Capsule. A plan pins the values without registering
+ * anything. The apply checks the pin before its tool runs, and registers the client when it settles. A destroy retires the
+ * client. Nothing is inferred from a provider, an Output or a hostname.
  */
 export class CapsuleClients extends Context.Service<
   CapsuleClients,
   {
     /**
-     * Called at plan time. Derives the four values from the value of the endpoint variable and pins their digest to the plan Run,
-     * along with the paths to which people may return after signing out; `undefined` if the configuration requests no identity.
-     * Fails closed with `CapsuleIdentityRefused`.
+     * Derives the four values from the endpoint, and pins their digest to the plan together with the sign-out paths. Returns
+     * `undefined` if the configuration requests no identity. Fails with `CapsuleIdentityRefused` if anything is missing or
+     * invalid.
      */
     readonly pin: (
       planRunId: RunId,
@@ -107,22 +107,22 @@ export class CapsuleClients extends Context.Service<
       postLogoutPaths?: ReadonlyArray<string>
     ) => Effect.Effect<IdentityDelivery | undefined, CapsuleIdentityRefused>
     /**
-     * Called before the final apply runs its tool: derives the values again and compares them. Fails with
-     * `CapsuleIdentityRefused` if any of them, the configuration or the epoch has changed, or if a required pin is missing.
+     * Derives the values again before the apply's tool runs, and compares them with the pin. Fails with `CapsuleIdentityRefused`
+     * if a value, the configuration or the epoch has changed, or if a required pin is missing.
      */
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, CapsuleIdentityRefused>
     /**
-     * Called when a successful final apply settles, in its transaction. Registers or renews the client with the current
-     * activation digest; without a requirement it retires any previously registered client. Repeating it changes nothing. With
-     * `introspectionSecret` the Capsule's resource server may introspect this client's tokens; an earlier secret that has been
-     * replaced or is now absent is no longer valid.
+     * Registers or renews the client in the transaction that settles a successful apply, with the current activation digest. If
+     * the configuration requests no identity, retires an existing client. Repeating it changes nothing. With
+     * `introspectionSecret`, the Capsule's resource server may introspect the client's tokens; an earlier secret is no longer
+     * valid.
      */
     readonly register: (
       planRunId: RunId | null,
       capsuleId: CapsuleId,
       introspectionSecret?: Redacted.Redacted
     ) => Effect.Effect<void, CapsuleIdentityRefused>
-    /** Called on a terminal destroy, in its transaction: retires the client and revokes everything granted to it. Repeatable. */
+    /** Retires the client, and revokes everything granted to it, in the transaction that settles a destroy. Can be repeated. */
     readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/access/issuer/CapsuleClients") {
@@ -151,7 +151,7 @@ const make = Effect.gen(function* () {
       : authority
   })
 
-  /** The values that an apply would register now; `undefined` without a requirement. */
+  /** The values that an apply would register now; `undefined` if the configuration requests no identity. */
   const derive = Effect.fnUntraced(function* (
     capsuleId: CapsuleId,
     endpointUrl: string | undefined,
@@ -263,7 +263,7 @@ const make = Effect.gen(function* () {
     check: Effect.fn("CapsuleClients.check")((planRunId, capsuleId) => Effect.asVoid(pinned(planRunId, capsuleId))),
     register: Effect.fn("CapsuleClients.register")(function* (planRunId, capsuleId, introspectionSecret) {
       const registration = yield* pinned(planRunId, capsuleId)
-      // A configuration without the requirement loses its identity.
+      // A configuration that no longer requests an identity loses its client.
       if (registration === undefined) return yield* retire(capsuleId)
       const { authority, delivery, postLogoutPaths = [], scopes } = registration
       const row = {

@@ -11,15 +11,15 @@ export type GrantType = (typeof grantTypes)[number]
 
 export type SigningAlgorithm = "RS256" | "ES256"
 
-/** The Capsule that owns a client: its authority is checked on every use of the client. */
+/** The Capsule that owns a client. Its authority is checked whenever the client is used. */
 export interface CapsuleOwner {
   readonly workspaceId: WorkspaceId
   readonly capsuleId: CapsuleId
-  /** `undefined` until an apply has stored one; until then, treated as stale. */
+  /** `undefined` until an apply stores one. The client counts as outdated until then. */
   readonly activationDigest: string | undefined
 }
 
-/** A registered client, either from the configuration or from a Capsule's final apply. */
+/** A registered client, from the operator's configuration or a Capsule's apply. */
 export interface Client {
   readonly id: string
   readonly name: string
@@ -27,28 +27,28 @@ export interface Client {
   readonly redirectUris: ReadonlyArray<string>
   readonly postLogoutRedirectUris: ReadonlyArray<string>
   readonly grantTypes: ReadonlyArray<GrantType>
-  /** All scopes it may ever request; other scopes in a request are ignored. */
+  /** All scopes that the client may request; others are ignored. */
   readonly scopes: ReadonlyArray<string>
-  /** SHA-256 of the secret, hex. Public clients have none. */
+  /** SHA-256 of the client secret in hexadecimal; absent for public clients. */
   readonly secretHash: Redacted.Redacted | undefined
   /**
-   * SHA-256, in hex, of the secret with which the resource server of a public client introspects its tokens; the secret is not
-   * valid for anything else.
+   * SHA-256 in hexadecimal of the secret with which the resource server of a public client introspects tokens. The secret allows
+   * nothing else.
    */
   readonly introspectionHash: Redacted.Redacted | undefined
-  /** May be false only for a confidential client. */
+  /** Can be false only for a confidential client. */
   readonly pkceRequired: boolean
-  /** The operator's own clients do not need people's consent. */
+  /** `trusted` clients of the operator need no consent. */
   readonly consent: "ask" | "trusted"
   readonly idTokenAlgorithm: SigningAlgorithm
-  /** Resource identifiers for which it may request tokens. */
+  /** Resource identifiers for which the client may request tokens. */
   readonly resources: ReadonlyArray<string>
-  /** True if it may request tokens for Interfaces in the grant's Workspace. */
+  /** True if the client may request tokens for Interfaces in the grant's Workspace. */
   readonly interfaces: boolean
-  /** Identifiers of the resources that it protects and whose tokens it may introspect. */
+  /** Identifiers of the resources that the client protects. It may introspect tokens for them. */
   readonly guards: ReadonlyArray<string>
   readonly owner: CapsuleOwner | undefined
 }
 
-/** The issuer's signing algorithms, with one key each. */
+/** The signing algorithms of the issuer. It has one key for each. */
 export const signingAlgorithms = ["RS256", "ES256"] as const satisfies ReadonlyArray<SigningAlgorithm>

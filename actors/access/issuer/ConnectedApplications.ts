@@ -12,15 +12,15 @@ import { Grants } from "./Grants.ts"
 import { decodeScopes } from "./Scopes.ts"
 import { GrantRow } from "./GrantRow.ts"
 
-/** An application that can currently act on a person's behalf. */
+/** An application that can currently act for a person. */
 export interface ConnectedApplication {
-  /** The grant's id. */
+  /** The id of the grant. */
   readonly id: string
   readonly clientId: string
   readonly clientName: string
   readonly workspaceId: WorkspaceId | undefined
   readonly scopes: ReadonlyArray<string>
-  /** True if it remains valid after the person signs out. */
+  /** True if the grant remains valid after the person signs out. */
   readonly offline: boolean
   readonly createdAt: string
 }
@@ -33,16 +33,16 @@ interface Row {
   readonly created_at: string
 }
 
-// Far more than anyone would read. Newest first.
+// More than anyone would read.
 const mostListed = 200
 
-/** The applications that act on a person's behalf: lists them and revokes their access. */
+/** Lists the applications that act for a person, and revokes their access. */
 export class ConnectedApplications extends Context.Service<
   ConnectedApplications,
   {
-    /** Grants with a valid token or refresh token, newest first, at most 200. */
+    /** Grants with a valid access or refresh token, newest first, at most 200. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<ConnectedApplication>>
-    /** Revokes a grant and everything issued from it. Fails with `not_found` for somebody else's grant. */
+    /** Revokes a grant and everything issued for it. Fails with `not_found` for somebody else's grant. */
     readonly revoke: (context: CommandContext, subject: string, grantId: string) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/access/issuer/ConnectedApplications") {

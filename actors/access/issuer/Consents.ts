@@ -8,7 +8,7 @@ import { decodeScopes, encodeScopes } from "./Scopes.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** Consents that make a new consent unnecessary; `workspace_id` is empty without a Workspace. */
+/** Earlier consents, which need not be given again. `workspace_id` is empty for a consent without a Workspace. */
 export const ConsentRow = table("oidc_consents", {
   subject: Subject,
   client_id: Schema.String,
@@ -18,20 +18,20 @@ export const ConsentRow = table("oidc_consents", {
 })
 type ConsentRow = RowOf<typeof ConsentRow.columns>
 
-/** The person, the client, and the Workspace. */
+/** The person, client and Workspace of a consent. */
 export interface ConsentPlace {
   readonly subject: string
   readonly clientId: string
   readonly workspaceId: WorkspaceId | undefined
 }
 
-/** The access that people have granted to clients. */
+/** The consents that people have given to clients. */
 export class Consents extends Context.Service<
   Consents,
   {
-    /** The scopes allowed so far. */
+    /** The scopes to which the person has consented so far. */
     readonly given: (place: ConsentPlace) => Effect.Effect<ReadonlyArray<string>, SqlError>
-    /** Adds scopes to the allowed ones, in the caller's transaction. */
+    /** Adds scopes to the consent, in the caller's transaction. */
     readonly remember: (place: ConsentPlace, scopes: ReadonlyArray<string>) => Effect.Effect<void, SqlError>
   }
 >()("svc/actors/access/issuer/Consents") {

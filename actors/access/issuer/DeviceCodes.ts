@@ -36,29 +36,29 @@ export interface NewDeviceRequest {
   readonly resource: string | undefined
 }
 
-/** A device's pending request. */
+/** The pending request of a device. */
 export interface DeviceRequest extends NewDeviceRequest {
   readonly id: string
 }
 
-/** The result for a polling device. `used`: it has already received its tokens. */
+/** The response to a polling device. `used`: the device has already received its tokens. */
 export type DevicePoll =
   | { readonly kind: "approved"; readonly grantId: string }
   | { readonly kind: "used"; readonly grantId: string }
   | { readonly kind: "pending" | "too_fast" | "denied" | "expired" | "unknown" }
 
-/** The device flow (RFC 8628). Every method but `begin` works in the caller's transaction. */
+/** The device flow (RFC 8628). Every method except `begin` works in the caller's transaction. */
 export class DeviceCodes extends Context.Service<
   DeviceCodes,
   {
     readonly begin: (
       request: NewDeviceRequest
     ) => Effect.Effect<{ readonly deviceCode: Redacted.Redacted; readonly userCode: string }, SqlError>
-    /** The waiting request for a code from `normaliseUserCode`. */
+    /** The pending request for a user code in normalised form. */
     readonly waiting: (userCode: string) => Effect.Effect<DeviceRequest | undefined, SqlError>
-    /** Decides a waiting request; `false` if it is no longer waiting. */
+    /** Records the decision about a pending request. Returns `false` if it is no longer pending. */
     readonly settle: (id: string, grantId: string | undefined) => Effect.Effect<boolean, SqlError>
-    /** Records the poll; polling too quickly lengthens the interval. */
+    /** Records a poll. Polling too quickly increases the interval. */
     readonly poll: (clientId: string, deviceCode: Redacted.Redacted) => Effect.Effect<DevicePoll, SqlError>
     readonly markUsed: (deviceCode: Redacted.Redacted) => Effect.Effect<void, SqlError>
   }
@@ -69,7 +69,7 @@ export class DeviceCodes extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
-      // Keyed, because 34 bits could be guessed from a plain digest.
+      // A keyed digest, because 34 bits could be guessed from a plain one.
       const digestOf = (userCode: string) => vault.mac("oidc-user-code", userCode)
 
       return DeviceCodes.of({

@@ -8,19 +8,19 @@ import { decodeClaims, encodeClaims, type RequestedClaims } from "./RequestedCla
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
 import { GrantRow } from "./GrantRow.ts"
 
-/** A person's grant to a client on one occasion. */
+/** The fields of a new grant: one person's consent to one client. */
 export interface NewGrant {
   readonly clientId: string
   readonly subject: string
-  /** The browser session in which it was granted. */
+  /** The browser session in which the person consented. */
   readonly sessionId: string | undefined
   readonly workspaceId: WorkspaceId | undefined
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
   readonly resource: string | undefined
-  /** The destination of the code; undefined for a device. */
+  /** The redirect URI that received the code; undefined for a device. */
   readonly redirectUri: string | undefined
-  /** The time of the person's last authentication, in seconds since 1970. */
+  /** Time of the person's last authentication, in seconds since the Unix epoch. */
   readonly authTime: number
 }
 
@@ -60,25 +60,27 @@ export class Grants extends Context.Service<
   Grants,
   {
     readonly insert: (grant: NewGrant) => Effect.Effect<Grant, SqlError>
-    /** The grant, unless it has been revoked, read through `sql`. */
+    /** Reads the grant through `sql`, unless it has been revoked. */
     readonly findLive: (sql: SqlClient.SqlClient, grantId: string) => Effect.Effect<Grant | undefined, SqlError>
-    /** Revokes the grant and every token and code issued from it. Repeating it changes nothing. */
+    /** Revokes the grant, and every token and code issued for it. Repeating it changes nothing. */
     readonly revoke: (grantId: string, reason: RevocationReason) => Effect.Effect<void, SqlError>
-    /** Revokes everything that has been granted to a client. Returns the number of grants. */
+    /** Revokes all grants to a client. Returns their number. */
     readonly revokeClient: (clientId: string) => Effect.Effect<number, SqlError>
-    /** Revokes what was granted to a client at addresses that are being dropped; an unknown address is `undefined`. */
+    /**
+     * Revokes the grants of a client whose redirect URI is being removed. The URI of an old grant may be unknown (`undefined`).
+     */
     readonly revokeRedirects: (
       clientId: string,
       stays: (redirectUri: string | undefined) => boolean
     ) => Effect.Effect<number, SqlError>
-    /** Revokes everything a person has granted, e.g. after their password was stolen. */
+    /** Revokes all grants of a person, for example after their password was stolen. */
     readonly revokeSubject: (subject: string) => Effect.Effect<void, SqlError>
     /**
      * Ends a browser session, and revokes its grants unless they were meant to outlive it. Grants with `offline_access` remain
      * until they are revoked (OpenID Connect Back-Channel Logout 1.0, section 2.7).
      */
     readonly endSession: (sessionId: string) => Effect.Effect<void, SqlError>
-    /** The same person has signed in again in the same browser: grants from the old session move to the new one. */
+    /** Moves the grants of an old session to a new one, after the same person has signed in again in the same browser. */
     readonly continueSession: (sessionId: string, by: string) => Effect.Effect<void, SqlError>
   }
 >()("svc/actors/access/issuer/Grants") {

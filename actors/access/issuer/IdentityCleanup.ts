@@ -8,17 +8,17 @@ const every = Duration.hours(1)
 const keysRotateAfter = retention.signingKey.after
 const kept = retention.endedGrant.after
 
-/** Automatic maintenance by the issuer: rotates keys when they are due, and deletes records that ended long ago. */
+/** Background maintenance of the issuer: rotates keys when they are due, and deletes old records. */
 export class IdentityCleanup extends Context.Service<
   IdentityCleanup,
   {
-    /** Deletes codes, tokens and grants that ended 30 or more days ago. */
+    /** Deletes codes, tokens and grants that ended at least 30 days ago. */
     readonly purge: Effect.Effect<void>
-    /** Rotates the signing keys when the active ones are 90 days old. */
+    /** Rotates the signing keys once the active ones are 90 days old. */
     readonly rotateIfDue: Effect.Effect<void>
   }
 >()("svc/actors/access/issuer/IdentityCleanup") {
-  /** Runs both every hour for the lifetime of the layer. */
+  /** Runs both every hour. */
   static readonly layer = Layer.effect(
     IdentityCleanup,
     Effect.gen(function* () {
@@ -30,7 +30,7 @@ export class IdentityCleanup extends Context.Service<
         yield* sql`DELETE FROM oidc_codes WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oidc_device_codes WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oauth_access_tokens WHERE expires_at < ${before}`
-        // A used token is kept until 30 days after its own expiry, because its reuse still reveals a theft.
+        // Used tokens are kept until 30 days after their expiry, because reuse reveals a theft until then.
         yield* sql`DELETE FROM oidc_refresh_tokens WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oidc_grants WHERE created_at < ${before}
           AND NOT EXISTS (SELECT 1 FROM oidc_refresh_tokens r WHERE r.grant_id = oidc_grants.id)

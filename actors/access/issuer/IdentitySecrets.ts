@@ -8,14 +8,14 @@ const codeBytes = 32
 const userCodeAlphabet = "BCDFGHJKLMNPQRSTVWXZ"
 const userCodeLength = 8
 
-/** A secret that is shown only once, e.g. `svcc_...`: 256 random bits. */
+/** A secret of 256 random bits, such as `svcc_...`, which is shown only once. */
 export const mintOneTimeSecret = Effect.fnUntraced(function* (prefix: "svcc_" | "svcd_") {
   const random = yield* SecureRandom.SecureRandom
   const bytes = yield* random.randomBytes(codeBytes)
   return Redacted.make(`${prefix}${Buffer.from(bytes).toString("base64url")}`)
 })
 
-/** Eight letters without vowels, so that they never spell a word; about 34 bits, valid for ten minutes and a few attempts. */
+/** Eight letters without vowels, so that they never form a word: about 34 bits, valid for ten minutes and a few attempts. */
 export const mintUserCode = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   let text = ""
@@ -26,7 +26,7 @@ export const mintUserCode = Effect.gen(function* () {
   return text
 })
 
-/** The stored form of a code entered by a person; `undefined` if the input cannot be a code. */
+/** Normalises a code that a person typed; `undefined` if it cannot be a code. */
 export const normaliseUserCode = (typed: string): string | undefined => {
   const text = typed.toUpperCase().replaceAll(/[^A-Z]/g, "")
   return text.length === userCodeLength && [...text].every((letter) => userCodeAlphabet.includes(letter))
@@ -37,8 +37,8 @@ export const normaliseUserCode = (typed: string): string | undefined => {
 export const displayUserCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`
 
 /**
- * The refresh token that follows `parent`: derived with the vault's key rather than random, so that a client that lost the
- * response can obtain the same one again.
+ * The refresh token that follows `parent`. It is derived with a key from the vault, so that a client that lost the response can
+ * get the same token again.
  */
 export const deriveSuccessor = Effect.fnUntraced(function* (parent: Redacted.Redacted) {
   const vault = yield* Vault

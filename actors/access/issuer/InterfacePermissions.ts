@@ -11,10 +11,10 @@ import { WorkspaceId } from "../../../schema/records/Ids.ts"
 
 const UsedWorkspace = rowShape({ workspaceId: WorkspaceId })
 
-/** The delivery type of bindings whose permissions are carried in a token. */
+/** The delivery type of bindings whose permissions are put into tokens. */
 const delivery = "oauth2"
 
-/** The subject of a token: client, person, Workspace and address. */
+/** The client, person, Workspace and resource of a token. */
 export interface InterfaceTokenRequest {
   readonly client: Client
   readonly subject: string
@@ -23,8 +23,8 @@ export interface InterfaceTokenRequest {
 }
 
 /**
- * A Capsule's application may use whatever its own Capsule has declared it consumes, and the Capsule's own Interfaces. An
- * application that the operator has admitted to Interfaces may use whatever the person may.
+ * Returns true if the client may use a binding. The application of a Capsule may use the Interfaces that its Capsule consumes or
+ * offers. An application that the operator admits to Interfaces may use every binding of the person.
  */
 const isFor =
   (owner: Client["owner"], row: UsedInterface["row"]) =>
@@ -36,7 +36,7 @@ const isFor =
 /** An Interface, and one person's bindings to it. */
 export type UsedInterface = Pick<InterfaceUse, "bindings"> & { readonly row: Pick<InterfaceUse["row"], "capsule_id"> }
 
-/** The permissions of a client: the permissions of its bindings, within the operator's policy. */
+/** The permissions of the bindings, limited by the operator's policy. */
 export const boundPermissions = (
   client: Pick<Client, "owner">,
   { bindings, row }: UsedInterface,
@@ -49,15 +49,15 @@ export const boundPermissions = (
 }
 
 /**
- * The permissions that a client's tokens may currently claim at the Interface with that resource address: the permissions of the
- * person's bindings, within the operator's current policy. Empty if the client, the Workspace or the Interface does not match; a
- * database failure is passed on, never treated as an empty result.
+ * The permissions that tokens of a client may currently contain for the Interface with this resource URL: those of the person's
+ * bindings, limited by the operator's current policy. Empty if the client, Workspace or Interface does not match. A database
+ * failure is passed on and never counts as empty.
  */
 export const interfacePermissions = Effect.fn("interfacePermissions")(function* (
   sql: SqlClient.SqlClient,
   { client, resource, subject, workspaceId }: InterfaceTokenRequest
 ): Effect.fn.Return<ReadonlyArray<string>, SqlError> {
-  // The token is valid in one Workspace, so the person must have chosen one.
+  // A token is valid in one Workspace, so the person must have chosen one.
   if (!client.interfaces || workspaceId === undefined) return []
   const interfaceId = yield* findInterfaceByResource(sql, workspaceId, resource)
   if (interfaceId === undefined) return []
@@ -68,8 +68,8 @@ export const interfacePermissions = Effect.fn("interfacePermissions")(function* 
 })
 
 /**
- * The Workspaces in which this address is an Interface that the person may currently invoke through the client. If the client
- * requests no Workspace, the issuer uses the only Workspace; if there are several, it does not guess.
+ * The Workspaces in which this resource URL is an Interface that the person may invoke through the client. If the client requests
+ * no Workspace, the issuer uses the result only if it is a single one.
  */
 export const workspacesOfResource = Effect.fn("workspacesOfResource")(function* (
   sql: SqlClient.SqlClient,

@@ -1,14 +1,14 @@
 import { Context, type Duration } from "effect"
 
-/** The issuer's origin, from configuration only: never taken from a request. */
+/** The origin of the issuer. It comes only from the configuration, never from a request. */
 export class IssuerSettings extends Context.Service<
   IssuerSettings,
   {
-    /** Public origin without a trailing slash, e.g. `https://svc.example.com`. */
+    /** Public origin without a trailing slash, such as `https://svc.example.com`. */
     readonly issuer: string
     /**
-     * The time in which a used refresh token may be presented again, while its successor is unused: 0 to 30 seconds, for clients
-     * that lose responses. Zero (the default) treats every reuse as theft.
+     * How long a used refresh token is accepted again while its successor is unused: 0 to 30 seconds, for clients that lose
+     * responses. With zero (the default), every reuse counts as theft.
      */
     readonly refreshReuseGrace: Duration.Duration
   }

@@ -10,18 +10,18 @@ import { Flag, type RowOf, rowShape } from "../../base/database/Table.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type CapsuleId, Subject, type WorkspaceId } from "../../../schema/records/Ids.ts"
 
-// The account is owned by a folder above this one.
+// Accounts belong to a higher folder, so only these columns are declared here.
 const Person = rowShape({
   subject: Subject,
   email: Schema.String,
   display_name: Schema.NullOr(Schema.String),
-  /** The upstream provider reported this exact address as verified. */
+  /** Set if the upstream provider has reported this exact address as verified. */
   email_verified: Flag,
   updated_at: Timestamp
 })
 export type Person = RowOf<typeof Person.columns>
 
-/** The conditions of a grant, checked at each use. */
+/** The facts behind a grant, which are checked on each use. */
 export interface LiveAuthority {
   readonly person: Person
   readonly workspace: { readonly id: string; readonly role: Role } | undefined
@@ -29,7 +29,7 @@ export interface LiveAuthority {
 }
 
 /**
- * The reason for missing authority. `lasting`: the grants based on it must be revoked; otherwise an apply may restore the
+ * The reason why authority is missing. If `lasting`, grants based on it must be revoked; otherwise a later apply may restore the
  * authority.
  */
 export interface Denial {
@@ -39,7 +39,7 @@ export interface Denial {
 
 const denied = (reason: Denial["reason"], lasting: boolean) => Result.fail<Denial>({ reason, lasting })
 
-/** The reason why a Capsule's client has no authority in the Capsule's current state; `undefined` if it has authority. */
+/** Returns the reason why a Capsule's client has no authority in the Capsule's current state, or `undefined` if it has. */
 export const capsuleDenial = (
   owner: NonNullable<Client["owner"]>,
   authority: CapsuleAuthority | undefined
@@ -51,21 +51,21 @@ export const capsuleDenial = (
   return current ? undefined : { reason: "capsule_stale", lasting: false }
 }
 
-/** Reads why a client currently has no authority, regardless of the user; `undefined` if it has authority or needs none. */
+/** Reads the reason why a client has no authority now, whoever uses it. Returns `undefined` if it has authority or needs none. */
 export const clientDenial = Effect.fn("clientDenial")(function* (
   sql: SqlClient.SqlClient,
   { owner, scopes }: Pick<Client, "owner" | "scopes">
 ): Effect.fn.Return<Denial | undefined, SqlError> {
   if (owner === undefined) return undefined
-  // The operator has revoked the identity of Capsules; it may be restored.
+  // The operator no longer allows Capsules to have an identity, but may allow it again.
   if (!scopes.includes("openid")) return { reason: "capsule_stale", lasting: false }
   return capsuleDenial(owner, yield* readCapsuleAuthority(sql, owner.capsuleId))
 })
 
 /**
- * Reads through `sql` if a person may currently act through a client, in the grant's Workspace: it requires an active account, an
- * active membership, and for a Capsule's client the exact activation of the Capsule. A database failure is passed on unchanged
- * and never treated as an answer.
+ * Reads through `sql` whether a person may currently act through a client, in the grant's Workspace. Requires an active account,
+ * an active membership and, for a Capsule's client, the Capsule's exact activation. A database failure is passed on and never
+ * counts as an answer.
  */
 export const liveAuthority = Effect.fn("liveAuthority")(function* (
   sql: SqlClient.SqlClient,
@@ -93,7 +93,7 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
   })
 })
 
-/** All Workspaces in which the person is an active member. */
+/** All Workspaces of which the person is an active member. */
 export const activeMemberships = (sql: SqlClient.SqlClient, subject: string) =>
   Effect.map(
     MembershipRow.some(sql, "workspace_id")`SELECT workspace_id FROM memberships

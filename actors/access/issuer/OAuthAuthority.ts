@@ -9,11 +9,11 @@ const unverifiable = new ApiError({
   message: "The authority of the token could not be verified just now. Try again."
 })
 
-/** OAuth access tokens as API credentials. */
+/** Authenticates API requests with OAuth access tokens. */
 export class OAuthAuthority extends Context.Service<
   OAuthAuthority,
   {
-    /** Fails with `invalid_token`, or with `verification_unavailable` if its conditions cannot be read. */
+    /** Fails with `invalid_token`, or with `verification_unavailable` if the database cannot be read. */
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
   }
 >()("svc/actors/access/issuer/OAuthAuthority") {

@@ -1,4 +1,4 @@
-/** Schemes that a browser would execute or read locally instead of passing to an app. */
+/** Schemes that a browser executes or reads locally instead of passing to an app. */
 const forbiddenSchemes: ReadonlySet<string> = new Set([
   "javascript:",
   "data:",
@@ -19,19 +19,19 @@ export type ApplicationType = "web" | "native"
 
 const isLoopback = (url: URL) => url.protocol === "http:" && loopbackHosts.has(url.hostname)
 
-/** True if an address can be reached without leaving the machine. */
+/** Returns true if the address never leaves the machine. */
 export const isLoopbackAddress = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && loopbackHosts.has(url.hostname)
 }
 
 /**
- * A redirect address for development: unlike a numeric address, the name `localhost` may resolve to another machine (RFC 8252,
- * 8.3), and any program that listens on the port gets the code.
+ * Returns true for a redirect URI for development. Unlike a numeric address, the name `localhost` may resolve to another machine
+ * (RFC 8252, 8.3), and any program that listens on the port gets the code.
  */
 export const isLocalhost = (text: string): boolean => /^http:\/\/localhost(?:[:/?]|$)/.test(text)
 
-/** The fault of a redirect address that a client wants to register, or `undefined` for a valid address. */
+/** Returns the reason why a client cannot register this redirect URI, or `undefined` if it is valid. */
 export const redirectUriFault = (text: string, type: ApplicationType): string | undefined => {
   const url = URL.parse(text)
   if (url === null || /[\s\p{Cc}]/u.test(text)) return "is no absolute URI"
@@ -54,13 +54,13 @@ const withoutPort = (text: string): string | undefined => {
   return match === null ? undefined : `${match[1]}${match[3]}`
 }
 
-/** Development servers choose their port, so a `localhost` address registered without a port matches any port. */
+/** Development servers choose their own port, so a `localhost` URI registered without a port matches any port. */
 const leavesPortOpen = (registered: string, type: ApplicationType): boolean =>
   type === "native" || (isLocalhost(registered) && loopbackPattern.exec(registered)?.[2] === undefined)
 
 /**
- * True if the address in a request is registered. Compared character for character, since any normalisation leaves room for
- * attacks. Native apps cannot predict their loopback listener's port, so for them the port alone may differ (RFC 8252).
+ * Returns true if the redirect URI of a request is registered. Compares exact characters, because any normalisation could be
+ * exploited. Native apps cannot predict the port of their loopback listener, so only for them the port may differ (RFC 8252).
  */
 export const isRegisteredRedirect = (
   given: string,

@@ -14,7 +14,7 @@ import { type RowOf, rowShape } from "../../base/database/Table.ts"
 
 const { created_at, expires_at, grant_id, successor_hash, used_at } = RefreshTokenRow.columns
 
-/** A refresh token with the client it was issued to. */
+/** A refresh token and its client. */
 const IssuedToken = rowShape({
   grant_id,
   client_id: GrantRow.columns.client_id,
@@ -25,20 +25,20 @@ const IssuedToken = rowShape({
 })
 type IssuedToken = RowOf<typeof IssuedToken.columns>
 
-/** A presented refresh token as stored in the database. Reading does not consume it. */
+/** The stored facts about a presented refresh token. Reading does not use it up. */
 export type RefreshLookup =
   | { readonly kind: "good"; readonly grantId: string; readonly repeated: boolean }
   | { readonly kind: "reused"; readonly grantId: string }
   | { readonly kind: "unknown" }
 
-/** Refresh tokens: each can be used once and refers to its successor. Works in the caller's transaction. */
+/** Refresh tokens. Each can be used once, and refers to its successor. Every method works in the caller's transaction. */
 export class RefreshTokens extends Context.Service<
   RefreshTokens,
   {
-    /** The first token of a grant's family. */
+    /** Creates the first token of a grant's family. */
     readonly begin: (grant: Grant) => Effect.Effect<Redacted.Redacted, SqlError>
     readonly lookup: (clientId: string, token: Redacted.Redacted) => Effect.Effect<RefreshLookup, SqlError>
-    /** Consumes the token and returns its successor: the same one again if the token is reused within the grace period. */
+    /** Uses up the token and returns its successor. Returns the same successor if the token is reused within the grace period. */
     readonly rotate: (grant: Grant, token: Redacted.Redacted) => Effect.Effect<Redacted.Redacted, SqlError>
   }
 >()("svc/actors/access/issuer/RefreshTokens") {
@@ -71,13 +71,14 @@ export class RefreshTokens extends Context.Service<
         graceful ? deriveSuccessor(token).pipe(Effect.provideService(Vault, vault), withRandom) : draw
 
       /**
-       * Shortly after the first use, while the successor is unused, a retry by a client that lost a response looks like a reuse.
+       * Returns true for a reuse that is probably a retry by a client that lost the response: soon after the first use, and
+       * before the successor is used.
        */
       const withinGrace = Effect.fnUntraced(function* (row: IssuedToken, token: Redacted.Redacted) {
         if (!graceful || row.used_at === null || row.successor_hash === null) return false
         const until = DateTime.addDuration(DateTime.makeUnsafe(row.used_at), refreshReuseGrace)
         if (DateTime.formatIso(until) < (yield* now)) return false
-        // A random token that was created while the grace period was off cannot be produced again.
+        // The successor was created at random while the grace period was off, so it cannot be derived again.
         if (secretHash(yield* successorOf(token)) !== row.successor_hash) return false
         const [successor] = yield* RefreshTokenRow.some(sql, "used_at")`SELECT used_at FROM oidc_refresh_tokens
           WHERE secret_hash = ${row.successor_hash}`

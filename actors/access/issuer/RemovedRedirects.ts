@@ -5,7 +5,7 @@ import { type Grant, Grants } from "./Grants.ts"
 import { isRegisteredRedirect } from "./RedirectUris.ts"
 import type { StaticRegistry } from "./StaticRegistry.ts"
 
-/** True if a grant was issued for an address that is still registered for the client. A device has no address. */
+/** Returns true if the redirect URI of a grant is still registered for its client. A device has none. */
 export const isAtRegisteredAddress = (
   { applicationType, redirectUris }: Pick<Client, "applicationType" | "redirectUris">,
   { redirectUri }: Pick<Grant, "redirectUri">
@@ -14,8 +14,8 @@ export const isAtRegisteredAddress = (
 const usesDevices = ({ grantTypes }: Client) => grantTypes.includes("urn:ietf:params:oauth:grant-type:device_code")
 
 /**
- * Revokes whatever remains of removed clients and redirect addresses: codes, access tokens and refresh families. Runs in the
- * caller's transaction. Returns the number of grants.
+ * Revokes the grants of removed clients and redirect URIs, with their codes, access tokens and refresh token families. Runs in
+ * the caller's transaction. Returns the number of grants.
  */
 export const endRemovedRedirects = Effect.fn("endRemovedRedirects")(function* (
   before: StaticRegistry,
@@ -32,8 +32,8 @@ export const endRemovedRedirects = Effect.fn("endRemovedRedirects")(function* (
     }
     const removed = earlier.redirectUris.some((uri) => !present.redirectUris.includes(uri))
     if (!removed) continue
-    // If the client has no devices, a grant without a recorded address predates the record, and its address may be the removed
-    // one.
+    // If the client has no devices, a grant without a redirect URI was made before URIs were recorded, and may have used the
+    // removed one.
     const revoked = yield* grants.revokeRedirects(id, (redirectUri) =>
       redirectUri === undefined ? usesDevices(earlier) : isAtRegisteredAddress(present, { redirectUri })
     )

@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 
-/** Claims about a person that a client may request by name, and the scope of each. */
+/** Claims that a client may request by name, and the scope of each. */
 export const claimScopes = {
   name: "profile",
   preferred_username: "profile",
@@ -20,11 +20,11 @@ export const personClaims = [
   "groups"
 ] as const satisfies ReadonlyArray<PersonClaim>
 
-/** The claims in the `claims` parameter, without claims unknown to this issuer. */
+/** The known claims of a `claims` parameter. */
 export const RequestedClaims = Schema.Struct({
   userinfo: Schema.Array(Schema.Literals(personClaims)),
   idToken: Schema.Array(Schema.Literals(personClaims)),
-  /** The only acceptable subject. */
+  /** The only subject that the client accepts. */
   subject: Schema.optionalKey(Schema.String)
 })
 export type RequestedClaims = typeof RequestedClaims.Type
@@ -60,19 +60,19 @@ export const parseClaims = (text: string): Result.Result<RequestedClaims, void> 
     }
   })
 
-/** The scopes that a person must consent to for these claims. */
+/** The scopes to which a person must consent for these claims. */
 export const scopesOfClaims = (claims: RequestedClaims): ReadonlyArray<string> => [
   ...new Set([...claims.userinfo, ...claims.idToken].map((name) => claimScopes[name]))
 ]
 
-/** The claims in a token: claims of its scopes, and claims requested by name. */
+/** The claims for a token: those of its scopes, and those requested by name. */
 export const namedClaims = (
   scopes: ReadonlyArray<string>,
   requested: ReadonlyArray<PersonClaim>
 ): ReadonlyArray<PersonClaim> =>
   personClaims.filter((name) => scopes.includes(claimScopes[name]) || requested.includes(name))
 
-/** Omits claims whose scope the client may not have. */
+/** Drops claims whose scope is not allowed. */
 export const withinScopes = (claims: RequestedClaims, scopes: ReadonlyArray<string>): RequestedClaims => ({
   ...claims,
   userinfo: claims.userinfo.filter((name) => scopes.includes(claimScopes[name])),

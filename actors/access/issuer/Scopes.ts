@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The scopes of this issuer. Other scopes exist only if a Capsule or a resource server declares them. */
+/** The standard scopes of the issuer. Capsules and resource servers declare all others. */
 export const standardScopes = [
   "openid",
   "profile",
@@ -14,7 +14,7 @@ export const standardScopes = [
 
 const scopePattern = /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/
 
-/** The distinct scopes of a space-separated list; `undefined` if it contains anything not allowed in a scope. */
+/** The distinct scopes of a space-separated list; `undefined` if a scope contains an invalid character. */
 export const parseScopes = (text: string): ReadonlyArray<string> | undefined => {
   const scopes = [...new Set(text.split(" ").filter((scope) => scope !== ""))]
   return scopes.every((scope) => scopePattern.test(scope)) ? scopes : undefined

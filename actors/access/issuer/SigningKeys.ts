@@ -16,7 +16,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { generateKeyPair, type KeyObject } from "node:crypto"
 import { promisify } from "node:util"
 
-/** A new key pair, each half a JWK serialised as JSON. */
+/** A new key pair as two JWKs in JSON. */
 export interface NewKey {
   readonly kid: string
   readonly algorithm: SigningAlgorithm
@@ -24,14 +24,14 @@ export interface NewKey {
   readonly privateJwk: string
 }
 
-// Does not use WebCrypto: its other operations would queue behind an RSA key.
+// WebCrypto is not used, because its other operations would wait for the generation of an RSA key.
 const newPair = promisify(generateKeyPair)
 const pairOf = (
   algorithm: SigningAlgorithm
 ): Promise<{ readonly publicKey: KeyObject; readonly privateKey: KeyObject }> =>
   algorithm === "RS256" ? newPair("rsa", { modulusLength: 2048 }) : newPair("ec", { namedCurve: "P-256" })
 
-/** Generates a key pair on another thread, outside any transaction: RSA takes a while. */
+/** Generates a key pair on another thread. Call it outside a transaction, because RSA takes a while. */
 const generateKey = Effect.fn("generateKey")(function* (algorithm: SigningAlgorithm) {
   const pair = yield* Effect.promise(() => pairOf(algorithm))
   const publicJwk = yield* Effect.promise(() => exportJWK(pair.publicKey))
@@ -41,12 +41,12 @@ const generateKey = Effect.fn("generateKey")(function* (algorithm: SigningAlgori
   return made
 })
 
-/** The generation of the issuer's key pairs. */
+/** Generates the key pairs of the issuer. */
 export const KeyGeneration = Context.Reference<{
   readonly generate: (algorithm: SigningAlgorithm) => Effect.Effect<NewKey>
 }>("svc/actors/access/issuer/KeyGeneration", { defaultValue: () => ({ generate: generateKey }) })
 
-/** Keys that sign tokens; `private_jwk` is sealed. */
+/** Signing keys. `private_jwk` is sealed. */
 export const SigningKeyRow = table("oidc_signing_keys", {
   kid: Schema.String,
   algorithm: Schema.Literals(["RS256", "ES256"]),
@@ -61,9 +61,9 @@ type SigningKeyRow = RowOf<typeof SigningKeyRow.columns>
 
 const ActiveSince = rowShape({ since: SigningKeyRow.columns.activated_at })
 
-/** The time that clients may cache the key set; a key is published at least that long before it signs. */
+/** How long clients may cache the key set. A key is published at least this long before it signs. */
 export const keySetMaxAge = Duration.minutes(10)
-// Longer than any token's lifetime plus clock skew.
+// Longer than the lifetime of any token plus clock skew.
 const publishedAfterRetirement = Duration.sum(lifetimes.idToken, Duration.days(1))
 
 const PublicJwk = Schema.Record(Schema.String, Schema.String)
@@ -80,7 +80,7 @@ const sealPlace = (kid: string) => ({
 
 const publicMembers = ["kty", "n", "e", "crv", "x", "y"]
 
-/** A JWT signed by this issuer, whatever its age. */
+/** A JWT whose signature by this issuer is valid. It may have expired. */
 export interface VerifiedJwt {
   readonly type: string | undefined
   readonly claims: unknown
@@ -88,40 +88,42 @@ export interface VerifiedJwt {
 
 const parseClaims = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 
-/** The signing keys for ID tokens and resource tokens: one signs, the next is already published. */
+/** Keys for ID tokens and resource tokens. While one signs, the next is already published. */
 export class SigningKeys extends Context.Service<
   SigningKeys,
   {
     /**
-     * The public key set: next, active, and retired keys until everything they signed has expired. Waits for the keys of a
-     * new installation.
+     * The public keys: next, active, and retired keys until everything they signed has expired. In a new installation, waits
+     * until the keys exist.
      */
     readonly keySet: Effect.Effect<ReadonlyArray<PublicJwk>, SqlError>
     /**
-     * Signs `claims` as a JWT of that `typ`, with the active key of the algorithm. While a new installation's key is being
-     * generated, waits for it and stores it in the current transaction, so that the JWT can be verified once the transaction is
-     * committed.
+     * Signs `claims` as a JWT of type `typ`, with the active key of the algorithm. In a new installation, waits until the key has
+     * been generated and stores it in the current transaction, so that the JWT can be verified after the commit.
      */
     readonly sign: (
       algorithm: SigningAlgorithm,
       type: string | undefined,
       claims: Readonly<Record<string, Schema.Json>>
     ) => Effect.Effect<string, SqlError>
-    /** The claims of a JWT that carries this issuer's signature; `undefined` for anything else. Checks no timestamps. */
+    /** Returns the claims of a JWT with a valid signature by this issuer; otherwise `undefined`. Does not check timestamps. */
     readonly verify: (jwt: string) => Effect.Effect<VerifiedJwt | undefined, SqlError>
     /**
-     * Makes the next keys active and publishes new next keys. Fails with `failed_precondition` while clients may not have seen
-     * the next keys yet. `compromised` does not wait, and removes the old keys from the key set at once.
+     * Makes the next keys active and publishes new next keys. Fails with `failed_precondition` if clients may not have seen the
+     * next keys yet. With `compromised`, does not wait, and removes the old keys from the key set immediately.
      */
     readonly rotate: (
       context: CommandContext,
       options?: { readonly compromised: boolean }
     ) => Effect.Effect<{ readonly activeKeyIds: ReadonlyArray<string> }, ApiError>
-    /** The time at which the oldest active key started signing. Waits for the keys, as the key set does. */
+    /** When the oldest active key started signing. In a new installation, waits until the keys exist. */
     readonly activeSince: Effect.Effect<string, SqlError>
   }
 >()("svc/actors/access/issuer/SigningKeys") {
-  /** Generates the missing keys. Only callers that need them wait: generating an RSA key takes about as long as starting up. */
+  /**
+   * Generates missing keys in the background. Only callers that need a key wait for it, because generating an RSA key takes about
+   * as long as the startup.
+   */
   static readonly layer = Layer.effect(
     SigningKeys,
     Effect.suspend(() => make)
@@ -185,12 +187,11 @@ const make = Effect.gen(function* () {
       { concurrency: "unbounded" }
     )
   const active = yield* Effect.forkScoped(made("active"))
-  // Runs after the signing keys, since the CPUs are busy with the rest of the startup.
+  // Generated after the active keys, because the startup already uses the CPUs.
   const next = yield* Effect.forkScoped(Effect.andThen(Fiber.await(active), made("next")))
   const begun = { active, next }
 
-  // A waiter must wait only for the generation: it may be holding the very transaction that storing the keys would have to wait
-  // for.
+  // Separate from the generation: a caller that waits for a key may hold the transaction that storing the key needs.
   const store = Effect.fn("SigningKeys.store")(function* (status: "active" | "next") {
     const keys = yield* Fiber.join(begun[status])
     yield* Effect.forEach(keys, (key) => insert(key, status), { discard: true }).pipe(transaction(sql))
@@ -225,7 +226,7 @@ const make = Effect.gen(function* () {
       ORDER BY status, algorithm DESC, published_at`
     return rows.map(({ algorithm, kid, public_jwk }): PublicJwk => {
       const jwk = decodePublic(public_jwk)
-      // Members are picked by name, so that a private one can never slip through.
+      // Copies only listed members, so that no private member can be published.
       const members = publicMembers.flatMap((name) => (jwk[name] === undefined ? [] : [[name, jwk[name]]]))
       return { ...Object.fromEntries(members), kid, alg: algorithm, use: "sig" }
     })
@@ -267,7 +268,7 @@ const make = Effect.gen(function* () {
   const verify = Effect.fn("SigningKeys.verify")(function* (jwt: string) {
     const header = yield* Effect.option(Effect.try(() => decodeProtectedHeader(jwt)))
     if (Option.isNone(header)) return undefined
-    // `kid` selects among our own keys: nothing in a header can supply a key.
+    // `kid` only selects one of the issuer's own keys. A JWT header can never supply a key.
     const [row] = yield* SigningKeyRow.some(
       read,
       "kid",

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { visibleCharacter } from "../../../schema/records/VisibleText.ts"
 import { grantTypes } from "./Client.ts"
 
-/** Another server that accepts this issuer's access tokens, by its resource identifier (RFC 8707). */
+/** Another server that accepts access tokens of this issuer, identified by its resource (RFC 8707). */
 export const ResourceServer = Schema.Struct({ resource: Schema.String, scopes: Schema.Array(Schema.String) })
 export type ResourceServer = typeof ResourceServer.Type
 
@@ -12,14 +12,14 @@ const Identifier = Schema.String.check(
 const Uri = Schema.String.check(Schema.isMaxLength(2048))
 const minSecretLength = 32
 
-/** One client as written by the operator. */
+/** A client as the operator declares it. */
 export const StaticClientConfig = Schema.Struct({
   client_id: Identifier,
   client_name: Schema.String.check(
     Schema.isMaxLength(80),
     Schema.isPattern(visibleCharacter, { description: "a name that is visible" })
   ),
-  /** Present for a confidential client; absent for a public client. */
+  /** Present for a confidential client, absent for a public one. */
   client_secret: Schema.optionalKey(
     Schema.RedactedFromValue(Schema.String.check(Schema.isMinLength(minSecretLength), Schema.isMaxLength(256)))
   ),
@@ -37,14 +37,14 @@ export const StaticClientConfig = Schema.Struct({
 })
 export type StaticClientConfig = typeof StaticClientConfig.Type
 
-/** The document of static clients. */
+/** The operator's file of static clients. */
 export const StaticClientDocument = Schema.Struct({
   clients: Schema.Array(StaticClientConfig),
   resource_servers: Schema.optionalKey(Schema.Array(ResourceServer))
 })
 export type StaticClientDocument = typeof StaticClientDocument.Type
 
-/** The configured clients break the rules; `message` contains the client and the field. */
+/** The static clients are invalid. `message` contains the client and the field. */
 export class StaticClientsRefused extends Schema.TaggedError<StaticClientsRefused>()("StaticClientsRefused", {
   message: Schema.String
 }) {}

@@ -4,20 +4,19 @@ import type { StaticClientDocument, StaticClientsRefused } from "./StaticClientC
 import { registryOf, type StaticRegistry } from "./StaticRegistry.ts"
 
 /**
- * The clients named in the operator's configuration, and the product's own command line. Read at the point of use, since a reload
- * replaces them.
+ * The clients in the operator's configuration, and svc's own command line. Read on each use, because a reload can replace them.
  */
 export class StaticClients extends Context.Service<
   StaticClients,
   StaticRegistry & {
     /**
-     * Validates a document without applying it. Fails with `StaticClientsRefused` if it breaks a rule. The returned steps apply
-     * and undo it.
+     * Validates a document without applying it. Fails with `StaticClientsRefused` if it is invalid. The returned steps apply and
+     * undo it.
      */
     readonly replacement: (document: StaticClientDocument) => Effect.Effect<Replacement, StaticClientsRefused>
   }
 >()("svc/actors/access/issuer/StaticClients") {
-  /** Fails with `StaticClientsRefused` if the document breaks a rule. */
+  /** Fails with `StaticClientsRefused` if the document is invalid. */
   static readonly layer = (document: StaticClientDocument) =>
     Layer.effect(
       StaticClients,
@@ -52,7 +51,7 @@ export class StaticClients extends Context.Service<
     )
 }
 
-/** Another set of clients, validated and ready to be applied. */
+/** A validated set of clients, ready to be applied. */
 export interface Replacement {
   readonly before: StaticRegistry
   readonly after: StaticRegistry

@@ -6,13 +6,13 @@ import type { PersonClaim } from "./RequestedClaims.ts"
 
 type Claims = Record<string, Schema.Json>
 
-/** The facts about a person that a token may contain. `groups` are read only if they are claimed. */
+/** The facts about a person for a token. `groups` is read only if it is claimed. */
 export interface PersonFacts {
   readonly person: Person
   readonly groups: ReadonlyArray<string>
 }
 
-/** Accounts have no user name, so the local part of the email address replaces it. */
+/** Accounts have no user name, so the local part of the email address is used. */
 const userName = ({ email }: Person): string => email.slice(0, Math.max(email.lastIndexOf("@"), 0))
 
 const valueOf = ({ groups, person }: PersonFacts, name: PersonClaim): Schema.Json => {
@@ -35,7 +35,7 @@ const valueOf = ({ groups, person }: PersonFacts, name: PersonClaim): Schema.Jso
 const personClaims = (facts: PersonFacts, names: ReadonlyArray<PersonClaim>): Claims =>
   Object.fromEntries(names.map((name) => [name, valueOf(facts, name)]))
 
-/** The Workspace of a token, with the current role, and its Capsule. Absent if the token has no Workspace. */
+/** The token's Workspace with the person's current role, and its Capsule. Absent if the token has no Workspace. */
 export const svcClaim = ({ capsuleId, workspace }: LiveAuthority): Claims =>
   workspace === undefined
     ? {}
@@ -60,7 +60,9 @@ export const userInfoClaims = (
   ...(memberships === undefined ? {} : { workspace_memberships: memberships })
 })
 
-/** Left half of the SHA-256 of the access token (OpenID Connect Core 3.1.3.6); all our algorithms hash with SHA-256. */
+/**
+ * The left half of the access token's SHA-256 (OpenID Connect Core 3.1.3.6). All signing algorithms of the issuer use SHA-256.
+ */
 export const accessTokenHash = (accessToken: string): string =>
   createHash("sha256").update(accessToken).digest().subarray(0, 16).toString("base64url")
 
@@ -72,7 +74,7 @@ export interface IdTokenFacts {
   readonly groups: ReadonlyArray<string>
   readonly accessToken: string
   readonly nonce: string | undefined
-  /** Seconds since 1970. */
+  /** Seconds since the Unix epoch. */
   readonly issuedAt: number
   readonly expiresAt: number
 }

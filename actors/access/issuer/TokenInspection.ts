@@ -24,7 +24,7 @@ import { OAuthTokenRow } from "./GrantRow.ts"
 
 type Claims = Readonly<Record<string, Schema.Json>>
 
-/** An access token whose grant, client, account, membership and Capsule are all currently valid. */
+/** A valid access token: its grant, client, account, membership and Capsule are all valid. */
 export interface GoodToken {
   readonly id: string
   readonly client: Client
@@ -32,7 +32,7 @@ export interface GoodToken {
   readonly scopes: ReadonlyArray<string>
   readonly authority: LiveAuthority
   readonly audience: string
-  /** Seconds since 1970. */
+  /** Seconds since the Unix epoch. */
   readonly issuedAt: number
   readonly expiresAt: number
 }
@@ -49,24 +49,22 @@ const decodeResourceClaims = Schema.decodeUnknownOption(ResourceClaims)
 
 const seconds = (iso: string) => Math.floor(Date.parse(iso) / 1000)
 
-/** The current validity of presented tokens. Reads only; its cache is dropped on the next commit. */
+/** Checks the current validity of presented tokens. Read-only; a commit clears its cache. */
 export class TokenInspection extends Context.Service<
   TokenInspection,
   {
     /**
-     * An opaque access token of this issuer; fails with `invalid_token`, or with `temporarily_unavailable` if that cannot be
-     * determined.
+     * Checks an opaque access token of this issuer. Fails with `invalid_token`, or with `temporarily_unavailable` if the database
+     * cannot be read.
      */
     readonly accessToken: (token: Redacted.Redacted) => Effect.Effect<GoodToken, OAuthError>
-    /** The claims of UserInfo; fails with `insufficient_scope` for a token without `openid`. */
+    /** The claims of UserInfo. Fails with `insufficient_scope` for a token without `openid`. */
     readonly userInfo: (token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
-    /**
-     * The response of introspection (RFC 7662) for a confidential client: `{active: false}` for tokens that it may not see.
-     */
+    /** The introspection response (RFC 7662) for a confidential client: `{active: false}` for tokens that it may not inspect. */
     readonly introspect: (by: Client, token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
     /**
-     * RFC 7009: unknown tokens and other clients' tokens cause no error and are not changed. Revoking a refresh token revokes its
-     * grant.
+     * Revokes a token (RFC 7009). Unknown tokens and tokens of other clients cause no error and no change. Revoking a refresh
+     * token revokes its grant.
      */
     readonly revoke: (by: Client, token: Redacted.Redacted) => Effect.Effect<void, OAuthError>
   }
@@ -83,7 +81,7 @@ export class TokenInspection extends Context.Service<
       const { issuer } = yield* IssuerSettings
       const registered = yield* StaticClients
 
-      /** The grant of a token with everything it depends on. */
+      /** The grant of a token, and everything it depends on. */
       const standing = Effect.fnUntraced(function* (grantId: string, clientId: string) {
         const grant = yield* grants.findLive(read, grantId)
         const client = yield* clients.find(read, clientId)
@@ -94,8 +92,8 @@ export class TokenInspection extends Context.Service<
       })
 
       const memory = yield* CommitCache
-      // Caches only the token; its expiry is checked on every use. Its conditions are read each time, because clients and the
-      // operator's policy are reloaded without a commit.
+      // Caches only the token, and checks its expiry on every use. Everything it depends on is read each time, because clients
+      // and the operator's policy can be reloaded without a commit.
       const unrevoked = memory.untilCommit((hash) =>
         Effect.map(
           OAuthTokenRow.some(
@@ -130,7 +128,7 @@ export class TokenInspection extends Context.Service<
         }
       })
 
-      /** The currently valid scopes of a resource token; `undefined` if it no longer has authority. */
+      /** The scopes of a resource token that are still valid; `undefined` if the token has lost its authority. */
       const stillGood = Effect.fnUntraced(function* (
         { client, grant }: { readonly client: Client; readonly grant: Grant },
         resource: string,

@@ -29,9 +29,8 @@ const GroupRow = rowShape({
 })
 
 /**
- * The groups of a person, as applications see them: `<handle of the Workspace>:<role>` for every active membership, and
- * `<handle>:team:<name>` for every team in that Workspace to which they belong; or only for the one Workspace to which a grant is
- * bound.
+ * A person's groups for applications: `<handle of the Workspace>:<role>` for every active membership, and `<handle>:team:<name>`
+ * for every team of the person there. For a grant bound to a Workspace, only those of that Workspace.
  */
 export const groupsOf = Effect.fn("groupsOf")(function* (
   sql: SqlClient.SqlClient,
@@ -52,7 +51,7 @@ export const groupsOf = Effect.fn("groupsOf")(function* (
   return [...new Set(groups)]
 })
 
-/** The response of the token endpoint; the HTTP layer encodes it. */
+/** The response of the token endpoint. The HTTP layer encodes it. */
 export interface IssuedTokens {
   readonly accessToken: Redacted.Redacted
   readonly expiresIn: number
@@ -65,11 +64,11 @@ export interface IssuanceRequest {
   readonly client: Client
   readonly grant: Grant
   readonly authority: LiveAuthority
-  /** The requested scopes that the client is registered with. */
+  /** The requested scopes that are registered for the client. */
   readonly scopes: ReadonlyArray<string>
-  /** All scopes that are both granted and requested: permissions on an Interface are not client scopes. */
+  /** All scopes that are granted and requested, because permissions for an Interface are not client scopes. */
   readonly asked: ReadonlyArray<string>
-  /** Set for a token for another resource server. */
+  /** Set if the token is for another resource server. */
   readonly resource: string | undefined
   readonly nonce: string | undefined
   readonly refreshToken: Redacted.Redacted | undefined
@@ -77,15 +76,15 @@ export interface IssuanceRequest {
 
 const notCovered = refuse("invalid_target", "The grant does not cover this resource, or does not any more.")
 
-/** The `jti` of a resource token: it identifies the grant, so that introspection can check it. */
+/** The `jti` of a resource token. It contains the grant's id, so that introspection can check the grant. */
 export const resourceTokenId = (grantId: string, unique: string): string => `${grantId}.${unique}`
 export const grantIdOf = (tokenId: string): string => tokenId.split(".")[0] ?? ""
 
-/** Creates access and ID tokens from a grant whose authority has just been read, in the caller's transaction. */
+/** Creates access and ID tokens for a grant whose authority has just been checked, in the caller's transaction. */
 export class TokenIssuance extends Context.Service<
   TokenIssuance,
   {
-    /** Fails with `invalid_target` for a resource that the grant does not name or that no longer has a server. */
+    /** Fails with `invalid_target` if the grant does not include the resource, or no server has it any more. */
     readonly issue: (request: IssuanceRequest) => Effect.Effect<IssuedTokens, OAuthError | SqlError>
   }
 >()("svc/actors/access/issuer/TokenIssuance") {
@@ -122,7 +121,7 @@ export class TokenIssuance extends Context.Service<
         return scopes.filter((scope) => server.scopes.includes(scope))
       })
 
-      /** Read again for every token: an Interface is never invoked on the authority held at the time of consent. */
+      /** Read again for every token, because permissions for an Interface may have changed since the consent. */
       const scopesAtInterface = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
         const { asked, client, grant } = request
         const permissions = yield* interfacePermissions(sql, { ...grant, client, resource })
@@ -130,7 +129,7 @@ export class TokenIssuance extends Context.Service<
         return scopes.length === 0 ? yield* notCovered : scopes
       })
 
-      /** RFC 9068: for one resource server, with only that server's scopes. */
+      /** An access token for one resource server, with only its scopes (RFC 9068). */
       const forResource = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
         const { authority, client, grant } = request
         if (grant.resource !== resource) return yield* notCovered

@@ -16,12 +16,12 @@ import { type IssuedTokens, TokenIssuance } from "./TokenIssuance.ts"
 
 export interface RefreshRequest {
   readonly token: Redacted.Redacted
-  /** Fewer scopes for this access token; never more than have been granted. */
+  /** Restricts the access token to these scopes, which must be granted. */
   readonly scopes: ReadonlyArray<string> | undefined
   readonly resource: string | undefined
 }
 
-/** A result to commit in any case: a refusal may have revoked something, which must not be rolled back. */
+/** A result that must be committed even if it is a refusal, because the refusal may have revoked something. */
 type Settled = Result.Result<IssuedTokens, OAuthError>
 
 interface Exchange {
@@ -30,23 +30,26 @@ interface Exchange {
   readonly scopes: ReadonlyArray<string>
   readonly resource: string | undefined
   readonly nonce: string | undefined
-  /** Consumes the presented credential and returns the refresh token to issue, if any. */
+  /** Uses up the presented credential. Returns the refresh token to issue, if any. */
   readonly spend: Effect.Effect<Redacted.Redacted | undefined, SqlError>
 }
 
 const grantEnded = refuse("invalid_grant", "The grant has ended. Ask the person to sign in again.")
 
-/** The token endpoint's decisions. Each is one transaction: what is presented is consumed if and only if tokens are issued. */
+/**
+ * The operations of the token endpoint. Each is one transaction that uses up the presented credential if and only if it issues
+ * tokens.
+ */
 export class TokenService extends Context.Service<
   TokenService,
   {
-    /** Reusing a code revokes everything that was issued for it. */
+    /** Reusing a code revokes everything issued for it. */
     readonly exchangeCode: (
       client: Client,
       presented: Omit<PresentedCode, "clientId">,
       resource: string | undefined
     ) => Effect.Effect<IssuedTokens, OAuthError>
-    /** Reusing a refresh token revokes its family. While the authority cannot be read, nothing is consumed. */
+    /** Reusing a refresh token revokes its family. If the authority cannot be read, nothing is used up. */
     readonly refresh: (client: Client, request: RefreshRequest) => Effect.Effect<IssuedTokens, OAuthError>
     readonly exchangeDeviceCode: (
       client: Client,
@@ -80,7 +83,7 @@ export class TokenService extends Context.Service<
         })
       })
 
-      /** Checks the grant's current basis, and consumes and issues only if it is valid. */
+      /** Checks the current authority of the grant, and issues tokens only if it is valid. */
       const exchange = Effect.fnUntraced(function* (
         request: Exchange
       ): Effect.fn.Return<Settled, SqlError | OAuthError> {
@@ -94,7 +97,7 @@ export class TokenService extends Context.Service<
           yield* endGrant(grant.id, "redirect_removed")
           return Result.fail(grantEnded)
         }
-        // Scopes that the operator or an apply has since revoked from the client are no longer granted.
+        // Drops scopes that the operator or an apply has revoked from the client since.
         const scopes = request.scopes.filter((scope) => client.scopes.includes(scope))
         const refreshToken = yield* request.spend
         return Result.succeed(
@@ -116,11 +119,11 @@ export class TokenService extends Context.Service<
           ? refreshTokens.begin(grant)
           : Effect.undefined
 
-      /** One transaction around a decision; a settled refusal commits its revocations. */
+      /** Runs a decision in one transaction, and commits the revocations of a refusal. */
       const settle = (decision: Effect.Effect<Settled, SqlError | OAuthError>) =>
         Effect.flatMap(failClosed(sql.withTransaction(decision)), Effect.fromResult)
 
-      /** The client as the transaction sees it: it may have been retired or re-registered since it authenticated. */
+      /** Reads the client in the transaction, because it may have been retired or registered again since it authenticated. */
       const present = Effect.fnUntraced(function* (client: Client) {
         const found = yield* clients.find(sql, client.id)
         return found._tag === "None" ? undefined : found.value

@@ -13,8 +13,9 @@ export class AccountRemoval extends Context.Service<
   AccountRemoval,
   {
     /**
-     * Revokes sessions, tokens, grants, memberships and sign-in methods, and erases personal data; the person's actions remain in
-     * the operation history. Fails with `not_found`, and with `failed_precondition` for the last owner of a Workspace.
+     * Revokes sessions, tokens, grants, memberships and sign-in methods, and erases personal data. The person's actions remain in
+     * the operation history. Fails with `not_found`, and with `failed_precondition` if the person is the last owner of a
+     * Workspace.
      */
     readonly remove: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
   }

@@ -15,20 +15,20 @@ import { providedService } from "../../base/Provided.ts"
 
 export interface NewAutomation {
   readonly displayName: string
-  /** `member` when absent; never `owner`, nor above the creator's role. */
+  /** Defaults to `member`. Cannot be `owner` or higher than the creator's role. */
   readonly role?: Role | undefined
 }
 
 /**
- * Members that never sign in: they have no address, password, passkey or external identity, and act only through personal access
- * tokens. Each belongs only to the Workspace that created it. They are changed and removed through `Members`.
+ * Members that never sign in. They have no address, password, passkey or external identity, and act only through personal access
+ * tokens. Each belongs to the Workspace that created it. `Members` changes and removes them.
  */
 export class AutomationMembers extends Context.Service<
   AutomationMembers,
   {
     /**
-     * Creates an active member immediately, since nobody has to accept. Fails with `permission_denied` below admin or above the
-     * creator's role.
+     * Creates an active member immediately, because no acceptance is needed. Fails with `permission_denied` if the caller is not
+     * an admin or the role is higher than the caller's.
      */
     readonly create: (
       context: CommandContext,

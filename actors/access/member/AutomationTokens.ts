@@ -17,15 +17,15 @@ export type NewAutomationToken = Pick<NewAccessToken, "name" | "scopes"> & { rea
 const KindShape = rowShape({ subject: Subject, kind: SubjectKind })
 
 /**
- * The personal access tokens of the automations of a Workspace, created and revoked by its owners and admins. Each is bound
- * to the Workspace and expires.
+ * Personal access tokens of a Workspace's automations, created and revoked by owners and admins. Each token is bound to the
+ * Workspace and expires.
  */
 export class AutomationTokens extends Context.Service<
   AutomationTokens,
   {
     /**
-     * Fails with `not_found` for anything but an automation of this Workspace, with `permission_denied` below admin and for a
-     * suspended automation, and with `invalid_request` for invalid scopes or times.
+     * Fails with `not_found` if the subject is not an automation of this Workspace, with `permission_denied` if the caller is not
+     * an admin or the automation is suspended, and with `invalid_request` for invalid scopes or times.
      */
     readonly create: (
       context: CommandContext,
@@ -33,14 +33,14 @@ export class AutomationTokens extends Context.Service<
       automation: string,
       token: NewAutomationToken
     ) => Effect.Effect<CreatedAccessToken, ApiError>
-    /** Idempotent. Fails with `not_found` for a token that this automation does not hold. */
+    /** Idempotent. Fails with `not_found` if the token does not belong to this automation. */
     readonly revoke: (
       context: CommandContext,
       scope: MemberScope,
       automation: string,
       tokenId: AccessTokenId
     ) => Effect.Effect<AccountToken, ApiError>
-    /** All tokens including revoked ones, oldest first. */
+    /** All tokens, including revoked ones, oldest first. */
     readonly list: (
       scope: MemberScope,
       automation: string,
@@ -64,7 +64,7 @@ export class AutomationTokens extends Context.Service<
         Effect.provideService(SqlClient.SqlClient, sql)
       )
 
-      /** A person's tokens are private: nobody else creates, sees or revokes them. */
+      /** A person's tokens are private: nobody else can create, see or revoke them. */
       const requireAutomation = Effect.fnUntraced(function* ({ workspaceId }: MemberScope, subject: string) {
         const [found] = yield* Effect.orDie(KindShape.rows(sql)`SELECT u.subject, u.kind FROM memberships m
           JOIN users u ON u.subject = m.subject WHERE m.workspace_id = ${workspaceId} AND m.subject = ${subject}`)

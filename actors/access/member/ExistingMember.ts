@@ -5,7 +5,7 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { MemberStatus } from "../../../schema/records/Workspace.ts"
 import { rowShape } from "../../base/database/Table.ts"
 
-/** A restore brought the membership back; the Workspace may end it, but only the operator may confirm it. */
+/** The error for a membership that a restore brought back. The Workspace may end it, but only the operator may confirm it. */
 export const unconfirmedMember = () =>
   failedPrecondition(
     "A restore brought this membership back, and the operator has to confirm it with `svc admin restore-review`. It can be removed."
@@ -15,7 +15,7 @@ export const alreadyMember = () => failedPrecondition("The person is a member of
 
 const Existing = rowShape({ status: MemberStatus })
 
-/** Refuses to invite a person who is shown as an active member. Uses one read, with or without an account. */
+/** Fails if the invited person is shown as an active member. Makes the same single read whether or not an account exists. */
 export const refuseMember = Effect.fn("refuseMember")(function* (
   workspaceId: WorkspaceId,
   person: { readonly email: string | null; readonly subject: string | null }

@@ -29,38 +29,35 @@ import { providedService } from "../../base/Provided.ts"
 const Former = rowShape({ status: MemberStatus, left_at: Schema.NullOr(Timestamp), updated_at: Timestamp })
 
 /**
- * Turns an invitation into a membership, in one transaction that reads the inviter's rights again. When two acceptances race, one
+ * Turns an invitation into a membership in one transaction, which checks the inviter's rights again. If two acceptances race, one
  * wins.
  */
 export class InvitationAcceptance extends Context.Service<
   InvitationAcceptance,
   {
     /**
-     * Makes the person an active member; a repetition by the same person changes nothing. Fails with `not_found` unless the
-     * invitation is pending, with `permission_denied` if it is for somebody else, and with `failed_precondition` if the inviter
-     * may no longer grant the role, or if the person is already a member or was removed after the invitation was created.
+     * Makes the person an active member. Repeating it changes nothing. Fails with `not_found` unless the invitation is pending,
+     * with `permission_denied` if it is for somebody else, and with `failed_precondition` if the inviter may no longer grant the
+     * role, or the person is already a member or was removed after the invitation was created.
      */
     readonly accept: (
       context: CommandContext,
       subject: string,
       secret: Redacted.Redacted
     ) => Effect.Effect<Invitation, ApiError>
-    /** The pending invitation behind a link, without consuming it. Fails with `not_found`. */
+    /** The pending invitation of a link. Does not use it up. Fails with `not_found`. */
     readonly pending: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
-    /**
-     * A pending invitation that allows an account to be created, without consuming it. Fails with `not_found` or
-     * `permission_denied`.
-     */
+    /** A pending invitation that may create an account. Does not use it up. Fails with `not_found` or `permission_denied`. */
     readonly forSignUp: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
     /**
-     * Like `accept`, for a sign-in through the upstream provider, which proved `verifiedEmail`. Fails with `not_found`, and with
-     * `permission_denied` for an invitation to another address or to an existing account.
+     * Like `accept`, for a sign-in through the upstream provider that has proven `verifiedEmail`. Fails with `not_found`, and
+     * with `permission_denied` for an invitation to another address or an existing account.
      */
     readonly forProvider: (
       invitation: { readonly id: InvitationId; readonly proof: AddressProof | null },
       verifiedEmail: string | undefined
     ) => Effect.Effect<InvitationRow, ApiError>
-    /** Like `accept`, for an account that was created with the link, in the caller's transaction. */
+    /** Like `accept`, for an account that has just been created through the link. Runs in the caller's transaction. */
     readonly admit: (
       context: CommandContext,
       subject: string,
@@ -87,9 +84,7 @@ const make = Effect.gen(function* () {
     return row === undefined ? yield* refusedInvitation() : openedWith(row, hash)
   })
 
-  /**
-   * An address is accepted only if it has been verified as belonging to the person: otherwise anybody could claim any address.
-   */
+  /** Accepts only a verified address; otherwise anybody could claim the invited one. */
   const requireAddressee = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     if (isOpen(row)) return
     if (row.proof === "mail" && row.email !== null) yield* users.proveAddress(subject, row.email, "mail")
@@ -115,13 +110,13 @@ const make = Effect.gen(function* () {
       WHERE workspace_id = ${row.workspace_id} AND subject = ${subject}`)
     if (former?.status === "active") return yield* alreadyMember()
     if (former?.status === "unconfirmed") return yield* unconfirmedMember()
-    // A link kept from before a removal must not undo it.
+    // A link from before a removal must not undo the removal.
     if (former?.status === "suspended" && former.left_at === null && former.updated_at > row.created_at) {
       return yield* failedPrecondition("You were removed after this invitation was made. Ask for a new one.")
     }
   })
 
-  /** A compare-and-set, so that only one of two concurrent acceptances succeeds. */
+  /** Compare-and-set, so that only one of two concurrent acceptances succeeds. */
   const claim = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     const at = yield* now
     const [claimed] = yield* Effect.orDie(InvitationRow.rows(sql)`UPDATE invitations
@@ -130,7 +125,7 @@ const make = Effect.gen(function* () {
     return claimed === undefined ? yield* refusedInvitation() : toInvitation(claimed, at)
   })
 
-  /** Otherwise, a new member's other invitations would still be shown as open. */
+  /** Ends the new member's other invitations, which would otherwise still be listed as pending. */
   const endOthers = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     const address = (yield* verifiedAddress(subject)) ?? null
     yield* sql`UPDATE invitations SET ${InvitationRow.changes(sql, { status: "revoked", ended_at: yield* now })}

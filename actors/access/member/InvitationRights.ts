@@ -5,14 +5,14 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Role, roleAtLeast, type SubjectKind } from "../../../schema/records/Workspace.ts"
 import { rowShape } from "../../base/database/Table.ts"
 
-/** The inviter: a person by subject, or the operator from the machine's command line. */
+/** The inviter: a subject, or the operator on the machine's command line. */
 export type Inviter = { readonly subject: string } | "operator"
 
 export const permissionDenied = (message: string) => new ApiError({ code: "permission_denied", message })
 
 const RoleHeld = rowShape({ role: Role })
 
-/** The role of an active member with an active account; `owner` for the operator. Read in the caller's transaction. */
+/** The role of an active member with an active account; `owner` for the operator. Reads in the caller's transaction. */
 export const roleHeld = Effect.fn("roleHeld")(function* (workspaceId: WorkspaceId, acting: Inviter) {
   if (acting === "operator") return "owner" as const
   const sql = yield* SqlClient.SqlClient
@@ -23,7 +23,7 @@ export const roleHeld = Effect.fn("roleHeld")(function* (workspaceId: WorkspaceI
   return held?.role
 })
 
-/** The reason why a member with the role `held` may not invite as `role`; `undefined` if they may. */
+/** Returns the reason why a member with the role `held` may not invite somebody as `role`, or `undefined` if they may. */
 export const invitationRefusal = (held: Role | undefined, role: Role, open: boolean): ApiError | undefined => {
   if (held === undefined || !roleAtLeast(held, "admin")) {
     return permissionDenied("Owners and admins manage members; ask one of them.")
@@ -36,7 +36,7 @@ export const invitationRefusal = (held: Role | undefined, role: Role, open: bool
     : undefined
 }
 
-/** Unknown, used, withdrawn and expired invitations look the same. */
+/** The same error for unknown, used, withdrawn and expired invitations. */
 export const refusedInvitation = () =>
   new ApiError({
     code: "not_found",
@@ -48,7 +48,9 @@ export const lapsedInvitation = () =>
 
 const noOwner = () => failedPrecondition("role: an automation cannot own a Workspace. Give it admin at most.")
 
-/** The reason why a member with the role `held` may not create an automation with this role; `undefined` if they may. */
+/**
+ * Returns the reason why a member with the role `held` may not create an automation with this role, or `undefined` if they may.
+ */
 export const makingRefusal = (held: Role | undefined, role: Role): ApiError | undefined => {
   if (held === undefined || !roleAtLeast(held, "admin")) {
     return permissionDenied("Owners and admins manage members; ask one of them.")
@@ -59,7 +61,7 @@ export const makingRefusal = (held: Role | undefined, role: Role): ApiError | un
     : permissionDenied("role: nobody gives an automation more than their own role.")
 }
 
-/** The reason why a member of this kind cannot be changed in this way; `undefined` if it can. */
+/** Returns the reason why this change does not apply to members of this kind, or `undefined` if it does. */
 export const kindRefusal = (
   kind: SubjectKind,
   wanted: { readonly role?: Role | undefined; readonly displayName?: string | undefined }

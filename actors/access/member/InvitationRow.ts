@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { withStoredSpelling } from "../../../schema/records/EmailAddress.ts"
 import { now } from "../../base/Identity.ts"
 
-/** Invitations. Expiry is not stored: it follows from the clock. */
+/** Invitations. Their expiry is derived from the clock, not stored. */
 export const InvitationRow = table("invitations", {
   id: InvitationId,
   secret_hash: Schema.String,
@@ -29,15 +29,15 @@ export const InvitationRow = table("invitations", {
 })
 export type InvitationRow = RowOf<typeof InvitationRow.columns>
 
-/** The property of the address that possession of this link proves: only its owner reads mail sent to it. */
+/** The invitation with the proof of its address that this link provides. Only the owner of an address reads its mail. */
 export const openedWith = (row: InvitationRow, hash: string): InvitationRow =>
   row.mailed_hash === hash ? { ...row, proof: row.proof ?? "mail" } : row
 
-/** The status of an invitation at the given time. */
+/** The status of an invitation at a given time. */
 export const invitationStatus = (row: InvitationRow, at: Timestamp): InvitationStatus =>
   row.status === "pending" && row.expires_at <= at ? "expired" : row.status
 
-/** True if anybody with the link may accept. */
+/** Returns true if anybody with the link may accept. */
 export const isOpen = (row: Pick<InvitationRow, "email" | "subject">): boolean =>
   row.email === null && row.subject === null
 
@@ -55,7 +55,7 @@ export const toInvitation = (row: InvitationRow, at: Timestamp): Invitation => (
   ...(row.ended_at === null ? {} : { endedAt: row.ended_at })
 })
 
-/** The invited person as shown in the list of members: nothing about an account, which may not even exist. */
+/** An invited person as a list of members shows them. Reveals nothing about an account, which may not exist. */
 export const toInvitedMember = (row: InvitationRow, role: Role): Member => ({
   subject: row.stand_in,
   kind: "person",
@@ -66,7 +66,7 @@ export const toInvitedMember = (row: InvitationRow, role: Role): Member => ({
   updatedAt: row.created_at
 })
 
-/** Rewrites invited addresses that an earlier release stored with a domain in another script. Runs with the migrations. */
+/** Converts invited addresses whose domain an earlier release stored in a non-ASCII script. Runs with the migrations. */
 export const respellInvitations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* InvitationRow.some(sql, "id", "email")`SELECT id, email FROM invitations
@@ -78,7 +78,7 @@ export const respellInvitations = Effect.gen(function* () {
   }
 })
 
-/** Ends every invitation, in the caller's transaction: one that was withdrawn after the backup must not become valid again. */
+/** Ends every invitation, in the caller's transaction. An invitation withdrawn after the backup must not become valid again. */
 export const endInvitations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now

@@ -23,15 +23,15 @@ import { invitationRefusal, type Inviter, refusedInvitation, roleHeld } from "./
 import { refuseMember } from "./ExistingMember.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** The destination and the inviter. */
+/** The Workspace and the inviter. */
 export interface InvitationScope {
-  /** Absent for an invitation to the server only, which only the operator can make. */
+  /** Absent for an invitation to the server alone, which only the operator can create. */
   readonly workspaceId?: WorkspaceId | undefined
   readonly acting: Inviter
 }
 
 export interface NewInvitation {
-  /** At most one of `email` and `subject`; without either, anybody with the link may accept. */
+  /** At most one of `email` and `subject`. Without either, anybody with the link may accept. */
   readonly email?: string | undefined
   readonly subject?: string | undefined
   readonly role?: Role | undefined
@@ -40,19 +40,22 @@ export interface NewInvitation {
 
 export interface IssuedInvitation {
   readonly invitation: Invitation
-  /** The subject in the member list; absent where the list does not show it. */
+  /** The entry in the list of members; absent if the list does not show it. */
   readonly member?: Member | undefined
-  /** Belongs in the fragment of the link, which browsers do not send. */
+  /** Put it into the fragment of the link, which browsers do not send. */
   readonly secret: Redacted.Redacted
-  /** True if a mail with a separate link was queued. */
+  /** True if a mail with a separate link has been queued. */
   readonly mailed: boolean
 }
 
-/** The page on which a person accepts or declines an invitation. The secret is in the fragment, which browsers do not send. */
+/**
+ * The URL of the page on which a person accepts or declines an invitation. The secret is in the fragment, which browsers do not
+ * send.
+ */
 export const invitationLink = (baseUrl: string, secret: Redacted.Redacted) =>
   `${baseUrl}/join#${Redacted.value(secret)}`
 
-/** The operator's invitations are not limited. */
+/** The sender for the mail limits, which do not apply to the operator. */
 const senderOf = ({ acting, workspaceId }: InvitationScope): MailSender | undefined =>
   acting === "operator" ? undefined : { subject: acting.subject, workspaceId }
 
@@ -65,16 +68,16 @@ const PreviewRow = rowShape({
 })
 
 /**
- * Offers to join a Workspace, or the server. Only the digest of the secret is stored. Nothing in it depends on the existence of
- * an account for an address.
+ * Invitations to a Workspace or to the server. Only the digest of the secret is stored. An invitation never reveals whether an
+ * address has an account.
  */
 export class Invitations extends Context.Service<
   Invitations,
   {
     /**
-     * Creates an invitation and ends any earlier pending invitation of the same person to the same Workspace. Fails with
+     * Creates an invitation, and ends an earlier pending one of the same person to the same Workspace. Fails with
      * `permission_denied` if the inviter may not grant the role, `failed_precondition` for an active member, `not_found` for an
-     * unknown subject, `invalid_request`, and `rate_limited` if too many mails were sent.
+     * unknown subject, `invalid_request` for invalid fields, and `rate_limited` if too many mails were sent.
      */
     readonly create: (
       context: CommandContext,
@@ -87,13 +90,15 @@ export class Invitations extends Context.Service<
       subject: string,
       page: PageRequest
     ) => Effect.Effect<Page<Invitation>, ApiError>
-    /** Ends a pending invitation; leaves one that has already ended unchanged. Fails with `permission_denied` and `not_found`. */
+    /** Ends a pending invitation. Does nothing if it has already ended. Fails with `permission_denied` or `not_found`. */
     readonly revoke: (
       context: CommandContext,
       scope: InvitationScope & { readonly workspaceId: WorkspaceId },
       id: InvitationId
     ) => Effect.Effect<Invitation, ApiError>
-    /** The Workspace and role that the link offers, without consuming it. Fails with `not_found` unless it is pending. */
+    /**
+     * The Workspace and role that the link offers. Does not use it up. Fails with `not_found` unless the invitation is pending.
+     */
     readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<InvitationPreview, ApiError>
     /** Declines the invitation. Fails with `not_found` unless it is pending. */
     readonly decline: (context: CommandContext, secret: Redacted.Redacted) => Effect.Effect<Invitation, ApiError>
@@ -144,7 +149,7 @@ const make = Effect.gen(function* () {
     return { createdAt, expiresAt }
   })
 
-  /** The offered role, after checking that the inviter may offer it. */
+  /** Returns the offered role. Fails if the inviter may not grant it. */
   const offered = Effect.fnUntraced(function* (scope: InvitationScope, request: NewInvitation, open: boolean) {
     if (scope.workspaceId === undefined) {
       if (scope.acting === "operator" && request.role === undefined) return null
@@ -171,13 +176,15 @@ const make = Effect.gen(function* () {
     yield* sql`DELETE FROM invitations WHERE expires_at < ${DateTime.formatIso(before)}`
   })
 
-  /** The property of the address that opening the link proves: the operator has verified an address that they enter. */
+  /**
+   * The kind of proof that opening the link provides for its address. The operator has verified the addresses that they enter.
+   */
   const proofOf = (scope: InvitationScope, email: string | null): AddressProof | null =>
     scope.acting === "operator" && email !== null ? "operator" : null
 
   /**
-   * Mails an invitation to an address, with a second link: only the reader of the mail has it, so it proves the address. Returns
-   * the link's digest, or `undefined` if nothing is mailed.
+   * Mails an invitation with a second link. Only the recipient has that link, so using it proves the address. Returns the digest
+   * of the link, or `undefined` if nothing is mailed.
    */
   const mail = Effect.fnUntraced(function* (row: InvitationRow, sender: MailSender | undefined) {
     const { baseUrl } = mails

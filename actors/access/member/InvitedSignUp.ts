@@ -28,24 +28,23 @@ type NewSignInMethod =
 
 type SignedUp = OpenSession & { readonly subject: string }
 
-/** Contains no reason, because it must not reveal if an address has an account. */
+/** Gives no reason, so that it does not reveal whether an address has an account. */
 const refusedAddress = () =>
   failedPrecondition("No account can be created with this address. If you have one, sign in and open the link again.")
 
-/** New accounts by invitation: account, acceptance and session are one transaction, so a link creates at most one account. */
+/** Creates accounts by invitation. Account, acceptance and session are one transaction, so a link creates at most one account. */
 export class InvitedSignUp extends Context.Service<
   InvitedSignUp,
   {
     /** Fails as `InvitationAcceptance.accept` does, and with `failed_precondition` for an address that cannot be used. */
     readonly withPassword: (redemption: PasswordRedemption) => Effect.Effect<SignedUp, ApiError>
-    /** The browser's options for a passkey instead of a password, without consuming the link. */
+    /** Options for the browser to create a passkey instead of a password. Does not use up the link. */
     readonly passkeyOptions: (
       party: RelyingParty,
       redemption: Redemption
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
     /**
-     * Fails as `withPassword` does, and with `invalid_request` if the browser's response fails verification; the link then stays
-     * valid.
+     * Fails as `withPassword` does, and with `invalid_request` if the browser's response is invalid; the link then remains valid.
      */
     readonly withPasskey: (redemption: PasskeyRedemption) => Effect.Effect<SignedUp, ApiError>
   }
@@ -62,7 +61,7 @@ export class InvitedSignUp extends Context.Service<
 
       const goodLink = (secret: Redacted.Redacted) => acceptance.forSignUp(secret)
 
-      /** The invitation's address, regardless of the request, because it has been verified as belonging to the person. */
+      /** Uses the verified address of the invitation, whatever the request contains. */
       const addressOf = (row: InvitationRow, { email }: Redemption) => {
         if (row.email !== null) return Effect.succeed(row.email)
         return email === undefined
@@ -93,7 +92,7 @@ export class InvitedSignUp extends Context.Service<
       return yield* providedService(InvitedSignUp, {
         withPassword: Effect.fn("InvitedSignUp.withPassword")(function* (redemption) {
           const row = yield* goodLink(redemption.secret)
-          // Done before the address is checked, so that a refusal takes as long as a success.
+          // Hashes before checking the address, so that a refusal takes as long as a success.
           const hash = yield* passwords.hash(redemption.password)
           return yield* enter(row, redemption, { kind: "password", hash })
         }),

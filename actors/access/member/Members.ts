@@ -37,7 +37,7 @@ const KeptShape = rowShape({
   expires_at: Schema.NullOr(Timestamp)
 })
 
-// Connections and Capsules belong to folders above this one.
+// Connections and Capsules belong to higher floors, so only this column is declared here.
 const UseShape = rowShape({
   connection_id: ConnectionId,
   display_name: Schema.String,
@@ -48,8 +48,8 @@ const UseShape = rowShape({
 })
 
 /**
- * Everything that stops in the Workspace when the member leaves, according to the rules for Connections and tokens: read in the
- * removal's transaction, or beforehand for display.
+ * Everything in the Workspace that stops when the member leaves, according to the rules for Connections and tokens. Read in the
+ * transaction of the removal, or before it for display.
  */
 const departureOf = Effect.fn("departureOf")(function* (workspaceId: WorkspaceId, subject: Subject) {
   const sql = yield* SqlClient.SqlClient
@@ -102,7 +102,7 @@ const departureOf = Effect.fn("departureOf")(function* (workspaceId: WorkspaceId
   } satisfies Departure
 }, Effect.orDie)
 
-/** The history's record of a departure: ids only. */
+/** The audit data of a departure. Contains only ids. */
 const departureData = ({ connections, keptTokens, tokens }: Departure) => ({
   ...(tokens.length === 0 ? {} : { stoppedTokens: tokens.map(({ id }) => id) }),
   ...(connections.length === 0
@@ -111,7 +111,7 @@ const departureData = ({ connections, keptTokens, tokens }: Departure) => ({
   ...(keptTokens.length === 0 ? {} : { keptTokens: keptTokens.map(({ id }) => id) })
 })
 
-/** A member with the account behind it, as read with `memberColumns`. */
+/** A member joined with their account, as selected by `memberColumns`. */
 const MemberRow = Schema.Struct({
   ...Member.fields,
   displayName: Schema.NullOr(Schema.String),
@@ -127,22 +127,22 @@ const toMember = (row: MemberRow): Member => ({
   ...(row.email === null ? {} : { email: row.email })
 })
 
-// The address of an automation is a placeholder.
+// Hides the address of an automation, which is a placeholder.
 const memberColumns = `m.subject, u.kind, u.display_name AS "displayName",
   CASE WHEN u.kind = 'person' THEN u.email END AS email, m.role, m.status, m.left_at AS "leftAt",
   m.created_at AS "createdAt", m.updated_at AS "updatedAt"`
 
-/** The Workspace, and who is acting on it. */
+/** The Workspace, and the person who acts. */
 export interface MemberScope {
   readonly workspaceId: WorkspaceId
-  /** `operator` acts from the machine's command line, with the authority of an owner. */
+  /** `operator` acts on the machine's command line, with the rights of an owner. */
   readonly acting: { readonly subject: string } | "operator"
 }
 
 export interface MemberChange {
   readonly role?: Role | undefined
   readonly status?: Member["status"] | undefined
-  /** Only for an automation; people name themselves. */
+  /** Only for automations; people choose their own names. */
   readonly displayName?: string | undefined
 }
 
@@ -152,8 +152,8 @@ export interface HandOver {
 }
 
 /**
- * The members of a Workspace. The actor's role is read again in the transaction of the change, so that a request from a person
- * who has been removed in the meantime changes nothing. This service makes nobody a member: people accept an invitation.
+ * The members of a Workspace. The role of the person who acts is read again in the transaction of the change, so a person who has
+ * been removed in the meantime changes nothing. People become members only by accepting an invitation.
  */
 export class Members extends Context.Service<
   Members,
@@ -165,8 +165,8 @@ export class Members extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<Member>, ApiError>
     /**
-     * Fails with `permission_denied` for everybody except an owner if the rules require it, and with `failed_precondition` for
-     * the last owner, for a person who has left, and for a person who has not accepted yet.
+     * Fails with `permission_denied` if the rules require an owner, and with `failed_precondition` for the last owner, for a
+     * person who has left, and for a person who has not accepted yet.
      */
     readonly update: (
       context: CommandContext,
@@ -175,14 +175,13 @@ export class Members extends Context.Service<
       change: MemberChange
     ) => Effect.Effect<Member, ApiError>
     /**
-     * Suspends the membership: access ends with the commit. Every member may remove themselves, except the last owner
-     * (`failed_precondition`). Withdraws the invitation of a person who has not accepted, and revokes the tokens of an
-     * automation.
+     * Suspends the membership; access ends with the commit. Every member except the last owner may leave (`failed_precondition`).
+     * Withdraws the invitation of a person who has not accepted, and revokes the tokens of an automation.
      */
     readonly remove: (context: CommandContext, scope: MemberScope, subject: string) => Effect.Effect<void, ApiError>
-    /** The consequences of removing a member. For other members, this requires the admin role (`permission_denied`). */
+    /** The consequences of removing a member. Requires the admin role to see those of other members (`permission_denied`). */
     readonly departure: (scope: MemberScope, subject: string) => Effect.Effect<Departure, ApiError>
-    /** Makes another active member owner and the acting owner an admin, in one transaction. */
+    /** Makes another active member an owner and the acting owner an admin, in one transaction. */
     readonly handOver: (
       context: CommandContext,
       scope: { readonly workspaceId: WorkspaceId; readonly acting: { readonly subject: string } },
@@ -219,7 +218,7 @@ const make = Effect.gen(function* () {
     return (yield* findRow(workspaceId, subject)) ?? (yield* notFound("Member"))
   })
 
-  /** Does not count owners who cannot act because they are suspended or their account is locked. */
+  /** Suspended owners and owners with a locked account do not count. */
   const refuseLastOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
     const others = yield* sql`SELECT m.subject FROM memberships m JOIN users u ON u.subject = m.subject
       WHERE m.workspace_id = ${workspaceId} AND m.subject <> ${subject}
@@ -263,11 +262,11 @@ const make = Effect.gen(function* () {
       : yield* permissionDenied("Owners and admins manage members; ask one of them.")
   })
 
-  /** Only people leave: nobody could invite an automation back. */
+  /** Only people can leave. An automation could not be invited back. */
   const isOwn = ({ acting }: MemberScope, { kind, subject }: MemberRow) =>
     acting !== "operator" && acting.subject === subject && kind === "person"
 
-  /** The acting person's permissions for this member, beyond managing members in general. */
+  /** Checks the rules for this member, in addition to the right to manage members. */
   const authorize = Effect.fnUntraced(function* (scope: MemberScope, present: MemberRow, wanted: MemberChange) {
     const leaves = isOwn(scope, present) && wanted.role === undefined && wanted.status === "suspended"
     if (leaves) return
@@ -392,7 +391,7 @@ const make = Effect.gen(function* () {
       const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
       const after = at === undefined || id === undefined ? read`1 = 1` : read`("createdAt", subject) > (${at}, ${id})`
       const present = yield* now
-      // A person who is invited again appears once, as an invitee.
+      // A person who has been invited again appears only once, as invited.
       const rows = yield* SqlSchema.findAll({
         Request: Schema.Void,
         Result: MemberRow,

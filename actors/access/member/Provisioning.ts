@@ -15,11 +15,11 @@ import {
 import type { ProvisioningRule } from "./ProvisioningRules.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 
-/** Memberships that follow the upstream sign-in rules. Memberships granted by people have no row here. */
+/** Memberships that follow the upstream sign-in rules. Memberships that people granted have no row here. */
 export const ProvisionedMembership = table("provisioned_memberships", {
   workspace_id: WorkspaceId,
   subject: Subject,
-  /** `null` once the rules have ended the membership; after that, only the rules can bring it back. */
+  /** `null` after the rules have ended the membership. Only the rules can then restore it. */
   role: Schema.NullOr(Role),
   updated_at: Timestamp
 })
@@ -52,7 +52,7 @@ const toHeld = (row: RowOf<typeof Held.columns>): HeldMembership => ({
   ...(row.is_mapped === 1 ? { mapped: row.mapped } : {})
 })
 
-/** The Workspaces that rules name, or named at an earlier sign-in, and the person's membership in each. */
+/** The Workspaces in the rules or in those of an earlier sign-in, with the person's membership in each. */
 const heldBy = Effect.fnUntraced(function* (subject: string, rules: ReadonlyArray<ProvisioningRule>) {
   const sql = yield* SqlClient.SqlClient
   const named = rules.flatMap(({ workspaces = [] }) => workspaces.map(({ workspaceId }) => workspaceId))
@@ -121,11 +121,11 @@ const apply = Effect.fnUntraced(function* (subject: Subject, change: Provisionin
   }
 })
 
-/** True if a person with these claims gets an account. */
+/** Returns true if a person with these claims gets an account. */
 export const isAdmitted = (rules: ReadonlyArray<ProvisioningRule>, claims: ProvenClaims): boolean =>
   provisioningDecision(rules, claims, []).admitted
 
-/** Makes the person's memberships follow the rules, in the caller's transaction. */
+/** Updates the person's memberships according to the rules. Runs in the caller's transaction. */
 export const provision = Effect.fn("provision")(function* (
   subject: Subject,
   rules: ReadonlyArray<ProvisioningRule>,

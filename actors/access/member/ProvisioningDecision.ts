@@ -2,23 +2,25 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type MemberStatus, type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import type { ProvisioningRule, UpstreamTrust } from "./ProvisioningRules.ts"
 
-/** The provider's claims at this sign-in. */
+/** The claims that the provider sent for this sign-in. */
 export interface ProvenClaims {
   readonly trust: UpstreamTrust
   readonly verifiedEmail?: string | undefined
-  /** Absent if the provider did not send the claim, or did not send it as a list of names. Treated as no groups. */
+  /** Absent if the provider did not send the claim as a list of names. Counts as no groups. */
   readonly groups?: ReadonlyArray<string> | undefined
 }
 
-/** A Workspace that rules name or used to name, and the person's membership in it. */
+/** A Workspace in the current or earlier rules, and the person's membership in it. */
 export interface HeldMembership {
   readonly workspaceId: WorkspaceId
   readonly archived: boolean
-  /** Absent for a person who has never been a member. */
+  /** Absent if the person has never been a member. */
   readonly member?:
     | { readonly role: Role; readonly status: MemberStatus; readonly left: boolean; readonly lastOwner: boolean }
     | undefined
-  /** The role that rules gave at the previous sign-in; `null` if they ended the membership, absent if they gave none. */
+  /**
+   * The role that the rules assigned at the previous sign-in; `null` if they ended the membership, absent if they assigned none.
+   */
   readonly mapped?: Role | null | undefined
 }
 
@@ -26,9 +28,9 @@ export type ProvisioningChange = { readonly workspaceId: WorkspaceId } & (
   | { readonly kind: "admit"; readonly role: Role }
   | { readonly kind: "set_role"; readonly role: Role }
   | { readonly kind: "end" }
-  /** The membership has been changed by hand: the rules no longer apply to it. */
+  /** Somebody changed the membership by hand, so the rules no longer apply to it. */
   | { readonly kind: "release" }
-  /** The rules would lower or end it, but a Workspace must keep an owner. */
+  /** The rules would lower or end the membership, but the Workspace must keep an owner. */
   | { readonly kind: "keep_last_owner" }
 )
 
@@ -54,7 +56,7 @@ const changeOf = (
   const admit = wanted === undefined || archived ? undefined : ({ kind: "admit", workspaceId, role: wanted } as const)
   if (member === undefined) return admit
   const { lastOwner, left, role, status } = member
-  // A sign-in does not reinstate members who have left, were suspended by hand, or await the operator.
+  // A sign-in does not restore members who have left, were suspended by hand or wait for the operator.
   if (status !== "active") return status === "suspended" && mapped === null && !left ? admit : undefined
   if (mapped === undefined) return undefined
   if (mapped !== role) return { kind: "release", workspaceId }
@@ -64,8 +66,8 @@ const changeOf = (
 }
 
 /**
- * The effect of a sign-in: the permission to create an account, and the memberships. Roles given by rules follow the rules in
- * both directions; roles given by people remain unchanged.
+ * Decides what a sign-in changes: whether it may create an account, and which memberships change. Roles that the rules assigned
+ * follow the rules up and down. Roles that people assigned do not change.
  */
 export const provisioningDecision = (
   rules: ReadonlyArray<ProvisioningRule>,

@@ -4,17 +4,17 @@ import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Role } from "../../../schema/records/Workspace.ts"
 
 /**
- * The people who get an account by signing in through the upstream provider, and their roles. A rule with several conditions
- * applies only if all of them are met.
+ * A rule for people who sign in through the upstream provider: it gives them an account and roles. If a rule has several
+ * conditions, all must be met.
  */
 export const ProvisioningRule = Schema.Struct({
-  /** Domains of addresses verified by the provider; a subdomain is a different domain. */
+  /** Domains of addresses that the provider has verified. A subdomain is a different domain. */
   emailDomains: Schema.optionalKey(Schema.NonEmptyArray(EmailDomain)),
-  /** Groups at the provider, any of which is enough. */
+  /** Groups at the provider; one of them is sufficient. */
   groups: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyString.check(Schema.isMaxLength(256)))),
-  /** Anybody who signs in through the provider; only for a provider that serves a single organisation. */
+  /** Matches everybody who signs in through the provider. Only for a provider that serves a single organisation. */
   everybody: Schema.optionalKey(Schema.Literal(true)),
-  /** Roles in Workspaces; empty for an account only. */
+  /** Roles in Workspaces; empty for an account alone. */
   workspaces: Schema.optionalKey(
     Schema.Array(Schema.Struct({ workspaceId: WorkspaceId, role: Role })).check(Schema.isMaxLength(200))
   )
@@ -26,14 +26,11 @@ export const SignInRules = Schema.Struct({
 })
 export type SignInRules = typeof SignInRules.Type
 
-/**
- * The method of recognising an identity at the upstream provider: by addresses that the provider has verified, or as a member of
- * its single tenant.
- */
+/** How to recognise people at the upstream provider: by verified addresses, or as members of its only tenant. */
 export const UpstreamTrust = Schema.Literals(["email_verified", "single_tenant"])
 export type UpstreamTrust = typeof UpstreamTrust.Type
 
-/** Errors in rules, each at a JSON pointer below the list. */
+/** Errors in rules, each with a JSON pointer into the list. */
 export const ruleFaults = (
   rules: ReadonlyArray<ProvisioningRule>
 ): ReadonlyArray<{ readonly path: string; readonly message: string }> =>
@@ -48,7 +45,7 @@ export const ruleFaults = (
     return faults
   })
 
-/** The reason why these rules do not fit the method of recognising identities; `undefined` if they fit. */
+/** Returns the reason why these rules do not work with this way of recognising people, or `undefined` if they do. */
 export const rulesContradiction = (
   rules: ReadonlyArray<ProvisioningRule>,
   trust: UpstreamTrust
@@ -62,8 +59,8 @@ export const rulesContradiction = (
 }
 
 /**
- * The rules in force; `undefined` without rules, in which case nobody is provisioned. Read at the point of use, since a reload
- * changes them.
+ * The current rules; `undefined` if there are none, so that nobody gets an account by signing in. Read on each use, because a
+ * reload can change them.
  */
 export const ProvisioningRules = Context.Reference<{ readonly rules: ReadonlyArray<ProvisioningRule> | undefined }>(
   "svc/actors/access/member/ProvisioningRules",

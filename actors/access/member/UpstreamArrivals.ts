@@ -16,7 +16,7 @@ import type { ProvenClaims } from "./ProvisioningDecision.ts"
 import { ProvisioningRules, type UpstreamTrust } from "./ProvisioningRules.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** An invitation, and what holding its link proves about its address. */
+/** An invitation, and the proof of its address that its link provides. */
 export interface OpenedInvitation {
   readonly id: InvitationId
   readonly proof: AddressProof | null
@@ -24,9 +24,9 @@ export interface OpenedInvitation {
 
 export interface UpstreamArrival {
   readonly trust: UpstreamTrust
-  /** The person who links the identity to their account, and the requesting session. */
+  /** The person who links the identity to their account, and their session. */
   readonly link?: { readonly subject: Subject; readonly sessionId: string } | undefined
-  /** The invitation that somebody without an account accepts by signing in. */
+  /** The invitation that a person without an account accepts by signing in. */
   readonly invitation?: OpenedInvitation | undefined
   readonly userAgent?: string | undefined
   /** The browser's previous session, which is revoked. */
@@ -36,7 +36,7 @@ export interface UpstreamArrival {
 
 type Arrived = OpenSession & {
   readonly subject: string
-  /** True if this arrival created the account and accepted the invitation. */
+  /** True if this sign-in created the account and accepted the invitation. */
   readonly joined: boolean
 }
 
@@ -46,7 +46,7 @@ const reasons: Readonly<Record<string, UpstreamReason>> = {
   failed_precondition: "invitation_lapsed"
 }
 
-/** Reasons for refusing an invitation, as the page explains them. */
+/** Converts the error of an invitation to the reason that the page explains. */
 const byInvitation = <A, R>(attempt: Effect.Effect<A, ApiError, R>) =>
   Effect.catch(attempt, (error) => {
     const reason = reasons[error.code]
@@ -54,16 +54,15 @@ const byInvitation = <A, R>(attempt: Effect.Effect<A, ApiError, R>) =>
   })
 
 /**
- * People returning from the upstream provider. One transaction decides the account of an identity, the effect of rules and
- * invitations, and the session.
+ * Handles people who return from the upstream provider. One transaction determines the account of an identity, applies rules and
+ * invitations, and opens the session.
  */
 export class UpstreamArrivals extends Context.Service<
   UpstreamArrivals,
   {
     /**
-     * Signs in the owner of the identity. A person without an account gets one through an invitation or a rule; the person's
-     * memberships then follow the rules in force. Fails with `unauthenticated` if the session that requested a link is no longer
-     * open.
+     * Signs in the owner of the identity. A person without an account gets one through an invitation or a rule. The person's
+     * memberships then follow the current rules. Fails with `unauthenticated` if the session that requested a link is closed.
      */
     readonly enter: (
       identity: UpstreamIdentity,
@@ -85,9 +84,7 @@ const make = Effect.gen(function* () {
   const acceptance = yield* InvitationAcceptance
   const inForce = yield* ProvisioningRules
 
-  /**
-   * The only thing it reveals about an account is that the address, though verified by the provider, is not enough to open it.
-   */
+  /** Reveals only that the verified address of the provider is not sufficient to open an account. */
   const whyNobody = Effect.fnUntraced(function* ({ verifiedEmail }: UpstreamIdentity, trust: UpstreamTrust) {
     if (verifiedEmail === undefined) return trust === "single_tenant" ? "unknown_identity" : "unverified_address"
     const user = yield* users.findByEmail(verifiedEmail)
@@ -138,12 +135,12 @@ const make = Effect.gen(function* () {
     const { rules } = inForce
     const email = Option.getOrUndefined(yield* Effect.option(users.parseEmail(identity.verifiedEmail ?? "")))
     const claims: ProvenClaims = { trust, groups: identity.groups, verifiedEmail: email }
-    // Whoever took over a session must not add a way to sign in after the session was closed.
+    // Somebody who took over a session must not add a sign-in method after the session was closed.
     if (link !== undefined) yield* sessions.requireOpen(link.subject, link.sessionId)
     const known = yield* identities.resolve(identity, { linkSubject: link?.subject, requestId })
     const joined = Option.isNone(known) && invitation !== undefined
     const newcomer = Effect.gen(function* () {
-      // The first account operates the installation and is created through the operator's link.
+      // The first account belongs to the operator, and is created through the operator's link.
       if (!(yield* users.exist)) return yield* refusedFor("not_set_up")
       if (invitation !== undefined) return yield* join(identity, invitation, requestId)
       return rules !== undefined && isAdmitted(rules, claims)

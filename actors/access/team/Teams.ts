@@ -19,13 +19,13 @@ import { type RowOf, table } from "../../base/database/Table.ts"
 import { permissionDenied, roleHeld } from "../member/InvitationRights.ts"
 import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 
-/** The Workspace, and the person acting on it. */
+/** The Workspace, and the person who acts. */
 export interface OwnerScope {
   readonly workspaceId: WorkspaceId
   readonly subject: string
 }
 
-/** Refuses anybody but an owner, as of the caller's transaction, and refuses everybody in an archived Workspace. */
+/** Fails unless the caller is an owner, as read in the caller's transaction. Fails for everybody if the Workspace is archived. */
 export const requireOwner = Effect.fn("requireOwner")(function* (
   { subject, workspaceId }: OwnerScope,
   refusal: string
@@ -49,7 +49,7 @@ export type TeamRow = RowOf<typeof TeamRow.columns>
 /** The members of each team. */
 export const TeamMemberRow = table("team_members", { team_id: TeamId, subject: Subject })
 
-/** A team's roles in Projects and environments. */
+/** The roles that teams grant in Projects and environments. */
 export const TeamGrantRow = table("team_grants", {
   team_id: TeamId,
   position: Schema.Int,
@@ -61,7 +61,7 @@ export type TeamGrantRow = RowOf<typeof TeamGrantRow.columns>
 
 const decode = storedRecord(Team)
 
-/** The team in a row, together with its members and grants. */
+/** A team with its members and grants. */
 const toTeam = (row: TeamRow, members: ReadonlyArray<Subject>, grants: ReadonlyArray<TeamGrantRow>): Team =>
   decode({
     id: row.id,
@@ -77,13 +77,13 @@ const toTeam = (row: TeamRow, members: ReadonlyArray<Subject>, grants: ReadonlyA
     updatedAt: row.updated_at
   })
 
-/** A grant as the audit trail shows it: `admin in <project>/<environment>`. */
+/** A grant in the audit trail: `admin in <project>/<environment>`. */
 const grantWords = ({ environment, projectId, role }: TeamGrant): string =>
   `${role} in ${projectId ?? "*"}/${environment ?? "*"}`
 
 /**
- * Teams of a Workspace; the only writer of their tables, except for the trigger that removes suspended members. A team determines
- * who counts towards an approval rule and which roles its grants add, so only owners may change it.
+ * Teams of a Workspace. The only writer of their tables, except for the trigger that removes suspended members. Only owners may
+ * change a team, because it determines whose approvals count and grants roles.
  */
 export class Teams extends Context.Service<
   Teams,

@@ -23,20 +23,20 @@ import { LogRemoval } from "../../ledger/run/LogRemoval.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { StateUploads } from "../../ledger/state/StateUploads.ts"
 
-/** The interval of the service's cleanup. */
+/** Interval between cleanups. */
 const interval: Duration.Input = "1 minute"
 
 const before = ({ after }: RetentionPeriod) =>
   Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(after)).toISOString())
 
-/** Expires plans that were not applied in time: reviewable plans, and approved plans that were never used. */
+/** Expires plans that were not applied in time, whether they wait for review or are approved. */
 export const expirePlans = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
   for (const id of yield* ledger.expiredPlans(yield* now)) yield* transaction(sql)(ledger.expirePlan(id))
 })
 
-/** Receipts past the idempotency window, and syncs that found nothing. */
+/** Deletes receipts past their retention period, and syncs that found nothing. */
 export const purge = Effect.gen(function* () {
   const receipts = yield* Receipts
   yield* receipts.purge(yield* before(retention.idempotency))
@@ -46,7 +46,7 @@ export const purge = Effect.gen(function* () {
 const guarded = <E, R>(name: string, work: Effect.Effect<unknown, E, R>) =>
   Effect.catchCause(work, (cause) => Effect.logError(`Cleanup failed: ${name}`, cause))
 
-/** Runs every task that is due, once. */
+/** Runs every task that is due once. */
 const turn = Effect.gen(function* () {
   const schedule = yield* SourceSchedule
   const follows = yield* DeferredFollows
@@ -71,7 +71,7 @@ const turn = Effect.gen(function* () {
   yield* guarded("forget agents", (yield* SilentAgents).forget)
   yield* guarded("remove files of agents", (yield* AgentFileRemoval).removeSome)
   yield* cleanUpBuilds
-  // Last, because after months there may be much to do, and nothing is waiting for it.
+  // Runs last, because after months there may be much to delete, and nothing waits for it.
   yield* guarded("remove logs", logs.removeSome)
   yield* guarded("remove audit events", audit.removeSome)
   yield* guarded("remove records", records.removeSome)
@@ -83,12 +83,12 @@ type Rhythm = <R>(turn: Effect.Effect<void, never, R>) => Effect.Effect<void, ne
 
 export const atStartAndEveryMinute: Rhythm = (turn) => turn.pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever)
 
-/** The schedule of the cleanup. A host that triggers it manually, such as a test, provides its own schedule. */
+/** The schedule of the cleanup. Hosts that trigger it themselves, such as tests, provide another. */
 export const CleanupRhythm = Context.Reference<Rhythm>("svc/actors/upkeep/cleanup/CleanupRhythm", {
   defaultValue: () => atStartAndEveryMinute
 })
 
-/** Runs in the background for as long as the service does. */
+/** Runs the cleanup in the background. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const rhythm = yield* CleanupRhythm

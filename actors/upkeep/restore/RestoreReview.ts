@@ -38,7 +38,7 @@ const allKinds = Effect.all([
   restoredProvisions
 ])
 
-/** Everything pending an operator's review, in a useful order. */
+/** All records that wait for the operator's review, in a useful order. */
 export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
   Effect.map(
     Effect.forEach(kinds, ({ pending }) => pending),
@@ -46,7 +46,7 @@ export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
   )
 )
 
-/** True if anything is pending; nearly free if nothing has ever been restored. Read through `sql`. */
+/** Returns true if any record waits for review. Nearly free if nothing was ever restored. Reads through `sql`. */
 export const awaitsReview = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql`SELECT 1 AS one FROM restore_review r WHERE r.decision IS NULL AND (
@@ -58,7 +58,7 @@ export const awaitsReview = (sql: SqlClient.SqlClient) =>
     (rows) => rows.length > 0
   )
 
-/** Suspends all restored authority until an operator has reviewed it, in the caller's transaction. */
+/** Suspends all restored authority until an operator has reviewed it. Runs in the caller's transaction. */
 export const holdRestored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const restored_at = yield* now
@@ -78,18 +78,21 @@ export const holdRestored = Effect.gen(function* () {
 }).pipe(Effect.orDie, Effect.withSpan("holdRestored"))
 
 /**
- * The operator's review after a restore. A membership, Connection, share, agent or pool permission that ended after the backup
- * would be valid again; each is suspended until the operator confirms it.
+ * The operator's review after a restore. Memberships, Connections, shares, agents and pool permissions that ended after the
+ * backup would otherwise be valid again, so each is suspended until the operator confirms it.
  */
 export class RestoreReview extends Context.Service<
   RestoreReview,
   {
     readonly list: Effect.Effect<ReadonlyArray<ReviewItem>>
-    /** Approval rules and teams take effect again immediately: nobody can act under them until a membership is confirmed. */
+    /**
+     * Restored approval rules and teams. They take effect immediately, because nobody can act under them before a membership is
+     * confirmed.
+     */
     readonly rules: Effect.Effect<ReadonlyArray<RestoredRules>>
     /**
-     * Confirms or removes the given records, or all waiting records, and returns them. One transaction: if any id is not waiting,
-     * it fails with `not_found` and changes nothing.
+     * Confirms or removes the given records, or all that wait for review, and returns them. Runs one transaction: if any id does
+     * not wait for review, fails with `not_found` and changes nothing.
      */
     readonly decide: (
       decision: ReviewDecision,

@@ -6,13 +6,13 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
 import { KeepReason, type Part, type RetainedKind } from "./RetainedKind.ts"
 
-/** The number of records examined by one statement. */
+/** Records examined by one statement. */
 const recordsAtOnce = 50
 
-/** An id of any kind. */
+/** The id of a record of any kind. */
 export type RecordId = string
 
-/** The last record examined, in order of age. */
+/** The position after the last examined record, in order of age. */
 export interface LookedAt {
   readonly since: string
   readonly id: RecordId
@@ -35,7 +35,7 @@ const Size = rowShape({
 })
 export type RecordSize = RowOf<typeof Size.columns>
 
-/** The removable records of one kind and Workspace. */
+/** The removable records of one kind in one Workspace. */
 export interface RemovableRecords {
   readonly kind: RetainedKindName
   readonly workspaceId: WorkspaceId
@@ -48,17 +48,17 @@ export interface Candidates {
   readonly ids: ReadonlyArray<RecordId>
   /** Number of kept records, by reason. */
   readonly kept: ReadonlyMap<KeepReason, number>
-  /** The start of the next batch; absent after the last batch. */
+  /** The position of the next batch; absent after the last one. */
   readonly next: LookedAt | undefined
 }
 
-/** The reason why the record `r` is kept; `NULL` if it may be removed. */
+/** SQL for the reason why the record `r` is kept; `NULL` if it may be removed. */
 const keptBecause = ({ needs }: RetainedKind) =>
   `CASE ${needs.map(({ reason, when }) => `WHEN ${when} THEN '${reason}'`).join(" ")} END`
 
 const among = (kind: RetainedKind) => kind.among ?? "1 = 1"
 
-/** Decides on the records whose period began before `before`, oldest first. */
+/** Examines the records whose period began before `before`, oldest first. */
 export const recordCandidates = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: RetainedKind,
@@ -82,14 +82,14 @@ export const recordCandidates = Effect.fnUntraced(function* (
   } satisfies Candidates
 })
 
-/** SQL: the sum of an aggregate over all parts of the record `r`. */
+/** SQL for the sum of an aggregate over all parts of the record `r`. */
 const overParts = (parts: ReadonlyArray<Part>, aggregate: (part: Part) => string) =>
   [
     "0",
     ...parts.map((part) => `COALESCE((SELECT ${aggregate(part)} FROM ${part.table} WHERE ${part.of} = r.id), 0)`)
   ].join(" + ")
 
-/** The given records that may still be removed, in the same order, with the sizes of their removal. */
+/** The given records that may still be removed, in the same order, with their sizes. */
 export const removableNow = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: RetainedKind,

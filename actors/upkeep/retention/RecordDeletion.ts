@@ -5,20 +5,20 @@ import { rowShape } from "../../base/database/Table.ts"
 import { type RecordId, removableNow, type RecordSize, type RemovableRecords } from "./RecordCandidates.ts"
 import type { Part, RetainedKind, SharedPart } from "./RetainedKind.ts"
 
-/** The number of rows removed in one transaction: more would delay writers. */
+/** Maximum number of rows removed in one transaction. More would delay writers. */
 const partsAtOnce = 256
-/** The number of bytes removed in one transaction, unless a single record is larger: deleted pages are overwritten. */
+/** Maximum number of bytes removed in one transaction, unless a single record is larger. SQLite overwrites deleted pages. */
 const bytesAtOnce = 2 * 1024 * 1024
 
 const GonePart = rowShape({ id: Schema.String, bytes: Schema.Int })
 
-/** The records that a step removed; also reports if nothing of the given records is left. */
+/** The records that a step removed, and whether none of the given records are left. */
 export interface Deletion {
   readonly removed: ReadonlyArray<RemovableRecords>
   readonly isOver: boolean
 }
 
-/** The first few records, which one transaction removes together with their parts; a record with more parts is removed alone. */
+/** The first records that one transaction can remove with their parts. A larger record is removed alone. */
 const affordable = (sizes: ReadonlyArray<RecordSize>): ReadonlyArray<RecordSize> => {
   let bytes = 0
   let rows = 0
@@ -41,7 +41,7 @@ const removeParts = Effect.fnUntraced(function* (
     RETURNING ${sql(of)} AS id, ${sql.literal(bytes)} AS bytes`
 })
 
-/** Removes rows that belong only to these records. */
+/** Removes shared rows that no other record needs. */
 const removeShared = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   records: string,
@@ -59,7 +59,7 @@ const removeShared = Effect.fnUntraced(function* (
   return gone.length
 })
 
-/** Removes some of the records with their parts, provided that they may still be removed, in the caller's transaction. */
+/** Removes some of the records with their parts, if they may still be removed. Runs in the caller's transaction. */
 export const removeRecords = Effect.fn("RecordRemoval.removeRecords")(function* (
   sql: SqlClient.SqlClient,
   kind: RetainedKind,

@@ -15,7 +15,7 @@ import { retainedKinds } from "./RetainedKinds.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** The removals of the current pass so far. */
+/** What the current pass has removed so far. */
 export const TallyRow = table("retention_tallies", {
   workspace_id: WorkspaceId,
   kind: RetainedKindName,
@@ -24,14 +24,14 @@ export const TallyRow = table("retention_tallies", {
 })
 type TallyRow = RowOf<typeof TallyRow.columns>
 
-/** Lets writers go first between two steps. */
+/** Pause between steps, to let other writers in. */
 const pause = "5 millis"
-/** Number of steps per cleanup turn; the cleanup has other work to do. */
+/** Steps per cleanup turn. The cleanup has other jobs too. */
 const stepsOfTurn = 100
-/** The next pass begins a day after the previous one: each pass leaves an audit event. */
+/** Time between two passes. Each pass writes an audit event. */
 const cooldown = Duration.toMillis("1 day")
 
-/** Records of one kind that are kept although their period has expired. */
+/** Records of one kind that are kept although their period has ended. */
 export interface KeptRecords {
   readonly kind: RetainedKindName
   readonly reason: KeepReason
@@ -43,7 +43,7 @@ export interface RecordSurvey {
   readonly kept: ReadonlyArray<KeptRecords>
 }
 
-/** The progress of a pass over all kinds. */
+/** A pass over all kinds, in progress. */
 interface Pass {
   kind: number
   after: LookedAt | undefined
@@ -62,20 +62,18 @@ const inTotal = (parts: ReadonlyArray<RemovableRecords>): ReadonlyArray<Removabl
   )
 
 /**
- * Removes records whose period has expired and that nothing needs (`RetainedKinds`). A step removes a few records of one kind and
- * counts them, in one short transaction; at the end of a pass, the counts become an audit event for each Workspace. The process
- * may die between any two steps: the counts are preserved, and the next pass continues with them.
+ * Removes records whose period has ended and that nothing needs (see `RetainedKinds`). A step removes a few records of one kind
+ * and counts them, in one short transaction. At the end of a pass, the counts become one audit event per Workspace. After a
+ * crash, the next process continues the pass with its counts.
  */
 export class RecordRemoval extends Context.Service<
   RecordRemoval,
   {
-    /**
-     * The records that a removal would remove now, by kind and Workspace, and the records that it would keep, by kind and reason.
-     */
+    /** The records that a removal would remove now, by kind and Workspace, and those that it would keep, by kind and reason. */
     readonly survey: Effect.Effect<RecordSurvey>
-    /** Removes all removable records, and returns them by kind and Workspace. */
+    /** Removes all removable records and returns them, by kind and Workspace. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableRecords>>
-    /** Removes some removable records, for the background cleanup. */
+    /** Removes a limited number of records. Called by the background cleanup. */
     readonly removeSome: Effect.Effect<void>
   }
 >()("svc/actors/upkeep/retention/RecordRemoval") {
@@ -103,7 +101,7 @@ export class RecordRemoval extends Context.Service<
         }
       })
 
-      /** Writes an audit event for each Workspace with all counts. */
+      /** Writes the counts of the pass, as one audit event per Workspace. */
       const conclude = Effect.gen(function* () {
         const tallies = yield* TallyRow.rows(sql)`SELECT * FROM retention_tallies ORDER BY workspace_id, kind`
         for (const [workspaceId, of] of Map.groupBy(tallies, ({ workspace_id }) => workspace_id)) {
@@ -121,14 +119,14 @@ export class RecordRemoval extends Context.Service<
         yield* sql`DELETE FROM retention_tallies`
       }).pipe(transaction(sql), Effect.withSpan("RecordRemoval.conclude"))
 
-      /** The removals of one step; `undefined` if the pass is over. */
+      /** Removes one batch; returns `undefined` at the end of the pass. */
       const step = Effect.fnUntraced(function* (
         pass: Pass
       ): Effect.fn.Return<ReadonlyArray<RemovableRecords> | undefined> {
         const kind = retainedKinds[pass.kind]
         if (kind === undefined) return undefined
         const until = yield* before(kind)
-        // Most checks find nothing, and a transaction would cost every other writer a commit.
+        // Reads before it writes: most checks find nothing, and an empty commit would still delay other writers.
         const { ids, next } = yield* Effect.orDie(recordCandidates(read, kind, until, pass.after))
         const { isOver, removed } =
           ids.length === 0
@@ -175,7 +173,7 @@ export class RecordRemoval extends Context.Service<
         kept: surveys.flatMap(({ kept }) => kept)
       })).pipe(Effect.withSpan("RecordRemoval.survey"))
 
-      /** One pass without pauses. */
+      /** One complete pass, with only short pauses between steps. */
       const passOver = Effect.gen(function* () {
         const pass: Pass = { kind: 0, after: undefined }
         const removed: Array<RemovableRecords> = []
@@ -189,7 +187,7 @@ export class RecordRemoval extends Context.Service<
 
       const removeAll = Effect.gen(function* () {
         const removed: Array<RemovableRecords> = []
-        // A reference to a record may have been removed after the record's examination.
+        // Removing a record may make another one removable, so repeat until nothing is found.
         for (let found = yield* passOver; found.length > 0; found = yield* passOver) removed.push(...found)
         yield* end
         return inTotal(removed)

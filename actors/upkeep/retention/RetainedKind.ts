@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { RetainedKindName } from "../../../schema/records/Retention.ts"
 
-/** Reasons for keeping a record although its period has expired. */
+/** Reasons for keeping a record although its period has ended. */
 export const KeepReason = Schema.Literals([
   "open",
   "open_plan",
@@ -29,49 +29,50 @@ export const KeepReason = Schema.Literals([
 ])
 export type KeepReason = typeof KeepReason.Type
 
-/** A reason for keeping a record, as an SQL condition on it; its alias is `r`. */
+/** An SQL condition on the record `r`, and the reason why records that match are kept. */
 export interface KeepRule {
   readonly reason: KeepReason
   readonly when: string
 }
 
-/** Rows of another table that are removed with the record, before it. */
+/** Rows of another table that are removed before the record. */
 export interface Part {
   readonly table: string
   /** The column that contains the id of the record. */
   readonly of: string
-  /** Its primary key. */
+  /** The primary key of the table. */
   readonly key: ReadonlyArray<string>
-  /** SQL over its columns; the table has no alias. */
+  /** SQL for the size of a row in bytes. The table has no alias. */
   readonly bytes: string
 }
 
-/** Rows of another table that several records share. They are removed with the last of these records. */
+/** Rows of another table that several records share. They are removed with the last of those records. */
 export interface SharedPart {
   readonly table: string
   readonly key: ReadonlyArray<string>
-  /** SQL: true if the row `p` belongs to the record `r`. */
+  /** SQL condition: the row `p` belongs to the record `r`. */
   readonly when: string
 }
 
 /**
- * A kind of record that is removed once its period has expired and nothing needs it. The removal statements are built from this.
+ * A kind of record that is removed when its period has ended and nothing needs it. The statements for the removal are built from
+ * this description.
  */
 export interface RetainedKind {
   readonly name: RetainedKindName
   readonly table: string
-  /** True if the record itself is kept, and only its parts are removed. */
+  /** True if only the parts are removed and the record is kept. */
   readonly staysItself?: boolean
-  /** The column with the start of its period. */
+  /** The column with the start of the period. */
   readonly since: string
-  /** SQL: which records of the table are of this kind; all of them if absent. */
+  /** SQL condition that selects the records of this kind; absent if it is every row. */
   readonly among?: string
-  /** SQL: its Workspace. */
+  /** SQL for the Workspace of the record. */
   readonly workspace: string
-  /** SQL: its own size in bytes, without its parts. */
+  /** SQL for the size of the record in bytes, without its parts. */
   readonly bytes: string
   readonly parts: ReadonlyArray<Part>
   readonly sharedParts?: ReadonlyArray<SharedPart>
-  /** In the order in which the survey reports them: the first reason that applies is reported. */
+  /** Checked in this order; the survey reports the first that matches. */
   readonly needs: ReadonlyArray<KeepRule>
 }

@@ -6,7 +6,7 @@ import { coordinatorUnderWay } from "../../../schema/tables/PlanTables.ts"
 import { owesEvidence } from "../../ledger/run/PendingAgentState.ts"
 import { pendingPlan } from "../../ledger/run/RunRow.ts"
 
-/** StateVersions of an existing Capsule that are kept for a rollback, regardless of age. */
+/** StateVersions per existing Capsule that are kept for rollbacks, whatever their age. */
 const rollbackTargets = 10
 
 const need = (reason: KeepReason, when: string): KeepRule => ({ reason, when })
@@ -14,14 +14,14 @@ const exists = (from: string, where: string) => `EXISTS (SELECT 1 FROM ${from} W
 const isFinal = (of: string) => `${of}status NOT IN ('queued', 'running', 'waiting_approval')`
 const isMoving = (of: string) => `(NOT ${isFinal(of)} OR ${pendingPlan(of)})`
 
-/** A repeated request returns its original result. */
+/** A repeated request must return its original result. */
 const receipt = need("receipt", exists("idempotency_receipts i", "i.result_id = r.id"))
 
 const movingRun = (column: string) => exists("runs o", `o.${column} = r.id AND ${isMoving("o.")}`)
 
 /**
- * No later Run of its Capsule or Source has the same type and outcome: this one explains the current situation, and what is safe
- * now. A destroyed Capsule needs no explanation; otherwise every destroyed Capsule would keep some Runs forever.
+ * True if no later Run of the Capsule or Source has the same type and outcome, so that this one explains the current situation.
+ * Runs of destroyed Capsules do not count; otherwise every destroyed Capsule would keep some of them forever.
  */
 const isNewestRun = `CASE
   WHEN r.capsule_id IS NOT NULL THEN EXISTS (SELECT 1 FROM capsules c WHERE c.id = r.capsule_id AND ${capsuleWithEvidence("c.")})
@@ -78,11 +78,11 @@ const runNeeds: ReadonlyArray<KeepRule> = [
   need("install_plan", exists("install_plans p", "p.id = r.coordinator_id")),
   need("revision_plan", exists("revision_plans p", "p.id = r.coordinator_id")),
   need("interface", exists("interface_intents i", "i.run_id = r.id AND i.status IN ('pending', 'failed')")),
-  // It left something behind that still has to be settled or released.
+  // The Run left something that has yet to be settled or released.
   need("open", exists("run_results o", "o.run_id = r.id")),
   need("open", exists("run_checkpoints o", "o.run_id = r.id")),
   need("open", exists("agent_runs o", "o.run_id = r.id AND o.ended_at IS NULL")),
-  // Its agent can submit the state only while the Run is known. A revoked agent does not return.
+  // An agent can submit a state only while its Run exists. A revoked agent never returns.
   need(
     "open",
     exists(
@@ -121,8 +121,8 @@ const stateNeeds: ReadonlyArray<KeepRule> = [
       "i.capsule_id = r.capsule_id AND i.state_version_id = r.id AND i.status IN ('pending', 'failed')"
     )
   ),
-  // A version that was current when an existing backup was created: restoring that backup refers to the same snapshot. A
-  // destroyed Capsule is not restored.
+  // The version was current when an existing backup was created, and restoring that backup would use the same snapshot. A
+  // destroyed Capsule is never restored.
   need(
     "backup",
     `${exists("capsules c", `c.id = r.capsule_id AND ${capsuleWithEvidence("c.")}`)} AND ${exists(
@@ -135,7 +135,7 @@ const stateNeeds: ReadonlyArray<KeepRule> = [
   receipt
 ]
 
-/** The records that need a snapshot, as SQL over `id`, its id, and `source`, the id of its Source. */
+/** SQL for the records that need a snapshot. `id` is the snapshot's id, and `source` the id of its Source. */
 const usesOfSnapshot = (id: string, source: string): ReadonlyArray<KeepRule> => [
   need(
     "living_capsule",
@@ -158,7 +158,7 @@ const usesOfSnapshot = (id: string, source: string): ReadonlyArray<KeepRule> => 
   need("revision_plan", exists("revision_plans p", `p.source_snapshot_id = ${id} AND p.${coordinatorUnderWay}`))
 ]
 
-/** Reasons to keep a compatibility report: anything that needs its snapshot may need its findings. */
+/** Reasons to keep a compatibility report: records that need its snapshot may need its findings. */
 const reportNeeds: ReadonlyArray<KeepRule> = [...usesOfSnapshot("r.source_snapshot_id", "r.source_id"), receipt]
 
 /** Reasons to keep a source snapshot. */
@@ -176,13 +176,13 @@ const coordinatorNeeds: ReadonlyArray<KeepRule> = [
   receipt
 ]
 
-/** Reasons to keep an auto-update decision: without the last decision, svc would decide on the same commit again. */
+/** Reasons to keep an auto-update decision. Without the last decision, svc would decide about the same commit again. */
 const decisionNeeds: ReadonlyArray<KeepRule> = [
   need("lane", exists("source_lanes l", "l.source_snapshot_id = r.source_snapshot_id")),
   need("open_plan", exists("runs o", `o.id = r.run_id AND ${isMoving("o.")}`))
 ]
 
-/** Reasons to keep a backup: it is the last one of its Capsule or of its Workspace. */
+/** Reasons to keep a backup: it is the last one of its Capsule or Workspace. */
 const backupNeeds: ReadonlyArray<KeepRule> = [
   need(
     "newest",
@@ -202,7 +202,7 @@ const backupNeeds: ReadonlyArray<KeepRule> = [
   receipt
 ]
 
-/** Reasons to keep a group of Runs: its Runs. */
+/** Reasons to keep a group of Runs: its Runs still exist. */
 const groupNeeds: ReadonlyArray<KeepRule> = [
   need("run", exists("runs o", "o.run_group_id = r.id")),
   need("run_group", exists("run_groups g", "g.replaced_by = r.id AND g.finished_at IS NULL")),
@@ -219,7 +219,7 @@ const planFiles: Part = {
   bytes: `${bytesWithParts("run_plans.plan_file")} + ${bytesOf("lock_text", "sealed_secrets", "consumed_outputs")}`
 }
 
-/** Everything that refers to a Run and is meaningless without it. */
+/** Rows that belong to a Run and are meaningless without it. */
 const partsOfRun: ReadonlyArray<Part> = [
   planFiles,
   events,
@@ -236,7 +236,7 @@ const partsOfRun: ReadonlyArray<Part> = [
   { table: "interface_intents", of: "run_id", key: ["id"], bytes: bytesOf("message") }
 ]
 
-/** Every kind, in the order of removal: a record that refers to another record is removed first. */
+/** All kinds, in the order of removal: records that refer to other records are removed first. */
 export const retainedKinds: ReadonlyArray<RetainedKind> = [
   {
     name: "plan_files",
@@ -302,7 +302,7 @@ export const retainedKinds: ReadonlyArray<RetainedKind> = [
     since: "created_at",
     workspace: ownWorkspace,
     bytes: `${bytesWithParts("r.state")} + ${bytesOf("r.sealed_secrets")}`,
-    // The index is removed first: after that, the version is treated as not yet read.
+    // The index is removed first. Without it, the version counts as not indexed.
     parts: [
       { table: "state_indexes", of: "state_version_id", key: ["state_version_id"], bytes: "0" },
       { table: "outputs", of: "state_version_id", key: ["id"], bytes: bytesOf("value", "sealed_value") }

@@ -8,10 +8,10 @@ import { now } from "../../base/Identity.ts"
 import { makeCooldown } from "../../base/Cooldown.ts"
 import { type StoredPlace, storedPlaces } from "./StoredPlaces.ts"
 
-/** The number of rows that one statement reads: small enough that other reads do not wait longer. */
+/** Rows read by one statement, few enough not to delay other reads. */
 const rowsAtOnce = 500
 const pause = "5 millis"
-/** A measurement reads everything once, and little new data is stored within an hour. */
+/** A measurement reads everything, and little changes within an hour. */
 const cooldown = Duration.toMillis("1 hour")
 
 const Sized = rowShape({
@@ -21,20 +21,20 @@ const Sized = rowShape({
   second_key: Schema.Int
 })
 
-/** The bytes of one kind in one Workspace, or outside any Workspace if they belong to the installation. */
+/** The bytes of one kind in one Workspace, or of the installation itself. */
 export interface StoredAmount {
   readonly workspaceId: WorkspaceId | null
   readonly kind: StoredKind
   readonly bytes: number
 }
 
-/** The counts, and their time. */
+/** The measured sizes, and the time of the measurement. */
 export interface StoredMeasurement {
   readonly at: Timestamp
   readonly amounts: ReadonlyArray<StoredAmount>
 }
 
-/** Counts the bytes of the database and its archives, by Workspace and kind, a few rows at a time. */
+/** Measures the size of the database and archives by Workspace and kind, a few rows at a time. */
 export class StoredBytes extends Context.Service<
   StoredBytes,
   {
@@ -42,7 +42,7 @@ export class StoredBytes extends Context.Service<
     readonly measured: Effect.Effect<StoredMeasurement | undefined>
     /** Counts now. */
     readonly measure: Effect.Effect<StoredMeasurement>
-    /** Counts if the newest measurement is an hour old, for the background cleanup. */
+    /** Measures again if the last measurement is an hour old. Called by the background cleanup. */
     readonly measureSometimes: Effect.Effect<void>
   }
 >()("svc/actors/upkeep/retention/StoredBytes") {
@@ -53,7 +53,7 @@ export class StoredBytes extends Context.Service<
       let newest: StoredMeasurement | undefined
       const afterCooldown = makeCooldown(cooldown)
 
-      /** The next rows of a place, in key order. */
+      /** The next rows in key order. */
       const part = (place: StoredPlace, after: readonly [string, number] | undefined) => {
         const { bytes, firstKey, secondKey, table, workspace } = place
         const key = read.literal([firstKey, ...(secondKey === undefined ? [] : [secondKey])].join(", "))

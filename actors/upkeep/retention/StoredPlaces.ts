@@ -1,22 +1,22 @@
 import type { StoredKind } from "../../../schema/records/StoredKind.ts"
 import { bytesOf, bytesWithParts } from "./ColumnBytes.ts"
 
-/** The place in which the bytes of one kind are stored. */
+/** A table or archive that stores the bytes of one kind. */
 export interface StoredPlace {
   readonly kind: StoredKind
   readonly table: string
-  /** SQL: its primary key, which is used to read it in parts: an id, and a number within it. */
+  /** SQL for the primary key, an id and a number, by which the rows are read in batches. */
   readonly firstKey: string
   readonly secondKey?: string
-  /** SQL over the row `r`: its Workspace, or null without a Workspace. */
+  /** SQL for the Workspace of the row `r`; null if it belongs to none. */
   readonly workspace: string
-  /** SQL over the row `r`. */
+  /** SQL for the size of the row `r` in bytes. */
   readonly bytes: string
 }
 
 const ofRun = "(SELECT n.workspace_id FROM runs n WHERE n.id = r.run_id)"
 
-/** Everything that grows over the years. */
+/** All data that grows over the years. */
 export const storedPlaces: ReadonlyArray<StoredPlace> = [
   {
     kind: "logs",
