@@ -231,7 +231,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "no provider credential reaches the build phase; argv without a shell",
     "runner/execution/SourceBuild.test.ts",
-    "runs without a shell, credentials or network"
+    "a source build runs without shell, credentials or network"
   ],
   [
     "a reviewed sourceBuild has the manifest's shape",

@@ -34,7 +34,7 @@ const moduleSelection: ReadonlyArray<SpecificationRule> = [
   [
     "stable-semver: the newest of vX.Y.Z and X.Y.Z; both of one version are ambiguous",
     "runner/git/StableVersion.test.ts",
-    "newest stable version (G17)",
+    "Stable versions (G17)",
     "a branch is not a tag"
   ]
 ]
@@ -162,7 +162,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
     "G16",
     "runner/execution/SourceBuild.test.ts",
     "(G16)",
-    "refuses outputs that are missing, links, special files, or configuration"
+    "a source build is refused if its outputs are missing, links, special files, or configuration"
   ],
   ["G17", "runner/git/StableVersion.test.ts", "(G17)", "100,000 tags"]
 ]

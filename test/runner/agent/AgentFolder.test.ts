@@ -11,7 +11,7 @@ const two = Effect.gen(function* () {
   return [yield* one, yield* one] as const
 })
 
-it.live("two processes that start together create one key pair, and one next pair", () =>
+it.live("two agent processes that start together create one key pair, and one next pair", () =>
   Effect.gen(function* () {
     const [one, other] = yield* two
     const same = Effect.fnUntraced(function* (of: (folder: AgentFolder["Service"]) => typeof one.keys) {
@@ -26,28 +26,26 @@ it.live("two processes that start together create one key pair, and one next pai
   })
 )
 
-it.live(
-  "a process whose response arrives late does not change keys that another process has adopted or announced in the meantime",
-  () =>
-    Effect.gen(function* () {
-      const [one, late] = yield* two
-      yield* one.keys
-      const second = yield* late.prepareKeys
-      yield* one.takeNextKeys(second)
-      const third = yield* one.prepareKeys
-      yield* late.takeNextKeys(second)
-      yield* late.dropNextKeys(second)
-      expect((yield* one.prepareKeys).public).toEqual(third.public)
-      yield* one.takeNextKeys(third)
-      yield* late.takeNextKeys(second)
-      yield* late.dropNextKeys(third)
-      expect((yield* late.keys).public).toEqual(third.public)
-      expect((yield* late.nextKeys)._tag).toBe("None")
-    })
+it.live("a late response does not change keys that another process has adopted or announced meanwhile", () =>
+  Effect.gen(function* () {
+    const [one, late] = yield* two
+    yield* one.keys
+    const second = yield* late.prepareKeys
+    yield* one.takeNextKeys(second)
+    const third = yield* one.prepareKeys
+    yield* late.takeNextKeys(second)
+    yield* late.dropNextKeys(second)
+    expect((yield* one.prepareKeys).public).toEqual(third.public)
+    yield* one.takeNextKeys(third)
+    yield* late.takeNextKeys(second)
+    yield* late.dropNextKeys(third)
+    expect((yield* late.keys).public).toEqual(third.public)
+    expect((yield* late.nextKeys)._tag).toBe("None")
+  })
 )
 
 it.live(
-  "a process that accepts jobs waits for a command that checks the lock, but not for another process that accepts jobs",
+  "an agent process that accepts jobs waits for a command that checks the lock, but not for another such process",
   () =>
     Effect.gen(function* () {
       const [one, other] = yield* two

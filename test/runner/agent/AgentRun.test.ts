@@ -19,8 +19,8 @@ const begun = Effect.fnUntraced(function* ({ recordStart = Effect.void, runFolde
   yield* Effect.orDie(writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." }))
 })
 
-describe("an apply on an agent", () => {
-  it.live("its tool does not start before the Run's record can survive a power failure", () =>
+describe("Agent applies", () => {
+  it.live("the tool of an apply starts only after the Run's record can survive a power failure", () =>
     Effect.gen(function* () {
       let isStarted = false
       const { folder, run, sent } = yield* offeredApply((_, control) =>
@@ -30,7 +30,7 @@ describe("an apply on an agent", () => {
           return printedState(state)
         })
       )
-      // This prevents a durable record from being written, but does not affect the first record.
+      // Prevents a durable record from being written, but does not affect the first record.
       yield* Effect.promise(() => mkdir(join(folder, "record.json.new")))
       yield* run
       expect(isStarted).toBe(false)
@@ -38,7 +38,7 @@ describe("an apply on an agent", () => {
     })
   )
 
-  it.live("its state is on disk before the rest of its outcome is known", () =>
+  it.live("the state of an apply is on disk before the rest of its outcome is known", () =>
     Effect.gen(function* () {
       const isFound = yield* Deferred.make<void>()
       const { end, recovered, run } = yield* offeredApply((_, control) =>
@@ -60,7 +60,7 @@ describe("an apply on an agent", () => {
     })
   )
 
-  it.live("a state that the tool could only print is submitted if the Run has been given up in the meantime", () =>
+  it.live("a state that the tool could only print is submitted if the Run was abandoned in the meantime", () =>
     Effect.gen(function* () {
       const isRunning = yield* Deferred.make<void>()
       const { end, recovered, run, sent } = yield* offeredApply((_, control) =>

@@ -13,8 +13,8 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 const claim = { runId: RunId.make("run_01000000000000000000000001"), fence: 3 }
 
 /**
- * The room of an agent whose machine has lost power: `record` is the part of its record that is still on disk, `undefined` if
- * nothing is.
+ * The run folder of an agent whose machine has lost power. `record` is the part of its record that is still on disk, `undefined`
+ * if nothing is.
  */
 const afterPowerCut = Effect.fnUntraced(function* (record: string | undefined, name = roomName(claim)) {
   const runs = yield* temporaryFolder
@@ -28,11 +28,11 @@ const afterPowerCut = Effect.fnUntraced(function* (record: string | undefined, n
   return { adopted, folder, paths }
 })
 
-describe("a Run's room after a power cut", () => {
+describe("Power cuts", () => {
   for (const record of [undefined, ""]) {
     const without = record === undefined ? "without a record" : "with an empty record"
 
-    it.live(`${without}, the state that an apply left is kept under the claim in the name`, () =>
+    it.live(`${without}, the state that an apply left is kept under the claim in the folder's name`, () =>
       Effect.gen(function* () {
         const { adopted, paths } = yield* afterPowerCut(record)
         yield* writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." })
@@ -51,7 +51,7 @@ describe("a Run's room after a power cut", () => {
       })
     )
 
-    it.live(`${without}, if no apply had started, nothing is kept`, () =>
+    it.live(`${without}, nothing is kept if no apply had started`, () =>
       Effect.gen(function* () {
         const { adopted, folder } = yield* afterPowerCut(record)
         expect(yield* adopted).toBeUndefined()
@@ -60,7 +60,7 @@ describe("a Run's room after a power cut", () => {
     )
   }
 
-  it.live("the state that an apply left in a folder with a different name is kept for review by a person", () =>
+  it.live("an apply's state in a folder with a different name is kept for a person to review", () =>
     Effect.gen(function* () {
       const { adopted, paths } = yield* afterPowerCut(undefined, "run_01000000000000000000000001-03")
       yield* writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." })
@@ -69,7 +69,7 @@ describe("a Run's room after a power cut", () => {
     })
   )
 
-  it.live("a record that was kept is found again", () =>
+  it.live("a kept record is found again after a restart", () =>
     Effect.gen(function* () {
       const runs = yield* temporaryFolder
       yield* Effect.scoped(

@@ -32,7 +32,7 @@ const inPieces = (whole: Uint8Array) =>
 const most = 64 * mebibyte
 
 describe("packed contents", () => {
-  test("are unpacked exactly as they were packed, at any length", async () => {
+  test("packed contents unpack to the original bytes, at any length", async () => {
     for (const length of [0, 1, 70, 1000, 256 * 1024, 256 * 1024 + 1, mebibyte, 5 * mebibyte + 3]) {
       const plain = text(length)
       const packed = await Effect.runPromise(packContents(plain))
@@ -42,7 +42,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("are passed on piece by piece, before the rest has been read", async () => {
+  test("packed contents are passed on piece by piece, before the rest has been read", async () => {
     const packed = await Effect.runPromise(packContents(text(16 * mebibyte)))
     let read = 0
     let given = 0
@@ -51,7 +51,7 @@ describe("packed contents", () => {
     await Effect.runPromise(
       Stream.runForEach(unpackedContents(reading, most), ({ length }) =>
         Effect.sync(() => {
-          // Data that has been read but not passed on yet is held somewhere; packing halves the size of the text.
+          // Counts the data that was read but not passed on; packing halves the size of the text.
           furthest = Math.max(furthest, 2 * read - given)
           given += length
         })
@@ -61,7 +61,7 @@ describe("packed contents", () => {
     expect(furthest).toBeLessThan(3 * mebibyte)
   })
 
-  test("are never unpacked faster than they are consumed, even with a high compression ratio", async () => {
+  test("packed contents never unpack faster than they are consumed, even with a high compression ratio", async () => {
     const length = 64 * mebibyte
     const packed = await Effect.runPromise(packContents(new Uint8Array(length)))
     expect(packed.length).toBeLessThan(pieceBytes)
@@ -72,7 +72,7 @@ describe("packed contents", () => {
     await Effect.runPromise(
       Stream.runForEach(unpackedContents(inPieces(packed), length), ({ length: piece }) =>
         Effect.promise(async () => {
-          // Lets anything else that could be unpacked have its turn.
+          // Lets the decompressor produce everything it can.
           for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
           made = push.mock.calls.reduce((sum, [chunk]) => sum + (chunk instanceof Uint8Array ? chunk.length : 0), 0)
           mostHeld = Math.max(mostHeld, made - taken)
@@ -84,7 +84,7 @@ describe("packed contents", () => {
     expect(mostHeld).toBeLessThanOrEqual(2 * mebibyte)
   })
 
-  test("are refused if they have been changed, or are larger than accepted", async () => {
+  test("packed contents are refused if they have been changed, or exceed the limit", async () => {
     const plain = text(3 * mebibyte)
     const packed = await Effect.runPromise(packContents(plain))
     const changed = packed.slice()
@@ -102,7 +102,7 @@ describe("packed contents", () => {
     await Effect.runPromise(Stream.runDrain(unpackedContents(inPieces(packed), plain.length)))
   })
 
-  test("are as long as they claim", async () => {
+  test("packed contents must have the length they claim", async () => {
     const plain = text(3 * mebibyte)
     const packed = await Effect.runPromise(packContents(plain))
     const says = (length: number) => {
@@ -127,7 +127,7 @@ describe("packed contents", () => {
     }
     for (const bytes of wrong) {
       const held = await Effect.runPromiseExit(heldContents(inPieces(bytes), most))
-      // Merely checking them gives the same result.
+      // Checking the contents without keeping them gives the same result.
       const checked = await Effect.runPromiseExit(Stream.runDrain(unpackedContents(inPieces(bytes), most)))
       const atOnce = await Effect.runPromiseExit(unpackedInMemory(bytes, most))
       const failed = [Exit.isFailure(held), Exit.isFailure(checked), Exit.isFailure(atOnce)]
@@ -135,7 +135,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("of 32 KB never unpack to more than 64 MiB, and stop within 1 MiB of the limit", async () => {
+  test("32 KB of packed contents never unpack to more than 64 MiB, and stop within 1 MiB of the limit", async () => {
     expect(mostUnpackedFrom(32_000, 512 * mebibyte)).toBe(64 * mebibyte)
     expect(mostUnpackedFrom(mebibyte, 512 * mebibyte)).toBe(512 * mebibyte)
     for (const stated of [undefined, 1000 * mebibyte, mebibyte]) {
@@ -152,7 +152,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("are refused if they request a longer window than svc uses", async () => {
+  test("packed contents are refused if they request a longer window than svc uses", async () => {
     const frame = (windowLog: number) => zstdBomb(1, { windowLog })
     expect((await Effect.runPromise(heldContents(inPieces(frame(21)), most))).length).toBe(mebibyte)
     for (const windowLog of [24, 27, 31]) {
@@ -160,7 +160,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("are buffered if their header has no length", async () => {
+  test("packed contents without a length in their header are buffered", async () => {
     const plain = text(2 * mebibyte)
     const streamed = await new Promise<Uint8Array>((resolve) => {
       const zstd = createZstdCompress()

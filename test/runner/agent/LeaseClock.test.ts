@@ -7,8 +7,8 @@ const movable = () => {
   return { at, clocks: { bootSeconds: () => at.boot, monotonicSeconds: () => at.monotonic } }
 }
 
-describe("an agent's lease", () => {
-  test("includes the time for which the machine was suspended, and at least as much as the finer clock", () => {
+describe("Agent leases", () => {
+  test("an agent's lease includes time the machine was suspended, and at least the time of the finer clock", () => {
     const { at, clocks } = movable()
     const since = momentOf(clocks)
     at.boot += 3600
@@ -19,7 +19,7 @@ describe("an agent's lease", () => {
     expect(elapsedSeconds(clocks, since)).toBe(7)
   })
 
-  test("for an apply leaves ten minutes for stopping and two before its end; short leases scale in proportion", () => {
+  test("an apply's lease reserves ten minutes for stopping and two before its end, scaled for short leases", () => {
     expect(stopTimes(45 * 60)).toEqual({ interruptAfter: 33 * 60, killAfter: 43 * 60 })
     expect(stopTimes(60)).toEqual({ interruptAfter: 30, killAfter: 48 })
     for (const seconds of [1, 10, 300, 2000, 7200]) {
@@ -30,7 +30,7 @@ describe("an agent's lease", () => {
     }
   })
 
-  test("starts when the answered message was sent, regardless of when the response arrives", () => {
+  test("an agent's lease starts when the answered message was sent, whenever the response arrives", () => {
     const { at, clocks } = movable()
     const sent = momentOf(clocks)
     at.boot += 20
@@ -39,7 +39,7 @@ describe("an agent's lease", () => {
     expect(lease.killAtBoot()).toBe(1048)
   })
 
-  test("records that it has expired, and does not expire before then", () => {
+  test("an agent's lease records that it has expired, and does not expire before then", () => {
     const { at, clocks } = movable()
     const lease = makeLease(clocks, momentOf(clocks), 60)
     at.boot += 47
@@ -51,7 +51,7 @@ describe("an agent's lease", () => {
     expect(lease.wasOver()).toBe(true)
   })
 
-  test("is not shortened by a late response to an earlier message", () => {
+  test("an agent's lease is not shortened by a late response to an earlier message", () => {
     const { at, clocks } = movable()
     const first = momentOf(clocks)
     at.boot += 10

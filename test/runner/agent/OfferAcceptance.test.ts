@@ -17,8 +17,8 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 const unused = Effect.die(new Error("not a part of the acceptance"))
 
 /**
- * An offer that was requested a few seconds ago. `told` is what the guard is told; `answer` is the server's response to the
- * acceptance.
+ * An offer that was requested a few seconds ago. `told` contains the messages to the guard; `answer` is the server's response to
+ * the acceptance.
  */
 const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof JobKind.Type = "plan") {
   const folder = yield* temporaryFolder
@@ -55,7 +55,7 @@ const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof Jo
   return { answer, begin, handle, told }
 })
 
-/** True if it has completed once everything that can happen has happened. */
+/** True if the effect completes without any further event. */
 const isComplete = (moment: OfferAcceptance["mayStart"]) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(moment, { startImmediately: true })
@@ -64,9 +64,9 @@ const isComplete = (moment: OfferAcceptance["mayStart"]) =>
     return fiber.pollUnsafe() !== undefined
   })
 
-describe("starting a Run on an agent", () => {
+describe("Offer acceptance", () => {
   it.live(
-    "starts processes before a fresh offer is accepted, and they are dead before it could go to another agent",
+    "an agent starts processes before it accepts a fresh offer, and they die before another agent can get it",
     () =>
       Effect.gen(function* () {
         const { answer, begin, handle, told } = yield* offered(1)
@@ -83,7 +83,7 @@ describe("starting a Run on an agent", () => {
       })
   )
 
-  it.live("starts no process under an old offer before the server has recorded which agent has the Run", () =>
+  it.live("an agent starts no process under an old offer before the server has recorded which agent has the Run", () =>
     Effect.gen(function* () {
       const { answer, begin, handle, told } = yield* offered(25)
       const { begun, mayStart } = yield* begin
@@ -98,7 +98,7 @@ describe("starting a Run on an agent", () => {
     })
   )
 
-  it.live("starts nothing of an apply before it is accepted, so that a slow acceptance does not abort it", () =>
+  it.live("an agent starts nothing of an apply before it is accepted, so a slow acceptance does not abort it", () =>
     Effect.gen(function* () {
       const { answer, begin, told } = yield* offered(1, "apply")
       const { begun, mayStart } = yield* begin
@@ -110,7 +110,7 @@ describe("starting a Run on an agent", () => {
     })
   )
 
-  it.live("ends the Run on a refused acceptance, and the guard drops the folder", () =>
+  it.live("a refused acceptance ends the Run, and the guard drops its folder", () =>
     Effect.gen(function* () {
       const { answer, begin, handle, told } = yield* offered(0)
       yield* Effect.scoped(

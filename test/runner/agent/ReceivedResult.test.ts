@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test"
 import { receivedResult } from "../../../runner/agent/ReceivedResult.ts"
 import { runnerFailure } from "../../../runner/execution/RunnerFailure.ts"
 
-describe("an agent's report about a job", () => {
-  test("is sanitised again before it is shown", () => {
+describe("Agent reports", () => {
+  test("an agent's report about a job is sanitised again before it is shown", () => {
     const hostile = "before\u001b[2Jafter\u202e"
     const diagnostics = [
       { severity: "error" as const, summary: hostile, detail: hostile, address: hostile, path: hostile, line: 3 }

@@ -16,8 +16,8 @@ import { applyClaim, sealingParty, takingLine } from "./support/OfferedApply.ts"
 /** A state that cannot be packed into a message. */
 const large = () => new Uint8Array(randomBytes(2 * mostCarriedBytes))
 
-describe("the sealed files of a Run", () => {
-  it.live("a large state that is sent while the Run continues leaves the state in its result unchanged", () =>
+describe("Result uploads", () => {
+  it.live("a large state sent while the Run continues leaves the state in its result unchanged", () =>
     Effect.gen(function* () {
       const room = yield* makeRoom(yield* temporaryFolder, applyClaim, "apply")
       if (room === undefined) return yield* Effect.die(new Error("no room"))

@@ -19,7 +19,7 @@ const event = (address: string): ReportedEntry => ({
 
 const line = (text: string): ReportedEntry => ({ kind: "line", at, phase: "apply", stream: "stdout", text })
 
-/** A server that stores everything it is sent, each batch once. */
+/** A server that stores every batch it receives once. */
 const receiver = () => {
   let last = 0
   const entries: Array<ReportedEntry> = []
@@ -41,8 +41,8 @@ const deliverAll = Effect.fnUntraced(function* (spool: Spool, server: ReturnType
   }
 })
 
-describe("an agent's spool", () => {
-  it.live("delivers everything once and in order, regardless of which responses and processes are lost", () =>
+describe("Agent spool", () => {
+  it.live("an agent's spool delivers everything once and in order, whatever responses and processes are lost", () =>
     Effect.gen(function* () {
       for (let seed = 0; seed < 40; seed += 1) {
         const folder = join(yield* temporaryFolder, "spool")
@@ -81,7 +81,7 @@ describe("an agent's spool", () => {
     })
   )
 
-  it.live("rejects an entry with a changed byte, even if it is still readable", () =>
+  it.live("an agent's spool rejects an entry with a changed byte, even if the entry is still readable", () =>
     Effect.gen(function* () {
       const made = join(yield* temporaryFolder, "made")
       const entries = [event("a.a"), event("a.b")]
@@ -96,7 +96,7 @@ describe("an agent's spool", () => {
     })
   )
 
-  it.live("drops an entry that a crash truncated at any byte, and keeps all entries before it", () =>
+  it.live("an agent's spool drops an entry truncated by a crash, and keeps all entries before it", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const made = join(folder, "made")
@@ -117,7 +117,7 @@ describe("an agent's spool", () => {
             const expected = entries.slice(0, ends.filter((end) => end <= length).length)
             const batch = yield* spool.next
             expect(Option.getOrUndefined(Option.map(batch, (one) => one.entries)) ?? []).toEqual(expected)
-            // Later entries are not lost after the torn end.
+            // Entries after the truncated end are not lost.
             yield* spool.append(event("a.later"))
             if (Option.isSome(batch)) yield* spool.acknowledged(batch.value.number)
             expect(Option.map(yield* spool.next, (one) => one.entries)).toEqual(Option.some([event("a.later")]))
@@ -128,7 +128,7 @@ describe("an agent's spool", () => {
     })
   )
 
-  it.live("ignores everything after a damaged entry", () =>
+  it.live("an agent's spool ignores everything after a damaged entry", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* Effect.scoped(Effect.flatMap(openSpool(folder), (spool) => spool.append(event("a.a"))))
@@ -142,7 +142,7 @@ describe("an agent's spool", () => {
     })
   )
 
-  it.live("omits lines beyond its limit and reports their number, but never omits an event", () =>
+  it.live("an agent's spool omits lines beyond its limit and reports their number, but never omits an event", () =>
     Effect.gen(function* () {
       const server = receiver()
       const spool = yield* openSpool(yield* temporaryFolder, { batchBytes: 500, batchEntries: 10, lineBytes: 1500 })
@@ -162,7 +162,7 @@ describe("an agent's spool", () => {
 
   if (mountRefusal !== undefined) test.skip(`a full disk: ${mountRefusal}`, () => {})
   else
-    it.live("keeps every event while its disk is full, and reports how many lines were omitted", () =>
+    it.live("an agent's spool keeps every event while its disk is full, and reports how many lines it omitted", () =>
       Effect.gen(function* () {
         const folder = join(yield* temporaryFolder, "disk")
         const disk = yield* smallDisk(folder, 1)
@@ -190,7 +190,7 @@ describe("an agent's spool", () => {
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-  it.live("reuses no number that the server has seen, even if its own disk has lost it", () =>
+  it.live("an agent's spool reuses no number that the server has seen, even if its own disk has lost it", () =>
     Effect.gen(function* () {
       const spool = yield* openSpool(yield* temporaryFolder)
       yield* spool.acknowledged(7)

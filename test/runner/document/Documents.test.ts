@@ -45,7 +45,7 @@ const stateOf = (instances: ReadonlyArray<unknown>) =>
   })
 const large = stateOf(Array.from({ length: 6000 }, (_, index) => instance(index)))
 
-describe("the pieces of a document", () => {
+describe("Document pieces", () => {
   test.each([
     ["a scalar", 1],
     ["a small document", { a: [1, { b: null }], c: "text" }],
@@ -60,7 +60,7 @@ describe("the pieces of a document", () => {
     expect(JSON.stringify(assembled(value).value)).toBe(JSON.stringify(value))
   })
 
-  test("move long bytes, and copy short ones", () => {
+  test("long bytes of a document are moved between threads, and short bytes copied", () => {
     const long = new Uint8Array(longestReadHere).fill(7)
     const pieces = [...piecesOf({ before: [1], nested: { long }, short: new Uint8Array([1, 2]) })]
     expect(pieces.flatMap(movedWith).map(({ byteLength }) => byteLength)).toContain(longestReadHere)
@@ -72,19 +72,19 @@ describe("the pieces of a document", () => {
     expect(value).toHaveProperty("nested.long.length", longestReadHere)
   })
 
-  test("are many for a document that takes long to copy", () => {
+  test("a document that takes long to copy is sent in many pieces", () => {
     expect(assembled(Array.from({ length: 100_000 }, () => [])).kinds.length).toBeGreaterThan(10)
     expect(assembled({ a: 1 }).kinds).toEqual(["whole"])
   })
 })
 
-describe("a document above 1 MiB", () => {
-  it.live("is read like a short document, in another thread", () =>
+describe("Long documents", () => {
+  it.live("a document above 1 MiB is read like a short document, in another thread", () =>
     Effect.gen(function* () {
       expect(large.length).toBeGreaterThan(longestReadHere)
       const expected = parseState(large)
       const { longest, value } = yield* longestParsedHere(readState(large))
-      // Values of Outputs are compared below: they are wrapped.
+      // Output values are wrapped, so they are compared separately below.
       expect(JSON.parse(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(expected)))
       const revealed = Option.map(value, ({ outputs }) => outputs?.map((output) => Redacted.value(output.value)))
       expect(revealed).toEqual(Option.some([{ a: [1] }]))
@@ -92,7 +92,7 @@ describe("a document above 1 MiB", () => {
     })
   )
 
-  it.live("is refused in another thread with the reason and position of its fault", () =>
+  it.live("a document above 1 MiB is refused in another thread with the reason and position of its fault", () =>
     Effect.gen(function* () {
       const long = `{"a":"${"x".repeat(longestReadHere)}",\n"a":1}`
       const { longest, value } = yield* longestParsedHere(Effect.flip(readDocument("json", bytesOf(long))))
@@ -101,14 +101,14 @@ describe("a document above 1 MiB", () => {
     })
   )
 
-  it.live("is read although an earlier reading was interrupted", () =>
+  it.live("a document above 1 MiB is read although an earlier reading was interrupted", () =>
     Effect.gen(function* () {
       yield* Effect.raceFirst(readState(large), Effect.yieldNow)
       expect(Option.isSome(yield* readState(large))).toBe(true)
     })
   )
 
-  it.live("is read with the others that arrive meanwhile", () =>
+  it.live("a document above 1 MiB is read together with documents that arrive meanwhile", () =>
     Effect.gen(function* () {
       const read = yield* Effect.all([readState(large), readState(large), readDocument("json", large)], {
         concurrency: "unbounded"
@@ -118,7 +118,7 @@ describe("a document above 1 MiB", () => {
   )
 })
 
-describe("a report of an agent above 1 MiB", () => {
+describe("Long agent reports", () => {
   const evidence = {
     tool: { name: "opentofu", version: "1.10.0" },
     sandboxLevel: "bubblewrap",
@@ -165,7 +165,7 @@ describe("a report of an agent above 1 MiB", () => {
     changedAnything: true
   })
 
-  /** The value with its secrets in the clear. */
+  /** The value with its secrets in plain text. */
   const revealed = (value: unknown) =>
     JSON.stringify(value, (_key, member: unknown) => {
       const inner = Redacted.isRedacted(member) ? { secret: Redacted.value(member) } : member
@@ -175,7 +175,7 @@ describe("a report of an agent above 1 MiB", () => {
   const decoded = <A>(schema: Schema.Codec<A, unknown>, document: Uint8Array) =>
     Schema.decodeUnknownEffect(schema)(JSON.parse(new TextDecoder().decode(document)))
 
-  it.live("has the form and the wrapped secrets of a short one", () =>
+  it.live("an agent's report above 1 MiB has the structure and wrapped secrets of a short report", () =>
     Effect.gen(function* () {
       for (const document of [applied, failed]) {
         const { longest, value } = yield* longestParsedHere(readJobResult(document))
@@ -192,7 +192,7 @@ describe("a report of an agent above 1 MiB", () => {
     })
   )
 
-  it.live("is refused without the form of one", () =>
+  it.live("an agent's report above 1 MiB is refused if it does not match the schema", () =>
     Effect.gen(function* () {
       expect(yield* Effect.flip(readJobResult(left))).toMatchObject({ _tag: "JsonRefusal" })
       expect(yield* Effect.flip(readLeftOver(applied))).toMatchObject({ _tag: "JsonRefusal" })
@@ -200,21 +200,21 @@ describe("a report of an agent above 1 MiB", () => {
   )
 })
 
-describe("a document that is nested too deep", () => {
+describe("Deeply nested documents", () => {
   const deep = (length: number) => bytesOf(`{"version":4,"serial":1,"lineage":"l","x":${"[".repeat(length)}`)
 
-  it.live("is refused by its scan", () =>
+  it.live("the scan refuses a document that is nested too deeply", () =>
     Effect.gen(function* () {
       for (const length of [2000, 20_000_000]) {
         const { longest, value } = yield* longestParsedHere(readState(deep(length)))
         expect(value).toEqual(Option.none())
-        // A name of the state's own fields is as much as the scan parses.
+        // The scan parses nothing longer than a name of the state's own fields.
         expect(longest).toBeLessThan(20)
       }
     })
   )
 
-  it.live("is refused as every kind of document", () =>
+  it.live("a document that is nested too deeply is refused as every kind of document", () =>
     Effect.gen(function* () {
       const closed = bytesOf(`${"[".repeat(2000)}${"]".repeat(2000)}`)
       for (const kind of [
@@ -234,7 +234,7 @@ describe("a document that is nested too deep", () => {
     })
   )
 
-  it.live("has as many values as its reader allows", () =>
+  it.live("a document may contain as many values as its reader allows", () =>
     Effect.gen(function* () {
       const state = bytesOf({ version: 4, serial: 1, lineage: "l", x: [[], [], []] })
       expect(Option.isSome(yield* scanState(state, 8))).toBe(true)

@@ -21,8 +21,8 @@ const start = (address: string) =>
 
 const complete = (address: string) => start(address).replace("apply_start", "apply_complete")
 
-describe("a tool that misbehaves while it applies", () => {
-  live("fails after a change: state and unfinished operations are reported", () =>
+describe("Faulty tool applies", () => {
+  live("a tool that fails after a change has its state and unfinished operations reported", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -43,7 +43,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("fails before any change: the base state is kept", () =>
+  live("a tool that fails before any change keeps the base state", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -52,7 +52,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("fails with an error that quotes what it has just created: the state marks it as secret", () =>
+  live("a tool's error that quotes a new secret is redacted, because the state marks the secret", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -82,7 +82,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("truncates the state after a creation: the created resources are listed", () =>
+  live("a tool that truncates the state after a creation has its created resources listed", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -93,7 +93,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("truncates its state file: the last complete checkpoint is used", () =>
+  live("a tool that truncates its state file keeps the last complete checkpoint", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -117,7 +117,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("swaps the state for a different state, an older state, or a link: rejected", () =>
+  live("a tool that swaps the state for a different state, an older state or a link is rejected", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -135,7 +135,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("cannot write its state: the printed copy and the emergency file are imported", () =>
+  live("a tool that cannot write its state has its printed copy and emergency file imported", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -159,7 +159,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("cannot write its state: an empty file is no evidence next to the printed copy", () =>
+  live("an empty state file is no evidence if the tool also printed the state", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -172,14 +172,14 @@ describe("a tool that misbehaves while it applies", () => {
       expect(printed).toMatchObject({ exit: "failed", serial: 4 })
       expect([printed.stateProblem, printed.rejectedState]).toEqual([undefined, undefined])
 
-      // Without another copy an empty file shows that a state was lost.
+      // Without another copy, an empty file shows that a state was lost.
       const lost = yield* runner.apply(brokenApply(folder, { apply: `${truncated}\nexit 0` }), recorder().sink)
       expect(lost).toMatchObject({ exit: "failed", stateProblem: "unreadable" })
       expect([lost.serial, lost.rejectedState]).toEqual([undefined, undefined])
     })
   )
 
-  live("ignores a cancellation: after the grace period the sandbox is killed and the state is kept", () =>
+  live("a tool that ignores a cancellation is killed with its sandbox after the grace period, and its state kept", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -202,7 +202,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("has finished everything when the signal arrives: the apply succeeds with all Outputs", () =>
+  live("an apply that has finished everything when the signal arrives succeeds with all Outputs", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -211,7 +211,7 @@ describe("a tool that misbehaves while it applies", () => {
         const outputs = '{"url":{"value":"https://x.test","type":"string","sensitive":false}}'
         const script = {
           apply: `${heredoc("terraform.tfstate", left)}\ntrap 'exit 0' INT\necho working\nwhile :; do sleep 0.02; done`,
-          // A second signal would end it before it answers.
+          // A second signal would end the tool before it responds.
           output: `sleep 0.4\n${heredoc("/tmp/outputs", outputs)}\ncat /tmp/outputs`
         }
         const cancel = yield* Deferred.make<void>()
@@ -233,7 +233,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("finishes even though its reports cannot be stored", () =>
+  live("an apply finishes even though its reports cannot be stored", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -246,7 +246,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  it.live("is killed from outside", () =>
+  it.live("an apply reports a tool that was killed from outside", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -26,7 +26,9 @@ const problem = (summary: string, address?: string, severity: "error" | "warning
 
 const died = "Plugin did not respond"
 
-/** The objects that a journal of these messages reports as possibly created, both immediately and when read back after a crash. */
+/**
+ * The objects that a journal of these messages reports as possibly created, both immediately and when read back after a crash.
+ */
 const listed = Effect.fnUntraced(function* (messages: ReadonlyArray<ToolMessage>) {
   const path = join(yield* temporaryFolder, "journal.ndjson")
   const journal = yield* openJournal(path)
@@ -80,7 +82,7 @@ const cases: ReadonlyArray<readonly [name: string, messages: ReadonlyArray<ToolM
   ]
 ]
 
-describe("objects that an apply may have created", () => {
+describe("Possibly created objects", () => {
   for (const [name, messages, expected] of cases) {
     it.live(name, () =>
       Effect.gen(function* () {
@@ -105,7 +107,7 @@ describe("objects that an apply may have created", () => {
     possiblyCreated: ["b"]
   })
 
-  it.live("include completed resources that are missing from the remaining state", () =>
+  it.live("possibly created objects include completed resources that are missing from the remaining state", () =>
     Effect.sync(() => {
       const journal = journalOf("demo_note.a", "a-1")
       expect(possiblyCreated(journal, undefined)).toEqual(["b", "demo_note.a"])
@@ -118,7 +120,7 @@ describe("objects that an apply may have created", () => {
     })
   )
 
-  it.live("use the addresses that the tool reports", () =>
+  it.live("possibly created objects have the addresses that the tool reports", () =>
     Effect.sync(() => {
       for (const [address, more, inModule] of [
         ["demo_note.a[0]", { index_key: 0 }, {}],
@@ -130,7 +132,7 @@ describe("objects that an apply may have created", () => {
     })
   )
 
-  it.live("include the object of a hidden instance key", () =>
+  it.live("possibly created objects include the object of a hidden instance key", () =>
     Effect.sync(() => {
       const key = Redacted.make("address-key")
       const address = `module.m["eu"].demo_note.a["${hiddenKey("address-key", "alice")}"]`
@@ -139,7 +141,7 @@ describe("objects that an apply may have created", () => {
       expect(possiblyCreated(journalOf(address), state("bob", "alice"), key)).toEqual(["b"])
       expect(possiblyCreated(journalOf(address), state("bob"), key)).toEqual(["b", address])
 
-      // A reader without the key suspects more; the key takes that back, and nothing else.
+      // A reader without the key suspects more objects; the key clears only those.
       const without = (...keys: ReadonlyArray<string>) => {
         const journal = journalOf(address)
         const suspected = possiblyCreated(journal, state(...keys))
@@ -154,7 +156,7 @@ describe("objects that an apply may have created", () => {
     })
   )
 
-  it.live("are unknown for an encrypted state", () =>
+  it.live("possibly created objects are unknown if the state is encrypted", () =>
     Effect.sync(() => {
       const text = JSON.stringify({ serial: 1, lineage: "line", encrypted_data: "x", encryption_version: "v0" })
       const state = Option.getOrUndefined(parseState(new TextEncoder().encode(text)))

@@ -60,8 +60,8 @@ const poisons: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
   ["echo x > a.auto.tfvars.json", ["a.auto.tfvars.json"]]
 ]
 
-describe("a malicious build", () => {
-  live("cannot change the tool's work with the reviewed module through an output", () =>
+describe("Malicious builds", () => {
+  live("a malicious build cannot change the tool's work with the reviewed module through an output", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -76,7 +76,7 @@ describe("a malicious build", () => {
     })
   )
 
-  live("passes nothing except its outputs to the plan, and no process that changes them later", () =>
+  live("a malicious build passes only its outputs to the plan, and no process can change them later", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -90,7 +90,7 @@ describe("a malicious build", () => {
         `ln ${folder}/beside/canary dist/linked; cp ${folder}/beside/canary dist/copied`,
         `for to in ${folder} .. ../.. ../../..; do echo x > $to/escaped 2>/dev/null; done`,
         "mknod dist/disk b 8 0; mknod dist/null c 1 3; chmod u+s dist/app.txt",
-        // In a session of its own, deaf to signals, and faster than anybody who checks first and reads then.
+        // Runs in its own session, ignores signals, and is faster than any check before a read.
         "(trap '' HUP INT TERM; setsid sh -c 'trap \"\" HUP INT TERM; while :; do echo poisoned > dist/app.txt; rm -rf dist/swap; ln -s /etc/passwd dist/swap; rm -f dist/swap; done' >/dev/null 2>&1 &)",
         "true"
       ].join("\n")
@@ -103,7 +103,7 @@ describe("a malicious build", () => {
       expect(valueOf("planted")).toEqual([])
       expect(readdirSync(folder).filter((name) => !name.startsWith("run-"))).toEqual(["beside"])
       expect(existsSync(join(folder, "escaped"))).toBe(false)
-      // The apply has what the plan was reviewed with, whatever was still running.
+      // The apply uses the reviewed files, whatever was still running.
       const outcome = yield* runner.apply(applyJob(folder, job, plan), recorder().sink)
       expect(outcome.exit).toBe("succeeded")
     })

@@ -32,7 +32,7 @@ const firstLine = async (stream: ReadableStream<Uint8Array>) => {
   return text.trim()
 }
 
-/** Kills the service during an apply and inspects what is left. */
+/** Kills the service during an apply and inspects the remains. */
 const crash = (isolation: "auto" | "off") =>
   Effect.gen(function* () {
     const runner = yield* TestRunner
@@ -67,7 +67,15 @@ const crash = (isolation: "auto" | "off") =>
     expect(Option.getOrUndefined(yield* runner.recover(runFolder))).toMatchObject({ serial: left?.serial ?? -1 })
   }).pipe(Effect.provide(runnerWith({ isolation })))
 
-describe("after the service has been killed in the middle of an apply", () => {
-  it.live("in the sandbox: nothing continues to run, and everything is found again", () => crash("auto"), 60_000)
-  it.live("as plain processes: any still running are killed first", () => crash("off"), 60_000)
+describe("Killed services", () => {
+  it.live(
+    "a service killed during a sandboxed apply leaves nothing running, and everything is found again",
+    () => crash("auto"),
+    60_000
+  )
+  it.live(
+    "a service killed during an unsandboxed apply leaves processes, which are killed before recovery",
+    () => crash("off"),
+    60_000
+  )
 })

@@ -123,7 +123,7 @@ describe("deliverCredentials", () => {
     expect(reason).not.toContain("canary")
   })
 
-  test("non-secret arguments are taken literally", () => {
+  test("non-secret provider arguments are taken literally", () => {
     const dollar = "$"
     const delivery = delivered([
       tuple({
@@ -139,7 +139,7 @@ describe("deliverCredentials", () => {
     })
   })
 
-  test("names that would affect more than one provider are refused", () => {
+  test("variable names that would affect more than one provider are refused", () => {
     for (const [more, part] of [
       [{ values: { PATH: secret("x") } }, "PATH"],
       [{ config: { alias: "x" } }, "alias"],
@@ -155,7 +155,7 @@ describe("deliverCredentials", () => {
 })
 
 describe("environmentNameProblem", () => {
-  test("names that configure a provider are allowed", () => {
+  test("variable names that configure a provider are allowed", () => {
     for (const name of [
       "AWS_ACCESS_KEY_ID",
       "GITHUB_TOKEN",
@@ -170,7 +170,7 @@ describe("environmentNameProblem", () => {
     }
   })
 
-  test("names that control the tool, the loader, an interpreter or the network are refused", () => {
+  test("variable names that control the tool, the loader, an interpreter or the network are refused", () => {
     for (const name of [
       "TF_LOG",
       "TF_CLI_ARGS",
@@ -207,7 +207,7 @@ describe("environmentNameProblem", () => {
   })
 })
 
-test("a credential file has a plain name", () => {
+test("a credential file must have a plain name", () => {
   for (const name of ["key.json", "a", "id_rsa-1.pem"]) expect(credentialFileNameProblem(name)).toBeUndefined()
   for (const name of ["", ".", "..", "../x", "/x", "a/b", "a\\b", ".hidden", "a b", "a\n", "ä", "a".repeat(129)]) {
     expect([name, typeof credentialFileNameProblem(name)]).toEqual([name, "string"])

@@ -23,10 +23,10 @@ terraform {
 resource "evil_thing" "a" {}
 `
 
-/** Matches the credential, and not itself: it is in the plugin and in its command lines. */
+/** Matches the credential but not itself, because it appears in the plugin and its command lines. */
 const canary = `${tokenA.slice(0, -1)}[${tokenA.slice(-1)}]`
 
-/** The attempts of the plugin when the tool starts it; each line prints its name if it succeeds. */
+/** The plugin's attempts when the tool starts it; each line prints its name if it succeeds. */
 const attempts = ({
   cache,
   notes,
@@ -69,8 +69,8 @@ const hostileMirror = (folder: string, wanted: Readonly<Record<string, string>>,
   return { mirror: { path: mirror, required: true as const }, script }
 }
 
-describe("a hostile provider during another Workspace's Run", () => {
-  /** The attempts that succeeded at a level, next to a Run of another Workspace that waits in its plan. */
+describe("Hostile providers", () => {
+  /** The attempts that succeeded at a level, during a Run of another Workspace that waits in its plan. */
   const couldAt = (level: SandboxLevel | "process", check: (could: ReadonlyArray<string>) => void) =>
     onStage(
       ({ cacheFolder, job, notesDir }) =>
@@ -78,7 +78,7 @@ describe("a hostile provider during another Workspace's Run", () => {
           if (level !== "process" && !(yield* Sandbox).status.accepted) return
           const runner = yield* TestRunner
           const owner = job({ "main.tf": `${required}${note("kept")}` }, { workspaceId: "ws_one" })
-          // Runs of a level with users of their own write there too.
+          // Runs at a level with separate users write there too.
           chmodSync(notesDir, 0o777)
           writeFileSync(join(notesDir, "hold-plan-kept"), "")
           const running = yield* Effect.forkChild(runner.plan(owner, recorder().sink))
@@ -124,12 +124,12 @@ describe("a hostile provider during another Workspace's Run", () => {
 
   const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock"]
   for (const level of levels) {
-    it.live(`can read and change nothing of it: ${level}, where it works`, () =>
+    it.live(`a hostile provider can neither read nor change another Workspace's Run: ${level}, where it works`, () =>
       couldAt(level, (could) => expect(could).toEqual([]))
     )
   }
 
-  it.live("can read and change nearly everything at process, which proves the attempts", () =>
+  it.live("a hostile provider without isolation can read and change nearly everything, which proves the attempts", () =>
     couldAt("process", (could) => {
       expect(could.length).toBeGreaterThan(7)
       expect(could).toEqual(

@@ -34,7 +34,7 @@ const absolute = {
 
 const tree = { "main.tf": `${required}${note("a")}` }
 
-/** The same run must work at every level; what it can see differs. */
+/** The same Run must work at every level, although its visible files differ. */
 const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
   Effect.gen(function* () {
     const mirror = yield* providerMirror
@@ -42,7 +42,7 @@ const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
     const inside = Effect.gen(function* () {
       const { status } = yield* Sandbox
       if (!status.accepted) return undefined
-      // The run's own user writes here.
+      // The Run's own user writes here.
       if (status.level === "user_landlock") chmodSync(mirror.notesDir, 0o777)
       const runner = yield* TestRunner
       const job = planJob(folder, tree, {
@@ -106,7 +106,7 @@ describe("isolation levels", () => {
           cwd: `${root}/source/infra`,
           root: `${root}/source/infra`
         })
-        // Nothing stays outside of the Run's folder.
+        // Nothing remains outside the Run's folder.
         expect(existsSync(linkOf(addressKey))).toBe(false)
       }).pipe(Effect.provide(runnerWith({ ...settings, dataFolder: tmpdir() })))
     )
@@ -124,7 +124,7 @@ describe("isolation levels", () => {
   const plain = { "main.tf": 'resource "terraform_data" "a" { input = "a" }\n' }
   const bare = { levels: [], trustedTrees: [treeDigest(plain)] }
 
-  it.live("a module trusted by its digest runs even if no level works; the run records its level", () =>
+  it.live("a module trusted by its digest runs even if no level works, and the Run records its level", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const plan = yield* runner.plan(planJob(yield* temporaryFolder, plain), recorder().sink)
@@ -139,7 +139,7 @@ describe("isolation levels", () => {
     ["an operator who requires namespaces", plain, { isolation: "required" }, {}]
   ]
   for (const [name, tree, settings, more] of others)
-    it.live(`and is refused with ${name}`, () =>
+    it.live(`a trusted module is refused with ${name}`, () =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
         const job = planJob(yield* temporaryFolder, tree, more)

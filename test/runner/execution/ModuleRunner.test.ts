@@ -13,7 +13,7 @@ afterAll(dispose)
 
 const secret = "hunter2-canary-value"
 
-/** Only the tool's builtin provider: nothing to install. */
+/** Only the tool's builtin provider, so nothing has to be installed. */
 const module = {
   "infra/main.tf": `
 terraform {
@@ -60,7 +60,7 @@ const job = (folder: string) =>
   })
 
 describe("ModuleRunner", () => {
-  live("plans, applies, plans again without changes, and destroys", () =>
+  live("the runner plans, applies, plans again without changes, and destroys", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -149,7 +149,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("refuses a plan file other than the reviewed one, before anything starts", () =>
+  live("the runner refuses a plan file other than the reviewed one, before anything starts", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -163,7 +163,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("passes an ephemeral input to the apply again, and reports the tool's error when it is missing", () =>
+  live("the runner passes an ephemeral input to the apply again, and reports the tool's error when it is missing", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -180,7 +180,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("never fetches a module: a module that the scan did not find does not exist", () =>
+  live("the runner never fetches a module, so a module that the scan did not find does not exist", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -191,7 +191,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("refuses files that would override its own, and reports a missing module", () =>
+  live("the runner refuses files that would override its own, and reports a missing module", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -225,7 +225,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("explains the faults of a module through its diagnostics", () =>
+  live("the runner explains the faults of a module through its diagnostics", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -237,7 +237,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("a run cancelled before it began changes nothing", () =>
+  live("a Run cancelled before it began changes nothing", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -259,7 +259,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("the module cannot read anything on the service's disk", () =>
+  live("a module cannot read anything on the service's disk", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

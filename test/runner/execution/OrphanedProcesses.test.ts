@@ -6,8 +6,8 @@ import { it } from "../../support/Effect.ts"
 import { waitingProcess } from "../sandbox/support/WaitingProcess.ts"
 import { temporaryFolder } from "./support/RunnerHarness.ts"
 
-describe("leftovers of a run whose service has exited", () => {
-  it.live("are cleaned up: processes in its folder, and a sandbox being created for it; nothing else", () =>
+describe("Orphaned processes", () => {
+  it.live("cleanup after an exited service ends only its folder's processes and its pending sandbox", () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
       const folder = `${root}/run_a-1`

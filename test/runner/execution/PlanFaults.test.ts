@@ -11,8 +11,8 @@ import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
 
-describe("a tool that misbehaves while it plans", () => {
-  live("dies after printing garbage: its last output is reported, without secrets", () =>
+describe("Faulty tool plans", () => {
+  live("a tool that dies after printing garbage has its last output reported, without secrets", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -30,7 +30,7 @@ describe("a tool that misbehaves while it plans", () => {
     })
   )
 
-  live("prints nothing at all", () =>
+  live("a tool that prints nothing at all fails its plan", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -40,7 +40,7 @@ describe("a tool that misbehaves while it plans", () => {
     })
   )
 
-  live("hangs and ignores signals: the phase is killed", () =>
+  live("a tool that hangs and ignores signals has its phase killed", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -56,7 +56,7 @@ describe("a tool that misbehaves while it plans", () => {
     })
   )
 
-  live("is cancelled while it plans: it receives one signal and exits", () =>
+  live("a tool that is cancelled while it plans receives one signal and exits", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -77,7 +77,7 @@ describe("a tool that misbehaves while it plans", () => {
     })
   )
 
-  live("is cancelled although its tool reports success after the signal", () =>
+  live("a plan is cancelled although its tool reports success after the signal", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -96,7 +96,7 @@ describe("a tool that misbehaves while it plans", () => {
     })
   )
 
-  live("reports success without a plan, or with a link in its place", () =>
+  live("a tool that reports success without a plan, or with a link in its place, fails its plan", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -110,7 +110,7 @@ describe("a tool that misbehaves while it plans", () => {
     })
   )
 
-  live("describes the plan in an unknown format: refused, and not quoted", () =>
+  live("a plan described in an unknown format is refused and not quoted", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

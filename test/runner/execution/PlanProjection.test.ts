@@ -26,7 +26,7 @@ const projected = (plan: Parameters<typeof projectPlan>[0], ...secrets: Readonly
   Effect.runSync(projectPlan(plan, directRedactor(new Redactor(secrets))))
 
 describe("projectPlan", () => {
-  test("counts each change once, and only changes to managed resources", () => {
+  test("a projected plan counts each change once, and only changes to managed resources", () => {
     const plan = planOf({
       resource_changes: [
         change(["create"]),
@@ -46,7 +46,7 @@ describe("projectPlan", () => {
     expect(resourceChanges).toHaveLength(9)
   })
 
-  test("shows the module's conditions without a secret in their messages and instance keys", () => {
+  test("a projected plan shows the module's conditions without secrets in their messages and instance keys", () => {
     const address = (to_display: string, kind = "check") => ({ kind, to_display })
     const plan = planOf({
       checks: [
@@ -85,7 +85,7 @@ describe("projectPlan", () => {
     expect([kept.length, kept[0]?.status]).toEqual([1000, "fail"])
   })
 
-  test("shows the changes to each attribute, but nothing sensitive", () => {
+  test("a projected plan shows the changes to each attribute, but nothing sensitive", () => {
     const plan = planOf({
       resource_changes: [
         {
@@ -116,7 +116,7 @@ describe("projectPlan", () => {
     )
   })
 
-  test("a whole object can be sensitive, a moved object is reported, and only the length of a long value is shown", () => {
+  test("a projected plan hides sensitive objects, reports moved objects, and shows only the length of long values", () => {
     const plan = planOf({
       resource_changes: [
         change(["create"], { after: { a: "s" }, after_sensitive: true }),
@@ -130,7 +130,7 @@ describe("projectPlan", () => {
     expect(long?.changedAttributes[0]?.after).toBe("(1100002 characters, too long to show)")
   })
 
-  test("the values of a plan share one limit, and short ones are always shown", () => {
+  test("the values of a plan share one limit, and short values are always shown", () => {
     const long = "x".repeat(900_000)
     const plan = planOf({
       resource_changes: Array.from({ length: 6 }, () => change(["create"], { after: { a: long, b: "short" } })),
@@ -142,7 +142,7 @@ describe("projectPlan", () => {
     expect(outputChanges[0]?.after).toBe(long)
   })
 
-  test("shows imports with their ids, moves with both addresses, and the attribute that forces a replacement", () => {
+  test("a projected plan shows imports with their ids, moves with both addresses, and replacement causes", () => {
     const plan = planOf({
       resource_changes: [
         change(["no-op"], { importing: { id: "bucket-p4ssw0rd-canary" } }),
@@ -168,7 +168,7 @@ describe("projectPlan", () => {
     ])
   })
 
-  test("Outputs: sensitive and unknown Outputs have no value, unchanged Outputs are planned but are no changes", () => {
+  test("a projected plan shows no value of sensitive and unknown Outputs, and does not count unchanged Outputs", () => {
     const plan = planOf({
       output_changes: {
         plain: { actions: ["update"], before: 1, after: { a: 1 }, after_unknown: { b: true }, after_sensitive: false },
@@ -195,7 +195,7 @@ describe("projectPlan", () => {
     expect(plannedOutputs.map(({ name }) => name)).toEqual(["plain", "later", "hidden", "same"])
   })
 
-  test("separates a deposed object from the live object at its address, and reports a tainted object", () => {
+  test("a projected plan separates a deposed object from the live object, and reports a tainted object", () => {
     const plan = planOf({
       resource_changes: [
         change(["delete"]),
@@ -212,7 +212,7 @@ describe("projectPlan", () => {
     expect(summary.destroy).toBe(2)
   })
 
-  test("lists the unknown parts of a value by path, with secrets in keys hidden", () => {
+  test("a projected plan lists the unknown parts of a value by path, with secrets in keys hidden", () => {
     const plan = planOf({
       resource_changes: [
         change(["update"], {
@@ -226,7 +226,7 @@ describe("projectPlan", () => {
     expect(changed?.changedAttributes[0]?.unknownPaths).toEqual([["b", 1], ["d", "e"], ["[redacted env.DB]"]])
   })
 
-  test("shows an update that only changes which values are sensitive", () => {
+  test("a projected plan shows an update that only changes which values are sensitive", () => {
     const plan = planOf({
       resource_changes: [
         change(["update"], {
@@ -242,7 +242,7 @@ describe("projectPlan", () => {
     ])
   })
 
-  test("an Output is sensitive on the sides that the state and the module mark, regardless of the tool's common mark", () => {
+  test("an Output is sensitive on the sides that the state and the module mark, whatever the tool's common mark", () => {
     const both = { before_sensitive: true, after_sensitive: true }
     const plan = planOf({
       output_changes: {
@@ -280,7 +280,7 @@ describe("projectPlan", () => {
     expect(plannedOutputs.filter(({ sensitive }) => !sensitive).map(({ name }) => name)).toEqual(["revealed"])
   })
 
-  test("a long plan is projected in parts, with the same limits for all of them", () => {
+  test("a long plan is projected in parts, with the same limits for all parts", () => {
     const value = "x".repeat(900 * 1024)
     const many = Array.from({ length: 1000 }, (_, index) => ({
       ...change(["create"], { after: { long: index % 100 === 0 ? value : "short" } }),
@@ -303,7 +303,7 @@ describe("projectPlan", () => {
     expect(shown).toHaveLength(4)
   })
 
-  test("the redactor runs last", () => {
+  test("the redactor runs after the projection", () => {
     const plan = planOf({
       resource_changes: [
         change(["create"], { after: { url: "postgres://u:p4ssw0rd-canary@h", n: { "p4ssw0rd-canary": 1 } } })
@@ -334,7 +334,7 @@ describe("maskValue", () => {
   }
   type Json = Parameters<typeof maskValue>[0]
 
-  test("a marked leaf is never shown; every other leaf is", () => {
+  test("a marked leaf of a value is never shown, and every other leaf is", () => {
     fc.assert(
       fc.property(tree, fc.boolean(), (root, asList) => {
         const hidden: Array<string> = []

@@ -41,8 +41,8 @@ const root: PlannedModule = {
 
 const of = planReferences(root)
 
-describe("the references of an attribute", () => {
-  test("follow inputs, resources, modules and repetitions, and report where they cannot", () => {
+describe("Attribute references", () => {
+  test("an attribute's references follow inputs, resources, modules and repetitions, and report where they cannot", () => {
     const names = ["computed", "deep", "file", "hidden", "other", "own", "read", "rule", "unset", "written"]
     expect(of("demo.plain", names)).toEqual([
       { attribute: "computed" },
@@ -57,7 +57,7 @@ describe("the references of an attribute", () => {
     ])
   })
 
-  test("include, for an instance in a module, the cause of the number of instances", () => {
+  test("an attribute's references include the cause of the instance count for an instance in a module", () => {
     expect(of(`demo.many["a.b[\\"0\\"]"]`, ["name"])).toEqual([
       { inputs: ["names"] },
       { attribute: "name", inputs: ["names"] }
@@ -69,12 +69,12 @@ describe("the references of an attribute", () => {
     ])
   })
 
-  test("are unknown for a resource outside the configuration", () => {
+  test("an attribute's references are unknown for a resource outside the configuration", () => {
     expect(of("demo.gone", ["name"])).toBeUndefined()
     expect(planReferences(undefined)("demo.plain", ["own"])).toBeUndefined()
   })
 
-  test("remain limited in a diamond of modules", () => {
+  test("an attribute's references remain limited in a diamond of modules", () => {
     const layer = (depth: number): PlannedModule => ({
       outputs: {
         out: { expression: depth === 0 ? refers("var.in") : refers("module.a.out", "module.b.out", "var.in") }

@@ -61,7 +61,7 @@ describe.skipIf(Bun.which("terraform") === null)("a plan of the real tool", () =
   const inFolder = <E>(body: (folder: string) => Effect.Effect<unknown, E, TestRunner>) =>
     Effect.flatMap(temporaryFolder, body).pipe(Effect.provide(runnerWith({})))
 
-  it.live("contains deposed, tainted, moved and forgotten objects like the tool's description", () =>
+  it.live("a projected plan matches the tool's description of deposed, tainted, moved and forgotten objects", () =>
     inFolder((folder) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner

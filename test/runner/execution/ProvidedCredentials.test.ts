@@ -44,7 +44,7 @@ const providing = (values: ProviderCredentials["values"], more: Partial<Provided
 const problem = (tuples: ReadonlyArray<ProviderCredentials>) =>
   Result.match(deliverCredentials(tuples, place), { onFailure: (reason) => reason, onSuccess: () => undefined })
 
-describe("a runner's own credentials", () => {
+describe("Runner credentials", () => {
   test.each<[string, ReadonlyArray<ProviderCredentials>]>([
     [
       "another Connection of the provider",
@@ -60,13 +60,13 @@ describe("a runner's own credentials", () => {
     expect(problem(tuples)).not.toContain("own-canary")
   })
 
-  test("are not module inputs, which a plan file also contains", () => {
+  test("a runner's own credentials are not module inputs, which a plan file also contains", () => {
     expect(problem([own({ values: { TF_VAR_token: secret("own-canary") } })])).toContain("is an input of the module")
     expect(problem([own()])).toBeUndefined()
     expect(problem([own(), own({ alias: "b" })])).toBeUndefined()
   })
 
-  it.live("go to the provider, are redacted, and are not among the secrets that a plan returns", () =>
+  it.live("a runner's own credentials reach the provider and are redacted, but a plan does not return them", () =>
     onStage(({ job, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -84,7 +84,7 @@ describe("a runner's own credentials", () => {
         const unpacked = Buffer.concat(archivedParts(Buffer.from(Redacted.value(plan.planFile))))
         expect(unpacked.includes("content of a")).toBe(true)
         expect(unpacked.includes(tokenA)).toBe(false)
-        // A runner that has no such set refuses the job before starting anything.
+        // A runner without such a set refuses the job before starting anything.
         expect(yield* Effect.flip(runner.plan(first, recorder().sink))).toMatchObject({
           reason: "prepare_failed",
           message: expect.stringContaining("the control plane does not have them")
@@ -94,7 +94,7 @@ describe("a runner's own credentials", () => {
     )
   )
 
-  it.live("must be those of the reviewed plan when it is applied", () =>
+  it.live("a runner's own credentials must be those of the reviewed plan when it is applied", () =>
     onStage(({ folder, job, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -131,35 +131,37 @@ describe("a runner's own credentials", () => {
     )
   )
 
-  it.live("may have different values at apply time if a label represents them, but not different names", () =>
-    onStage(({ folder, job, notesDir }) =>
-      Effect.gen(function* () {
-        const runner = yield* TestRunner
-        const given = credentials(notesDir)
-        const first = job(oneNote, leftToCloud(given))
-        const label = "blue"
-        const plan = yield* runner
-          .plan(first, recorder().sink)
-          .pipe(providing(given.values, { label, mark: "a".repeat(43) }))
-        expect(plan.secrets.provided).toMatchObject([{ name: "cloud", mark: "a".repeat(43) }])
-        const others = { ...given.values, DEMO_TOKEN: secret(tokenB) }
-        for (const refused of [
-          providing(given.values),
-          providing(given.values, { label: "green" }),
-          providing({ ...others, DEMO_MORE: secret("one-more") }, { label }),
-          providing(others, { label, files: [{ name: "key", content: Redacted.make(new Uint8Array([1])) }] })
-        ]) {
-          const { message } = yield* Effect.flip(
-            runner.apply(applyJob(folder, first, plan), recorder().sink).pipe(refused)
-          )
-          expect(message).toContain("not made with the credentials cloud")
-        }
-        const applied = yield* runner
-          .apply(applyJob(folder, first, plan), recorder().sink)
-          .pipe(providing(others, { label }))
-        expect(applied.exit).toBe("succeeded")
-        expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenB)])
-      })
-    )
+  it.live(
+    "a runner's credentials may have other values at apply time if a label represents them, but not other names",
+    () =>
+      onStage(({ folder, job, notesDir }) =>
+        Effect.gen(function* () {
+          const runner = yield* TestRunner
+          const given = credentials(notesDir)
+          const first = job(oneNote, leftToCloud(given))
+          const label = "blue"
+          const plan = yield* runner
+            .plan(first, recorder().sink)
+            .pipe(providing(given.values, { label, mark: "a".repeat(43) }))
+          expect(plan.secrets.provided).toMatchObject([{ name: "cloud", mark: "a".repeat(43) }])
+          const others = { ...given.values, DEMO_TOKEN: secret(tokenB) }
+          for (const refused of [
+            providing(given.values),
+            providing(given.values, { label: "green" }),
+            providing({ ...others, DEMO_MORE: secret("one-more") }, { label }),
+            providing(others, { label, files: [{ name: "key", content: Redacted.make(new Uint8Array([1])) }] })
+          ]) {
+            const { message } = yield* Effect.flip(
+              runner.apply(applyJob(folder, first, plan), recorder().sink).pipe(refused)
+            )
+            expect(message).toContain("not made with the credentials cloud")
+          }
+          const applied = yield* runner
+            .apply(applyJob(folder, first, plan), recorder().sink)
+            .pipe(providing(others, { label }))
+          expect(applied.exit).toBe("succeeded")
+          expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenB)])
+        })
+      )
   )
 })

@@ -79,8 +79,8 @@ const refusal = (set: ProvidedSet, plan: string, base?: string) =>
     base === undefined ? undefined : bytes(base)
   ).pipe(Effect.match({ onSuccess: () => undefined, onFailure: ({ message, reason }) => ({ message, reason }) }))
 
-describe("a plan that would leak this machine's credentials", () => {
-  it.effect("is refused, with a message that does not contain them", () =>
+describe("Leaking plans", () => {
+  it.effect("a plan that would leak this machine's credentials is refused, with a message that omits them", () =>
     Effect.gen(function* () {
       const value = "own-credential-canary"
       const plan = document({ note: `a ${value} b` })
@@ -92,49 +92,53 @@ describe("a plan that would leak this machine's credentials", () => {
     })
   )
 
-  it.effect("is refused for text that the state did not already contain, regardless of other credentials in it", () =>
-    Effect.gen(function* () {
-      const secretOnly = { ...google, publicNames: [] }
-      const base = JSON.stringify({ version: 4, resources: [{ attributes: { project: "acme-prod-1", key: "x" } }] })
-      expect(yield* refusal(secretOnly, document({ project: "acme-prod-1" }), base)).toBeUndefined()
-      for (const leak of [pem, googleKey.private_key_id, pem.split("\n")[1] ?? ""]) {
-        const plan = document({ project: "acme-prod-1", note: leak })
-        expect(yield* refusal(secretOnly, plan, base)).toMatchObject({ reason: "plan_failed" })
-        // The state already holds it.
-        expect(yield* refusal(secretOnly, plan, document({ other: leak, project: "acme-prod-1" }))).toBeUndefined()
-      }
-      // Part of a key does not excuse the whole key.
-      const line = document({ note: pem.split("\n")[1] })
-      expect(yield* refusal(secretOnly, document({ note: pem }), line)).toMatchObject({ reason: "plan_failed" })
-    })
+  it.effect(
+    "a leaking plan is refused for text that the state lacked, whatever other credentials the state contains",
+    () =>
+      Effect.gen(function* () {
+        const secretOnly = { ...google, publicNames: [] }
+        const base = JSON.stringify({ version: 4, resources: [{ attributes: { project: "acme-prod-1", key: "x" } }] })
+        expect(yield* refusal(secretOnly, document({ project: "acme-prod-1" }), base)).toBeUndefined()
+        for (const leak of [pem, googleKey.private_key_id, pem.split("\n")[1] ?? ""]) {
+          const plan = document({ project: "acme-prod-1", note: leak })
+          expect(yield* refusal(secretOnly, plan, base)).toMatchObject({ reason: "plan_failed" })
+          // The state already contains it.
+          expect(yield* refusal(secretOnly, plan, document({ other: leak, project: "acme-prod-1" }))).toBeUndefined()
+        }
+        // Part of a key does not excuse the whole key.
+        const line = document({ note: pem.split("\n")[1] })
+        expect(yield* refusal(secretOnly, document({ note: pem }), line)).toMatchObject({ reason: "plan_failed" })
+      })
   )
 
-  it.effect("with Google's credentials is refused only for content that the operator has not declared public", () =>
-    Effect.gen(function* () {
-      expect(yield* refusal(google, googlePlan())).toBeUndefined()
-      const file = JSON.stringify(googleKey, null, 2)
-      for (const leak of [
-        { note: pem },
-        { note: pem.replaceAll("\n", "\\n") },
-        { note: googleKey.private_key_id },
-        { note: file },
-        { note: JSON.stringify(googleKey) },
-        { note: Buffer.from(file).toString("base64") },
-        { note: Buffer.from(pem).toString("hex") },
-        { [googleKey.private_key_id]: true }
-      ]) {
-        const refused = yield* refusal(google, googlePlan(leak))
-        expect(refused).toMatchObject({
-          reason: "plan_failed",
-          message: expect.stringContaining("file.key.json private_key")
-        })
-      }
-      // Nothing is public unless the operator says so.
-      expect(yield* refusal({ ...google, publicNames: [] }, googlePlan())).toMatchObject({ reason: "plan_failed" })
-    })
+  it.effect(
+    "a plan with Google's credentials is refused only for content that the operator has not declared public",
+    () =>
+      Effect.gen(function* () {
+        expect(yield* refusal(google, googlePlan())).toBeUndefined()
+        const file = JSON.stringify(googleKey, null, 2)
+        for (const leak of [
+          { note: pem },
+          { note: pem.replaceAll("\n", "\\n") },
+          { note: googleKey.private_key_id },
+          { note: file },
+          { note: JSON.stringify(googleKey) },
+          { note: Buffer.from(file).toString("base64") },
+          { note: Buffer.from(pem).toString("hex") },
+          { [googleKey.private_key_id]: true }
+        ]) {
+          const refused = yield* refusal(google, googlePlan(leak))
+          expect(refused).toMatchObject({
+            reason: "plan_failed",
+            message: expect.stringContaining("file.key.json private_key")
+          })
+        }
+        // Nothing is public unless the operator declares it public.
+        expect(yield* refusal({ ...google, publicNames: [] }, googlePlan())).toMatchObject({ reason: "plan_failed" })
+      })
   )
 
-  it.effect("may contain the value of a public variable, unless another name makes it a secret", () =>
+  it.effect("a plan may contain the value of a public variable, unless another name makes it a secret", () =>
     Effect.gen(function* () {
       const values = { AWS_REGION: Redacted.make("eu-west-1"), AWS_SECRET_ACCESS_KEY: Redacted.make("a-secret-key-77") }
       const plan = document({ zone: "eu-west-1a", region: "eu-west-1" })
@@ -147,7 +151,7 @@ describe("a plan that would leak this machine's credentials", () => {
     })
   )
 
-  it.effect("is searched using every digit of its numbers, and refused if it cannot be searched", () =>
+  it.effect("a plan is searched using every digit of its numbers, and refused if it cannot be searched", () =>
     Effect.gen(function* () {
       for (const [secret, shown] of [
         ["12345678901234567891", "12345678901234567891"],

@@ -80,8 +80,8 @@ const expectNothingOf = (secret: string, shown: string) => {
 const job = (folder: string, files: Readonly<Record<string, string>>): Placed<PlanJob> =>
   planJob(folder, files, { variables: { token: variable(token, true), key: variable(key, true) } })
 
-describe("a secret that a provisioner prints across several messages", () => {
-  live("is hidden in each form, per resource, and everything else is shown in order", () =>
+describe("Split secrets", () => {
+  live("a secret split across provisioner messages is hidden in each form, and the rest is shown in order", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -123,7 +123,7 @@ describe("a secret that a provisioner prints across several messages", () => {
     })
   )
 
-  live("is hidden in the log and in the error when the command fails partway through", () =>
+  live("a secret split across provisioner messages is hidden in the log and in the error of a failing command", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -151,8 +151,8 @@ const printed = (resource: string, output: string) =>
 const printing = (lines: string) => `cat <<'EOF'\n${lines}\nEOF`
 const first = canary.slice(0, 12)
 
-describe("a line that shows the beginning of a secret", () => {
-  live("delays only its own resource, and is released when a cancellation stops the tool", () =>
+describe("Partial secrets", () => {
+  live("a line that starts a secret delays only its own resource, until a cancellation stops the tool", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -190,7 +190,7 @@ describe("a line that shows the beginning of a secret", () => {
     })
   )
 
-  live("is matched across the details of a diagnostic and the tool's plain lines", () =>
+  live("a secret's beginning is matched across the details of a diagnostic and the tool's plain lines", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -37,61 +37,59 @@ const signalOn = (
   }
 }
 
-describe("ModuleRunner with a real provider", () => {
-  it.live(
-    "delivers one Connection through the environment, locks the provider, and hides a token that a provider prints",
-    () =>
-      onStage(({ job, folder, notesDir }) =>
-        Effect.gen(function* () {
-          const runner = yield* TestRunner
-          const seen = recorder()
-          const first = job(
-            { "main.tf": `${required}${note("a")}` },
-            {
-              credentials: [credentials(notesDir, { config: { echo_token: true } })]
-            }
-          )
-          const plan = yield* runner.plan(first, seen.sink)
-          expect(plan.summary.add).toBe(1)
-          expect(plan.envNames).toEqual(["DEMO_DIR", "DEMO_TOKEN"])
-          expect(plan.lockText).toContain(`provider "${provider}"`)
-          expect(plan.providerLockDigest).toMatch(/^sha256:/)
-          expect(plan.resourceChanges[0]?.provider).toBe(provider)
+describe("Real providers", () => {
+  it.live("the runner delivers a Connection by environment, locks the provider, and hides a token it prints", () =>
+    onStage(({ job, folder, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const seen = recorder()
+        const first = job(
+          { "main.tf": `${required}${note("a")}` },
+          {
+            credentials: [credentials(notesDir, { config: { echo_token: true } })]
+          }
+        )
+        const plan = yield* runner.plan(first, seen.sink)
+        expect(plan.summary.add).toBe(1)
+        expect(plan.envNames).toEqual(["DEMO_DIR", "DEMO_TOKEN"])
+        expect(plan.lockText).toContain(`provider "${provider}"`)
+        expect(plan.providerLockDigest).toMatch(/^sha256:/)
+        expect(plan.resourceChanges[0]?.provider).toBe(provider)
 
-          const applied = yield* runner.apply(applyJob(folder, first, plan), seen.sink)
-          expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
-          expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenA)])
-          const shown = `${seen.everything()}${JSON.stringify([plan, applied])}`
-          expect(shown).toContain("token=[redacted env.DEMO_TOKEN]")
-          expect(shown).not.toContain(tokenA)
-          expect(shown).not.toContain(Buffer.from(`user:${tokenA}`).toString("base64").slice(8, 28))
-          // The file is written before the tool reports success, so at least one read saw it complete.
-          expect(applied.serial).toBeGreaterThan(0)
+        const applied = yield* runner.apply(applyJob(folder, first, plan), seen.sink)
+        expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
+        expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenA)])
+        const shown = `${seen.everything()}${JSON.stringify([plan, applied])}`
+        expect(shown).toContain("token=[redacted env.DEMO_TOKEN]")
+        expect(shown).not.toContain(tokenA)
+        expect(shown).not.toContain(Buffer.from(`user:${tokenA}`).toString("base64").slice(8, 28))
+        // The file is written before the tool reports success, so at least one read saw it complete.
+        expect(applied.serial).toBeGreaterThan(0)
 
-          const { state } = applied
-          if (state === undefined) throw new Error("the apply left no state")
-          const { variables } = first
-          const drift = { ...first, variables, state, lockText: plan.lockText }
-          expect((yield* runner.driftCheck(drift, recorder().sink)).drifted).toBe(false)
-          const [name = ""] = readdirSync(notesDir).filter((file) => file.endsWith(".json"))
-          const stored = JSON.parse(readFileSync(join(notesDir, name), "utf8"))
-          writeFileSync(join(notesDir, name), JSON.stringify({ ...stored, content: "changed by hand" }))
-          const edited = yield* runner.driftCheck(drift, recorder().sink)
-          expect(edited.drifted).toBe(true)
-          expect(edited.resourceDrift[0]).toMatchObject({ address: "demo_note.a", actions: ["update"] })
-          expect(edited.resourceDrift[0]?.changedAttributes).toContainEqual({
-            name: "content",
-            before: "content of a",
-            after: "changed by hand"
-          })
-          rmSync(join(notesDir, name))
-          const removed = yield* runner.driftCheck(drift, recorder().sink)
-          expect(removed.resourceDrift[0]?.actions).toEqual(["delete"])
+        const { state } = applied
+        if (state === undefined) throw new Error("the apply left no state")
+        const { variables } = first
+        const drift = { ...first, variables, state, lockText: plan.lockText }
+        expect((yield* runner.driftCheck(drift, recorder().sink)).drifted).toBe(false)
+        const [name = ""] = readdirSync(notesDir).filter((file) => file.endsWith(".json"))
+        const stored = JSON.parse(readFileSync(join(notesDir, name), "utf8"))
+        writeFileSync(join(notesDir, name), JSON.stringify({ ...stored, content: "changed by hand" }))
+        const edited = yield* runner.driftCheck(drift, recorder().sink)
+        expect(edited.drifted).toBe(true)
+        expect(edited.resourceDrift[0]).toMatchObject({ address: "demo_note.a", actions: ["update"] })
+        expect(edited.resourceDrift[0]?.changedAttributes).toContainEqual({
+          name: "content",
+          before: "content of a",
+          after: "changed by hand"
         })
-      )
+        rmSync(join(notesDir, name))
+        const removed = yield* runner.driftCheck(drift, recorder().sink)
+        expect(removed.resourceDrift[0]?.actions).toEqual(["delete"])
+      })
+    )
   )
 
-  it.live("keeps two Connections for one provider apart, and the apply needs neither again", () =>
+  it.live("the runner keeps two Connections for one provider apart, and the apply needs neither again", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -131,7 +129,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("configures providers named only by child modules, and keeps two of the same type apart", () =>
+  it.live("the runner configures providers used only by child modules, and keeps two of the same type apart", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -166,7 +164,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("imports the state of an apply that failed halfway", () =>
+  it.live("the runner imports the state of an apply that failed halfway", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -189,7 +187,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("a cancellation stops gracefully: the state contains the created resources", () =>
+  it.live("a cancellation stops gracefully, and the state contains the created resources", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -214,7 +212,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("after a crash, the folder still shows created resources and possibly created resources", () =>
+  it.live("after a crash the folder still shows created resources and possibly created resources", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -250,29 +248,31 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("refuses a provider other than the locked one, a lost lock, and a package that the mirror lacks", () =>
-    onStage(({ job, folder, notesDir }) =>
-      Effect.gen(function* () {
-        const runner = yield* TestRunner
-        const first = job({ "main.tf": `${required}${note("a")}` })
-        const plan = yield* runner.plan(first, recorder().sink)
-        const tampered = plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA")
-        const applyWith = (lockText: string | undefined) =>
-          runner.apply(applyJob(folder, first, plan, { lockText }), recorder().sink)
-        const foreign = yield* applyWith(tampered)
-        expect(foreign).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
-        expect(foreign.diagnostics[0]?.summary).toContain("does not match any of the checksums recorded")
-        // Without a lock nothing is installed, and the tool notices that the plan names a provider.
-        const lost = yield* applyWith(undefined)
-        expect(lost).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
-        expect(lost.diagnostics[0]?.summary).toBe("Inconsistent dependency lock file")
-        expect(notesOf(notesDir)).toEqual([])
+  it.live(
+    "the runner refuses a provider other than the locked one, a lost lock, and a package missing from the mirror",
+    () =>
+      onStage(({ job, folder, notesDir }) =>
+        Effect.gen(function* () {
+          const runner = yield* TestRunner
+          const first = job({ "main.tf": `${required}${note("a")}` })
+          const plan = yield* runner.plan(first, recorder().sink)
+          const tampered = plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA")
+          const applyWith = (lockText: string | undefined) =>
+            runner.apply(applyJob(folder, first, plan, { lockText }), recorder().sink)
+          const foreign = yield* applyWith(tampered)
+          expect(foreign).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
+          expect(foreign.diagnostics[0]?.summary).toContain("does not match any of the checksums recorded")
+          // Without a lock nothing is installed, and the tool notices that the plan requires a provider.
+          const lost = yield* applyWith(undefined)
+          expect(lost).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
+          expect(lost.diagnostics[0]?.summary).toBe("Inconsistent dependency lock file")
+          expect(notesOf(notesDir)).toEqual([])
 
-        const absent = job({ "main.tf": required.replace("acme/demo", "acme/absent") })
-        const failure = yield* Effect.flip(runner.plan(absent, recorder().sink))
-        expect(failure.reason).toBe("init_failed")
-        expect(JSON.stringify(failure.diagnostics)).toContain("example.test/acme/absent")
-      })
-    )
+          const absent = job({ "main.tf": required.replace("acme/demo", "acme/absent") })
+          const failure = yield* Effect.flip(runner.plan(absent, recorder().sink))
+          expect(failure.reason).toBe("init_failed")
+          expect(JSON.stringify(failure.diagnostics)).toContain("example.test/acme/absent")
+        })
+      )
   )
 })

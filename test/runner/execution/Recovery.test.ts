@@ -16,7 +16,7 @@ const cases: ReadonlyArray<readonly [title: string, files: Readonly<Record<strin
   ["a state", { ...opened, "checkpoint.tfstate": "{}" }, false]
 ]
 
-describe("evidence in a run folder that its tool was started", () => {
+describe("Start evidence", () => {
   for (const [title, files, proven] of cases) {
     it.live(title, () =>
       Effect.gen(function* () {

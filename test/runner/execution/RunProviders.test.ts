@@ -35,7 +35,7 @@ import { TestRunner } from "./support/TestRunner.ts"
 const phasesOf = ({ events }: Recorded) =>
   events.flatMap((event) => (event.kind === "run.phase" ? [event.data.phase] : []))
 
-/** Plans with a separate provider cache, and providers that come packed. Each `apply` of the plan is its own Run. */
+/** Plans with a separate provider cache and packed providers. Each `apply` of the plan is its own Run. */
 const afterPlan = <E>(
   body: (planned: {
     readonly cacheFolder: string
@@ -82,9 +82,9 @@ const refusal = Effect.fnUntraced(function* <E, R>(apply: (sink: RunSink) => Eff
   return refused
 })
 
-describe("an apply with providers", () => {
+describe("Applies with providers", () => {
   for (const form of ["packed", "unpacked"] as const)
-    it.live(`uses the packages that its plan installed from ${form} ones, without installing again`, () =>
+    it.live(`an apply uses the packages that its plan installed from ${form} ones, without installing again`, () =>
       afterPlan(
         ({ apply, notesDir }) =>
           Effect.gen(function* () {
@@ -97,7 +97,7 @@ describe("an apply with providers", () => {
       )
     )
 
-  it.live("never starts a package that has changed since the plan, and changes nothing", () =>
+  it.live("an apply never starts a package that has changed since the plan, and changes nothing", () =>
     afterPlan(({ apply, cacheFolder, notesDir }) =>
       Effect.gen(function* () {
         const kept = packageIn(cacheFolder)
@@ -110,7 +110,7 @@ describe("an apply with providers", () => {
     )
   )
 
-  it.live("is refused with a lock other than the reviewed one, and changes nothing", () =>
+  it.live("an apply with a lock other than the reviewed one is refused and changes nothing", () =>
     afterPlan(({ apply, notesDir, plan }) =>
       Effect.gen(function* () {
         // With an additional hash the package is still valid: only a comparison with the plan's own lock can detect it.
@@ -131,7 +131,7 @@ describe("an apply with providers", () => {
     )
   )
 
-  it.live("installs missing packages, and then keeps them", () =>
+  it.live("an apply installs missing packages, and then keeps them", () =>
     afterPlan(({ apply, cacheFolder }) =>
       Effect.gen(function* () {
         rmSync(cacheFolder, { recursive: true })
@@ -144,30 +144,34 @@ describe("an apply with providers", () => {
   )
 })
 
-describe("a package that one Run has installed", () => {
-  it.live("is available to the next plan with that lock in its Workspace, even if its source is broken", () =>
-    afterPlan(({ again, plan, source }) =>
-      Effect.gen(function* () {
-        const runner = yield* TestRunner
-        const archives = join(source, provider)
-        for (const name of readdirSync(archives)) writeFileSync(join(archives, name), "no archive")
-        const next = { lockText: plan.lockText }
-        const warm = yield* runner.plan(again(next), recorder().sink)
-        expect(warm.lockText).toBe(plan.lockText)
-        for (const cold of [
-          { ...next, workspaceId: "ws_two" },
-          { ...next, workspaceId: undefined },
-          { ...next, lockText: undefined }
-        ]) {
-          expect(yield* Effect.flip(runner.plan(again(cold), recorder().sink))).toMatchObject({ reason: "init_failed" })
-        }
-      })
-    )
+describe("Installed packages", () => {
+  it.live(
+    "an installed package is available to its Workspace's next plan with that lock, even if its source is broken",
+    () =>
+      afterPlan(({ again, plan, source }) =>
+        Effect.gen(function* () {
+          const runner = yield* TestRunner
+          const archives = join(source, provider)
+          for (const name of readdirSync(archives)) writeFileSync(join(archives, name), "no archive")
+          const next = { lockText: plan.lockText }
+          const warm = yield* runner.plan(again(next), recorder().sink)
+          expect(warm.lockText).toBe(plan.lockText)
+          for (const cold of [
+            { ...next, workspaceId: "ws_two" },
+            { ...next, workspaceId: undefined },
+            { ...next, lockText: undefined }
+          ]) {
+            expect(yield* Effect.flip(runner.plan(again(cold), recorder().sink))).toMatchObject({
+              reason: "init_failed"
+            })
+          }
+        })
+      )
   )
 
   const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock"]
   for (const level of levels)
-    it.live(`is invisible to a module whose lock does not have it: ${level}, where it works`, () =>
+    it.live(`an installed package is invisible to a module whose lock lacks it: ${level}, where it works`, () =>
       onStage(
         ({ cacheFolder, folder, job, packed }) =>
           Effect.gen(function* () {
@@ -193,7 +197,7 @@ describe("a package that one Run has installed", () => {
     )
 })
 
-describe("a package that unpacks to more than a Run may write", () => {
+describe("Oversized packages", () => {
   const folderBytes = 64 * 1024 ** 2
   const limits = { ...defaultSandboxSettings.limits, folderBytes }
   const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`
@@ -210,7 +214,7 @@ describe("a package that unpacks to more than a Run may write", () => {
   const bomb = (files: number, chunks: number) => {
     const chunk = Buffer.alloc(zeros(1))
     const checksum = Array.from({ length: chunks }).reduce<number>((sum) => crc32(chunk, sum), 0)
-    // A zip archive holds the stream without the header and the checksum of zlib.
+    // A zip archive stores the stream without the header and the checksum of zlib.
     const packed = packedZeros(chunks).subarray(2, -4)
     return zipOf(
       Array.from({ length: files }, (_, index) => ({
@@ -245,7 +249,7 @@ describe("a package that unpacks to more than a Run may write", () => {
 
   const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock", "process"]
   for (const level of levels)
-    it.live(`fails the installation at the limit if it is one file of 1 GiB: ${level}, where it works`, () =>
+    it.live(`a package with one file of 1 GiB fails its installation at the limit: ${level}, where it works`, () =>
       onStage(
         ({ cacheFolder, folder, job }) =>
           Effect.gen(function* () {
@@ -264,11 +268,11 @@ describe("a package that unpacks to more than a Run may write", () => {
       )
     )
 
-  it.live("ends the Run with folder_limit if it is many files below the limit, and leaves nothing", () =>
+  it.live("a package with many files below the limit ends the Run with folder_limit, and leaves nothing", () =>
     onStage(
       ({ cacheFolder, folder, job }) =>
         Effect.gen(function* () {
-          // The second is unpacked before its folder is measured for the first time.
+          // The second package is unpacked before its folder is measured for the first time.
           for (const files of [28, 2]) {
             const { failure, left } = yield* planWith(bomb(files, 3), cacheFolder, `${folder}/${files}`, job)
             expect([files, failure.reason, failure.phase]).toEqual([files, "folder_limit", "init"])
@@ -281,7 +285,7 @@ describe("a package that unpacks to more than a Run may write", () => {
   )
 })
 
-describe("the provider store", () => {
+describe("Provider store", () => {
   const withPackage = <E>(body: (folder: string, installed: string) => Effect.Effect<void, E, Scope.Scope>) =>
     Effect.flatMap(temporaryFolder, (folder) => {
       const installed = join(folder, "installed")
@@ -290,13 +294,13 @@ describe("the provider store", () => {
       writeFileSync(join(installed, "docs", "README"), "text")
       return body(folder, installed)
     })
-  // Made with the tool's own function over these two files.
+  // Computed with the tool's own function over these two files.
   const digest = (text: string) => createHash("sha256").update(text).digest("hex")
   const hash = `h1:${createHash("sha256")
     .update(`${digest("text")}  docs/README\n${digest("program")}  terraform-provider-x\n`)
     .digest("base64")}`
 
-  it.live("returns a package only to the Workspace that installed it, by its hash", () =>
+  it.live("the provider store returns a package only to the Workspace that installed it, by its hash", () =>
     withPackage((folder, installed) =>
       Effect.gen(function* () {
         const cache = join(folder, "cache")
@@ -318,7 +322,7 @@ describe("the provider store", () => {
     )
   )
 
-  it.live("refuses packages that the Run could still change, or that lead elsewhere", () =>
+  it.live("the provider store refuses packages that the Run could still change, or that lead elsewhere", () =>
     withPackage((folder, installed) =>
       Effect.gen(function* () {
         const store = providerStore(join(folder, "cache"), "ws_one")
@@ -333,7 +337,7 @@ describe("the provider store", () => {
     )
   )
 
-  it.live("removes packages of earlier releases at a start, and keeps its own", () =>
+  it.live("the provider store removes packages of earlier releases at startup, and keeps its own", () =>
     withPackage((folder, installed) =>
       Effect.gen(function* () {
         const cache = join(folder, "cache")
@@ -352,7 +356,7 @@ describe("a lock", () => {
   const one = (body: string) => `# Made by the tool.\n\nprovider "example.test/acme/demo" {\n${body}}\n`
   const hashes = '  hashes = [\n    "h1:AAAA=",\n    "zh:00",\n  ]\n'
 
-  test("is read in the tool's own format, and not in any other", () => {
+  test("the provider store is read in the tool's own format, and in no other", () => {
     const whole = one(`  version     = "1.2.3-beta.1"\n  constraints = "~> 1.2"\n${hashes}`)
     expect(lockedProviders(whole)).toEqual([
       { address: "example.test/acme/demo", version: "1.2.3-beta.1", hashes: ["h1:AAAA="] }

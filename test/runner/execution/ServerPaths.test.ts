@@ -23,7 +23,7 @@ const request = (modulePath: string) => ({
 })
 const insideHost = "/srv/svc/data/runs/run_1/capsule"
 
-/** The output of a Run of the module at infra/net, and the text that is shown in its place. */
+/** The output of a Run of the module at infra/net, and the text that replaces it. */
 const rows: ReadonlyArray<readonly [printed: string, shown: string]> = [
   ["on /capsule/source/infra/net/main.tf line 3", "on main.tf line 3"],
   [`on ${insideHost}/source/infra/net/main.tf line 3`, "on main.tf line 3"],
@@ -50,7 +50,7 @@ const rows: ReadonlyArray<readonly [printed: string, shown: string]> = [
 ]
 
 describe("server paths", () => {
-  it.live("become relative to the module, or are replaced by a name", () =>
+  it.live("server paths become relative to the module, or are replaced by a name", () =>
     Effect.gen(function* () {
       const paths = yield* serverPaths(request("infra/net"))
       for (const [printed, shown] of rows) {
@@ -62,7 +62,7 @@ describe("server paths", () => {
     })
   )
 
-  it.live("values in a plan remain distinct from each other", () =>
+  it.live("server paths that differ remain distinct in the values of a plan", () =>
     Effect.gen(function* () {
       const paths = yield* serverPaths(request("infra/net"))
       expect(plannedValue(paths, { [`${insideHost}/a`]: [`x=${insideHost}/source/f`, 1, null, "./f"] })).toEqual({
@@ -79,7 +79,7 @@ describe("server paths", () => {
     })
   )
 
-  it.live("are recognised through links, and added while the Run is executing", () =>
+  it.live("server paths are recognised through links, and can be added while the Run is executing", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       mkdirSync(join(folder, "real", "runs"), { recursive: true })
@@ -106,8 +106,8 @@ const levels: ReadonlyArray<readonly [name: string, settings: Partial<SandboxSet
 const accepted = Effect.map(Sandbox, ({ status }) => status.accepted)
 
 for (const [name, settings] of levels) {
-  describe(`a path on this machine is never shown: ${name}`, () => {
-    it.live("in a tool failure whose diagnostic contains files", () =>
+  describe(`Hidden path: ${name}`, () => {
+    it.live("a server path is hidden in a tool failure whose diagnostic contains files", () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const body = Effect.gen(function* () {
@@ -147,7 +147,7 @@ for (const [name, settings] of levels) {
       })
     )
 
-    it.live("in the reviewed values of a plan", () =>
+    it.live("a server path is hidden in the reviewed values of a plan", () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const body = Effect.gen(function* () {
@@ -167,7 +167,7 @@ for (const [name, settings] of levels) {
       })
     )
 
-    it.live("in the output of a provider that crashes", () =>
+    it.live("a server path is hidden in the output of a provider that crashes", () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror
         const folder = yield* temporaryFolder
@@ -194,7 +194,7 @@ for (const [name, settings] of levels) {
       })
     )
 
-    it.live("in a tool's stack trace", () =>
+    it.live("a server path is hidden in a tool's stack trace", () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const data = `/var/lib/service-data`

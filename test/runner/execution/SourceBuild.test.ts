@@ -27,8 +27,8 @@ const building = (folder: string, commands: ReadonlyArray<PlanJobCommand>, more:
   })
 type PlanJobCommand = NonNullable<PlanJob["sourceBuild"]>["commands"][number]
 
-describe("a source build", () => {
-  live("runs without a shell, credentials or network, and only its outputs reach the plan and the apply (G16)", () =>
+describe("Source builds", () => {
+  live("a source build runs without shell, credentials or network, and passes on only its outputs (G16)", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -83,7 +83,7 @@ describe("a source build", () => {
     })
   )
 
-  live("refuses outputs that are missing, links, special files, or configuration", () =>
+  live("a source build is refused if its outputs are missing, links, special files, or configuration", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -114,7 +114,7 @@ describe("a source build", () => {
     })
   )
 
-  live("fails, hangs, or is missing: the plan fails with the reason", () =>
+  live("a source build that fails, hangs or is missing fails the plan with the reason", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

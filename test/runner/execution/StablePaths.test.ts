@@ -13,7 +13,7 @@ const stablePaths = Layer.provideMerge(StablePaths.layer, runnerWith({ isolation
 
 const exists = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
-/** Two Runs of one Capsule, in folders of their own. */
+/** Two Runs of one Capsule, in separate folders. */
 const twoRuns = Effect.gen(function* () {
   const folder = yield* temporaryFolder
   const { insideRoot } = yield* Sandbox
@@ -22,8 +22,8 @@ const twoRuns = Effect.gen(function* () {
   return { job, first, second, isLinked: insideRoot(first) === first }
 })
 
-describe("a Capsule's stable path, in sandboxes without a file system", () => {
-  it.live("leads to its current Run, has a random name, and is gone afterwards", () =>
+describe("Stable paths", () => {
+  it.live("a Capsule's stable path leads to its current Run, has a random name, and is removed afterwards", () =>
     Effect.gen(function* () {
       const { first, isLinked, job, second } = yield* twoRuns
       expect(isLinked).toBe(true)
@@ -39,7 +39,7 @@ describe("a Capsule's stable path, in sandboxes without a file system", () => {
     }).pipe(Effect.provide(stablePaths))
   )
 
-  it.live("belongs to one Run at a time, and a cancelled wait does not take it", () =>
+  it.live("a Capsule's stable path belongs to one Run at a time, and a cancelled wait does not take it", () =>
     Effect.gen(function* () {
       const { first, job, second } = yield* twoRuns
       const { hold } = yield* StablePaths
@@ -70,7 +70,7 @@ describe("a Capsule's stable path, in sandboxes without a file system", () => {
     }).pipe(Effect.provide(stablePaths))
   )
 
-  it.live("never replaces another user's file, and the refusal shows it", () =>
+  it.live("a Capsule's stable path never replaces another user's file, and the refusal shows that file", () =>
     Effect.gen(function* () {
       const { first, job } = yield* twoRuns
       const { hold } = yield* StablePaths
@@ -98,27 +98,29 @@ describe("a Capsule's stable path, in sandboxes without a file system", () => {
     }).pipe(Effect.provide(stablePaths))
   )
 
-  it.live("is not taken from another service with the same keys, whose Run continues to use it", () =>
-    Effect.gen(function* () {
-      const { first, job } = yield* twoRuns
-      const elsewhere = yield* temporaryFolder
-      const theirs = join(elsewhere, "runs", "run_a")
-      mkdirSync(join(theirs, "capsule"), { recursive: true })
-      const { hold } = yield* StablePaths
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const held = yield* hold(job, theirs)
-          const other = yield* Effect.flatMap(StablePaths, (paths) => paths.hold(job, first)).pipe(
-            Effect.provide(Layer.fresh(stablePaths), { local: true })
-          )
-          expect(other).not.toBe(held)
-          expect(readlinkSync(held)).toBe(join(theirs, "capsule"))
-        })
-      )
-    }).pipe(Effect.provide(stablePaths))
+  it.live(
+    "a Capsule's stable path is not taken from another service with the same keys, whose Run continues to use it",
+    () =>
+      Effect.gen(function* () {
+        const { first, job } = yield* twoRuns
+        const elsewhere = yield* temporaryFolder
+        const theirs = join(elsewhere, "runs", "run_a")
+        mkdirSync(join(theirs, "capsule"), { recursive: true })
+        const { hold } = yield* StablePaths
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const held = yield* hold(job, theirs)
+            const other = yield* Effect.flatMap(StablePaths, (paths) => paths.hold(job, first)).pipe(
+              Effect.provide(Layer.fresh(stablePaths), { local: true })
+            )
+            expect(other).not.toBe(held)
+            expect(readlinkSync(held)).toBe(join(theirs, "capsule"))
+          })
+        )
+      }).pipe(Effect.provide(stablePaths))
   )
 
-  it.live("left by a killed service is removed with its run folder, unless another Run has it by now", () =>
+  it.live("a killed service's stable path is removed with its run folder, unless another Run already uses it", () =>
     Effect.gen(function* () {
       const { first, job, second } = yield* twoRuns
       const { hold } = yield* StablePaths

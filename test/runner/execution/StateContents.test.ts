@@ -81,12 +81,12 @@ test.each([
   '"resources":null,"outputs":null',
   '"outputs":{},"resources":[{"mode":"managed","type":"t","name":"n"}]',
   '"resources":[{"instances":null,"mode":"managed","type":"t","name":"n"},{"instances":[],"mode":"data"}]',
-  // The description comes after the instances, and the numbers have more digits than a double holds.
+  // The description comes after the instances, and the numbers have more digits than a double can represent.
   `"resources":[{"instances":[{"attributes":{"id":"ü","n":12345678901234567890},"index_key":12345678901234567890},{}],
     "name":"n","type":"t","mode":"managed","more":[{"instances":[{"attributes":{}}]}]},
     {"mode":"managed","type":"u","name":"m","instances":[{"attributes":{"a":{"instances":[1]}}}]}],
     "outputs":{"o":{"value":12345678901234567890,"type":"number"}}`,
-  // Anything that a data source marks as sensitive is a secret of the state too.
+  // Every value that a data source marks as sensitive is also a secret of the state.
   `"resources":[{"mode":"data","type":"t","name":"n","instances":[{"attributes":{"p":"secret"},
     "sensitive_attributes":[[{"type":"get_attr","value":"p"}]]}]}]`
 ])("is the same when it is read part by part: %s", async (document) => {
@@ -101,7 +101,7 @@ test.each([
   expect(shown(parts)).toEqual(shown(whole))
 })
 
-test("only one object of a state that is read in parts is in memory at a time", async () => {
+test("reading a state in parts keeps only one of its objects in memory at a time", async () => {
   const count = 50
   const instance = (at: number) => ({ index_key: at, attributes: { id: `id-${at}` } })
   const bytes = bytesOf({

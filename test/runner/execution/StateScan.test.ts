@@ -87,19 +87,19 @@ const parsed = (content: Uint8Array) =>
     resourceCount: managed?.length
   }))
 
-describe("a state that is only scanned", () => {
-  test.each(states)("has the same identity as when it is parsed: %s", async (content) => {
+describe("Scanned states", () => {
+  test.each(states)("a scanned state has the same identity as a parsed one: %s", async (content) => {
     const found = await scanned(bytes(content))
     expect(Option.isSome(found)).toBe(true)
     expect(found).toEqual(parsed(bytes(content)))
   })
 
-  test.each(others)("is not a state if the parser also refuses it: %s", async (content) => {
+  test.each(others)("the scan refuses every document that the parser refuses: %s", async (content) => {
     expect(Option.isNone(parsed(bytes(content)))).toBe(true)
     expect(Option.isNone(await scanned(bytes(content)))).toBe(true)
   })
 
-  test.each(states)("is not a state when cut anywhere: %s", async (content) => {
+  test.each(states)("the scan refuses a state that is cut anywhere: %s", async (content) => {
     const whole = bytes(content.trimEnd())
     for (let end = 0; end < whole.length; end += 1) {
       expect({ end, isNone: Option.isNone(await scanned(whole.subarray(0, end))) }).toEqual({ end, isNone: true })
@@ -113,7 +113,7 @@ describe("a state that is only scanned", () => {
     }
   )
 
-  test("is not a state when it is not UTF-8, or is nested more deeply than any tool writes", async () => {
+  test("the scan refuses a state that is not UTF-8, or is nested more deeply than any tool writes", async () => {
     const latin = Buffer.from(`{${head}, "a": "ü"}`, "latin1")
     expect(Option.isNone(await scanned(latin))).toBe(true)
     const nested = (depth: number) => bytes(`{${head}, "a": ${"[".repeat(depth)}${"]".repeat(depth)}}`)

@@ -6,8 +6,8 @@ const encoded = (text: string) => new TextEncoder().encode(text)
 const rewritten = (text: string, serial: number) =>
   Option.getOrUndefined(Option.map(withSerial(encoded(text), serial), (bytes) => new TextDecoder().decode(bytes)))
 
-describe("a state file with a different serial", () => {
-  test("differs only in its own serial", () => {
+describe("State serials", () => {
+  test("changing a state file's serial changes only its own serial", () => {
     const state = (serial: number) => `{
   "version": 4,
   "lineage": "a \\"serial\\": 3 b",
@@ -19,13 +19,13 @@ describe("a state file with a different serial", () => {
     expect(rewritten(state(3), 12)).toBe(state(12))
   })
 
-  test("is found after nested members with the same name", () => {
+  test("a state's serial is found after nested members with the same name", () => {
     expect(rewritten('{"a":{"serial":1},"b":[{"serial":2}],"serial" : 3}', 9)).toBe(
       '{"a":{"serial":1},"b":[{"serial":2}],"serial" : 9}'
     )
   })
 
-  test("is not produced from anything else", () => {
+  test("changing the serial of anything else than a state is refused", () => {
     for (const text of ['{"lineage":"x"}', '[{"serial":1}]', "", '{"serial":"1"}', '{"a":"serial"}', '{"serial'])
       expect(rewritten(text, 2)).toBeUndefined()
     expect(Option.isNone(withSerial(new Uint8Array([0xff, 0xfe]), 1))).toBe(true)

@@ -13,7 +13,7 @@ const linesOf = (chunks: ReadonlyArray<Uint8Array>) => {
 }
 
 describe("MessageLines", () => {
-  test("the lines do not depend on how the output is split", () => {
+  test("the lines of tool output do not depend on how the output is split", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme" })), fc.array(fc.nat(9)), (texts, sizes) => {
         const whole = bytes(texts.map((text) => text.replaceAll(/[\r\n]/g, "")).join("\n"))
@@ -38,14 +38,14 @@ describe("MessageLines", () => {
     expect(rest).toEqual([])
   })
 
-  test("only a state printed by the tool may be longer", () => {
+  test("only a state printed by the tool may exceed the length of a line", () => {
     const dump = `{"@level":"info","@message":"Emergency state dump","state":"${"x".repeat(2 * longestMessage)}"}`
     expect(linesOf([bytes(dump)])).toEqual([{ text: dump, cut: false }])
   })
 })
 
 describe("parseToolMessage", () => {
-  test("anything that is not a message goes to the log", () => {
+  test("tool output that is not a message goes to the log", () => {
     for (const line of ["", "plain", "{", "[]", "null", '{"type":"version"}', '{"@message":3}']) {
       expect(Option.isNone(parseToolMessage(line))).toBe(true)
     }
@@ -61,7 +61,7 @@ describe("parseToolMessage", () => {
     }
   })
 
-  test("diagnostics keep their location", () => {
+  test("tool diagnostics keep their location", () => {
     const line = JSON.stringify({
       "@message": "Error: x",
       type: "diagnostic",
@@ -101,7 +101,7 @@ describe("parseState", () => {
     ]
   }
 
-  test("counts managed instances and finds values that the state marks as sensitive", () => {
+  test("reading a state counts managed instances and finds values marked as sensitive", () => {
     const parsed = Option.getOrUndefined(parseState(bytes(JSON.stringify(state))))
     expect(parsed).toMatchObject({ serial: 3, lineage: "l", resourceCount: 2 })
     expect(parsed?.sensitiveTexts).toEqual(["output-secret", "attribute-secret"])
@@ -128,7 +128,7 @@ describe("parseState", () => {
     expect(Option.getOrUndefined(parsed)).toMatchObject({ serial: 1, lineage: "l", outputs: undefined })
   })
 
-  test("a state continues its base", () => {
+  test("a state continues its base only with the same lineage and at least the same serial", () => {
     const base = { lineage: "l", serial: 2 }
     expect(continuationProblem(undefined, base)).toBeUndefined()
     expect(continuationProblem(base, base)).toBeUndefined()

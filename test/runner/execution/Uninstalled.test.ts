@@ -22,7 +22,7 @@ const phasesOf = ({ events }: Recorded) =>
 
 const linesOf = ({ logs }: Recorded) => logs.map(({ text }) => text)
 
-/** Prints the collector's settings as a program in the module sees them. */
+/** Prints the collector's settings as seen by a program in the module. */
 const tellCollector = 'provisioner "local-exec" {\n    command = "echo collector=$GOGC/$GOMEMLIMIT"\n  }'
 
 const child = `variable "size" {\n  type = number\n}\nresource "terraform_data" "child" {\n  input = var.size\n}\n`
@@ -38,8 +38,8 @@ afterAll(dispose)
 const alone = (folder: string, files: Tree, more: Partial<Placed<PlanJob>> = {}) =>
   planJob(folder, files, { selfContained: true, tool: { ...terraform, path: plainTerraform }, ...more })
 
-describe("a module with nothing to install", () => {
-  live("is planned, applied, planned again and destroyed without installing anything", () =>
+describe("Nothing to install", () => {
+  live("a module with nothing to install is planned, applied and destroyed without an installation", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -73,7 +73,7 @@ describe("a module with nothing to install", () => {
     })
   )
 
-  live("is refused by the tool if the scan was wrong, before anything is planned", () =>
+  live("a module is refused by the tool if the scan was wrong, before anything is planned", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -93,7 +93,7 @@ describe("a module with nothing to install", () => {
     })
   )
 
-  live("is initialised anyway when something else may need it", () =>
+  live("a module is initialised anyway when something else may need it", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -131,7 +131,7 @@ describe("a module with nothing to install", () => {
     })
   )
 
-  it.live("is distinguished from a module with a provider, whose plugin keeps its own collector", () =>
+  it.live("a module with a provider is initialised, and its plugin keeps its own garbage collector settings", () =>
     onStage(({ job, folder }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner

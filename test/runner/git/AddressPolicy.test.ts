@@ -57,7 +57,7 @@ describe("AddressPolicy", () => {
   ])
     test(`${JSON.stringify(address)} is not public`, () => expect(isPublicAddress(address)).toBe(false))
 
-  test("distinguishes addresses from names", () => {
+  test("the address policy distinguishes addresses from names", () => {
     expect(hostAddress("[::1]")).toBe("::1")
     expect(hostAddress("127.0.0.1")).toBe("127.0.0.1")
     expect(hostAddress("localhost")).toBeUndefined()

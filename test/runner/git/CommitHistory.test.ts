@@ -30,7 +30,7 @@ const historyOf = (url: string, commit: string) =>
 
 describe("GitRemote.history", () => {
   for (const server of ["git http-backend", "the built-in Git server"] as const)
-    it.live(`reads messages and counts the commits ahead as git rev-list does, from ${server}`, () =>
+    it.live(`the history reads messages and counts the commits ahead as git rev-list does, from ${server}`, () =>
       Effect.gen(function* () {
         const { gitdir, commits } = yield* repositoryOf(5)
         const [, base = "", , fork = "", tip = ""] = commits
@@ -55,7 +55,7 @@ describe("GitRemote.history", () => {
       })
     )
 
-  it.live("gives no number when the deployed commit is older than the history that is read", () =>
+  it.live("the history gives no count when the deployed commit is older than the history that is read", () =>
     Effect.gen(function* () {
       const { gitdir, commits } = yield* repositoryOf(historyDepth + 2)
       const { url } = yield* serveRepository({ gitdir })
@@ -68,7 +68,7 @@ describe("GitRemote.history", () => {
     })
   )
 
-  it.live("asks nothing of a server that cannot leave the files out", () =>
+  it.live("the history sends no request to a server that cannot omit the files", () =>
     Effect.gen(function* () {
       const { gitdir, commits } = yield* repositoryOf(1)
       const { url } = yield* serveRepository({ gitdir, protocolV2: false })
@@ -78,7 +78,7 @@ describe("GitRemote.history", () => {
 })
 
 describe("GitRemote.namedRefs", () => {
-  it.live("lists branches and tags by name, with the commit of an annotated tag", () =>
+  it.live("the named refs are branches and tags by name, with the commit of an annotated tag", () =>
     Effect.gen(function* () {
       const { gitdir, commits } = yield* repositoryOf(2)
       const [first = "", second = ""] = commits

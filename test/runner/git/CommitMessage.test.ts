@@ -12,7 +12,7 @@ const commit = (message: string, lines: ReadonlyArray<string> = header) =>
 
 const authored = (line: string) => describeCommit(commit("Fix\n", [header[0] ?? "", line]))
 
-test("a commit's title, remaining message, author and time, without addresses", () => {
+test("a commit has a title, a remaining message, an author and a time, without addresses", () => {
   const message =
     "Deny the old export\n\nNobody reads it.\n\nCo-authored-by: Cy <cy@example.com>\nReviewed-by: Di <d@x.y>\n"
   expect(describeCommit(commit(message))).toEqual({
@@ -23,19 +23,19 @@ test("a commit's title, remaining message, author and time, without addresses", 
   })
 })
 
-test("a one-line message has only a title, and an empty one has an empty title", () => {
+test("a one-line message has only a title, and an empty message has an empty title", () => {
   expect(describeCommit(commit("One line\n")).body).toBeUndefined()
   expect(describeCommit(commit(""))).toMatchObject({ title: "" })
   expect(describeCommit(commit("\n\n  Late title \n"))).toMatchObject({ title: "Late title" })
 })
 
-test("control and bidirectional characters are made visible, and colours are removed", () => {
+test("control and bidirectional characters in a commit are made visible, and colours are removed", () => {
   const { body, title } = describeCommit(commit("\u001b[31mSafe\u001b[0m \u202egnp.exe\u2066\n\na\u0000b\rc\u2028d"))
   expect(title).toBe("Safe U+202Egnp.exeU+2066")
   expect(body).toBe("a\\x00b\\x0dcU+2028d")
 })
 
-test("title, remaining message and name are cut between characters, never inside one", () => {
+test("a commit's title, message and name are cut between characters, never inside one", () => {
   const { authorName, body, title } = describeCommit(
     commit(`${"😀".repeat(300)}\n\n${"b".repeat(9000)}`, [`author ${"n".repeat(300)} <n@example.com> 1 +0000`])
   )
@@ -45,22 +45,22 @@ test("title, remaining message and name are cut between characters, never inside
   expect(authorName).toHaveLength(100)
 })
 
-test("a name that is an address loses its domain, and an empty name is absent", () => {
+test("an author name that is an address loses its domain, and an empty name is absent", () => {
   expect(authored("author ada@example.com <ada@example.com> 1 +0000").authorName).toBe("ada")
   expect(authored("author  <ada@example.com> 1 +0000").authorName).toBeUndefined()
 })
 
-test("anything that is not a Git author line is left out", () => {
+test("lines of a commit that are not Git author lines are ignored", () => {
   expect(authored("author Ada")).toEqual({ title: "Fix" })
   expect(authored("author Ada <a@b.c> 999999999999 +0000")).toEqual({ title: "Fix", authorName: "Ada" })
 })
 
-test("a signature cannot name another author", () => {
+test("a commit's signature cannot name another author", () => {
   const lines = ["gpgsig -----BEGIN", " author Eve <e@x.y> 5 +0000", " -----END", ...header]
   expect(describeCommit(commit("Fix", lines)).authorName).toBe("Ada Lovelace")
 })
 
-test("a message is decoded with the commit's encoding, or as UTF-8 if that encoding is unknown", () => {
+test("a commit's message is decoded with its encoding, or as UTF-8 if that encoding is unknown", () => {
   const latin = Buffer.from(`${header.join("\n")}\nencoding ISO-8859-1\n\nGr\u00fc\u00dfe\n`, "latin1")
   expect(describeCommit(latin).title).toBe("Grüße")
   expect(describeCommit(commit("Grüße", [...header, "encoding klingon"])).title).toBe("Grüße")

@@ -21,7 +21,7 @@ const header = `Bearer ${token}`
 const credentialsFor = (...allowed: ReadonlyArray<string>) =>
   GitCredentials.bearer(Redacted.make(token), origins(...allowed))
 
-/** Bypasses the parser: the layers below must not depend on how a Source was written. */
+/** Bypasses the parser, because the layers below must not depend on how a Source was written. */
 const unchecked = (url: string) => GitAddress.make(url)
 
 const limits = {
@@ -83,7 +83,7 @@ const ways: ReadonlyArray<readonly [string, Way]> = [
   ["the fetch by native git", fetchBy("native")]
 ]
 
-/** Two Git servers; the credentials are only for the first one. */
+/** Two Git servers; the credentials are only for the first server. */
 const servers = Effect.gen(function* () {
   const { gitdir, second } = yield* repository
   const trusted = yield* serveByHttpBackend(gitdir)
@@ -91,9 +91,9 @@ const servers = Effect.gen(function* () {
   return { trusted, foreign, commit: second }
 })
 
-describe("credentials are sent only to their own origins", () => {
+describe("Credential origins", () => {
   for (const [name, send] of ways.filter(([name]) => name !== "the newest version"))
-    it.live(`${name} signs in where that is allowed`, () =>
+    it.live(`${name} sends credentials to their own origins`, () =>
       Effect.gen(function* () {
         const { commit, foreign, trusted } = yield* servers
         const allowed = credentialsFor(trusted.origin, `${foreign.origin}/repository.git/`)
@@ -107,7 +107,7 @@ describe("credentials are sent only to their own origins", () => {
     )
 
   for (const [name, send] of ways)
-    it.live(`${name} makes no request elsewhere`, () =>
+    it.live(`${name} makes no request with credentials to other origins`, () =>
       Effect.gen(function* () {
         const { commit, foreign, trusted } = yield* servers
         const elsewhere = [
@@ -193,8 +193,8 @@ describe("credentials are sent only to their own origins", () => {
       )
 })
 
-describe("the credentials that a process receives", () => {
-  it.effect("keep their origins, and reveal their secret to no one else", () =>
+describe("Process credentials", () => {
+  it.effect("credentials passed to a process keep their origins, and reveal their secret to no other process", () =>
     Effect.gen(function* () {
       const credentials = credentialsFor("https://git.example.com/team/")
       const encoded = yield* Schema.encodeEffect(GitCredentials.Handed)(credentials)

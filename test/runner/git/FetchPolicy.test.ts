@@ -80,7 +80,8 @@ describe("GitAddress", () => {
     "https://192.168.0.1/a",
     `https://github.com/${"a".repeat(2048)}`
   ])
-    test(`refuses ${JSON.stringify(text.slice(0, 60))}`, () => expect(Result.isFailure(parse(text))).toBe(true))
+    test(`the address ${JSON.stringify(text.slice(0, 60))} is refused`, () =>
+      expect(Result.isFailure(parse(text))).toBe(true))
 
   test("an allowed origin may be plain http and private, and no other origin may", () => {
     expect(Result.isSuccess(parse("http://127.0.0.1:3000/a.git", ["http://127.0.0.1:3000"]))).toBe(true)
@@ -90,7 +91,7 @@ describe("GitAddress", () => {
     expect(Result.isSuccess(parse("http://u:p@127.0.0.1:3000/a.git", ["http://127.0.0.1:3000"]))).toBe(false)
   })
 
-  test("the refusal never repeats the input", () => {
+  test("refusing an address never repeats the input", () => {
     for (const text of ["https://user:hunter2@h/r", "https://h/r?token=hunter2", "hunter2"])
       expect(message(text)).not.toContain("hunter2")
   })

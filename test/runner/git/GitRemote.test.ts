@@ -9,7 +9,7 @@ import { newest, origins, refused, repository, resolve, tagOf } from "./support/
 
 describe("GitRemote.resolve", () => {
   for (const protocolV2 of [true, false])
-    it.live(`finds the target of each kind of ref, protocol v2 ${protocolV2 ? "on" : "off"}`, () =>
+    it.live(`Git finds the target of each kind of ref, protocol v2 ${protocolV2 ? "on" : "off"}`, () =>
       Effect.gen(function* () {
         const { gitdir, first, second } = yield* repository
         yield* commitFiles({ gitdir, branch: "both", files: { "b.tf": "" } })
@@ -38,7 +38,7 @@ describe("GitRemote.resolve", () => {
       })
     )
 
-  it.live("reports an empty repository as such", () =>
+  it.live("Git reports an empty repository as such", () =>
     Effect.gen(function* () {
       const gitdir = `${yield* temporaryFolder}/repository`
       yield* createRepository({ gitdir })
@@ -47,7 +47,7 @@ describe("GitRemote.resolve", () => {
     })
   )
 
-  it.live("signs in, and reveals its credentials to nobody", () =>
+  it.live("Git signs in, and reveals its credentials to nobody", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const basic = Buffer.from("me:hunter2").toString("base64")
@@ -64,7 +64,7 @@ describe("GitRemote.resolve", () => {
 })
 
 describe("GitRemote.newestStableTag", () => {
-  it.live("returns the newest tag with the commit it peels to", () =>
+  it.live("Git returns the newest tag with the commit it peels to", () =>
     Effect.gen(function* () {
       const { gitdir, first, second } = yield* repository
       yield* tagCommit({ gitdir, name: "v1.9.0", target: second })

@@ -20,8 +20,8 @@ import {
   urlOf
 } from "./support/RemoteFixture.ts"
 
-describe("hostile Git servers", () => {
-  it.live("a redirect is never followed and never receives the credentials", () =>
+describe("Hostile Git servers", () => {
+  it.live("a Git redirect is never followed and never receives the credentials", () =>
     Effect.gen(function* () {
       const sentinel = yield* httpServer((_request, response) => void response.end())
       for (const status of [301, 302, 307, 308]) {
@@ -50,7 +50,7 @@ describe("hostile Git servers", () => {
     [429, "GitUnreachable"],
     [503, "GitUnreachable"]
   ] as const)
-    it.live(`status ${status} is ${expected}`, () =>
+    it.live(`a Git server's status ${status} is reported as ${expected}`, () =>
       Effect.gen(function* () {
         const { url } = yield* httpServer((_request, response) => void response.writeHead(status).end("secret page"))
         const error = yield* refused({ url })
@@ -97,7 +97,7 @@ describe("hostile Git servers", () => {
   it.live("a server with a retry time receives one more request after that time, and never a third", () =>
     Effect.gen(function* () {
       for (const status of [429, 503]) {
-        /** Asks to wait this many times, then answers. */
+        /** Requests a retry this many times, then responds. */
         const busyFor = (times: number) => {
           let left = times
           return httpServer((request, response) => {
@@ -115,26 +115,24 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live(
-    "a server with a longer retry time than the limit receives no other request, and the error contains the time",
-    () =>
-      Effect.gen(function* () {
-        const later = new Date(Date.now() + 3_600_000).toUTCString()
-        for (const [header, expected] of [
-          ["3600", /wait 3600 seconds/],
-          [later, /wait 3[56]\d\d seconds/]
-        ] as const) {
-          const { requests, url } = yield* httpServer(
-            (_request, response) => void response.writeHead(429, { "retry-after": header }).end()
-          )
-          const error = yield* refused({ url })
-          expect(error.message).toMatch(expected)
-          expect(requests).toHaveLength(1)
-        }
-      })
+  it.live("a server with a retry time above the limit receives no other request, and the error has the time", () =>
+    Effect.gen(function* () {
+      const later = new Date(Date.now() + 3_600_000).toUTCString()
+      for (const [header, expected] of [
+        ["3600", /wait 3600 seconds/],
+        [later, /wait 3[56]\d\d seconds/]
+      ] as const) {
+        const { requests, url } = yield* httpServer(
+          (_request, response) => void response.writeHead(429, { "retry-after": header }).end()
+        )
+        const error = yield* refused({ url })
+        expect(error.message).toMatch(expected)
+        expect(requests).toHaveLength(1)
+      }
+    })
   )
 
-  it.live("protocol v0: refs that Git allows are listed, and others are skipped", () =>
+  it.live("a protocol v0 server's valid refs are listed, and its other refs are skipped", () =>
     Effect.gen(function* () {
       const names = [
         "refs/heads/main",
@@ -160,7 +158,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("protocol v0: an empty repository and a SHA-256 repository are reported as such", () =>
+  it.live("a protocol v0 server's empty or SHA-256 repository is reported as such", () =>
     Effect.gen(function* () {
       const start = listing.slice(0, 2)
       const zero = encodePacket(`${"0".repeat(40)} capabilities^{}\0shallow\n`)
@@ -208,7 +206,7 @@ describe("hostile Git servers", () => {
       })
     )
 
-  it.live("a refusal in the protocol is shown without its control characters", () =>
+  it.live("a refusal in the Git protocol is shown without its control characters", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer(advertisement(encodePacket("ERR no\u001b[2Jaccess\n"), flushPacket))
       const error = yield* refused({ url })
@@ -230,7 +228,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("an endless response is cut off at the limit", () =>
+  it.live("an endless Git response is cut off at the limit", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.setHeader("content-type", "application/x-git-upload-pack-advertisement")
@@ -248,7 +246,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("too many refs are cut off at the limit", () =>
+  it.live("too many Git refs are cut off at the limit", () =>
     Effect.gen(function* () {
       const refs = Array.from({ length: 20 }, (_, index) => encodePacket(`${commit} refs/heads/b${index}\n`))
       const { url } = yield* httpServer(advertisement(...listing, ...refs, flushPacket))
@@ -257,7 +255,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("a server that falls silent is abandoned", () =>
+  it.live("a Git server that falls silent is abandoned", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.setHeader("content-type", "application/x-git-upload-pack-advertisement")
@@ -267,7 +265,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.effect("a server that never responds is abandoned at the deadline", () =>
+  it.effect("a Git server that never responds is abandoned at the deadline", () =>
     Effect.gen(function* () {
       const { url, requests } = yield* httpServer(() => {})
       const fiber = yield* Effect.forkScoped(

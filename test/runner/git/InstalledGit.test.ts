@@ -39,7 +39,7 @@ const program = (folder: string, version: string) => {
 }
 
 describe("InstalledGit", () => {
-  it.live("is not searched for when switched off", () =>
+  it.live("installed git is not searched for when switched off", () =>
     Effect.gen(function* () {
       expect(yield* usable("off")).toBeUndefined()
     })
@@ -53,7 +53,7 @@ describe("InstalledGit", () => {
     ["1.99.0", false],
     ["what", false]
   ] as const)
-    it.live(`${version} is ${found ? "good enough" : "skipped"}`, () =>
+    it.live(`installed git ${version} is ${found ? "good enough" : "skipped"}`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         program(folder, version)
@@ -66,7 +66,7 @@ describe("InstalledGit", () => {
       })
     )
 
-  it.live("leaves servers whose certificates are trusted only by this runtime to this runtime", () =>
+  it.live("installed git is not used for servers whose certificates only this runtime trusts", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       program(folder, "2.50.0")
@@ -79,7 +79,7 @@ describe("InstalledGit", () => {
 describe("AllowedOrigin", () => {
   const accepts = Schema.is(AllowedOrigin)
   for (const origin of ["http://127.0.0.1:3000", "https://git.internal", "http://[::1]:3000"])
-    test(`${origin} is accepted`, () => expect(accepts(origin)).toBe(true))
+    test(`the allowed origin ${origin} is accepted`, () => expect(accepts(origin)).toBe(true))
   for (const origin of [
     "http://a/",
     "http://a/b",
@@ -92,5 +92,5 @@ describe("AllowedOrigin", () => {
     "null",
     "http://u@a"
   ])
-    test(`${origin} is refused`, () => expect(accepts(origin)).toBe(false))
+    test(`the allowed origin ${origin} is refused`, () => expect(accepts(origin)).toBe(false))
 })

@@ -11,7 +11,7 @@ import { delta, kinds, object, pack, packedZeros, packServer, stored, zeros } fr
 
 const gigabytes = 128
 const mebibyte = 1024 * 1024
-/** Far less than a bomb needs: a sync above it ends with `rssBytes`. */
+/** Far less than a bomb needs; a sync that exceeds it ends with `rssBytes`. */
 const limits = { rssBytes: 400 * mebibyte, totalBytes: 64 * mebibyte, fileBytes: 16 * mebibyte }
 const mostDisk = 16 * mebibyte
 
@@ -20,7 +20,7 @@ const folderBytes = (folder: string): number =>
     .readdirSync(folder, { recursive: true, encoding: "utf8" })
     .reduce((sum, name) => sum + (fs.statSync(`${folder}/${name}`, { throwIfNoEntry: false })?.size ?? 0), 0)
 
-/** Syncs, in the process that a sync has, from a server that sends this pack; also returns the most the sync had on disk. */
+/** Syncs in a sync process from a server that sends this pack, and also returns the sync's peak disk usage. */
 const syncFrom = Effect.fnUntraced(function* (native: "off" | "required", bytes: Buffer, commit?: string) {
   const real = yield* repository({ "a.tf": "a" })
   const server = yield* packServer(new URL(real.url).origin, bytes, { commit: real.commit, as: commit ?? real.commit })
@@ -39,7 +39,7 @@ const syncFrom = Effect.fnUntraced(function* (native: "off" | "required", bytes:
 
 const emptyTree = stored(kinds.tree, Buffer.alloc(0))
 
-/** A repository with one commit, whose only file is this blob, in objects that need nothing from a disk. */
+/** A repository with one commit whose only file is this blob, in objects that need nothing from a disk. */
 const commitOf = (blob: string) => {
   const hash = (type: string, content: Buffer) =>
     createHash("sha1").update(`${type} ${content.length}\0`).update(content).digest("hex")
@@ -49,7 +49,7 @@ const commitOf = (blob: string) => {
   return { oid: hash("commit", commit), objects: [stored(kinds.commit, commit), stored(kinds.tree, tree)] }
 }
 
-describe("a pack is refused while it is unpacked", () => {
+describe("Oversized packs", () => {
   const ways = [
     ["isomorphic-git", "off"],
     ["native git", "required"]
@@ -73,7 +73,7 @@ describe("a pack is refused while it is unpacked", () => {
     ]
   ] as const)
     for (const [way, native] of ways)
-      it.live(`${name}, by ${way}`, () =>
+      it.live(`a pack is refused while it is unpacked: ${name}, by ${way}`, () =>
         Effect.gen(function* () {
           const bytes = bomb()
           expect(bytes.length).toBeLessThan(4 * mebibyte)
@@ -83,7 +83,7 @@ describe("a pack is refused while it is unpacked", () => {
         })
       )
 
-  it.live("a hundred million objects that are only announced, by isomorphic-git and by native git", () =>
+  it.live("both gits refuse a pack that announces a hundred million objects", () =>
     Effect.gen(function* () {
       const bytes = pack([emptyTree], 100_000_000)
       expect((yield* syncFrom("off", bytes)).outcome).toMatchObject({
@@ -96,7 +96,7 @@ describe("a pack is refused while it is unpacked", () => {
   )
 
   for (const [way, native] of ways)
-    it.live(`an object that unpacks to two gibibytes with a size of ten bytes, by ${way}`, () =>
+    it.live(`an object of two gibibytes that states a size of ten bytes is refused by ${way}`, () =>
       Effect.gen(function* () {
         const bytes = pack([object(kinds.blob, 10, packedZeros(gigabytes))])
         const { outcome, most } = yield* syncFrom(native, bytes)
@@ -109,7 +109,7 @@ describe("a pack is refused while it is unpacked", () => {
     ["isomorphic-git", "off", "totalBytes"],
     ["native git", "required", "fileBytes"]
   ] as const)
-    it.live(`a file of half a gibibyte, by ${way}`, () =>
+    it.live(`a file of half a gibibyte is refused by ${way}`, () =>
       Effect.gen(function* () {
         const chunks = 32
         const hash = createHash("sha1").update(`blob ${zeros(chunks)}\0`)
@@ -123,7 +123,7 @@ describe("a pack is refused while it is unpacked", () => {
     )
 
   for (const [way, native] of ways)
-    it.live(`a pack within every bound is a snapshot, with a chain of a hundred deltas, by ${way}`, () =>
+    it.live(`a pack within every limit becomes a snapshot, with a chain of a hundred deltas, by ${way}`, () =>
       Effect.gen(function* () {
         const file = Buffer.alloc(100, 0x20)
         const { objects, oid } = commitOf(createHash("sha1").update("blob 100\0").update(file).digest("hex"))
@@ -136,11 +136,11 @@ describe("a pack is refused while it is unpacked", () => {
     )
 })
 
-describe("the limits of a pack", () => {
+describe("Pack limits", () => {
   const exceeded = (bytes: Buffer, bounds: Partial<ReturnType<typeof packBounds>> = {}) =>
     Effect.promise(() => refusedPack(bytes, { ...packBounds(limits), ...bounds }))
 
-  it.live("one object, as the pack states it", () =>
+  it.live("a pack limits the stated size of one object", () =>
     Effect.gen(function* () {
       const bytes = pack([object(kinds.blob, zeros(1), packedZeros(1))])
       expect(yield* exceeded(bytes, { objectBytes: zeros(1) })).toBeUndefined()
@@ -148,7 +148,7 @@ describe("the limits of a pack", () => {
     })
   )
 
-  it.live("all objects together, however small each is", () =>
+  it.live("a pack limits the total of all objects, however small each object is", () =>
     Effect.gen(function* () {
       const one = object(kinds.blob, zeros(1), packedZeros(1))
       const within = pack(Array<Buffer>(4).fill(one))
@@ -157,7 +157,7 @@ describe("the limits of a pack", () => {
     })
   )
 
-  it.live("the total that many deltas rebuild from one small object", () =>
+  it.live("a pack limits the total that many deltas rebuild from one small object", () =>
     Effect.gen(function* () {
       const base = stored(kinds.blob, Buffer.alloc(60_000, 1))
       const copies = Array.from({ length: 1000 }, () => ({ bytes: 60_000 }))
@@ -186,7 +186,7 @@ describe("the limits of a pack", () => {
     })
   )
 
-  it.live("objects are counted before any is unpacked", () =>
+  it.live("the objects of a pack are counted before any object is unpacked", () =>
     Effect.gen(function* () {
       const bytes = pack(Array<Buffer>(3).fill(emptyTree))
       expect(yield* exceeded(bytes, { objects: 3 })).toBeUndefined()

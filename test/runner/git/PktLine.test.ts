@@ -10,7 +10,7 @@ import {
 } from "../../../runner/git/PktLine.ts"
 
 describe("packets", () => {
-  test("are read back as written", () => {
+  test("packets are read back as written", () => {
     const message = Buffer.concat([
       encodePacket("a\n"),
       delimPacket,
@@ -24,7 +24,7 @@ describe("packets", () => {
   })
 
   for (const text of ["00", "zzzz", "0003", "0002", "0006a", "ffff", "-001", "0x10"])
-    test(`${text} is refused`, () => expect(Result.isFailure(parsePackets(Buffer.from(text)))).toBe(true))
+    test(`the packet ${text} is refused`, () => expect(Result.isFailure(parsePackets(Buffer.from(text)))).toBe(true))
 
   test("side-band data is split when a packet is full", () => {
     const bytes = Buffer.alloc(140_000, 7)

@@ -11,7 +11,7 @@ const pick = (...tags: ReadonlyArray<string>) =>
     }
   )
 
-describe("newest stable version (G17)", () => {
+describe("Stable versions (G17)", () => {
   for (const [tags, expected] of [
     [["v1.2.3", "1.2.3"], "GitVersionAmbiguous"],
     [["v1.2.3", "1.2.3", "v1.2.4"], "v1.2.4 = 1.2.4 @ c:v1.2.4"],
@@ -46,7 +46,8 @@ describe("newest stable version (G17)", () => {
     ],
     [[], "GitNoStableVersion"]
   ] as const)
-    test(`${JSON.stringify(tags).slice(0, 90)} -> ${expected}`, () => expect(pick(...tags)).toBe(expected))
+    test(`the newest stable version of ${JSON.stringify(tags).slice(0, 90)} is ${expected}`, () =>
+      expect(pick(...tags)).toBe(expected))
 
   test("a branch is not a tag", () =>
     expect(Result.isFailure(newestStableVersion([{ name: "refs/heads/v1.0.0", oid: "a", commit: "a" }]))).toBe(true))

@@ -42,7 +42,7 @@ const refusal = (server: AuthorizationServer, allowOrigins: ReadonlyArray<string
     Effect.provide(Layer.fresh(client(allowOrigins, addresses)))
   )
 
-it.live("metadata from another issuer, without PKCE, or behind a redirect is not used", () =>
+it.live("OAuth metadata from another issuer, without PKCE, or behind a redirect is not used", () =>
   Effect.gen(function* () {
     const { issuer, state } = yield* pliantServer
     const told = (metadata: Readonly<Record<string, unknown>>) => {
@@ -55,7 +55,7 @@ it.live("metadata from another issuer, without PKCE, or behind a redirect is not
     expect(yield* told({ code_challenge_methods_supported: undefined })).toContain("PKCE")
     expect(yield* told({ authorization_endpoint: "javascript:alert(1)" })).toContain("no https address")
     expect(yield* told({ authorization_endpoint: "http://elsewhere.example/authorize" })).toContain("no https address")
-    // When the operator knows that the server's metadata omits it, a challenge is sent anyway, and never in plain text.
+    // When the operator knows that the server's metadata omits PKCE, svc sends a challenge anyway, and never in plain text.
     state.metadata = { code_challenge_methods_supported: undefined }
     const url = yield* startAt(at(issuer, { pkce: "sent" })).pipe(Effect.provide(client([issuer])))
     expect(new URL(url).searchParams.get("code_challenge_method")).toBe("S256")
@@ -72,7 +72,7 @@ it.live("plain http and private addresses are accepted only for origins that the
       "not public"
     )
     expect(state.reads).toBe(0)
-    // The same rule applies to the addresses given in the metadata.
+    // The same rule applies to the addresses in the metadata.
     state.metadata = {
       token_endpoint: "http://169.254.169.254/token",
       revocation_endpoint: "http://127.0.0.1:1/revoke"

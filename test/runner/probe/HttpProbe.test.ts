@@ -27,8 +27,8 @@ const asked = (url: string, allowOrigins: ReadonlyArray<string>, text?: string) 
     Effect.result
   )
 
-describe("an address requested after an apply", () => {
-  it.live("is refused like an address for Git: no connection is made", () =>
+describe("Address checks", () => {
+  it.live("a checked address is refused like an address for Git, without a connection", () =>
     Effect.gen(function* () {
       let connections = 0
       const { port } = yield* server(() => {
@@ -55,25 +55,23 @@ describe("an address requested after an apply", () => {
     })
   )
 
-  it.live(
-    "is judged by its status and by whether the first 64 KiB of its body contain a string; a redirect counts as a response",
-    () =>
-      Effect.gen(function* () {
-        const { port } = yield* server((request) => {
-          const { pathname } = new URL(request.url)
-          if (pathname === "/moved") return Response.redirect("https://elsewhere.example.com/", 302)
-          return new Response(pathname === "/late" ? `${"x".repeat(64 * 1024)}ready` : "it is ready")
-        })
-        const origin = `http://127.0.0.1:${port}`
-        const at = (path: string, text?: string) => asked(`${origin}${path}`, [origin], text)
-        expect(yield* at("/moved")).toMatchObject({ success: { status: 302 } })
-        expect(yield* at("/", "ready")).toMatchObject({ success: { status: 200, holds: true } })
-        expect(yield* at("/", "absent")).toMatchObject({ success: { holds: false } })
-        expect(yield* at("/late", "ready")).toMatchObject({ success: { holds: false } })
+  it.live("a checked address passes by its status and by a string in the first 64 KiB of its body", () =>
+    Effect.gen(function* () {
+      const { port } = yield* server((request) => {
+        const { pathname } = new URL(request.url)
+        if (pathname === "/moved") return Response.redirect("https://elsewhere.example.com/", 302)
+        return new Response(pathname === "/late" ? `${"x".repeat(64 * 1024)}ready` : "it is ready")
       })
+      const origin = `http://127.0.0.1:${port}`
+      const at = (path: string, text?: string) => asked(`${origin}${path}`, [origin], text)
+      expect(yield* at("/moved")).toMatchObject({ success: { status: 302 } })
+      expect(yield* at("/", "ready")).toMatchObject({ success: { status: 200, holds: true } })
+      expect(yield* at("/", "absent")).toMatchObject({ success: { holds: false } })
+      expect(yield* at("/late", "ready")).toMatchObject({ success: { holds: false } })
+    })
   )
 
-  it.effect("is retried until it returns the expected response, but no longer than its timeout", () =>
+  it.effect("a checked address is retried until it returns the expected response or its timeout elapses", () =>
     Effect.gen(function* () {
       const awaited = (answers: ReadonlyArray<number>, isFinal = false) => {
         let index = 0
@@ -103,7 +101,7 @@ describe("an address requested after an apply", () => {
     })
   )
 
-  it.effect("must be http, and a path must remain on its host", () =>
+  it.effect("a checked address must be http, and its path must remain on its host", () =>
     Effect.sync(() => {
       expect(checkedUrl("https://site.example.com/a?b=1#c", undefined)?.href).toBe("https://site.example.com/a?b=1")
       expect(checkedUrl("https://site.example.com/a?b=1", "/healthz")?.href).toBe("https://site.example.com/healthz")

@@ -11,8 +11,8 @@ const keyed = (addressKey: string, users: ReadonlyArray<string>) => {
 }
 const [alice, bob] = ["alice-secret", "bob-secret"]
 
-describe("a secret instance key in an address", () => {
-  test("is the same for any order of the secrets, and differs between secrets and between Capsules", () => {
+describe("Secret instance keys", () => {
+  test("a hidden instance key is the same in any order of secrets, and differs by secret and Capsule", () => {
     const address = (key: string) => `module.u["${key}"].terraform_data.t["eu"]`
     const shown = keyed("one", [alice, bob]).address(address(alice))
     expect(shown).toMatch(/^module\.u\["\[redacted key [0-9a-f]{12}\]"\]\.terraform_data\.t\["eu"\]$/)
@@ -21,20 +21,20 @@ describe("a secret instance key in an address", () => {
     expect(keyed("two", [alice, bob]).address(address(alice))).not.toBe(shown)
   })
 
-  test("is hidden entirely, so that two such keys differ", () => {
+  test("a secret instance key is hidden entirely, but two such keys remain distinct", () => {
     const redactor = keyed("one", [alice])
     const [first, second] = [`x.y["a-${alice}"]`, `x.y["b-${alice}"]`].map((address) => redactor.address(address))
     expect(first).not.toBe(second)
     expect(first).not.toContain("a-")
   })
 
-  test("is the same in the tool's quoting and in a state's", () => {
+  test("a hidden instance key is the same in the tool's quoting and in a state's", () => {
     expect(hiddenKey("one", "a$${b}")).toBe(hiddenKey("one", "a${b}"))
     expect(hiddenKey("one", String.raw`a\u0062\"`)).toBe(hiddenKey("one", String.raw`ab\"`))
     expect(hiddenKey("one", "$a")).not.toBe(hiddenKey("one", "$$a"))
   })
 
-  test("is compared with its address in a state", () => {
+  test("a hidden instance key is compared with its address in a state", () => {
     const key = Redacted.make("one")
     const shown = keyed("one", [alice]).address(`x.y["${alice}"].z["eu"]`)
     expect(comparedAddress(key, shown)).toBe(comparedAddress(key, `x.y["${alice}"].z["eu"]`))

@@ -22,7 +22,7 @@ const pairsOf = (text: string) => bytesOf(text).map((byte) => byte.toString(16).
 const secret = "tok-5hWq9Zr/Lm2+Xv8KpTn4Ys7Bd1Fg6Hj3Qa0Ec=longer-than-one-line-of-any-dump"
 const wrapped = (text: string, width: number) => text.match(new RegExp(`.{1,${width}}`, "gs")) ?? []
 
-describe("a secret spread across several lines", () => {
+describe("Multi-line secrets", () => {
   const target = redactor(secret)
   const spellings: Readonly<Record<string, ReadonlyArray<string>>> = {
     "in two writes": [secret.slice(0, 11), secret.slice(11)],
@@ -41,7 +41,7 @@ describe("a secret spread across several lines", () => {
     )
   }
   for (const [name, lines] of Object.entries(spellings)) {
-    test(`becomes one mark: ${name}`, () => {
+    test(`a secret spread across several lines becomes one mark: ${name}`, () => {
       const result = visible(shown(target, ["before", ...lines, "after"]))
       expect([result[0], result.at(-1)]).toEqual(["before", "after"])
       // The rest is the padding, and up to five characters shown before the sixth arrived.
@@ -95,7 +95,7 @@ describe("a secret spread across several lines", () => {
     ["hexdump", "-c"]
   ]
   for (const [program, ...args] of dumps) {
-    test(`is hidden in the output of ${[program, ...args].join(" ")}`, () => {
+    test(`a multi-line secret is hidden in the output of ${[program, ...args].join(" ")}`, () => {
       const { stdout } = spawnSync(program, args, { input: `user ${secret} and so on`, encoding: "utf8" })
       const lines = stdout.split("\n").map((line) => line.trimEnd())
       const result = visible(shown(target, ["before", ...lines.filter((line) => line !== ""), "after"]))
@@ -111,7 +111,7 @@ describe("a secret spread across several lines", () => {
     })
   }
 
-  test("does not join separate pieces of output", () => {
+  test("redaction does not join separate pieces of output", () => {
     expect([shown(target, [secret.slice(0, 5)]), shown(target, [secret.slice(5)])]).toEqual([
       [secret.slice(0, 5)],
       [secret.slice(5)]
@@ -128,29 +128,29 @@ describe("a secret spread across several lines", () => {
   })
 })
 
-describe("text that is held back", () => {
+describe("Delayed text", () => {
   const target = redactor(secret)
 
-  test("is only the line that shows six characters of a secret", () => {
+  test("redaction delays only a line that shows six characters of a secret", () => {
     const stream = target.lines()
     expect(stream.push(["plain", `x ${secret.slice(0, 5)}`])).toEqual(["plain", `x ${secret.slice(0, 5)}`])
     expect(stream.push([`x ${secret.slice(0, 6)}`])).toEqual([])
     expect(stream.push(["something else"])).toEqual([`x ${secret.slice(0, 6)}`, "something else"])
   })
 
-  test("is still checked after a shorter prefix has been shown", () => {
+  test("delayed text is still checked after a shorter prefix has been shown", () => {
     const stream = target.lines()
     expect(stream.push([`x ${secret.slice(0, 5)}`])).toEqual([`x ${secret.slice(0, 5)}`])
     expect([...stream.push([secret.slice(5)]), ...stream.push(["after"])]).toEqual([mark, "after"])
   })
 
-  test("is never shown when the text ends, and never lost", () => {
+  test("delayed text is neither shown unchecked nor lost when the text ends", () => {
     expect(shown(target, ["before", `x ${secret.slice(0, 20)}`])).toEqual(["before", `x ${mark}`])
     const text = target.stream()
     expect(text.push(`x ${secret.slice(0, 20)}`) + text.end("", true)).toBe(`x ${mark}`)
   })
 
-  test("is bounded: beyond the limit it is hidden, and the text after it is shown", () => {
+  test("delayed text is limited: text beyond the limit is hidden, and the text after it is shown", () => {
     const stream = redactor(`beginning ${"'".repeat(4)} end-of-it`).lines()
     const flood = Array.from({ length: 40 }, () => "\u001b[31m\u001b[0m".repeat(128))
     const result = [...stream.push(["beginning"]), ...flood.flatMap((line) => stream.push([line]))]
@@ -159,7 +159,7 @@ describe("text that is held back", () => {
     expect(stream.push(["ordinary"]).at(-1)).toBe("ordinary")
   })
 
-  test("ordinary lines pass through immediately", () => {
+  test("ordinary lines pass through redaction immediately", () => {
     const stream = redactor(secret, "https://hooks.example.com/T0/B0/x", "-----BEGIN KEY-----\nabcdefgh\n").lines()
     for (const line of [
       "",
@@ -175,7 +175,7 @@ describe("text that is held back", () => {
   })
 })
 
-describe("any secret, cut anywhere, in any encoding", () => {
+describe("Arbitrary secrets", () => {
   const percent = (text: string) =>
     pairsOf(text)
       .map((pair) => `%${pair}`)
@@ -185,7 +185,7 @@ describe("any secret, cut anywhere, in any encoding", () => {
       .split("")
       .map((_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`)
       .join("")
-  // Each with the length at which a chunk contains 6 characters of the secret.
+  // Each encoding with the length at which a chunk contains 6 characters of the secret.
   const encodings: ReadonlyArray<readonly [encode: (text: string) => string, piece: number]> = [
     [(text) => text, 6],
     [(text) => Buffer.from(text).toString("base64"), 10],
@@ -206,7 +206,7 @@ describe("any secret, cut anywhere, in any encoding", () => {
     maxLength: 4
   })
 
-  test("never reveals any six of its characters, and leaves the surrounding lines unchanged", () => {
+  test("redaction never reveals six characters of any secret, and leaves surrounding lines unchanged", () => {
     fc.assert(
       fc.property(
         secrets,
@@ -240,7 +240,7 @@ describe("any secret, cut anywhere, in any encoding", () => {
     )
   })
 
-  test("output without it is unchanged and in order", () => {
+  test("output without a secret is unchanged and in order", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme", maxLength: 60 }), { maxLength: 30 }), (lines) => {
         const texts = lines.map((line) => line.replaceAll(/[\r\n]/g, " "))

@@ -10,7 +10,7 @@ import { anyText } from "../../support/AnyText.ts"
 import { it } from "../../support/Effect.ts"
 
 describe("logText", () => {
-  test("keeps colours, and removes every other terminal command", () => {
+  test("log text keeps colours, and loses every other terminal command", () => {
     expect(logText("\u001b[1;31mred\u001b[0m")).toBe("\u001b[1;31mred\u001b[0m")
     expect(logText("\u009b31mred")).toBe("\u001b[31mred")
     expect(logText("a\u001b]0;title\u0007b\u001b]8;;https://evil.test\u001b\\link\u001b]8;;\u001b\\c")).toBe("ablinkc")
@@ -18,7 +18,7 @@ describe("logText", () => {
     expect(plainText("\u001b[1;31mred\u001b[0m\r\n")).toBe("red\n")
   })
 
-  test("makes overwriting, hiding and reordering characters visible", () => {
+  test("log text shows characters that overwrite, hide or reorder text", () => {
     expect(logText("fine\rforged")).toBe("fine\\x0dforged")
     expect(logText("line\r\nnext\tcell")).toBe("line\nnext\tcell")
     expect(logText("a\u0000b\u0008c\u007f\u0085")).toBe("a\\x00b\\x08c\\x7f\\x85")
@@ -27,7 +27,7 @@ describe("logText", () => {
     expect(logText("\ud800")).toBe("\ufffd")
   })
 
-  test("leaves only text, tabs, line feeds and colours", () => {
+  test("log text contains only text, tabs, line feeds and colours", () => {
     const unit = fc.oneof(anyText(3), fc.constantFrom("\u001b", "\u009b", "[", "]", "0m", "\u0007"))
     fc.assert(
       fc.property(fc.array(unit, { maxLength: 30 }), (units) => {
@@ -42,7 +42,7 @@ describe("logText", () => {
 })
 
 describe("LogLines", () => {
-  test("splits at LF, CRLF and CR, wherever the chunks end", () => {
+  test("log lines split at LF, CRLF and CR, wherever the chunks end", () => {
     const text = "one\ntwo\r\nthree 10%\rthree 20%\r\n\nlast"
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), (size) => {
@@ -55,7 +55,7 @@ describe("LogLines", () => {
     )
   })
 
-  test("splits an overlong line, but never inside a character", () => {
+  test("an overlong log line is split, but never inside a character", () => {
     const lines = new LogLines()
     const text = `${"x".repeat(longestLine - 1)}😀${"y".repeat(2 * longestLine)}`
     const found = [...lines.push(text), ...lines.push("z\nnext\n"), ...lines.end()]
@@ -67,7 +67,7 @@ describe("LogLines", () => {
 })
 
 describe("redactedLines", () => {
-  it.effect("redacts bytes across chunks, lines and split characters", () =>
+  it.effect("log bytes are redacted across chunks, lines and split characters", () =>
     Effect.gen(function* () {
       const secret = "gehäuse-schlüssel"
       const redactor = new Redactor([{ origin: "", value: Redacted.make(secret) }])
@@ -83,7 +83,7 @@ describe("redactedLines", () => {
     })
   )
 
-  it.effect("shows bytes that are not UTF-8 as replacement characters", () =>
+  it.effect("log bytes that are not UTF-8 are shown as replacement characters", () =>
     Effect.gen(function* () {
       const lines = yield* Stream.runCollect(
         redactedLines(directRedactor(new Redactor()))(Stream.make(Uint8Array.from([0x61, 0xff, 0x0a])))

@@ -158,11 +158,11 @@ const planOf = (resources: OrdinaryModule["resources"]): PlanDocument => ({
   }))
 })
 
-describe("ordinary modules with structured secrets", () => {
+describe("Ordinary modules", () => {
   test("number twenty", () => expect(Object.keys(modules)).toHaveLength(20))
 
   for (const [name, { resources, secret, type }] of Object.entries(modules)) {
-    test(`show addresses, verbs, types and policies: ${name}`, () => {
+    test(`ordinary modules with structured secrets show addresses, verbs, types and policies: ${name}`, () => {
       const redactor = new Redactor(valueSecrets("var.secret", secret, declaredKeys(type)))
       const plan = planOf(resources)
       const { resourceChanges } = Effect.runSync(projectPlan(plan, directRedactor(redactor)))

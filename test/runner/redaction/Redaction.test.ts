@@ -8,8 +8,8 @@ import { it } from "../../support/Effect.ts"
 
 const secret = (origin: string, text: string) => ({ origin, value: Redacted.make(text) })
 
-describe("redaction in a separate thread", () => {
-  it.live("hides strings, values and streams, and applies secrets added later", () =>
+describe("Redaction thread", () => {
+  it.live("the redaction thread hides strings, values and streams, and applies secrets added later", () =>
     Effect.gen(function* () {
       const redaction = yield* Redaction
       const redactor = yield* redaction.redactor([secret("env.TOKEN", "first-secret")])
@@ -21,7 +21,7 @@ describe("redaction in a separate thread", () => {
     }).pipe(Effect.scoped, Effect.provide(Redaction.layer))
   )
 
-  it.live("keeps one Run's secrets from another", () =>
+  it.live("the redaction thread keeps the secrets of one Run from another", () =>
     Effect.gen(function* () {
       const redaction = yield* Redaction
       const one = yield* redaction.redactor([secret("env.A", "secret-of-one")])
@@ -35,7 +35,7 @@ describe("redaction in a separate thread", () => {
     }).pipe(Effect.scoped, Effect.provide(Redaction.layer))
   )
 
-  it.live("handles more strings than are sent in one go", () =>
+  it.live("the redaction thread handles more strings than one message can contain", () =>
     Effect.gen(function* () {
       const redactor = yield* (yield* Redaction).redactor([secret("env.A", "the-secret")])
       const texts = Array.from({ length: 9_000 }, (_, index) => `${index} the-secret`)
@@ -61,9 +61,9 @@ const output = (name: string, value: string | number) => ({
   sensitive: false
 })
 
-describe("a failing redaction thread", () => {
+describe("Failing redaction", () => {
   it.live(
-    "fails alone: all later output from its Runs is hidden, and their Outputs are private",
+    "a failing redaction thread hides all later output of its Runs, and makes their Outputs private",
     withBreaking(
       Effect.gen(function* () {
         const redaction = yield* Redaction
@@ -89,7 +89,7 @@ describe("a failing redaction thread", () => {
             { sensitive: true, origins: [] },
             { sensitive: true, origins: [] }
           ])
-          // Adding a secret later does not make anything visible again.
+          // Adding a secret later does not reveal anything hidden before.
           yield* redactor.add([secret("state", "another-secret")])
           expect(yield* redacted(redactor, (hide) => hide.text("public"))).toBe("[redacted]")
         }
@@ -101,7 +101,7 @@ describe("a failing redaction thread", () => {
   )
 
   it.live(
-    "hides all output from a Run with a rejected secret, and nothing more from the others",
+    "a rejected secret hides all output of its Run, and nothing more in other Runs",
     withBreaking(
       Effect.gen(function* () {
         const redaction = yield* Redaction

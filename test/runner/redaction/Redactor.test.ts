@@ -61,7 +61,7 @@ const wholeSpellings: Readonly<Record<string, (secret: string) => string>> = {
 
 describe("Redactor", () => {
   for (const [name, spell] of Object.entries(wholeSpellings)) {
-    test(`hides the secret spelled as ${name}, regardless of how the text is split`, () => {
+    test(`the redactor hides the secret spelled as ${name}, however the text is split`, () => {
       fc.assert(
         fc.property(secretArbitrary, proseArbitrary, proseArbitrary, sizesArbitrary, (secret, before, after, sizes) => {
           const spelled = spell(name === "form" ? secret.replace(/[\r\n]/g, "_") : secret)
@@ -80,7 +80,7 @@ describe("Redactor", () => {
   }
 
   for (const encoding of ["base64", "base64url"] as const) {
-    test(`hides the secret inside ${encoding} of a longer text`, () => {
+    test(`the redactor hides the secret inside ${encoding} of a longer text`, () => {
       fc.assert(
         fc.property(secretArbitrary, fc.string(), fc.string(), sizesArbitrary, (secret, before, after, sizes) => {
           const head = Buffer.from(before).length
@@ -97,7 +97,7 @@ describe("Redactor", () => {
     })
   }
 
-  test("hides the secret inside base64 of UTF-16, as in an encoded Windows command", () => {
+  test("the redactor hides the secret inside base64 of UTF-16, as in an encoded Windows command", () => {
     fc.assert(
       fc.property(secretArbitrary, fc.string(), fc.string(), (secret, before, after) => {
         const head = before.length * 2
@@ -112,7 +112,7 @@ describe("Redactor", () => {
     )
   })
 
-  test("leaves text without secrets unchanged", () => {
+  test("the redactor leaves text without secrets unchanged", () => {
     const lower = fc.string({ unit: fc.constantFrom(..."abcdefghij -_:/.\n\u001b[;m]\u0007\r"), maxLength: 400 })
     const upper = fc.string({ unit: fc.constantFrom(..."ABCDEFGHJK0123456789"), minLength: 2, maxLength: 40 })
     fc.assert(
@@ -123,7 +123,7 @@ describe("Redactor", () => {
     )
   })
 
-  test("gives the same result for every split, with overlapping secrets, tokens and colours", () => {
+  test("the redactor gives the same result for every split, with overlapping secrets, tokens and colours", () => {
     const unit = fc.constantFrom("a", "b", "ab", "-", "\u001b[1m", "\u001b]0;x\u0007", "\u001b", "[3", "m")
     const text = fc.array(unit, { maxLength: 80 }).map((units) => units.join(""))
     const secret = fc.string({ unit: fc.constantFrom("a", "b", "-"), minLength: 2, maxLength: 9 })
@@ -136,41 +136,41 @@ describe("Redactor", () => {
     )
   })
 
-  test("does not merge a certain match with a match that the next character may invalidate", () => {
+  test("the redactor does not merge a certain match with a match that the next character may invalidate", () => {
     const target = redactor("-a", "aa")
     const content = "-a\u001b[1maa"
     expect(inPieces(target, content, [1])).toBe(target.text(content))
     expect(target.text(content)).toBe(`${redactionMark}\u001b[1maa`)
   })
 
-  test("finds a secret between colour codes and keeps the codes", () => {
+  test("the redactor finds a secret between colour codes and keeps the codes", () => {
     const target = redactor("hunter2-hunter2")
     expect(target.text("x \u001b[1mhunt\u001b[31mer2-hun\u001b[0mter2\u001b[0m y")).toBe(
       `x \u001b[1m${redactionMark}\u001b[31m\u001b[0m\u001b[0m y`
     )
   })
 
-  test("merges overlapping secrets into one mark", () => {
+  test("the redactor merges overlapping secrets into one mark", () => {
     const target = redactor("alpha-beta", "beta-gamma")
     expect(target.text("<alpha-beta-gamma>")).toBe(`<${redactionMark}>`)
     expect(inPieces(target, "<alpha-beta-gamma>", [11, 1])).toBe(`<${redactionMark}>`)
   })
 
-  test("hides short values only as whole tokens", () => {
+  test("the redactor hides short values only as whole tokens", () => {
     const target = redactor("abc", "x", "true")
     expect(target.text("abc abcd =abc; fabc x true")).toBe(`${redactionMark} abcd =${redactionMark}; fabc x true`)
     expect(inPieces(target, "abc abcd =abc; fabc", [1])).toBe(`${redactionMark} abcd =${redactionMark}; fabc`)
   })
 
-  test("holds back only what could become a secret", () => {
+  test("the redactor delays only text that could become a secret", () => {
     const stream = redactor("secret-value-1").stream()
     expect(stream.push("plan: 3 to add\nsecr")).toBe("plan: 3 to add\n")
-    // The last character of a word may still be half of an encoded one.
+    // The last character of a word may still be half of an encoded character.
     expect(stream.push("ets")).toBe("secre")
     expect(stream.end()).toBe("ts")
   })
 
-  test("applies secrets that are added while a stream is open", () => {
+  test("the redactor applies secrets that are added while a stream is open", () => {
     const target = redactor("first-secret")
     const stream = target.stream()
     expect(stream.push("first-secret second-secret\n")).toBe(`${redactionMark} second-secret\n`)
@@ -178,7 +178,7 @@ describe("Redactor", () => {
     expect(stream.push("first-secret second-secret\n")).toBe(`${redactionMark} ${redactionMark}\n`)
   })
 
-  test("hides each line of a key, and any long part of it", () => {
+  test("the redactor hides each line of a key, and any long part of it", () => {
     const lines = Array.from({ length: 40 }, (_, line) =>
       Buffer.from(`line material ${line} `.repeat(3)).toString("base64")
     )
@@ -197,14 +197,14 @@ describe("Redactor", () => {
     expect(shown.replaceAll(redactionMark, "").length).toBeLessThan(wrapped.length / 10)
   })
 
-  test("finds the bytes of a binary secret in base64 and hex", () => {
+  test("the redactor finds the bytes of a binary secret in base64 and hex", () => {
     const bytes = Uint8Array.from([0xff, 0xfe, 0x00, 0x81, 0x12, 0x34, 0x56, 0x78, 0x9a])
     const target = redactor(bytes)
     expect(target.text(Buffer.from(bytes).toString("hex"))).toBe(redactionMark)
     expect(target.text(Buffer.from(bytes).toString("base64"))).toBe(redactionMark)
   })
 
-  test("redacts every string, key and number in a JSON value", () => {
+  test("the redactor hides secrets in every string, key and number of a JSON value", () => {
     const target = redactor("secret-value", "12345678")
     const value = { a: ["x secret-value", 12345678, 1, null, true], "key secret-value": { b: "none" } }
     expect(json(target, value)).toEqual({
@@ -213,12 +213,12 @@ describe("Redactor", () => {
     })
   })
 
-  test("drops values that are nested too deeply", () => {
+  test("the redactor drops values that are nested too deeply", () => {
     const nested = `${"[".repeat(1000)}"secret-value"${"]".repeat(1000)}`
     expect(JSON.stringify(json(redactor("secret-value"), JSON.parse(nested)))).not.toContain("secret-value")
   })
 
-  test("recognises its own mark in an input", () => {
+  test("the redactor recognises its own mark in an input", () => {
     expect(isRedactionSentinel("postgres://u:[REDACTED]@h")).toBe(true)
     expect(isRedactionSentinel("redacted")).toBe(false)
     expect(holdsRedactionSentinel({ a: [1, { b: "[redacted]" }] })).toBe(true)

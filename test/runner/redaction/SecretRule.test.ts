@@ -16,8 +16,8 @@ const database = {
 }
 const redactor = new Redactor(valueSecrets("var.db", database, declaredKeys(type)))
 
-describe("the secret rule", () => {
-  test("every leaf of a structured value is a secret, regardless of its name and type", () => {
+describe("Secret rule", () => {
+  test("every leaf of a structured value is a secret, whatever its name and type", () => {
     expect(redactor.text("https://839274.example.com/")).toBe("https://[redacted var.db.port].example.com/")
     expect(redactor.text("x839274y")).toBe("x[redacted var.db.port]y")
     expect(redactor.text("hunter2-hunter2")).toBe("[redacted var.db.users.*]")
@@ -65,7 +65,7 @@ describe("the secret rule", () => {
     expect(target.text("first-leaf 12345678")).toBe("[redacted env.A] [redacted env.A]")
   })
 
-  test("names in the module's code are unchanged, but instance keys are not", () => {
+  test("names in the module's code are unchanged, but instance keys are hidden", () => {
     const names = new Redactor(valueSecrets("var.db", ["postgres", "app", "a-very-long-secret-0123456789"]))
     expect(names.address('postgresql_role.app["postgres"]')).toBe('postgresql_role.app["[redacted var.db.0]"]')
     expect(names.message("postgresql_role.app: Creating... [app]", "postgresql_role.app")).toBe(
@@ -102,7 +102,7 @@ describe("the secret rule", () => {
     ).toContain("hold")
   })
 
-  test("a mark is refused as an input, with or without an origin", () => {
+  test("a redaction mark is refused as an input, with or without an origin", () => {
     expect(isRedactionSentinel(`postgres://u:${redactionMarkOf("var.db.password")}@h`)).toBe(true)
     expect(isRedactionSentinel(redactionMarkOf("file.a-b.json"))).toBe(true)
     expect(redactionMarkOf("x]y[z\n")).toBe("[redacted xyz]")

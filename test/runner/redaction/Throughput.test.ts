@@ -19,8 +19,8 @@ const cost = (task: () => void) => {
 }
 
 /**
- * The ratio of the costs of two tasks. Compares CPU time instead of elapsed time, and uses the cheapest of many
- * alternating runs, to exclude other work on the machine.
+ * The ratio of the costs of two tasks. Compares the CPU time of the cheapest of many alternating runs, to exclude other work on
+ * the machine.
  */
 const ratio = (task: () => void, measure: () => void) => {
   const best = { task: Number.POSITIVE_INFINITY, measure: Number.POSITIVE_INFINITY }
@@ -44,9 +44,9 @@ const feed = (pieces: ReadonlyArray<string>) => () => {
   stream.end()
 }
 
-// Every string is read with its escapes removed, and every possible encoding is decoded at each alignment: about 100 times the
-// cost of parsing a line, in a separate thread. The cost must not depend on the number of secrets.
-test("costs the same whether there are few secrets or many", () => {
+// Redaction removes escapes from every string and decodes every possible encoding at each alignment, which costs about 100 times
+// as much as parsing a line and runs in a separate thread. The cost must not depend on the number of secrets.
+test("redaction costs the same for few and for many secrets", () => {
   const many = new Redactor(
     Array.from({ length: 3_000 }, (_, index) => ({
       origin: "",
@@ -62,14 +62,14 @@ test("costs the same whether there are few secrets or many", () => {
   expect(ratio(feedMany, feed(lines.slice(0, 500)))).toBeLessThan(6)
 })
 
-test("grows in proportion to the text, even when all of it looks like the start of a secret", () => {
+test("the cost of redaction grows in proportion to the text, even if all of it looks like a secret's start", () => {
   const hostile = "secret-".repeat(4_000)
   expect(ratio(feed([hostile, hostile, hostile, hostile]), feed([hostile]))).toBeLessThan(12)
 })
 
 const large = (words: number) => Array.from({ length: words }, (_, word) => Bun.hash(`${word}`).toString(36)).join("")
 
-test("accepts a large secret in time proportional to its size", () => {
+test("the cost of accepting a large secret is proportional to its size", () => {
   const take = (words: number) => {
     const secret = { origin: "", value: Redacted.make(large(words)) }
     return () => new Redactor([secret])
@@ -77,7 +77,7 @@ test("accepts a large secret in time proportional to its size", () => {
   expect(ratio(take(4_000), take(1_000))).toBeLessThan(12)
 })
 
-test("hides any longer piece of a large secret", () => {
+test("redaction hides any longer piece of a large secret", () => {
   const secret = large(6_000)
   const output = new Redactor([{ origin: "", value: Redacted.make(secret) }]).text(`<${secret.slice(10_000, 11_000)}>`)
   expect(output).toContain("[redacted]")

@@ -32,8 +32,8 @@ const stage = Effect.acquireRelease(
   ({ root }) => Effect.sync(() => rmSync(root, { recursive: true, force: true }))
 )
 
-describe("the host's settings for sandboxes", () => {
-  it.live("are copies of the public files, with mount points for the public folders, and nothing else", () =>
+describe("Host settings", () => {
+  it.live("a sandbox gets copies of the host's public files, mount points for public folders, and nothing else", () =>
     Effect.gen(function* () {
       const { host, kept } = yield* stage
       const settings = yield* keepHostSettings(kept, host)
@@ -48,7 +48,7 @@ describe("the host's settings for sandboxes", () => {
     })
   )
 
-  it.live("follow changes on the host", () =>
+  it.live("a sandbox's copies of host settings follow changes on the host", () =>
     Effect.gen(function* () {
       const { host, kept } = yield* stage
       const settings = yield* keepHostSettings(kept, host)
@@ -72,7 +72,7 @@ describe("the host's settings for sandboxes", () => {
     })
   )
 
-  it.live("are omitted rather than guessed when they cannot be copied", () =>
+  it.live("host settings are omitted rather than guessed when they cannot be copied", () =>
     Effect.gen(function* () {
       const { host, root } = yield* stage
       writeFileSync(join(root, "taken"), "")

@@ -96,7 +96,7 @@ const unified = ownGroupFolder("")
 if (unified === undefined || process.getuid?.() !== 0 || version === 2) {
   test.skip("version 2 without its controllers (none is mounted here, or it has them)", () => {})
 } else {
-  it.live("version 2 without its controllers: a group is joined, killed by the kernel, and removed", () =>
+  it.live("a version 2 group without its controllers is joined, killed by the kernel, and removed", () =>
     Effect.gen(function* () {
       const folder = yield* Effect.acquireRelease(
         Effect.sync(() => mkdtempSync(join(unified, "svc-test-"))),

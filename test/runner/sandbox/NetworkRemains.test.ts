@@ -57,7 +57,7 @@ const standIn = Effect.fnUntraced(function* (script: string) {
   return { folder, child, says, announced }
 })
 
-/** The flows that the fake service has started so far. */
+/** The traffic flows that the fake service has started so far. */
 const startedBy = (child: { readonly pid: number }) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -79,7 +79,7 @@ const points = [
 
 describeIsolated("a network leaves nothing", () => {
   for (const { at, name, script } of points) {
-    it.live(`when the service is killed ${name}`, () =>
+    it.live(`a network leaves nothing when the service is killed ${name}`, () =>
       Effect.gen(function* () {
         const { announced, child, says } = yield* standIn(script)
         yield* at === "announced" ? announced : says("up")
@@ -91,7 +91,7 @@ describeIsolated("a network leaves nothing", () => {
     )
   }
 
-  it.live("when the Run is cancelled while it is being created", () =>
+  it.live("a network leaves nothing when the Run is cancelled during its creation", () =>
     Effect.gen(function* () {
       const { announced, child, says } = yield* standIn(`${pasta} "$@"; ANNOUNCE; exec sleep 1000`)
       yield* announced
@@ -106,7 +106,7 @@ describeIsolated("a network leaves nothing", () => {
   )
 
   it.live(
-    "when the Run ends, not even a process that nobody collects",
+    "a network leaves nothing when the Run ends, not even an unreaped process",
     () =>
       Effect.gen(function* () {
         const { child, folder, says } = yield* standIn(`exec ${pasta} "$@"`)
@@ -124,7 +124,7 @@ describeIsolated("a network leaves nothing", () => {
     longestEnd
   )
 
-  it.live("when the Run ends, and the network does not end in time", () =>
+  it.live("a network that does not end in time leaves nothing when the Run ends", () =>
     Effect.gen(function* () {
       const { child, folder, says } = yield* standIn(`exec ${pasta} "$@"`)
       yield* says("up")
@@ -137,7 +137,7 @@ describeIsolated("a network leaves nothing", () => {
     })
   )
 
-  it.live("when the process that supervises it is killed", () =>
+  it.live("a network leaves nothing when the process that supervises it is killed", () =>
     Effect.gen(function* () {
       const { child, says } = yield* standIn(`exec ${pasta} "$@"`)
       yield* says("up")

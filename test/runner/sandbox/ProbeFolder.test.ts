@@ -6,8 +6,8 @@ import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../execution/support/RunnerHarness.ts"
 import { waitingProcess } from "./support/WaitingProcess.ts"
 
-describe("files of probes of the machine", () => {
-  it.live("are removed when the probes finish", () =>
+describe("Probe files", () => {
+  it.live("probe files are removed when the probes finish", () =>
     Effect.gen(function* () {
       const own = yield* temporaryFolder
       for (const tried of ["network", "confinement"] as const) {
@@ -22,27 +22,25 @@ describe("files of probes of the machine", () => {
     })
   )
 
-  it.live(
-    "are removed at the next startup if the service was killed: folders, and sandboxes that are waiting for it",
-    () =>
-      Effect.gen(function* () {
-        const own = yield* temporaryFolder
-        for (const name of ["network-a/root", "probe-b/root", "network", "etc"])
-          mkdirSync(`${own}/${name}`, { recursive: true })
-        const ended = [
-          yield* waitingProcess(own, "/usr/bin/bwrap", "--bind", `${own}/network-a/root`, "/capsule"),
-          yield* waitingProcess(`${own}/probe-b/root`, "sh")
-        ]
-        const spared = yield* waitingProcess(own, "bwrap", "--ro-bind", `${own}/etc/hosts`, "/etc/hosts")
-        yield* removeStaleProbes(own)
-        for (const child of ended) {
-          yield* Effect.promise(() => child.exited)
-          expect(child.signalCode).toBe("SIGKILL")
-        }
-        expect(spared.exitCode ?? spared.signalCode).toBeNull()
-        expect(readdirSync(own).toSorted()).toEqual(["etc", "network"])
-      })
+  it.live("a killed service's probe folders and pending sandboxes are removed at the next startup", () =>
+    Effect.gen(function* () {
+      const own = yield* temporaryFolder
+      for (const name of ["network-a/root", "probe-b/root", "network", "etc"])
+        mkdirSync(`${own}/${name}`, { recursive: true })
+      const ended = [
+        yield* waitingProcess(own, "/usr/bin/bwrap", "--bind", `${own}/network-a/root`, "/capsule"),
+        yield* waitingProcess(`${own}/probe-b/root`, "sh")
+      ]
+      const spared = yield* waitingProcess(own, "bwrap", "--ro-bind", `${own}/etc/hosts`, "/etc/hosts")
+      yield* removeStaleProbes(own)
+      for (const child of ended) {
+        yield* Effect.promise(() => child.exited)
+        expect(child.signalCode).toBe("SIGKILL")
+      }
+      expect(spared.exitCode ?? spared.signalCode).toBeNull()
+      expect(readdirSync(own).toSorted()).toEqual(["etc", "network"])
+    })
   )
 
-  it.live("do not need an existing folder", () => removeStaleProbes("/proc/nowhere"))
+  it.live("probe files do not need an existing folder", () => removeStaleProbes("/proc/nowhere"))
 })

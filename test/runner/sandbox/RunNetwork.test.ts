@@ -92,7 +92,7 @@ const isIsolated = status.reach === "isolated"
 const describeIsolated = isIsolated || isRequired ? describe : describe.skip
 
 describeIsolated("a Run with its own network", () => {
-  shipped.live("does not reach the host's loopback, although a Run in the host's network does", () =>
+  shipped.live("a Run with its own network cannot reach the host's loopback, unlike a Run in the host's network", () =>
     Effect.gen(function* () {
       const { port } = yield* listening("127.0.0.1")
       const script = [node, "-e", connect("127.0.0.1", port)] as const
@@ -101,7 +101,7 @@ describeIsolated("a Run with its own network", () => {
     })
   )
 
-  shipped.live("reaches a service on the host neither through the host's address nor through the gateway's", () =>
+  shipped.live("a Run with its own network reaches no service on the host, by its address or the gateway's", () =>
     Effect.gen(function* () {
       const { port } = yield* listening("0.0.0.0")
       const said = yield* runs([node, "-e", connect(ownAddress ?? "127.0.0.1", port)])
@@ -110,7 +110,7 @@ describeIsolated("a Run with its own network", () => {
   )
 
   if (process.getuid?.() === 0) {
-    shipped.live("reaches an address, unless its range is forbidden", () =>
+    shipped.live("a Run with its own network reaches an address unless its range is forbidden", () =>
       Effect.gen(function* () {
         yield* withAddress
         const { port } = yield* listening(added)
@@ -122,7 +122,7 @@ describeIsolated("a Run with its own network", () => {
     )
   }
 
-  shipped.live("does not reach cloud metadata services by default", () =>
+  shipped.live("a Run with its own network cannot reach cloud metadata services by default", () =>
     Effect.gen(function* () {
       for (const address of ["169.254.169.254", "100.100.100.200", "fd00:ec2::254"]) {
         expect(yield* runs([node, "-e", connect(address, 80)])).toMatch(/^(EACCES|ENETUNREACH|EHOSTUNREACH)$/)
@@ -130,7 +130,7 @@ describeIsolated("a Run with its own network", () => {
     })
   )
 
-  shipped.live("cannot change what it reaches", () =>
+  shipped.live("a Run with its own network cannot change which addresses it reaches", () =>
     Effect.gen(function* () {
       const said = yield* runs([
         "/bin/sh",
@@ -142,7 +142,7 @@ describeIsolated("a Run with its own network", () => {
     })
   )
 
-  shipped.live("has its own loopback, over which a tool communicates with its children", () =>
+  shipped.live("a Run with its own network has its own loopback, where a tool communicates with its children", () =>
     Effect.gen(function* () {
       const script = `const s = require("node:net").createServer((c) => c.end("reached"));
         s.listen(0, "127.0.0.1", () => {
@@ -153,15 +153,17 @@ describeIsolated("a Run with its own network", () => {
     })
   )
 
-  shipped.live("uses a resolver that it can reach, and runs as the same user as without a network", () =>
-    Effect.gen(function* () {
-      const said = yield* runs(["/bin/sh", "-c", "id -u; cat /etc/resolv.conf"])
-      expect(said.split("\n")[0]).toBe(String(process.getuid?.()))
-      expect(said).toContain(`nameserver ${resolverInside}`)
-    })
+  shipped.live(
+    "a Run with its own network uses a reachable resolver, and runs as the same user as without a network",
+    () =>
+      Effect.gen(function* () {
+        const said = yield* runs(["/bin/sh", "-c", "id -u; cat /etc/resolv.conf"])
+        expect(said.split("\n")[0]).toBe(String(process.getuid?.()))
+        expect(said).toContain(`nameserver ${resolverInside}`)
+      })
   )
 
-  shipped.live("is not shared with any other Run", () =>
+  shipped.live("a Run's network is not shared with any other Run", () =>
     Effect.gen(function* () {
       const [one, other] = yield* Effect.all(
         [runs(["readlink", "/proc/self/ns/net"]), runs(["readlink", "/proc/self/ns/net"])],
@@ -173,8 +175,8 @@ describeIsolated("a Run with its own network", () => {
   )
 })
 
-describe("when no Run can have a private network", () => {
-  it.live("Runs are refused when one is required", () =>
+describe("Unavailable networks", () => {
+  it.live("Runs are refused when a private network is required but unavailable", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -185,7 +187,7 @@ describe("when no Run can have a private network", () => {
     }).pipe(Effect.provide(sandboxWith({ reach: "isolated", pasta: "/nowhere/pasta" })))
   )
 
-  it.live("the status reports the networks that Runs can reach, and how to change it", () =>
+  it.live("the status reports the networks that Runs can reach, and how to change them", () =>
     Effect.gen(function* () {
       const found = yield* (yield* Sandbox).network
       expect(found).toMatchObject({ reach: "host", accepted: true, forbidden: [] })
@@ -195,8 +197,8 @@ describe("when no Run can have a private network", () => {
   )
 })
 
-describe("the resolver of a private network", () => {
-  it.effect("replaces the host's, and keeps its search list", () =>
+describe("Private resolvers", () => {
+  it.effect("a private network's resolver replaces the host's resolver, and keeps its search list", () =>
     Effect.sync(() => {
       expect(resolverFor("nameserver 10.0.0.2\nsearch example.test\noptions ndots:2\n", "")).toEqual({
         upstream: undefined,
@@ -205,14 +207,14 @@ describe("the resolver of a private network", () => {
     })
   )
 
-  it.effect("is the upstream of a resolver on the host's loopback", () =>
+  it.effect("a private network uses the upstream of a resolver on the host's loopback", () =>
     Effect.sync(() => {
       const found = resolverFor("nameserver 127.0.0.53\n", "nameserver 192.0.2.53\n")
       expect(found?.upstream).toBe("192.0.2.53")
     })
   )
 
-  it.effect("is the host's own if that can be reached only over IPv6", () =>
+  it.effect("a private network keeps the host's own resolver if it can be reached only over IPv6", () =>
     Effect.sync(() => expect(resolverFor("nameserver 2001:db8::53\n", "")).toBeUndefined())
   )
 })

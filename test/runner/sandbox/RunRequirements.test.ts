@@ -6,8 +6,8 @@ import { SandboxLevel } from "../../../schema/records/Run.ts"
 
 const shared = { reach: "host", reason: "pasta was not found.", remedy: "Install the 'passt' package." } as const
 
-describe("the requirements of a profile for the machine", () => {
-  test("a level below its minimum is refused, with the remedy; other levels are not refused", () => {
+describe("Profile requirements", () => {
+  test("an isolation level below a profile's minimum is refused, with the remedy", () => {
     for (const [index, level] of SandboxLevel.literals.entries()) {
       for (const isolation of acceptedLevels) {
         const unmet = unmetRequirement({ profile: "strict", isolation }, { level, remedy: "Mend it." }, shared)
@@ -22,13 +22,13 @@ describe("the requirements of a profile for the machine", () => {
     expect(unmetRequirement({ profile: "opentofu-default" }, { level: "process" }, shared)).toBeUndefined()
   })
 
-  test("a shared network is refused if a private one is required", () => {
+  test("a shared network is refused if a profile requires a private network", () => {
     const requirements = { profile: "strict", network: "isolated" } as const
     expect(unmetRequirement(requirements, { level: "bubblewrap" }, shared)).toContain("Install the 'passt' package.")
     expect(unmetRequirement(requirements, { level: "bubblewrap" }, { ...shared, reach: "isolated" })).toBeUndefined()
   })
 
-  test("limits are lowered and never raised", () => {
+  test("a profile lowers limits and never raises them", () => {
     const { limits } = defaultSandboxSettings
     const asked = { memoryBytes: 1, processes: limits.processes + 1, folderBytes: 4096 }
     expect(effectiveLimits(limits, { profile: "small", limits: asked })).toEqual({

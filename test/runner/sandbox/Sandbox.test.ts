@@ -227,7 +227,7 @@ describe("Sandbox", () => {
   }
 
   if (available.get("user_landlock")) {
-    it.live("user_landlock: the run has its own user id and cannot read what belongs to the service", () =>
+    it.live("user_landlock: a Run has its own user id and cannot read the service's files", () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const folder = yield* runFolder
@@ -266,7 +266,7 @@ describe("Sandbox", () => {
     )
   }
 
-  it.live("required: runs are refused below bubblewrap, with the reason and the remedy", () =>
+  it.live("required isolation refuses Runs below bubblewrap, with the reason and the remedy", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -296,7 +296,7 @@ describe("Sandbox", () => {
       })
     )
 
-  it.live("off: the status reports that nothing is isolated", () =>
+  it.live("the sandbox status reports that nothing is isolated when isolation is off", () =>
     Effect.gen(function* () {
       const { status } = yield* Sandbox
       expect(status).toMatchObject({ level: "process", accepted: true })
@@ -305,7 +305,7 @@ describe("Sandbox", () => {
     }).pipe(Effect.provide(sandboxWith({ isolation: "off" })))
   )
 
-  it.live("at startup, removes the probes left behind by a killed service", () =>
+  it.live("the sandbox removes probes of a killed service at startup", () =>
     Effect.gen(function* () {
       const own = yield* runFolder
       mkdirSync(`${own}/network-left/root`, { recursive: true })

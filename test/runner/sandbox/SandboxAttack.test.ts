@@ -9,7 +9,7 @@ const secret = "a secret of the service's environment"
 const isRoot = process.getuid?.() === 0
 const unprivileged = ["setpriv", "--reuid=61001", "--regid=61001", "--clear-groups", "--"]
 
-/** The fake service at a level: what its sandbox allowed the attack to do; undefined if the machine lacks the level. */
+/** The fake service at a level: the attacks that its sandbox allowed, or undefined if the machine lacks the level. */
 const attackAt = (level: SandboxLevel | "process", network: "network" | "none") =>
   Effect.promise(async () => {
     const command = [process.execPath, await bundledProgram(harness), level, network]
@@ -28,7 +28,7 @@ const attackAt = (level: SandboxLevel | "process", network: "network" | "none") 
     return could
   })
 
-/** The attacks that each level leaves open; docs/security.md lists the same ones. */
+/** The attacks that each level leaves open; docs/security.md lists the same attacks. */
 const open: ReadonlyArray<readonly [SandboxLevel, ReadonlyArray<string>]> = [
   ["bubblewrap", []],
   ["namespaces", []],
@@ -43,8 +43,8 @@ const open: ReadonlyArray<readonly [SandboxLevel, ReadonlyArray<string>]> = [
   ]
 ]
 
-describe("attacks by module code on the service", () => {
-  it.live("process: nearly everything succeeds, which proves the attempts", () =>
+describe("Module attacks", () => {
+  it.live("process: nearly every attack succeeds, which proves the attempts", () =>
     Effect.gen(function* () {
       const could = (yield* attackAt("process", "network")) ?? []
       expect(could.length).toBeGreaterThan(25)
@@ -65,7 +65,7 @@ describe("attacks by module code on the service", () => {
 
   for (const [level, expected] of open) {
     for (const network of ["none", "network"] as const)
-      it.live(`${level}, ${network === "none" ? "without" : "with"} a network: nothing beyond what is documented`, () =>
+      it.live(`${level}, ${network === "none" ? "without" : "with"} a network: only documented attacks succeed`, () =>
         Effect.gen(function* () {
           const could = yield* attackAt(level, network)
           if (could === undefined) {
@@ -73,7 +73,7 @@ describe("attacks by module code on the service", () => {
             expect(process.env["SVC_TEST_REQUIRE_ALL"] === "1" && level === "bubblewrap").toBe(false)
             return
           }
-          // The network, if there is one, is the host's.
+          // The host's network, if the sandbox has a network.
           const isOwn = level === "bubblewrap" || level === "namespaces"
           const hosts = ["connect to the host's loopback", ...(isOwn ? ["connect to a socket without a path"] : [])]
           expect(could.filter((name) => network === "none" || !hosts.includes(name))).toEqual([...expected])

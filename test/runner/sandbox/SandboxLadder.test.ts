@@ -6,7 +6,7 @@ import { SandboxLevel } from "../../../schema/records/Run.ts"
 
 /** Levels that work as the table specifies, each recording that it has been tried. */
 const rungsOf = (works: ReadonlySet<SandboxLevel>, tried: Array<SandboxLevel>): ReadonlyArray<Rung<SandboxLevel>> =>
-  // In the wrong order, and including one for the level that must never be chosen.
+  // In the wrong order, and including an entry for the level that must never be chosen.
   [...SandboxLevel.literals].toReversed().map((level) => ({
     level,
     attempt: Effect.sync(() => {
@@ -27,8 +27,8 @@ const tables = Array.from({ length: 2 ** SandboxLevel.literals.length }, (_, bit
   SandboxLevel.literals.filter((_, index) => ((bits >> index) & 1) === 1)
 )
 
-describe("the ladder of isolation", () => {
-  test("stops above the level without isolation, which only 'off' selects", () => {
+describe("Isolation levels", () => {
+  test("the search for a level stops above the level without isolation, which only 'off' selects", () => {
     for (const isolation of ["auto", "required"] as const) {
       const accepted: ReadonlyArray<SandboxLevel> = isolation === "auto" ? acceptedLevels : namespacedLevels
       for (const works of tables) {
@@ -36,7 +36,7 @@ describe("the ladder of isolation", () => {
         const best = accepted.find((candidate) => works.includes(candidate))
         expect({ level, accepted: status.accepted }).toEqual({ level: best, accepted: best !== undefined })
         expect(status.level).toBe(best ?? "process")
-        // Lower levels are not even tried: each probe has to start a process.
+        // Lower levels are not even tried, because each probe has to start a process.
         expect(tried).toEqual(accepted.slice(0, best === undefined ? undefined : accepted.indexOf(best) + 1))
       }
     }
@@ -47,14 +47,14 @@ describe("the ladder of isolation", () => {
     }
   })
 
-  test("explains in one line why Runs are refused, and what to do", () => {
+  test("the sandbox explains in one line why Runs are refused, and the remedy", () => {
     const { status } = climbing("auto", [])
     expect(status.remedy).toBe("Mend bubblewrap.")
     expect(status.reason).toContain("landlock does not work here.")
     expect(`${status.reason} ${status.remedy}`).not.toContain("\n")
   })
 
-  test("describes the change that would raise a level below the top", () => {
+  test("the sandbox describes the change that would raise a level below the top", () => {
     const { status } = climbing("auto", ["user_landlock"])
     expect(status.remedy).toBe("Mend bubblewrap.")
     expect(climbing("auto", ["bubblewrap"]).status.remedy).toBeUndefined()

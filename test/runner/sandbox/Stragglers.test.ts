@@ -59,40 +59,41 @@ const everyWriterEnded = (folder: string) => Effect.promise(() => Bun.file(join(
 
 const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock", "process"]
 
-describe("processes that a program left behind", () => {
+describe("Remaining processes", () => {
   for (const level of levels)
     for (const end of ["exit", "crash"] as const)
-      it.live(`${level}: are killed with ${end === "exit" ? "the program" : "the service, which was killed"}`, () =>
-        Effect.gen(function* () {
-          const folder = yield* temporaryFolder(isRoot && level === "landlock" ? anyone : undefined)
-          const reading = Effect.runPromise(everyWriterEnded(folder))
-          const { child, says } = yield* standIn(level, folder, end)
-          if (!(yield* says("up"))) {
-            // No other process will open the write end.
-            writeFileSync(join(folder, "run/root/lifeline"), "")
-            return yield* Effect.promise(() => reading)
-          }
-          if (end === "exit") yield* says("ended")
-          else child.kill("SIGKILL")
-          expect(yield* Effect.promise(() => reading)).toBe("")
-        })
+      it.live(
+        `${level}: remaining processes are killed with ${end === "exit" ? "the program" : "the service, which was killed"}`,
+        () =>
+          Effect.gen(function* () {
+            const folder = yield* temporaryFolder(isRoot && level === "landlock" ? anyone : undefined)
+            const reading = Effect.runPromise(everyWriterEnded(folder))
+            const { child, says } = yield* standIn(level, folder, end)
+            if (!(yield* says("up"))) {
+              // No other process will open the write end.
+              writeFileSync(join(folder, "run/root/lifeline"), "")
+              return yield* Effect.promise(() => reading)
+            }
+            if (end === "exit") yield* says("ended")
+            else child.kill("SIGKILL")
+            expect(yield* Effect.promise(() => reading)).toBe("")
+          })
       )
 })
 
-describe("the record of processes", () => {
+describe("Process records", () => {
   const waiting = Effect.acquireRelease(
     Effect.sync(() => Bun.spawn(["sleep", "1000"], { stdio: ["ignore", "ignore", "ignore"] })),
     (started) => Effect.sync(() => started.kill("SIGKILL"))
   )
 
-  it.live("identifies a process by its id and start time, and kills it along with everything below it", () =>
+  it.live("a process record identifies a process by id and start time, and kills it with everything below it", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder(undefined)
       const note = join(folder, "run/note")
       const supervisor = yield* Effect.acquireRelease(
         Effect.sync(() =>
-          // Ignores signals, like a process that does not exit on its own; nor does it exit with its children, which are killed
-          // first.
+          // Ignores signals, like a process that never exits; nor does it exit with its children, which are killed first.
           Bun.spawn(["sh", "-c", "trap '' TERM; exec 3> run/root/lifeline; setsid sleep 1000 & echo up; read never"], {
             cwd: folder,
             stdio: ["pipe", "pipe", "ignore"]
@@ -101,7 +102,7 @@ describe("the record of processes", () => {
         (started) => Effect.sync(() => started.kill("SIGKILL"))
       )
       const reading = Effect.runPromise(everyWriterEnded(folder))
-      // Before that, it might not be ignoring the signal yet.
+      // Before that, the process might not be ignoring the signal yet.
       yield* Effect.promise(() => supervisor.stdout.getReader().read())
       yield* noteProcess(note, supervisor.pid)
       yield* endNotedProcesses(note)
@@ -111,7 +112,7 @@ describe("the record of processes", () => {
     })
   )
 
-  it.live("spares a process that has reused the id", () =>
+  it.live("a process record spares a process that has reused the id", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder(undefined)
       const note = join(folder, "run/note")

@@ -19,7 +19,7 @@ const parserThatSays = (verdict: HclVerdict) => {
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-it.effect("parses equal content once", () => {
+it.effect("the configuration reader parses equal content once", () => {
   const { asked, layer } = parserThatSays({ _tag: "Parsed", json: '{"output":{"o":[{}]}}' })
   return Effect.gen(function* () {
     const { read } = yield* ConfigReader
@@ -32,7 +32,7 @@ it.effect("parses equal content once", () => {
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("parses a file again if it may have missed its deadline only because the machine was slow", () => {
+it.effect("a file is parsed again if it may have missed its deadline only because the machine was slow", () => {
   const { asked, layer } = parserThatSays({ _tag: "Abandoned", reason: "deadline" })
   return Effect.gen(function* () {
     const { read } = yield* ConfigReader
@@ -43,7 +43,7 @@ it.effect("parses a file again if it may have missed its deadline only because t
   }).pipe(Effect.provide(layer), Effect.timeout(Duration.minutes(1)))
 })
 
-it.effect("trusts nothing when the parser finds blocks that differ from the outline", () => {
+it.effect("the configuration reader trusts nothing when the parser's blocks differ from the outline", () => {
   const disagreements = [
     "{}",
     '{"output":{"o":[{},{}]}}',

@@ -7,7 +7,7 @@ const value = (json: string, syntax: "hcl" | "json" = "hcl") =>
   configValue(Result.getOrThrow(readLocatedJson(json, 100)), syntax)
 
 describe("configValue", () => {
-  test("distinguishes literal text from expressions in the parser's output", () => {
+  test("a configuration value is literal text or an expression, as the parser reports", () => {
     expect(value('"plain { } $ % $$ text"')).toEqual({ kind: "string", value: "plain { } $ % $$ text" })
     expect(value('"$${a} %%{b} $$${c} $$$${d}"')).toEqual({ kind: "string", value: "${a} %{b} $${c} $$${d}" })
     expect(value('"${var.x}"')).toEqual({ kind: "expression", text: "var.x" })
@@ -16,12 +16,12 @@ describe("configValue", () => {
     expect(value('{ "${(a)}": 1 }').kind).toBe("expression")
   })
 
-  test("in JSON syntax, treats nothing that could be a template as literal", () => {
+  test("a configuration value in JSON syntax that could be a template is not literal", () => {
     expect(value('"$${a}"', "json").kind).toBe("expression")
     expect(value('"a $ {"', "json")).toEqual({ kind: "string", value: "a $ {" })
   })
 
-  test("treats __proto__ as a name like any other", () => {
+  test("a configuration value treats __proto__ as a name like any other", () => {
     const read = value('{ "__proto__": { "polluted": true } }')
     expect(read.kind === "object" && [...read.entries.keys()]).toEqual(["__proto__"])
     const literal = literalJson(read)
@@ -32,7 +32,7 @@ describe("configValue", () => {
 })
 
 describe("literalJson", () => {
-  test("keeps the text of every number and detects which fit a double", () => {
+  test("a configuration value keeps the text of every number and detects which fit a double", () => {
     const numbers = [
       "0",
       "-0",
@@ -52,7 +52,7 @@ describe("literalJson", () => {
     for (const text of inexact) expect(literalJson(value(text))).toEqual({ text, exact: false })
   })
 
-  test("writes nested values as exact JSON, but never anything that needs evaluation", () => {
+  test("nested literal values become exact JSON, but never a value that needs evaluation", () => {
     expect(literalJson(value('{ "a": [1, null, true], "b": "$${x}" }'))).toEqual({
       text: '{"a":[1,null,true],"b":"${x}"}',
       exact: true
@@ -63,7 +63,7 @@ describe("literalJson", () => {
 })
 
 describe("readLocatedJson", () => {
-  test("records the line number of every value", () => {
+  test("located JSON records the line number of every value", () => {
     const read = Result.getOrThrow(readLocatedJson('\n{ "a":\n [1,\n "x\\n"],\n\n "b": {} }', 10))
     if (read.kind !== "object") throw new Error("expected an object")
     const list = read.entries.get("a")
@@ -71,7 +71,7 @@ describe("readLocatedJson", () => {
     expect(list?.kind === "array" && list.items.map(({ line }) => line)).toEqual([3, 4])
   })
 
-  test("keeps repeated keys, and reads half a surrogate pair like the tools", () => {
+  test("located JSON keeps repeated keys, and reads half a surrogate pair like the tools", () => {
     const read = Result.getOrThrow(readLocatedJson('{"a":1,"\\u0061":"\\ud800"}', 10))
     if (read.kind !== "object") throw new Error("expected an object")
     expect(propertiesOf(read)).toMatchObject([
@@ -80,7 +80,7 @@ describe("readLocatedJson", () => {
     ])
   })
 
-  test("refuses deep nesting and broken text", () => {
+  test("located JSON refuses deep nesting and broken text", () => {
     const reasonOf = (text: string, depth = 10) => {
       const read = readLocatedJson(text, depth)
       return Result.isFailure(read) ? read.failure.reason : "none"

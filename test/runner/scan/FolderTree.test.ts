@@ -11,7 +11,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => rm(folder, { recursive: true }))
 )
 
-it.live("lists regular files in byte order of their paths, and reports what it omits", () =>
+it.live("a folder lists regular files in byte order of their paths, and reports omitted entries", () =>
   Effect.gen(function* () {
     const root = yield* temporaryFolder
     yield* Effect.promise(async () => {
@@ -41,7 +41,7 @@ it.live("lists regular files in byte order of their paths, and reports what it o
   })
 )
 
-it.live("reads only what it has listed, and does not follow links that appear later", () =>
+it.live("a folder reads only the files it has listed, and does not follow links that appear later", () =>
   Effect.gen(function* () {
     const root = yield* temporaryFolder
     yield* Effect.promise(() => writeFile(join(root, "a.tf"), ""))
@@ -57,7 +57,7 @@ it.live("reads only what it has listed, and does not follow links that appear la
   })
 )
 
-it.live("fails when the folder is missing", () =>
+it.live("listing a folder fails when the folder is missing", () =>
   Effect.gen(function* () {
     const root = yield* temporaryFolder
     const failure = yield* Effect.flip(folderTree(join(root, "missing")))

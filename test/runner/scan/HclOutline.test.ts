@@ -10,7 +10,7 @@ const faultOf = (text: string, nesting = 200) => {
 const headers = (body: OutlineBody) => body.blocks.map(({ type, labels, line }) => [type, ...labels, line].join(" "))
 
 describe("readOutline", () => {
-  test("lists blocks with labels and lines, and arguments with lines", () => {
+  test("an outline lists blocks with labels and lines, and arguments with lines", () => {
     const read = outline('a = 1\n\nvariable "x" {\n  type = string\n  nested foo {\n  }\n}\nresource "t" n { b = 2 }\n')
     expect([...read.attributes]).toEqual([["a", 1]])
     expect(headers(read)).toEqual(["variable x 3", "resource t n 8"])
@@ -40,11 +40,11 @@ describe("readOutline", () => {
     })
   }
 
-  test("keeps Unicode names and Windows line endings", () => {
+  test("an outline keeps Unicode names and Windows line endings", () => {
     expect(headers(outline('größe-1 "ß" {\r\n}\r\nb {}\r\n'))).toEqual(["größe-1 ß 1", "b 3"])
   })
 
-  test("reports the line of the error in a broken file", () => {
+  test("an outline reports the line of the error in a broken file", () => {
     expect(faultOf("a = 1\n}\n")).toBe("hcl_syntax 2")
     expect(faultOf("b {\n")).toBe("hcl_syntax 2")
     expect(faultOf("\nb\n{}")).toBe("hcl_syntax 2")
@@ -55,7 +55,7 @@ describe("readOutline", () => {
     expect(faultOf("= 1")).toBe("hcl_syntax 1")
   })
 
-  test("limits the nesting of brackets, templates and blocks together", () => {
+  test("an outline limits the nesting of brackets, templates and blocks together", () => {
     expect(faultOf(`b {\n a = ${"[".repeat(9)}1${"]".repeat(9)}\n}`, 10)).toBe("none")
     expect(faultOf(`b {\n a = ${"[".repeat(11)}1${"]".repeat(11)}\n}`, 10)).toBe("nesting_too_deep 2")
     expect(faultOf(`a = ${'"${'.repeat(6)}1${'}"'.repeat(6)}`, 10)).toBe("nesting_too_deep 1")

@@ -14,14 +14,14 @@ const stillWorks = Effect.gen(function* () {
 const slowText = `a = {\n${Array.from({ length: 20_000 }, (_, key) => `  k${key} = ${key}\n`).join("")}}\n`
 
 describe("HclParser", () => {
-  parser.live("returns JSON text with exact numbers", () =>
+  parser.live("the HCL parser returns JSON text with exact numbers", () =>
     Effect.gen(function* () {
       const verdict = yield* parse('variable "a" {\n  default = 12345678901234567890\n}\n')
       expect(verdict).toEqual({ _tag: "Parsed", json: '{"variable":{"a":[{"default":12345678901234567890}]}}' })
     })
   )
 
-  parser.live("gives every diagnostic a line number, but not the file name", () =>
+  parser.live("the HCL parser gives every diagnostic a line number, but not the file name", () =>
     Effect.gen(function* () {
       const verdict = yield* parse("\na = 'x'\nb = \"\\q\"\n")
       if (verdict._tag !== "Refused") throw new Error(`expected a refusal, got ${verdict._tag}`)
@@ -32,7 +32,7 @@ describe("HclParser", () => {
     })
   )
 
-  parser.live("survives nesting that overflows the parser", () =>
+  parser.live("the HCL parser survives nesting that overflows it", () =>
     Effect.gen(function* () {
       for (const bomb of ["[".repeat(5000), "!".repeat(50_000)]) {
         expect(yield* parse(`a = ${bomb}`)).toEqual({ _tag: "Abandoned", reason: "crash" })
@@ -41,7 +41,7 @@ describe("HclParser", () => {
     })
   )
 
-  parser.live("gives up on a file at the deadline", () =>
+  parser.live("the HCL parser abandons a file at the deadline", () =>
     Effect.gen(function* () {
       const limits = { ...defaultScanLimits, fileDeadline: Duration.millis(1) }
       const verdict = yield* parse(slowText).pipe(Effect.provideService(ScanLimits, limits))
@@ -50,7 +50,7 @@ describe("HclParser", () => {
     })
   )
 
-  parser.live("an interrupted file does not affect the result for the next one", () =>
+  parser.live("an interrupted file does not affect the parser's result for the next file", () =>
     Effect.gen(function* () {
       const fiber = yield* Effect.forkChild(parse(slowText), { startImmediately: true })
       yield* Effect.yieldNow
@@ -59,7 +59,7 @@ describe("HclParser", () => {
     })
   )
 
-  parser.live("several concurrent files each get their own result", () =>
+  parser.live("several concurrently parsed files each get their own result", () =>
     Effect.gen(function* () {
       const names = Array.from({ length: 20 }, (_, index) => `n${index}`)
       const verdicts = yield* Effect.forEach(names, (name) => parse(`output "${name}" {\n}\n`), {

@@ -38,8 +38,8 @@ const files = {
     }`
 }
 
-describe("the addresses of a module", () => {
-  tests.live("come from every module that it reaches, in both syntaxes", () =>
+describe("Module addresses", () => {
+  tests.live("a module's addresses come from every reachable module, in both syntaxes", () =>
     Effect.gen(function* () {
       const { addresses } = yield* ModuleScanner
       const found = yield* addresses(memoryTree(files), ".")
@@ -95,7 +95,7 @@ describe("undeclared addresses", () => {
     "module.net.demo_thing.dropped",
     "not an address"
   ]
-  test("are those that nothing in the module declares", () => {
+  test("a module lacks the addresses that nothing in it declares", () => {
     expect(undeclaredAddresses(module, covered)).toEqual([])
     expect(undeclaredAddresses(module, [...covered, ...undeclared])).toEqual(undeclared)
   })

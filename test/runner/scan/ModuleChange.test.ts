@@ -44,7 +44,7 @@ const reading = (config: string, changed: string, more: Files = {}) => {
 
 const value = (expression: string) => `locals {\n  x = ${expression}\n}\n`
 
-describe("changes of a commit in a module", () => {
+describe("Module changes", () => {
   const changes: ReadonlyArray<readonly [string, Files, ReturnType<typeof touched> | typeof untouched]> = [
     ["nothing", {}, untouched],
     ["another module", { "apps/b/main.tf": "\n" }, untouched],
@@ -59,7 +59,7 @@ describe("changes of a commit in a module", () => {
     ["a local module", { "shared/net/main.tf": "\n" }, touched("shared/net/main.tf changed")]
   ]
   for (const [name, change, expected] of changes) {
-    scanner.live("counts the folders that either tool reads", () =>
+    scanner.live("a module's changes include the folders that either tool reads", () =>
       Effect.gen(function* () {
         const both = { ...base, "apps/a/main.tofu": 'output "o" {\n  value = 1\n}\n' }
         for (const file of ["shared/net/main.tf", "apps/a/main.tf", "apps/a/main.tofu"]) {
@@ -77,7 +77,7 @@ describe("changes of a commit in a module", () => {
     )
   }
 
-  scanner.live("the manifest, including one that has never been read", () =>
+  scanner.live("a module's changes include the manifest, even if it has never been read", () =>
     Effect.gen(function* () {
       const changed = touched("The manifest changed")
       expect(moduleChange(yield* at(base, "sha256:1"), yield* at(base, "sha256:1"))).toEqual(untouched)
@@ -87,7 +87,7 @@ describe("changes of a commit in a module", () => {
     })
   )
 
-  scanner.live("a graph that cannot be computed on either side", () =>
+  scanner.live("a module counts as changed if its graph cannot be computed on either side", () =>
     Effect.gen(function* () {
       const broken = { ...base, "apps/a/main.tf": 'module "m" {\n  source = "acme/vpc/aws"\n}\n' }
       expect((yield* changeOf(broken, broken)).kind).toBe("touched")
@@ -100,7 +100,7 @@ describe("changes of a commit in a module", () => {
   )
 })
 
-describe("files that a module reads", () => {
+describe("Module reads", () => {
   const page = "shared/page.html"
   const proven: ReadonlyArray<readonly [string, string, string]> = [
     ["file", value('file("../../shared/page.html")'), page],
@@ -119,7 +119,7 @@ describe("files that a module reads", () => {
     ["arguments of a list", value('{ files = ["../../shared/page.html"] }'), page]
   ]
   for (const [name, config, file] of proven) {
-    scanner.live(`a plain path: ${name}`, () =>
+    scanner.live(`a module's changes follow a plain path: ${name}`, () =>
       Effect.gen(function* () {
         expect(yield* reading(config, file)).toEqual(touched(`${file} changed`))
         expect(yield* reading(config, "apps/b/main.tf")).toEqual(untouched)
@@ -148,7 +148,7 @@ describe("files that a module reads", () => {
     ["a key in quotes", value('{ "filename" = local.y }')]
   ]
   for (const [name, config] of unproven) {
-    scanner.live(`a computed path: ${name}`, () =>
+    scanner.live(`every commit touches a module that reads a computed path: ${name}`, () =>
       Effect.gen(function* () {
         const change = yield* reading(config, "README.md")
         expect(change.kind === "touched" ? change.because : "").toMatch(/ \(apps\/a\/read\.tf:\d+\)$/)
@@ -165,7 +165,7 @@ describe("files that a module reads", () => {
     ["a plain argument of a module", 'module "n2" {\n  source = "../../shared/net"\n}\n']
   ]
   for (const [name, config] of harmless) {
-    scanner.live(`not a read: ${name}`, () =>
+    scanner.live(`a module's changes ignore text that is not read as a file: ${name}`, () =>
       Effect.gen(function* () {
         expect(yield* reading(config, "shared/page.html")).toEqual(untouched)
         expect(yield* reading(config, "shared/net/inner/extra.tf")).toEqual(untouched)
@@ -173,7 +173,7 @@ describe("files that a module reads", () => {
     )
   }
 
-  scanner.live("a template that reads, a local module that reads, and a new read", () =>
+  scanner.live("a module reads through templates, local modules and newly added reads", () =>
     Effect.gen(function* () {
       const template = { "apps/a/t.tpl": '${file("../../shared/page.html")}' }
       const change = yield* reading(value('templatefile("t.tpl", {})'), "README.md", template)

@@ -26,7 +26,7 @@ const refuses = (
     })
   )
 
-describe("module calls that cannot be followed", () => {
+describe("Module calls", () => {
   refuses("no source", { "a.tf": 'module "m" {\n}\n' }, ["module_source_missing a.tf:1"])
   refuses("a computed source", { "a.tf": 'module "m" {\n  source = var.x\n}\n' }, ["module_source_not_literal a.tf:2"])
   refuses("a source that is no text", { "a.tf": 'module "m" {\n  source = 1\n}\n' }, [
@@ -72,7 +72,7 @@ describe("module calls that cannot be followed", () => {
     ["wrong_labels x/y/a.tf:1"]
   )
 
-  scanner.live("credentials in a source are never repeated", () =>
+  scanner.live("a module source with credentials never repeats them", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({ "a.tf": call("m", "git::https://me:hunter2@example.org/x.git?sshkey=hunter2") })
       expect(errorCodes(scan)).toEqual(["module_source_git"])
@@ -82,7 +82,7 @@ describe("module calls that cannot be followed", () => {
 })
 
 describe("reachable modules", () => {
-  scanner.live("are listed once per path to them, with folders relative to the root module", () =>
+  scanner.live("reachable modules are listed once per path to them, with folders relative to the root module", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles(
         {
@@ -101,7 +101,7 @@ describe("reachable modules", () => {
     })
   )
 
-  scanner.live("may be a folder without configuration, which is reported", () =>
+  scanner.live("a reachable module may be a folder without configuration, which is reported", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({ "a.tf": call("m", "./docs"), "docs/readme.md": "" })
       expect(scan.status).toBe("supported")
@@ -109,7 +109,7 @@ describe("reachable modules", () => {
     })
   )
 
-  scanner.live("inherit default provider configurations upwards, unless passed or configured", () =>
+  scanner.live("reachable modules inherit default provider configurations upwards, unless passed or configured", () =>
     Effect.gen(function* () {
       const uses = (provider: string) => `resource "${provider}_x" "y" {\n}\n`
       const scan = yield* scanFiles({
@@ -143,8 +143,8 @@ describe("reachable modules", () => {
   )
 })
 
-describe("providers that only child modules use", () => {
-  scanner.live("have a unique local name, whatever else uses the name of their type", () =>
+describe("Child providers", () => {
+  scanner.live("a provider of child modules has a unique local name, whatever else uses the name of its type", () =>
     Effect.gen(function* () {
       const requires = (source: string) =>
         `terraform {\n  required_providers {\n    mine = { source = "${source}" }\n  }\n}\n`
@@ -165,8 +165,8 @@ describe("providers that only child modules use", () => {
   )
 })
 
-describe("files of a module", () => {
-  scanner.live("ignores hidden files and backups", () =>
+describe("Module files", () => {
+  scanner.live("a module's hidden files and backups are ignored", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": "",
@@ -189,7 +189,7 @@ describe("files of a module", () => {
     "~z_override.tf",
     "é_override.tf"
   ]) {
-    scanner.live(`refuses ${name}, which would interfere with the runner`, () =>
+    scanner.live(`a module is refused for ${name}, which would interfere with the runner`, () =>
       Effect.gen(function* () {
         const scan = yield* scanFiles({ "a.tf": "", [name]: name.endsWith("json") ? "{}" : "" })
         expect(placedCodes(scan).filter((code) => !code.startsWith("opentofu_file"))).toEqual([
@@ -199,14 +199,14 @@ describe("files of a module", () => {
     )
   }
 
-  scanner.live("accepts an override file that sorts before the runner's", () =>
+  scanner.live("a module may have an override file that sorts before the runner's", () =>
     Effect.gen(function* () {
       expect((yield* scanFiles({ "a.tf": "", "override.tf": "", "z_override.tf.json": "{}" })).findings).toEqual([])
     })
   )
 
   scanner.live(
-    "a configuration file that is a link is treated as missing, so the module is not as its author wrote it",
+    "a configuration file that is a link is treated as missing, so the module differs from its author's",
     () =>
       Effect.gen(function* () {
         const scan = yield* scanFiles(
@@ -223,27 +223,29 @@ describe("files of a module", () => {
       })
   )
 
-  scanner.live("warns about what the runner removes or replaces, but only in the module itself", () =>
-    Effect.gen(function* () {
-      const child = { "m/a.tf": 'terraform {\n  backend "s3" {\n  }\n}\n', "m/terraform.tfvars": "" }
-      const scan = yield* scanFiles({
-        "a.tf": call("m", "./m") + 'terraform {\n  backend "s3" {\n  }\n  experiments = [x]\n}\n',
-        "terraform.tfvars": "",
-        "prod.auto.tfvars.json": "{}",
-        "named.tfvars": "",
-        "terraform.tfstate": "{}",
-        ...child
+  scanner.live(
+    "a module is warned about arguments that the runner removes or replaces, but child modules are not",
+    () =>
+      Effect.gen(function* () {
+        const child = { "m/a.tf": 'terraform {\n  backend "s3" {\n  }\n}\n', "m/terraform.tfvars": "" }
+        const scan = yield* scanFiles({
+          "a.tf": call("m", "./m") + 'terraform {\n  backend "s3" {\n  }\n  experiments = [x]\n}\n',
+          "terraform.tfvars": "",
+          "prod.auto.tfvars.json": "{}",
+          "named.tfvars": "",
+          "terraform.tfstate": "{}",
+          ...child
+        })
+        expect(scan.status).toBe("supported")
+        expect(scan.findings.map(({ severity, code, path }) => `${severity} ${code} ${path}`)).toEqual([
+          "warning experiments a.tf",
+          "warning tfvars_ignored prod.auto.tfvars.json",
+          "warning file_ignored terraform.tfstate",
+          "warning tfvars_ignored terraform.tfvars",
+          "info backend_overridden a.tf"
+        ])
+        const cloud = yield* scanFiles({ "a.tf": "terraform {\n  cloud {\n  }\n}\n" })
+        expect(placedCodes(cloud)).toEqual(["cloud_overridden a.tf:2"])
       })
-      expect(scan.status).toBe("supported")
-      expect(scan.findings.map(({ severity, code, path }) => `${severity} ${code} ${path}`)).toEqual([
-        "warning experiments a.tf",
-        "warning tfvars_ignored prod.auto.tfvars.json",
-        "warning file_ignored terraform.tfstate",
-        "warning tfvars_ignored terraform.tfvars",
-        "info backend_overridden a.tf"
-      ])
-      const cloud = yield* scanFiles({ "a.tf": "terraform {\n  cloud {\n  }\n}\n" })
-      expect(placedCodes(cloud)).toEqual(["cloud_overridden a.tf:2"])
-    })
   )
 })

@@ -11,7 +11,7 @@ const scanner = suite(ModuleScanner.layer)
 afterAll(scanner.dispose)
 
 describe("scanModule", () => {
-  scanner.live("reports everything about a module with local modules, aliases and inherited providers", () =>
+  scanner.live("a module report covers local modules, aliases and inherited providers", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("landing")
       expect(scan.status).toBe("supported")
@@ -68,7 +68,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("never shows the default of a sensitive variable", () =>
+  scanner.live("a module report never shows the default of a sensitive variable", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("landing")
       expect(scan.variables.find(({ name }) => name === "password")).toEqual({
@@ -86,7 +86,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("accepts every construct of the language", () =>
+  scanner.live("the scan accepts every construct of the language", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("constructs")
       expect(scan.findings).toEqual([])
@@ -158,7 +158,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("reads the JSON syntax the same way, with exact numbers", () =>
+  scanner.live("the scan reads the JSON syntax the same way, with exact numbers", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("json-syntax")
       expect(scan.findings).toEqual([])
@@ -193,7 +193,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("merges override files argument by argument", () =>
+  scanner.live("the scan merges override files argument by argument", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("overrides")
       expect(scan.findings).toEqual([])
@@ -215,7 +215,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("lets OpenTofu's files replace the common ones, and reports it", () =>
+  scanner.live("the scan lets OpenTofu's files replace the common files, and reports the replacement", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("opentofu")
       expect(scan.status).toBe("supported")
@@ -229,7 +229,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("reads the common files for Terraform, and reports those that only OpenTofu reads", () =>
+  scanner.live("the scan reads the common files for Terraform, and reports files that only OpenTofu reads", () =>
     Effect.gen(function* () {
       const files = {
         "main.tf": 'output "a" {\n  value = 1\n}\n',
@@ -252,7 +252,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("refuses a module for Terraform that has OpenTofu's own files only, and names one", () =>
+  scanner.live("the scan refuses a module with OpenTofu-only files for Terraform, and names a file", () =>
     Effect.gen(function* () {
       const tree = memoryTree({ "main.tofu": "", "a/main.tf": 'module "m" {\n  source = "../b"\n}\n', "b/x.tofu": "" })
       const { modules } = yield* Effect.flatMap(ModuleScanner, ({ scanTree }) => scanTree(tree, "terraform"))
@@ -266,7 +266,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("reveals nothing about an unsupported module's providers", () =>
+  scanner.live("the scan reveals nothing about an unsupported module's providers", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("remote-source")
       expect(scan.status).toBe("unsupported")
@@ -275,7 +275,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("survives a round trip through JSON", () =>
+  scanner.live("a module report survives a round trip through JSON", () =>
     Effect.gen(function* () {
       for (const path of ["landing", "json-syntax", "remote-source"]) {
         const scan = yield* scanFixture(path)
@@ -285,7 +285,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("fails for a path that is not a module", () =>
+  scanner.live("the scan fails for a path that is not a module", () =>
     Effect.gen(function* () {
       const { scanModule } = yield* ModuleScanner
       const tree = memoryTree({ "main.tf": "", "docs/readme.md": "", ".terraform/modules/x/main.tf": "" })
@@ -298,7 +298,7 @@ describe("scanModule", () => {
 })
 
 describe("scanTree", () => {
-  scanner.live("judges each module by its own graph", () =>
+  scanner.live("the scan judges each module by its own graph", () =>
     Effect.gen(function* () {
       const { scanTree } = yield* ModuleScanner
       const tree = yield* fixtureTree
@@ -320,7 +320,7 @@ describe("scanTree", () => {
     })
   )
 
-  scanner.live("reads every file once, however many modules need it", () =>
+  scanner.live("the scan reads every file once, however many modules need it", () =>
     Effect.gen(function* () {
       const { scanTree } = yield* ModuleScanner
       const tree = memoryTree({
@@ -333,7 +333,7 @@ describe("scanTree", () => {
     })
   )
 
-  scanner.live("finds nothing in a tree without configuration", () =>
+  scanner.live("the scan finds nothing in a tree without configuration", () =>
     Effect.gen(function* () {
       const { scanTree } = yield* ModuleScanner
       expect(yield* scanTree(memoryTree({ "readme.md": "", "x.tf.bak": "", ".hidden.tf": "" }))).toEqual({
@@ -342,30 +342,28 @@ describe("scanTree", () => {
     })
   )
 
-  scanner.live(
-    "an unsupported module does not affect the others, nor does its error affect modules that do not reach it",
-    () =>
-      Effect.gen(function* () {
-        const { scanTree } = yield* ModuleScanner
-        const scan = yield* scanTree(
-          memoryTree({
-            "broken/main.tf": "variable {",
-            "caller/main.tf": 'module "x" {\n  source = "../broken"\n}\n',
-            "fine/main.tf": ""
-          })
-        )
-        expect(scan.modules.map(({ path, status }) => [path, status])).toEqual([
-          ["broken", "unsupported"],
-          ["caller", "unsupported"],
-          ["fine", "supported"]
-        ])
-        expect(scan.modules[1]?.findings[0]).toMatchObject({ code: "hcl_syntax", path: "broken/main.tf" })
-      })
+  scanner.live("an unsupported module affects neither other modules nor the modules that do not reach it", () =>
+    Effect.gen(function* () {
+      const { scanTree } = yield* ModuleScanner
+      const scan = yield* scanTree(
+        memoryTree({
+          "broken/main.tf": "variable {",
+          "caller/main.tf": 'module "x" {\n  source = "../broken"\n}\n',
+          "fine/main.tf": ""
+        })
+      )
+      expect(scan.modules.map(({ path, status }) => [path, status])).toEqual([
+        ["broken", "unsupported"],
+        ["caller", "unsupported"],
+        ["fine", "supported"]
+      ])
+      expect(scan.modules[1]?.findings[0]).toMatchObject({ code: "hcl_syntax", path: "broken/main.tf" })
+    })
   )
 })
 
-describe("a hundred files", () => {
-  scanner.live("are one module", () =>
+describe("Many files", () => {
+  scanner.live("a hundred files in one folder are one module", () =>
     Effect.gen(function* () {
       const files = Array.from({ length: 100 }, (_, index) => [
         `f${index}.tf`,

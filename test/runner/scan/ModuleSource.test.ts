@@ -7,7 +7,7 @@ const codeOf = (source: string) => {
 }
 
 describe("classifyModuleSource (G14)", () => {
-  test("has a code for each kind", () => {
+  test("every kind of module source has a code", () => {
     const kinds: ReadonlyArray<readonly [string, string]> = [
       ["./a", "local"],
       ["../a//b", "local"],
@@ -43,7 +43,7 @@ describe("classifyModuleSource (G14)", () => {
 })
 
 describe("shownModuleSource", () => {
-  test("leaves out user information and query values", () => {
+  test("a shown module source omits user information and query values", () => {
     const secrets = [
       "git::https://user:hunter2@example.org/vpc.git?ref=v1",
       "https://hunter2@example.org/vpc.zip",
@@ -61,7 +61,7 @@ describe("shownModuleSource", () => {
 })
 
 describe("resolveLocalSource", () => {
-  test("remains inside the tree", () => {
+  test("a local module source must remain inside the tree", () => {
     expect(resolveLocalSource(".", "./a/../b//c/")).toBe("b/c")
     expect(resolveLocalSource("m/x", "../y")).toBe("m/y")
     expect(resolveLocalSource("m/x", "../..")).toBe(".")

@@ -23,8 +23,8 @@ const language = `language {
 }
 `
 
-describe("blocks of the newest tools", () => {
-  scanner.live("OpenTofu's language, in both syntaxes", () =>
+describe("Newest blocks", () => {
+  scanner.live("the scan accepts OpenTofu's language, in both syntaxes", () =>
     Effect.gen(function* () {
       const hcl = yield* scanFiles({ "a.tf": language })
       const json = yield* scanFiles({
@@ -48,7 +48,7 @@ describe("blocks of the newest tools", () => {
     })
   )
 
-  scanner.live("Terraform's action, which requires its provider", () =>
+  scanner.live("the scan accepts Terraform's action, which requires its provider", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf":
@@ -62,7 +62,7 @@ describe("blocks of the newest tools", () => {
     })
   )
 
-  scanner.live("the language argument of terraform, and other later additions", () =>
+  scanner.live("the scan accepts terraform's language argument, and other later additions", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf.json": '{ "terraform": { "language": "TF2021", "required_version": ">= 1.5" } }',
@@ -81,7 +81,7 @@ describe("blocks of the newest tools", () => {
     })
   )
 
-  scanner.live("anything unknown is refused", () =>
+  scanner.live("the scan refuses unknown blocks", () =>
     Effect.gen(function* () {
       const refused = [
         ['widget "a" {\n}\n', "unknown_block a.tf:1"],
@@ -103,26 +103,28 @@ describe("blocks of the newest tools", () => {
   )
 })
 
-describe("the current tool", () => {
-  scanner.live("is checked against the required_version of every reachable module, at its location", () =>
-    Effect.gen(function* () {
-      const scan = yield* scanFiles({
-        "a.tf": 'module "child" {\n  source = "./child"\n}\n',
-        "child/a.tf": 'terraform {\n  required_version = "~> 1.13.0"\n}\n'
+describe("Current tool", () => {
+  scanner.live(
+    "the current tool is checked against the required_version of every reachable module, at its location",
+    () =>
+      Effect.gen(function* () {
+        const scan = yield* scanFiles({
+          "a.tf": 'module "child" {\n  source = "./child"\n}\n',
+          "child/a.tf": 'terraform {\n  required_version = "~> 1.13.0"\n}\n'
+        })
+        const [problem] = toolProblems(scan, terraform("1.11.4"))
+        expect(problem).toEqual({
+          severity: "error",
+          code: "tool_version_unmet",
+          message:
+            "required_version needs Terraform ~> 1.13.0, and this service runs Terraform 1.11.4. Run the service with a tool that meets it, or change the module.",
+          path: "child/a.tf",
+          line: 2
+        })
+        expect(dependsOnTool(problem === undefined ? [] : [problem])).toBe(true)
+        expect(toolProblems(scan, terraform("1.13.5"))).toEqual([])
+        expect(dependsOnTool(scan.findings)).toBe(false)
       })
-      const [problem] = toolProblems(scan, terraform("1.11.4"))
-      expect(problem).toEqual({
-        severity: "error",
-        code: "tool_version_unmet",
-        message:
-          "required_version needs Terraform ~> 1.13.0, and this service runs Terraform 1.11.4. Run the service with a tool that meets it, or change the module.",
-        path: "child/a.tf",
-        line: 2
-      })
-      expect(dependsOnTool(problem === undefined ? [] : [problem])).toBe(true)
-      expect(toolProblems(scan, terraform("1.13.5"))).toEqual([])
-      expect(dependsOnTool(scan.findings)).toBe(false)
-    })
   )
 
   test.each([

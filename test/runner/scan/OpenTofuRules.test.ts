@@ -95,7 +95,7 @@ const rules: ReadonlyArray<Rule> = [
   }
 ]
 
-describe("rules documented by OpenTofu", () => {
+describe("OpenTofu rules", () => {
   for (const { files, outputs = [], refusals = [], rule, version = "1.11.0" } of rules)
     scanner.live(rule, () =>
       Effect.gen(function* () {

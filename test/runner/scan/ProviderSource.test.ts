@@ -7,7 +7,7 @@ const address = (text: string) =>
   Result.match(parseProviderSource(text), { onSuccess: ({ address }) => address, onFailure: () => "invalid" })
 
 describe("parseProviderSource", () => {
-  test("has one canonical form for each provider", () => {
+  test("each provider source has one canonical form", () => {
     expect(address("hashicorp/aws")).toBe("hashicorp/aws")
     expect(address("HashiCorp/AWS")).toBe("hashicorp/aws")
     expect(address("aws")).toBe("hashicorp/aws")
@@ -17,7 +17,7 @@ describe("parseProviderSource", () => {
     expect(address("localhost/acme/x")).toBe("localhost/acme/x")
   })
 
-  test("refuses an invalid address", () => {
+  test("an invalid provider address is refused", () => {
     const invalid = [
       "",
       "/",
@@ -40,7 +40,7 @@ describe("parseProviderSource", () => {
     for (const text of invalid) expect([text, address(text)]).toEqual([text, "invalid"])
   })
 
-  test("recognises the builtin provider under both spellings", () => {
+  test("the builtin provider is recognised under both spellings", () => {
     for (const read of [parseProviderSource("terraform.io/builtin/terraform"), impliedProviderSource("terraform")]) {
       expect(Result.getOrThrow(read)).toEqual({ address: "terraform.io/builtin/terraform", builtin: true })
     }
@@ -51,13 +51,13 @@ describe("parseProviderSource", () => {
 describe("parseVersionConstraint", () => {
   const parts = (text: string) => Result.getOrElse(parseVersionConstraint(text), () => "invalid")
 
-  test("splits and normalises", () => {
+  test("a version constraint is split and normalised", () => {
     expect(parts("~> 5.0,>=4 , != v4.5.1")).toEqual(["~> 5.0", ">= 4", "!= 4.5.1"])
     expect(parts("1.2.3-beta.1+build")).toEqual(["1.2.3-beta.1+build"])
     expect(parts(" ")).toBe("invalid")
   })
 
-  test("refuses everything else", () => {
+  test("an invalid version constraint is refused", () => {
     for (const text of ["x", ">", "1,,2", "=> 1", "1.x", "1 2", "~~> 1", `>= ${"1".repeat(600)}`]) {
       expect([text, parts(text)]).toEqual([text, "invalid"])
     }

@@ -20,8 +20,8 @@ const scanTree = (files: Readonly<Record<string, string>>) => {
 const slowText = (name: string) =>
   `locals {\n  ${name} = {\n${Array.from({ length: 20_000 }, (_, key) => `    k${key} = ${key}\n`).join("")}  }\n}\n`
 
-describe("limits of the whole scan", () => {
-  scanner.live("too many files: nothing is read and nothing is returned", () =>
+describe("Scan limits", () => {
+  scanner.live("a scan with too many files reads and returns nothing", () =>
     Effect.gen(function* () {
       const { tree, scan } = scanTree({ "a/a.tf": "", "b/b.tf": "", "c/c.tf": "", "c/readme.md": "" })
       const failure = yield* Effect.flip(scan.pipe(within({ files: 2 })))
@@ -31,7 +31,7 @@ describe("limits of the whole scan", () => {
     })
   )
 
-  scanner.live("too many bytes", () =>
+  scanner.live("a scan with too many bytes is refused", () =>
     Effect.gen(function* () {
       const { tree, scan } = scanTree({ "a/a.tf": "# 45\n", "b/b.tf": "# 45\n" })
       expect(yield* Effect.flip(scan.pipe(within({ totalBytes: 9 })))).toMatchObject({ limit: "bytes" })
@@ -40,7 +40,7 @@ describe("limits of the whole scan", () => {
     })
   )
 
-  scanner.live("count what a single module reaches, not what else exists", () =>
+  scanner.live("scan limits count the files one module reaches, not all files in the tree", () =>
     Effect.gen(function* () {
       const files = { "a.tf": 'module "m" {\n  source = "./m"\n}\n', "m/m.tf": "", "other/x.tf": "", "other/y.tf": "" }
       expect((yield* scanFiles(files).pipe(within({ files: 2 }))).status).toBe("supported")
@@ -48,7 +48,7 @@ describe("limits of the whole scan", () => {
     })
   )
 
-  scanner.live("too much time", () =>
+  scanner.live("a scan that takes too much time is refused", () =>
     Effect.gen(function* () {
       const { scan } = scanTree({ "a.tf": slowText("time") })
       const failure = yield* Effect.flip(scan.pipe(within({ scanDeadline: Duration.millis(1) })))
@@ -56,7 +56,7 @@ describe("limits of the whole scan", () => {
     })
   )
 
-  scanner.live("module calls that double at every level", () =>
+  scanner.live("a scan refuses module calls that double at every level", () =>
     Effect.gen(function* () {
       const twice = (level: number) =>
         ["x", "y"].map((name) => `module "${name}" {\n  source = "../l${level + 1}"\n}\n`).join("")
@@ -71,12 +71,12 @@ describe("limits of the whole scan", () => {
   )
 })
 
-describe("limits of a file make only its modules unsupported", () => {
+describe("File limits", () => {
   const fine = { "fine/a.tf": 'output "o" {\n}\n' }
   const verdicts = (modules: ReadonlyArray<{ readonly path: string; readonly status: string }>) =>
     modules.map(({ path, status }) => `${path} ${status}`)
 
-  scanner.live("size, without reading it", () =>
+  scanner.live("a file that is too large makes its modules unsupported without being read", () =>
     Effect.gen(function* () {
       const { tree, scan } = scanTree({ ...fine, "big/a.tf": `# ${"x".repeat(100)}\n` })
       const { modules } = yield* scan.pipe(within({ fileBytes: 50 }))
@@ -86,7 +86,7 @@ describe("limits of a file make only its modules unsupported", () => {
     })
   )
 
-  scanner.live("nesting, without showing it to the parser", () =>
+  scanner.live("a file that is nested too deeply makes its modules unsupported without being parsed", () =>
     Effect.gen(function* () {
       const { modules } = yield* scanTree({ ...fine, "deep/a.tf": `locals {\n  a = ${"[".repeat(10_000)}\n}\n` }).scan
       expect(verdicts(modules)).toEqual(["deep unsupported", "fine supported"])
@@ -94,16 +94,18 @@ describe("limits of a file make only its modules unsupported", () => {
     })
   )
 
-  scanner.live("a parser crash, and the parser works for the next file", () =>
-    Effect.gen(function* () {
-      const { modules } = yield* scanTree({ "bomb/a.tf": `locals {\n  a = ${"!".repeat(50_000)}true\n}\n`, ...fine })
-        .scan
-      expect(verdicts(modules)).toEqual(["bomb unsupported", "fine supported"])
-      expect(modules[0] && errorCodes(modules[0])).toEqual(["parser_crash"])
-    })
+  scanner.live(
+    "a file that crashes the parser makes its modules unsupported, and the parser handles the next file",
+    () =>
+      Effect.gen(function* () {
+        const { modules } = yield* scanTree({ "bomb/a.tf": `locals {\n  a = ${"!".repeat(50_000)}true\n}\n`, ...fine })
+          .scan
+        expect(verdicts(modules)).toEqual(["bomb unsupported", "fine supported"])
+        expect(modules[0] && errorCodes(modules[0])).toEqual(["parser_crash"])
+      })
   )
 
-  scanner.live("time, and the parser works for the next file", () =>
+  scanner.live("a file that takes too long makes its modules unsupported, and the parser handles the next file", () =>
     Effect.gen(function* () {
       const files = { "a.tf": slowText("deadline") }
       const scan = yield* scanFiles(files).pipe(within({ fileDeadline: Duration.millis(1) }))
@@ -112,7 +114,7 @@ describe("limits of a file make only its modules unsupported", () => {
     })
   )
 
-  scanner.live("a file that cannot be read", () =>
+  scanner.live("a file that cannot be read makes its modules unsupported", () =>
     Effect.gen(function* () {
       const tree = memoryTree(fine)
       const listed = { ...tree, files: [...tree.files, { path: "fine/b.tf", sizeBytes: 1, executable: false }] }

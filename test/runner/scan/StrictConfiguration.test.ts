@@ -38,7 +38,7 @@ describe("text", () => {
     refuses(`bytes that are not UTF-8: ${name}`, { "a.tf": latin1(text) }, ["invalid_utf8 a.tf:2"])
   }
 
-  scanner.live("accepts bytes that are not UTF-8 in comments and in JSON strings, as the tools do", () =>
+  scanner.live("the scan accepts bytes that are not UTF-8 in comments and in JSON strings, as the tools do", () =>
     Effect.gen(function* () {
       const comments = [
         "# caf\xe9",
@@ -62,7 +62,7 @@ describe("text", () => {
   hcl("an escaped lone surrogate", 'locals {\n  a = "\\ud800"\n}\n', "hcl_syntax a.tf:2")
   hcl("a Git LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "lfs_pointer a.tf:1")
 
-  scanner.live("a byte order mark and Windows line endings are accepted", () =>
+  scanner.live("the scan accepts a byte order mark and Windows line endings", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": '\ufeffvariable "a" {\r\n  default = "x"\r\n}\r\n',
@@ -138,14 +138,14 @@ describe("duplicates", () => {
   )
 })
 
-describe("variables and outputs", () => {
+describe("Variables and outputs", () => {
   hcl("a type in quotes", 'variable "a" {\n  type = "string"\n}\n', "quoted_type a.tf:2")
   hcl("an unknown type", 'variable "a" {\n  type = strng\n}\n', "invalid_type a.tf:2")
   hcl("a type that is a value", 'variable "a" {\n  type = 1\n}\n', "invalid_type a.tf:2")
   hcl("computed sensitivity", 'variable "a" {\n  sensitive = var.b\n}\n', "not_literal_boolean a.tf:2")
   hcl("sensitivity in other quoted words", 'variable "a" {\n  sensitive = "yes"\n}\n', "not_literal_boolean a.tf:2")
 
-  scanner.live("reads quoted booleans as the tools do", () =>
+  scanner.live("the scan reads quoted booleans as the tools do", () =>
     Effect.gen(function* () {
       for (const [written, value] of [
         ['"true"', true],
@@ -221,7 +221,7 @@ describe("variables and outputs", () => {
     })
   )
 
-  scanner.live("defaults are converted to the variable's type and keep their digits", () =>
+  scanner.live("variable defaults are converted to the variable's type and keep their digits", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": [
@@ -261,17 +261,19 @@ describe("JSON syntax", () => {
   json("a number out of range", '{ "locals": { "a": 1e400 } }', "number_out_of_range a.tf.json:1")
   json("no name at all", '{ "variable": [] }', "wrong_labels a.tf.json:1")
 
-  scanner.live("reads repeated blocks, lists at the top, half characters and null blocks as the tools do", () =>
-    Effect.gen(function* () {
-      const texts = [
-        '{ "variable": { "a": {} }, "//": 1, "variable": { "b": {} }, "//": 2 }',
-        '[{ "variable": { "a": {} } }, { "variable": { "b": { "description": "\\ud800 ${x}" }, "c": null } }]'
-      ]
-      for (const text of texts) {
-        const scan = yield* scanFiles({ "a.tf.json": text })
-        expect([text, scan.findings, scan.variables.map(({ name }) => name)]).toEqual([text, [], ["a", "b"]])
-      }
-    })
+  scanner.live(
+    "the scan reads repeated blocks, top-level lists, half surrogate pairs and null blocks as the tools do",
+    () =>
+      Effect.gen(function* () {
+        const texts = [
+          '{ "variable": { "a": {} }, "//": 1, "variable": { "b": {} }, "//": 2 }',
+          '[{ "variable": { "a": {} } }, { "variable": { "b": { "description": "\\ud800 ${x}" }, "c": null } }]'
+        ]
+        for (const text of texts) {
+          const scan = yield* scanFiles({ "a.tf.json": text })
+          expect([text, scan.findings, scan.variables.map(({ name }) => name)]).toEqual([text, [], ["a", "b"]])
+        }
+      })
   )
   json("deep nesting", `{ "locals": { "a": ${"[".repeat(250)}${"]".repeat(250)} } }`, "nesting_too_deep a.tf.json:1")
   json("an unknown block", '{ "widget": {} }', "unknown_block a.tf.json:1")
@@ -290,7 +292,7 @@ describe("JSON syntax", () => {
     "module_source_not_literal a.tf.json:1"
   )
 
-  scanner.live("comments where the language allows them", () =>
+  scanner.live("the scan accepts comments where the language allows them", () =>
     Effect.gen(function* () {
       const text = '{ "//": "x", "terraform": { "//": "y" }, "variable": { "a": { "//": "z", "type": "string" } } }'
       const scan = yield* scanFiles({ "a.tf.json": text })
@@ -317,7 +319,7 @@ describe("providers", () => {
     "invalid_version_constraint a.tf:2"
   )
 
-  scanner.live("are collected from every place that may name one", () =>
+  scanner.live("provider requirements are collected from every place that may contain one", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": [

@@ -45,9 +45,9 @@ const dataFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => rm(folder, { recursive: true }))
 )
 
-describe.skipIf(terraform === null)("the scan and terraform agree", () => {
+describe.skipIf(terraform === null)("Scan and terraform", () => {
   for (const module of ["constructs", "json-syntax", "landing", "overrides"]) {
-    scanner.live(`on the providers and local modules of ${module}`, () =>
+    scanner.live(`the scan and terraform agree on the providers and local modules of ${module}`, () =>
       Effect.gen(function* () {
         const data = yield* dataFolder
         yield* run(data, module, "get")

@@ -14,7 +14,7 @@ const accepts = (type: string, json: string) =>
   )
 
 describe("parseTypeConstraint", () => {
-  test("reads every kind of type", () => {
+  test("the scan reads every kind of type constraint", () => {
     const kinds: ReadonlyArray<readonly [string, string]> = [
       ["string", "string"],
       [" number # comment", "number"],
@@ -33,7 +33,7 @@ describe("parseTypeConstraint", () => {
     for (const [text, kind] of kinds) expect([text, kindOf(text)]).toEqual([text, kind])
   })
 
-  test("refuses what the language refuses", () => {
+  test("the scan refuses type constraints that the language refuses", () => {
     const invalid = [
       "",
       "strng",
@@ -55,7 +55,7 @@ describe("parseTypeConstraint", () => {
 })
 
 describe("acceptsDefault", () => {
-  test("converts between primitive types as the language does", () => {
+  test("a default converts between primitive types as the language does", () => {
     expect(accepts("string", "1")).toBe(true)
     expect(accepts("string", "[]")).toBe(false)
     expect(accepts("number", '"1.5"')).toBe(true)
@@ -66,7 +66,7 @@ describe("acceptsDefault", () => {
     expect(accepts("number", '"${f()}"')).toBe(true)
   })
 
-  test("checks inside collections", () => {
+  test("a default is checked inside collections", () => {
     expect(accepts("list(number)", "[1]")).toBe(true)
     expect(accepts("list(number)", '["x"]')).toBe(false)
     expect(accepts("map(bool)", '{"a":true}')).toBe(true)

@@ -15,7 +15,7 @@ const limits = { packBytes: 50_000_000, files: 1000, fileBytes: 10_000_000, tota
 export interface BuildCall {
   readonly ref?: string
   readonly path?: string
-  /** Fetches with the installed git, or with the bundled one. */
+  /** Fetches with the installed git, or with the bundled git. */
   readonly native?: boolean | { readonly program: string; readonly required: boolean }
   readonly limits?: Partial<typeof limits>
 }

@@ -4,7 +4,7 @@ import { it } from "../../support/Effect.ts"
 import { httpServer } from "../../support/HttpServer.ts"
 import { build, repository, ways } from "./BuildHarness.ts"
 
-describe("a damaged pack", () => {
+describe("Damaged packs", () => {
   /** A proxy to a Git server that modifies packs. */
   const tampering = (origin: string, change: (pack: Buffer) => Buffer) =>
     httpServer((request, response) => {
@@ -33,7 +33,7 @@ describe("a damaged pack", () => {
     ["with other contents", (pack: Buffer) => pack.fill(0x55, pack.indexOf("PACK") + 40, pack.indexOf("PACK") + 60)]
   ] as const)
     for (const [way, native] of ways)
-      it.live(`${name} produces no snapshot when fetched by ${way}`, () =>
+      it.live(`a damaged pack (${name}) produces no snapshot when fetched by ${way}`, () =>
         Effect.gen(function* () {
           const { url: own } = yield* repository({ "a.tf": "a", "b.tf": "b" })
           const { url } = yield* tampering(new URL(own).origin, change)

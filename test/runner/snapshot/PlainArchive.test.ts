@@ -16,7 +16,7 @@ const file = (path: string, text = path, mode: PlainFile["mode"] = 0o644): Plain
 
 const written = (...files: ReadonlyArray<PlainFile>) => Stream.runCollect(tarGz(Stream.fromIterable(files), at))
 
-it.live("any tar program can read the files, with their modes, long names and sizes", () =>
+it.live("any tar program can read an archive's files, with their modes, long names and sizes", () =>
   Effect.gen(function* () {
     const long = `${"folder/".repeat(30)}${"n".repeat(90)}.txt`
     const chunks = yield* written(
@@ -48,7 +48,7 @@ it.live("any tar program can read the files, with their modes, long names and si
   }).pipe(Effect.provide(platform))
 )
 
-it.live("is streamed: the output of one part does not wait for the rest", () =>
+it.live("an archive is streamed, so the output of one part does not wait for the rest", () =>
   Effect.gen(function* () {
     let given = 0
     const noise = Stream.range(1, 40).pipe(

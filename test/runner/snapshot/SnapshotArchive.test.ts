@@ -74,7 +74,7 @@ describe("archive index", () => {
     ...paths.filter((path) => path !== "a").map((path, at) => file(path, "content".repeat(at * 100), at % 2 === 0))
   )
 
-  test("finds the same files however the archive is split into chunks", () => {
+  test("the archive index finds the same files however the archive is split into chunks", () => {
     const whole = index(bytes)
     const found = Result.getOrThrow(whole)
     expect(found.files.map((entry) => entry.path)).toEqual(paths.filter((path) => path !== "a"))
@@ -85,7 +85,7 @@ describe("archive index", () => {
     for (const step of [1, 7, 511, 512, 513, 4096]) expect(index(bytes, step)).toEqual(whole)
   })
 
-  test("is refused if any byte of a header, the padding or the end is different", () => {
+  test("an archive is refused if any byte of a header, the padding or the end differs", () => {
     const small = archive(file("a.tf", "x"))
     const preamble = encodePreamble([]).length
     const content = preamble + 512
@@ -125,7 +125,7 @@ describe("archive index", () => {
     ["files that differ by case", Buffer.concat([file("A"), file("a")])],
     ["a file that is also a folder", Buffer.concat([file("a"), file("a/b")])]
   ] as const)
-    test(`${name} is refused`, () => expect(Result.isFailure(index(archive(entry)))).toBe(true))
+    test(`an archive with ${name} is refused`, () => expect(Result.isFailure(index(archive(entry)))).toBe(true))
 
   test("an archive without a preamble or an end, truncated, or with trailing data is refused", () => {
     const whole = archive(file("a", "x"))
@@ -137,7 +137,7 @@ describe("archive index", () => {
     expect(Result.isFailure(index(new Uint8Array()))).toBe(true)
   })
 
-  test("keeps the list of omitted entries", () => {
+  test("an archive keeps the list of omitted entries", () => {
     const omitted = [
       { path: "link \u00e4\n", kind: "symlink" as const, mode: "120000", oid: "1".repeat(40) },
       { path: "sub", kind: "submodule" as const, mode: "160000", oid: "2".repeat(40) }
@@ -147,7 +147,7 @@ describe("archive index", () => {
 })
 
 describe("archive file", () => {
-  it.live("looks like an ordinary compressed tar to other programs", () =>
+  it.live("an archive looks like an ordinary compressed tar to other programs", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const path = `${folder}/a.tar.zst`

@@ -9,8 +9,8 @@ import { serveByHttpBackend } from "../../support/GitServer.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 import { build, type BuildCall, repository, ways } from "./BuildHarness.ts"
 
-describe("the digest of a snapshot", () => {
-  it.live("is the same for the same tree, and changes with content, mode, links and submodules", () =>
+describe("Snapshot digests", () => {
+  it.live("a snapshot's digest is equal for equal trees, and depends on content, mode, links and submodules", () =>
     Effect.gen(function* () {
       const base: CommitFiles = { "a.tf": "a", "b/c.tf": "c" }
       const trees: ReadonlyArray<CommitFiles> = [
@@ -38,7 +38,7 @@ describe("the digest of a snapshot", () => {
 })
 
 for (const [name, native] of ways)
-  describe(`a commit fetched by ${name}`, () => {
+  describe(`Commits fetched by ${name}`, () => {
     const of = (url: string, call: BuildCall = {}) => build(url, { ...call, native })
     const tag = (url: string, call: BuildCall = {}) =>
       of(url, call).pipe(
@@ -46,7 +46,7 @@ for (const [name, native] of ways)
         Effect.map((error) => error._tag)
       )
 
-    it.live("can be identified by branch, tag, tag of a tag or commit, whether listed or not", () =>
+    it.live("a fetched commit can be identified by branch, tag, tag of a tag or commit, whether listed or not", () =>
       Effect.gen(function* () {
         const { gitdir, commit: first, url } = yield* repository({ "a.tf": "1" })
         const second = yield* commitFiles({ gitdir, files: { "a.tf": "2" } })
@@ -70,7 +70,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("must be a commit", () =>
+    it.live("a fetched object must be a commit", () =>
       Effect.gen(function* () {
         const { gitdir, url } = yield* repository({ "a.tf": "1" })
         const blob = yield* Effect.promise(() => git.writeBlob({ fs, gitdir, blob: Buffer.from("blob") }))
@@ -81,7 +81,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("returns a folder with paths relative to it, and the manifest from the root", () =>
+    it.live("a fetched folder has paths relative to the folder, and the manifest from the root", () =>
       Effect.gen(function* () {
         const { url } = yield* repository({
           "modules/app/main.tf": "app",
@@ -102,7 +102,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("passes on a manifest only when it is a small regular file", () =>
+    it.live("a fetch passes on a manifest only if it is a small regular file", () =>
       Effect.gen(function* () {
         const found = (files: CommitFiles) =>
           Effect.flatMap(repository({ "a.tf": "", ...files }), ({ url }) => of(url)).pipe(
@@ -121,7 +121,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("enforces every limit, both at the limit and one above", () =>
+    it.live("a fetch accepts every limit exactly, and refuses one above", () =>
       Effect.gen(function* () {
         const { url } = yield* repository({ "a/b/c.tf": "123456", "d.tf": "1234" })
         const hit = (over: Partial<GitLimits>) =>
@@ -142,7 +142,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("refuses an empty repository", () =>
+    it.live("a fetch refuses an empty repository", () =>
       Effect.gen(function* () {
         const { url } = yield* repository(undefined)
         expect(yield* tag(url)).toBe("GitRepositoryEmpty")
@@ -152,8 +152,8 @@ for (const [name, native] of ways)
     )
   })
 
-describe("an installed git that fails", () => {
-  it.live("falls back to the bundled git, unless the operator requires the installed git", () =>
+describe("Failing installed git", () => {
+  it.live("a fetch falls back to the bundled git, unless the operator requires the installed git", () =>
     Effect.gen(function* () {
       const { url } = yield* repository({ "main.tf": "" })
       const built = yield* build(url)
@@ -168,8 +168,8 @@ describe("an installed git that fails", () => {
   )
 })
 
-describe("an installed git that prefers SHA-256, as Git 3 does", () => {
-  it.live("fetches a commit of a SHA-1 repository", () =>
+describe("SHA-256 git", () => {
+  it.live("an installed git that prefers SHA-256 fetches a commit of a SHA-1 repository", () =>
     Effect.gen(function* () {
       const { url } = yield* repository({ "main.tf": "" })
       const program = `${yield* temporaryFolder}/git`
@@ -179,8 +179,8 @@ describe("an installed git that prefers SHA-256, as Git 3 does", () => {
   )
 })
 
-describe("a repository behind git http-backend", () => {
-  it.live("produces the same snapshot with either git, for branches, tags and commits", () =>
+describe("Git http-backend", () => {
+  it.live("both gits produce the same snapshot from git http-backend, for branches, tags and commits", () =>
     Effect.gen(function* () {
       const {
         gitdir,

@@ -68,7 +68,7 @@ const instead = (script: string) =>
   Layer.succeed(SyncProcessCommand, { program: process.execPath, args: ["-e", script] })
 
 describe("SnapshotSync", () => {
-  it.live("creates the same snapshot with and without native git, over every protocol", () =>
+  it.live("a sync creates the same snapshot with and without native git, over every protocol", () =>
     Effect.gen(function* () {
       const at = yield* served(mixed)
       const lines: Array<string> = []
@@ -82,7 +82,7 @@ describe("SnapshotSync", () => {
       expect(library).toMatchObject({
         resolvedCommit: at.commit,
         fullRef: "refs/heads/main",
-        // Pinned: with a different digest, every stored snapshot would look new.
+        // Pinned, because with a different digest every stored snapshot would look new.
         archiveDigest: "sha256:acb8e3b059016bc6982785713fd9ea41c7e68e1c590f18c63a3f1cde4b85f759",
         fileCount: 11,
         omitted: [
@@ -108,7 +108,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("reports refs that cannot be used, in both ways and over every protocol", () =>
+  it.live("a sync reports refs that cannot be used, with both gits and over every protocol", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       fs.appendFileSync(
@@ -127,7 +127,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("repeats a fetch that the server refuses temporarily at most once, in both ways", () =>
+  it.live("a sync repeats a temporarily refused fetch at most once, with both gits", () =>
     Effect.gen(function* () {
       const store = yield* temporaryFolder
       for (const native of ["off", "auto", "required"] as const)
@@ -143,7 +143,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("passes on results that are larger than a pipe buffer", () =>
+  it.live("a sync passes on results that are larger than a pipe buffer", () =>
     Effect.gen(function* () {
       const links = Object.fromEntries(
         Array.from({ length: 3000 }, (_, index) => [
@@ -156,7 +156,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("fetches the expected commit and nothing else", () =>
+  it.live("a sync fetches the expected commit and nothing else", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       expect((yield* sync(at, { expectedCommit: at.commit })).resolvedCommit).toBe(at.commit)
@@ -165,7 +165,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("follows a ref that moves during the fetch", () =>
+  it.live("a sync follows a ref that moves during the fetch", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "1" }, { onlyListed: true })
       let moved: string | undefined
@@ -185,7 +185,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("signs in, and reveals the credentials to no one", () =>
+  it.live("a sync signs in, and reveals the credentials to nobody", () =>
     Effect.gen(function* () {
       const token = "svc-canary-4f1d9c"
       const at = yield* served({ "a.tf": "" }, { authorization: Redacted.make(`Bearer ${token}`) })
@@ -205,7 +205,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("kills a process that uses too much memory, and cleans up after it", () =>
+  it.live("a sync kills a process that uses too much memory, and cleans up after it", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       const hungry = "const kept = []; setInterval(() => kept.push(Buffer.alloc(20_000_000, 1)), 5)"
@@ -219,7 +219,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("kills a process that never exits, at the deadline", () =>
+  it.live("a sync kills a process that never exits, at the deadline", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       const error = yield* sync(at, {}, { limits: { deadline: Duration.millis(500) } }).pipe(
@@ -232,7 +232,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("an interrupted process has exited", () =>
+  it.live("an interrupted sync process exits", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       const fiber = yield* sync(at).pipe(Effect.provide(instead("setInterval(() => {}, 1000)")), Effect.forkScoped)
@@ -260,7 +260,7 @@ describe("SnapshotSync", () => {
     ["", {}],
     [", native git included", { native: { program: Bun.which("git") ?? "git", required: true } }]
   ] as const)
-    it.live(`the process exits once no caller is waiting for it${way}`, () =>
+    it.live(`a sync process exits once no caller is waiting for it${way}`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const silent = yield* httpServer(() => {})
@@ -290,7 +290,7 @@ describe("SnapshotSync", () => {
       })
     )
 
-  it.live("refuses paths that are not canonical", () =>
+  it.live("a sync refuses paths that are not canonical", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a/b.tf": "" })
       for (const path of ["", "..", "/a", "a/", "a//b", "./a", "a\\b", "a/../a", ".git"])

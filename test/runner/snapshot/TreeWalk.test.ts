@@ -65,7 +65,7 @@ describe("hostile trees", () => {
       })
     )
 
-  it.live("a folder with a reserved name also makes it fail, and the error contains the tree", () =>
+  it.live("a folder with a reserved name makes the sync fail, and the error contains the tree", () =>
     Effect.gen(function* () {
       const { gitdir, url } = yield* repository({ "a.tf": "1" })
       const blob = yield* blobOf(gitdir, "content")
@@ -160,7 +160,7 @@ describe("hostile trees", () => {
         })
       )
 
-  it.live("objects that git fsck complains about give the same snapshot with and without the installed git", () =>
+  it.live("objects that git fsck rejects give the same snapshot with and without the installed git", () =>
     Effect.gen(function* () {
       const { gitdir, url } = yield* repository({ "a.tf": "1" })
       const blob = yield* blobOf(gitdir, "content")

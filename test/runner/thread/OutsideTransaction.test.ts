@@ -23,7 +23,7 @@ type Needs = ChildProcessSpawner.ChildProcessSpawner | HclParser | HttpClient.Ht
 
 const document = readDocument("json", bytes)
 
-/** Everything that waits for a thread, a process or the network, each by a short example. */
+/** Everything that waits for a thread, a process or the network, each with a short example. */
 const slow: Readonly<Record<string, Effect.Effect<unknown, unknown, Needs>>> = {
   "a document": document,
   "a state": readState(bytes),
@@ -44,7 +44,7 @@ const isRefused = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   )
 
 for (const [name, effect] of Object.entries(slow)) {
-  tests.live(`${name} can be awaited outside of a transaction and is refused inside`, () =>
+  tests.live(`${name} can be awaited outside a transaction and is refused inside`, () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       expect(yield* isRefused(effect)).toBe(false)

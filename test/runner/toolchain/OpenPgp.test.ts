@@ -66,7 +66,7 @@ for (const [why, key, signature, at, verdict] of cases) {
   )
 }
 
-it.effect("content that has been changed, shortened or extended is refused", () =>
+it.effect("signed content that has been changed, shortened or extended is refused", () =>
   Effect.gen(function* () {
     for (const over of [content.slice(1), content.slice(0, -1), Uint8Array.of(...content, 10), new Uint8Array()]) {
       expect(yield* verify(file("ed.gpg"), file("ed.sig"), { over })).toBe("signature")
@@ -264,7 +264,7 @@ it.effect("armor is accepted whole or not at all", () =>
   })
 )
 
-it.effect("no input causes any other failure or an endless loop", () =>
+it.effect("no OpenPGP input causes any other failure or an endless loop", () =>
   Effect.gen(function* () {
     let seed = 7
     const random = () => (seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff)

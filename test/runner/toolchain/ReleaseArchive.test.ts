@@ -9,7 +9,7 @@ import { it } from "../../support/Effect.ts"
 const mebibyte = 1024 * 1024
 const block = 512
 
-/** A member of a tar archive, followed by as many zeros as it states to have. */
+/** A member of a tar archive, followed by as many zeros as its stated size. */
 const member = (path: string, size: number) => {
   const header = new Header({ path, size, mode: 0o755, type: "File" })
   const bytes = Buffer.alloc(block * (1 + Math.ceil(size / block)))
@@ -29,14 +29,14 @@ const extracted = Effect.fnUntraced(function* (archive: Uint8Array, most?: numbe
   return { found, names: yield* files.readDirectory(`${folder}/content`) }
 })
 
-it.live("takes the executable and nothing else from an archive", () =>
+it.live("only the executable is taken from a release archive", () =>
   Effect.gen(function* () {
     const { found, names } = yield* extracted(archiveOf(member("LICENSE", 1000), member("tofu", 5000)))
     expect([found._tag, names]).toEqual(["Success", ["tofu"]])
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-it.live("stops at its limit in a bomb, at any position", () =>
+it.live("a bomb in a release archive is stopped at the limit, at any position", () =>
   Effect.gen(function* () {
     const bomb = member("LICENSE", 64 * mebibyte)
     for (const archive of [
@@ -53,7 +53,7 @@ it.live("stops at its limit in a bomb, at any position", () =>
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-it.live("refuses a truncated archive", () =>
+it.live("a truncated release archive is refused", () =>
   Effect.gen(function* () {
     const whole = archiveOf(member("tofu", 5 * mebibyte))
     const { found } = yield* extracted(whole.subarray(0, -10))

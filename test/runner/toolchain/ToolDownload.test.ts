@@ -39,7 +39,7 @@ const setUp = Effect.gen(function* () {
 })
 
 describe("managed download", () => {
-  tests.live("fetches, verifies, stores by digest, reports it, and does not fetch again", () =>
+  tests.live("a managed download is fetched, verified, stored by digest and reported, and not fetched again", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, tools, messages, resolve } = yield* setUp
@@ -69,7 +69,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("accepts the key as a file, or a digest instead", () =>
+  tests.live("a managed download accepts the key as a file, or a digest instead", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, root, tools, resolve } = yield* setUp
@@ -86,7 +86,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("trusts the project's own key by its fingerprint if no key is set", () =>
+  tests.live("a managed download trusts the project's own key by its fingerprint if no key is set", () =>
     Effect.gen(function* () {
       const { key, leftOvers, mirror, resolve } = yield* setUp
       const stranger = yield* signingKey("stranger")
@@ -107,7 +107,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("refuses an unreadable key", () =>
+  tests.live("a managed download refuses an unreadable key", () =>
     Effect.gen(function* () {
       const { mirror, root, resolve } = yield* setUp
       yield* Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFileString(`${root}/no-key`, "nonsense"))
@@ -120,37 +120,35 @@ describe("managed download", () => {
     })
   )
 
-  tests.live(
-    "refuses anything that was tampered with, truncated, or signed by someone else, and keeps nothing of it",
-    () =>
-      Effect.gen(function* () {
-        const { key, mirror, resolve, leftOvers } = yield* setUp
-        const good = yield* release(version, key.secret)
-        const stranger = yield* signingKey("stranger")
-        const forged = yield* release(version, stranger.secret, { contains: version })
-        const flipped = Uint8Array.from(good.archive)
-        flipped[flipped.length - 10] = (flipped[flipped.length - 10] ?? 0) ^ 1
-        const otherSums = new TextEncoder().encode(`${"1".repeat(64)}  tofu_${version}_${platform}.tar.gz\n`)
-        const cases = [
-          ["checksum", { ...good, archive: flipped }],
-          ["checksum", { ...good, archive: good.archive.slice(0, -20) }],
-          ["checksum", { ...good, archive: new Uint8Array() }],
-          ["signature", { ...good, sums: otherSums }],
-          ["signature", { ...good, signature: forged.signature }],
-          ["signature", { ...good, signature: new Uint8Array() }],
-          ["signature", { ...good, signature: good.signature.slice(0, -5) }],
-          ["signature", forged]
-        ] as const
-        for (const [reason, published] of cases) {
-          mirror.publish(version, published)
-          const error = yield* Effect.flip(resolve())
-          expect(error).toMatchObject({ _tag: "ToolDownloadFailed", reason })
-          expect(yield* leftOvers).toEqual([])
-        }
-      })
+  tests.live("a tampered, truncated or wrongly signed download is refused, and nothing of it is kept", () =>
+    Effect.gen(function* () {
+      const { key, mirror, resolve, leftOvers } = yield* setUp
+      const good = yield* release(version, key.secret)
+      const stranger = yield* signingKey("stranger")
+      const forged = yield* release(version, stranger.secret, { contains: version })
+      const flipped = Uint8Array.from(good.archive)
+      flipped[flipped.length - 10] = (flipped[flipped.length - 10] ?? 0) ^ 1
+      const otherSums = new TextEncoder().encode(`${"1".repeat(64)}  tofu_${version}_${platform}.tar.gz\n`)
+      const cases = [
+        ["checksum", { ...good, archive: flipped }],
+        ["checksum", { ...good, archive: good.archive.slice(0, -20) }],
+        ["checksum", { ...good, archive: new Uint8Array() }],
+        ["signature", { ...good, sums: otherSums }],
+        ["signature", { ...good, signature: forged.signature }],
+        ["signature", { ...good, signature: new Uint8Array() }],
+        ["signature", { ...good, signature: good.signature.slice(0, -5) }],
+        ["signature", forged]
+      ] as const
+      for (const [reason, published] of cases) {
+        mirror.publish(version, published)
+        const error = yield* Effect.flip(resolve())
+        expect(error).toMatchObject({ _tag: "ToolDownloadFailed", reason })
+        expect(yield* leftOvers).toEqual([])
+      }
+    })
   )
 
-  tests.live("refuses an older release served as the requested one", () =>
+  tests.live("a managed download refuses an older release served as the requested one", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       mirror.publish(version, yield* release("1.8.0", key.secret))
@@ -163,7 +161,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("never downgrades a managed version, and upgrades when it can", () =>
+  tests.live("a managed download never downgrades a version, and upgrades when it can", () =>
     Effect.gen(function* () {
       const { key, mirror, messages, resolve } = yield* setUp
       mirror.publish(version, yield* release(version, key.secret))
@@ -178,7 +176,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("refuses an archive whose executable is a link, and gives up on an unresponsive mirror", () =>
+  tests.live("a managed download refuses a link as the executable, and abandons an unresponsive mirror", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       expect(yield* Effect.flip(resolve())).toMatchObject({
@@ -193,7 +191,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("does not run a managed tool that has been changed on disk", () =>
+  tests.live("a managed tool that has been changed on disk is not run", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, resolve } = yield* setUp
@@ -205,7 +203,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("is skipped when a tool is on PATH, but a tool that has already been downloaded takes precedence", () =>
+  tests.live("a tool on PATH prevents a download, but a tool that was already downloaded takes precedence", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, root, resolve } = yield* setUp

@@ -49,7 +49,7 @@ const counted = Effect.gen(function* () {
 describe("Toolchain", () => {
   const real = Bun.which("terraform")
   if (real !== null) {
-    tests.live("finds the real tool on PATH", () =>
+    tests.live("the toolchain finds the real tool on PATH", () =>
       Effect.gen(function* () {
         const resolve = yield* resolver({ searchPath: process.env["PATH"] ?? "" })
         const tool = yield* resolve({ name: "terraform" })
@@ -59,7 +59,7 @@ describe("Toolchain", () => {
     )
   }
 
-  tests.live("prefers the configured path, then tofu, then terraform, in PATH order", () =>
+  tests.live("the toolchain prefers the configured path, then tofu, then terraform, in PATH order", () =>
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform, custom: toolScript("Terraform", "1.12.1") })
       const later = yield* folder({ tofu: toolScript("OpenTofu", "1.6.1") })
@@ -77,7 +77,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("uses exactly the version that a profile requires, or no tool at all", () =>
+  tests.live("the toolchain uses exactly the version that a profile requires, or no tool at all", () =>
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform })
       const resolve = yield* resolver({ searchPath: both })
@@ -93,7 +93,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("keeps the flavour with which a Capsule was created", () =>
+  tests.live("a Capsule keeps the kind of tool with which it was created", () =>
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform })
       const resolve = yield* resolver({ searchPath: both })
@@ -108,7 +108,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("describes the remedy when no tool is found", () =>
+  tests.live("the toolchain describes the remedy when no tool is found", () =>
     Effect.gen(function* () {
       const empty = yield* folder({ "not-executable": "" })
       const missing = yield* Effect.flip((yield* resolver({ searchPath: empty }))())
@@ -129,7 +129,7 @@ describe("Toolchain", () => {
     "cannot be started": "#!/nonexistent/interpreter\n"
   }
   for (const [what, script] of Object.entries(broken)) {
-    tests.live(`does not skip a tool that ${what}`, () =>
+    tests.live(`the toolchain does not skip a tool that ${what}`, () =>
       Effect.gen(function* () {
         const searchPath = yield* folder({ tofu: script, terraform })
         const error = yield* Effect.flip((yield* resolver({ searchPath }))())
@@ -139,7 +139,7 @@ describe("Toolchain", () => {
     )
   }
 
-  tests.live("refuses a configured path that does not exist", () =>
+  tests.live("the toolchain refuses a configured path that does not exist", () =>
     Effect.gen(function* () {
       const searchPath = yield* folder({ tofu })
       const error = yield* Effect.flip((yield* resolver({ searchPath, tool: Option.some("/nonexistent/tofu") }))())
@@ -147,7 +147,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("starts a tool once, and again after its file has been replaced or the tool has failed", () =>
+  tests.live("a tool is probed once, and again after its file has been replaced or the tool has failed", () =>
     Effect.gen(function* () {
       const { calls, file, fileSystem, searchPath } = yield* counted
       const install = (script: string) => fileSystem.writeFileString(file, script, { mode: 0o755 })
@@ -165,29 +165,27 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live(
-    "starts a tool once for all services in a process, and again after its file has changed but kept its size and modification time",
-    () =>
-      Effect.gen(function* () {
-        const { calls, file, fileSystem, searchPath } = yield* counted
-        // The same file, with the same size and modification time as before.
-        const install = Effect.fnUntraced(function* (version: string) {
-          yield* fileSystem.writeFileString(file, toolScript("OpenTofu", version, `${searchPath}/calls`), {
-            mode: 0o755
-          })
-          yield* fileSystem.utimes(file, 1_700_000_000, 1_700_000_000)
+  tests.live("a tool is probed once for all services in a process, and again when its file's contents change", () =>
+    Effect.gen(function* () {
+      const { calls, file, fileSystem, searchPath } = yield* counted
+      // The same file, with the same size and modification time as before.
+      const install = Effect.fnUntraced(function* (version: string) {
+        yield* fileSystem.writeFileString(file, toolScript("OpenTofu", version, `${searchPath}/calls`), {
+          mode: 0o755
         })
-        const versionAtStart = Effect.gen(function* () {
-          return (yield* (yield* resolver({ searchPath }))()).version
-        })
-        yield* install("1.9.0")
-        expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.0", "1.9.0", 2])
-        const running = yield* resolver({ searchPath })
-        expect((yield* running()).version).toBe("1.9.0")
-        yield* install("1.9.1")
-        expect((yield* running()).version).toBe("1.9.1")
-        expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.1", "1.9.1", 4])
+        yield* fileSystem.utimes(file, 1_700_000_000, 1_700_000_000)
       })
+      const versionAtStart = Effect.gen(function* () {
+        return (yield* (yield* resolver({ searchPath }))()).version
+      })
+      yield* install("1.9.0")
+      expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.0", "1.9.0", 2])
+      const running = yield* resolver({ searchPath })
+      expect((yield* running()).version).toBe("1.9.0")
+      yield* install("1.9.1")
+      expect((yield* running()).version).toBe("1.9.1")
+      expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.1", "1.9.1", 4])
+    })
   )
 })
 
@@ -203,7 +201,7 @@ describe("toolchainConfig", () => {
     })
   })
 
-  test("fetches the project's own key from the release download site", () => {
+  test("the toolchain fetches the project's own key from the release download site", () => {
     const official = (env: Record<string, string>) => {
       const settings = load(env)
       return settings._tag === "Success" ? Option.getOrThrow(settings.value.download).officialKey : undefined
@@ -216,11 +214,11 @@ describe("toolchainConfig", () => {
     }
   })
 
-  test("disables the download", () => {
+  test("the toolchain settings can disable the download", () => {
     expect(load({ SVC_TOOL_DOWNLOAD: "off" })).toMatchObject({ value: { download: Option.none() } })
   })
 
-  test("refuses untrusted and unreadable settings", () => {
+  test("the toolchain refuses untrusted and unreadable settings", () => {
     for (const env of [
       { SVC_TOOL_MIRROR: "https://user:pass@mirror.example.test/" },
       { SVC_TOOL_MIRROR: "file:///etc" },

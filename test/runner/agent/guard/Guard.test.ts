@@ -80,7 +80,7 @@ const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: stri
   return { child, isUp: !said.includes("unavailable"), killAt: Number(/killAt (\S+)/.exec(said)?.[1]) }
 })
 
-/** Far longer than a guard takes: only a tool that nobody kills runs this long. */
+/** Far longer than a guard takes: only a tool that is never killed runs this long. */
 const longestWait = "40 seconds"
 
 /** Reads the pipe in a separate process, which exits when no process has the pipe open; `ended` fails if that does not happen. */
@@ -101,7 +101,7 @@ const lifelineOf = Effect.fnUntraced(function* (folder: string) {
   }
 })
 
-describe("an agent's guard", () => {
+describe("Agent guard", () => {
   for (const level of levels) {
     it.concurrent(
       `${level}: a tool and everything it started are dead by the deadline even if the agent has been stopped`,
@@ -125,7 +125,7 @@ describe("an agent's guard", () => {
   }
 
   it.live(
-    "process: a tool is killed together with its agent, long before the lease expires",
+    "a tool without isolation is killed together with its agent, long before the lease expires",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder("process")
@@ -139,7 +139,7 @@ describe("an agent's guard", () => {
   )
 
   it.live(
-    "is restarted with its deadlines after being killed",
+    "a killed guard is restarted with its deadlines",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder("process")
@@ -155,7 +155,7 @@ describe("an agent's guard", () => {
     120_000
   )
 
-  it.live("that cannot be started is reported with its path and the reason", () =>
+  it.live("a guard that cannot be started is reported with its path and the reason", () =>
     Effect.gen(function* () {
       const program = "/nonexistent/svc"
       const reported = yield* Deferred.make<unknown>()

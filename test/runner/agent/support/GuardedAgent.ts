@@ -1,4 +1,4 @@
-// An agent in a separate process, with a tool at the requested level and a guard: the tool starts a process that leaves its group
+// An agent in a separate process, with a tool at the requested level and a guard. The tool starts a process that leaves its group
 // and session and keeps `lifeline` open. Prints when the guard will kill the tool, and `up` once that process is running.
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
@@ -36,7 +36,7 @@ const program = Effect.gen(function* () {
     Stream.decodeText(),
     Stream.runForEach((text) => Effect.sync(() => process.stdout.write(text)))
   )
-  // Only the guard kills what the tool leaves behind.
+  // Only the guard kills the processes that the tool leaves behind.
   return yield* Effect.never
 }).pipe(
   Effect.scoped,

@@ -27,7 +27,7 @@ export const applyClaim = { runId: RunId.make("run_01000000000000000000000001"),
 const leaseSeconds = 3600
 const unused = Effect.die(new Error("not a part of an apply"))
 
-/** The agent's side of the sealing; the keys are the server's. */
+/** The agent's side of the encryption, with the server's keys. */
 export const sealingParty = Effect.gen(function* () {
   const keys = yield* newKeys
   const installationId = "test"
@@ -51,7 +51,7 @@ export const sealingParty = Effect.gen(function* () {
   })
 })
 
-/** A line to a server that accepts whatever it is sent. `say` is called with each message. */
+/** A connection to a server that accepts every message. `say` is called with each message. */
 export const takingLine = (say: (what: string) => Effect.Effect<void>) =>
   ServerConnection.of({
     accept: () => say("accept"),
@@ -98,10 +98,8 @@ export const printedState = (state: Uint8Array): ApplyOutcome => ({
 })
 
 /**
- * An apply offered to an agent. `tool` is the program it runs.
- *
- * - `sent`: what was sent to the server, by kind
- * - `recovered`: what was found in the run folder
+ * An apply offered to an agent. `tool` is the program it runs, `sent` lists the kinds of messages sent to the server, and
+ * `recovered` lists the files found in the run folder.
  */
 export const offeredApply = Effect.fnUntraced(function* (tool: ModuleRunner["Service"]["apply"]) {
   const runs = yield* temporaryFolder

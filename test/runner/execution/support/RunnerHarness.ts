@@ -54,7 +54,7 @@ const decodeFact = Schema.decodeUnknownSync(ReportedFact, closed)
 export const recorder = () => {
   const recorded: Recorded = { events: [], logs: [], checkpoints: [] }
   const sink: RunSink = {
-    // Checks that the data of every event a runner reports in a test is allowed for the event's kind.
+    // Checks that every event a runner reports in a test contains only data allowed for its kind.
     event: (kind, data) => Effect.sync(() => void recorded.events.push(decodeFact({ kind, data }))),
     log: (phase, stream, text) => Effect.sync(() => void recorded.logs.push({ phase, stream, text })),
     checkpoint: (checkpoint) =>
@@ -98,7 +98,7 @@ export const planJob = (folder: string, tree: Tree, more: Partial<Placed<PlanJob
   ...more
 })
 
-/** Applies a plan: same job, different run folder. */
+/** Applies a plan with the same job and a different run folder. */
 export const applyJob = (
   folder: string,
   plan: Placed<PlanJob>,

@@ -31,7 +31,7 @@ const extract = (tree: Tree, target: string) =>
     }
   })
 
-/** A `RunPlace` with each job's environment. A build stays where it was produced. */
+/** A `RunPlace` with each job's environment. A build remains where it was produced. */
 const place = Layer.sync(RunPlace, () => {
   const builds = new Map<string, BuildArchive>()
   return RunPlace.of({
@@ -66,7 +66,7 @@ const answered = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   return (outcome: S["Type"]) => Effect.orDie(crossing(outcome))
 }
 
-/** The runner behind a boundary: only jobs, outcomes and failures cross it, as text. */
+/** The runner behind a boundary that only jobs, outcomes and failures cross, as text. */
 export class TestRunner extends Context.Service<
   TestRunner,
   {
@@ -136,7 +136,7 @@ export class TestRunner extends Context.Service<
   )
 }
 
-/** Creating a network takes as long as a plan, so Runs use the host's unless a test is about networks. */
+/** Creating a network takes as long as a plan, so Runs use the host's network unless a test is about networks. */
 const sandboxDefaults: SandboxSettingsShape = {
   ...defaultSandboxSettings,
   network: { ...defaultSandboxSettings.network, reach: "host" }

@@ -8,7 +8,7 @@ export const kinds = { commit: 1, tree: 2, blob: 3, ofsDelta: 6 } as const
 const chunkBytes = 16 * 1024 * 1024
 const adlerBase = 65_521
 
-/** Zeros as zlib: a thousandth of their size, whatever the size, and made without them. `chunks` are of 16 MiB. */
+/** Compressed zeros, generated from one chunk instead of the whole data. `chunks` are of 16 MiB. */
 export const packedZeros = (chunks: number): Buffer => {
   const chunk = deflateRawSync(Buffer.alloc(chunkBytes), { finishFlush: constants.Z_FULL_FLUSH })
   const checksum = Buffer.alloc(4)
@@ -73,7 +73,7 @@ interface Renamed {
 const renamed = (text: Buffer, from: string, to: string) =>
   Buffer.from(text.toString("latin1").replaceAll(from, to), "latin1")
 
-/** A Git server in front of another one, that sends another pack in place of its own, and may list another commit. */
+/** A Git server in front of another, which replaces the other's pack and may list another commit. */
 export const packServer = (origin: string, replacement: Buffer, name: Renamed = { commit: "-", as: "-" }) =>
   httpServer((request, response) => {
     const { host: _, "content-length": __, ...headers } = request.headers
@@ -88,7 +88,7 @@ export const packServer = (origin: string, replacement: Buffer, name: Renamed = 
           const body = Buffer.concat(parts)
           const at = body.indexOf("PACK")
           response.writeHead(answer.statusCode ?? 500, { "content-type": answer.headers["content-type"] ?? "" })
-          // The packet that holds the pack begins with four digits and the number of its band.
+          // The packet that contains the pack begins with four digits and the number of its band.
           const before = renamed(at === -1 ? body : body.subarray(0, at - 5), name.commit, name.as)
           response.end(at === -1 ? before : Buffer.concat([before, sideBand(replacement)]))
         })

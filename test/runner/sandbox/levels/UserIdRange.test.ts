@@ -18,8 +18,8 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-describe("user ids of a service", () => {
-  it.live("belong to no other service while it is running, and neither does the id of its group", () =>
+describe("User ids", () => {
+  it.live("a running service's user ids and group belong to no other service", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const first = yield* Scope.make()
@@ -31,7 +31,7 @@ describe("user ids of a service", () => {
     })
   )
 
-  it.live("are free again after the service has been killed", () =>
+  it.live("a service's user ids are free again after the service has been killed", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const other = yield* Effect.acquireRelease(
@@ -47,7 +47,7 @@ describe("user ids of a service", () => {
     })
   )
 
-  it.live("are refused if all are taken or their owners cannot be determined", () =>
+  it.live("a service is refused user ids if all are taken or their owners cannot be determined", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ranges = rangesFrom(wanted)
@@ -69,7 +69,7 @@ const found = await Effect.runPromise(Effect.map(Sandbox, ({ status }) => status
 const describeUsers = found.accepted ? describe : describe.skip
 
 describeUsers("two services of the user root", () => {
-  it.live("give Runs separate users", () =>
+  it.live("a service's user ids give Runs separate users", () =>
     Effect.gen(function* () {
       const userOf = Effect.gen(function* () {
         const { open } = Context.get(yield* Layer.build(service), Sandbox)

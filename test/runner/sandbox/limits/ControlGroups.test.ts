@@ -9,20 +9,20 @@ const first = [
   ""
 ].join("\n")
 
-describe("the control group of the service", () => {
-  test("is found in the single version 2 hierarchy", () => {
+describe("Control groups", () => {
+  test("the service's control group is found in the single version 2 hierarchy", () => {
     expect(ownGroupFolder("", "0::/system.slice/svc.service\n", unified)).toBe(
       "/sys/fs/cgroup/system.slice/svc.service"
     )
   })
 
-  test("is found in a version 1 controller's hierarchy, even below the part visible to a container", () => {
+  test("the service's control group is found in a version 1 hierarchy, even below a container's visible part", () => {
     const groups = "4:memory:/svc\n8:pids:/docker/abc/svc\n0::/\n"
     expect(ownGroupFolder("memory", groups, first)).toBe("/sys/fs/cgroup/memory/svc")
     expect(ownGroupFolder("pids", groups, first)).toBe("/sys/fs/cgroup/pids/svc")
   })
 
-  test("is missing if the controller or its mount is, or if it lies outside the mount", () => {
+  test("the service's control group is missing without its controller or mount, or outside the mount", () => {
     expect(ownGroupFolder("memory", "0::/svc\n", unified)).toBeUndefined()
     expect(ownGroupFolder("", "0::/svc\n", first)).toBeUndefined()
     expect(ownGroupFolder("", "0::/../other\n", unified)).toBeUndefined()

@@ -83,7 +83,7 @@ const scripts = {
   process_limit: breeding
 }
 const filling = `for n in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=file$n bs=1M count=8; done${waiting}`
-/** This many files without contents. */
+/** Creates this many empty files. */
 const empty = (count: number) => `seq ${count} | xargs -n 5000 touch`
 const inMemory = {
   tmp_limit: `dd if=/dev/zero of=/tmp/file bs=1M count=64${waiting}`,
@@ -124,17 +124,19 @@ for (const [level, settings] of rungs) {
     if (keeping === "auto" && status.limits.keeper === "watching") continue
     const place = `at the level ${level} with ${status.limits.keeper}`
     places.push({ place, layer })
-    describe(`a Run that exceeds a limit, ${place}`, () => {
+    describe(`Exceeded limits, ${place}`, () => {
       for (const [code, script] of Object.entries({
         ...scripts,
         ...(level === "bubblewrap" || level === "namespaces" ? inMemory : {})
       })) {
-        it.live(`fails with ${code}, and another Run continues`, () => continues(layer, code, script))
+        it.live(`a Run that exceeds a limit fails with ${code}, and another Run continues`, () =>
+          continues(layer, code, script)
+        )
       }
 
-      // A dead process that nobody has waited for still counts against the limit of its user, who is given to a later Run.
+      // A zombie still counts against the limit of its user, who is given to a later Run.
       if (level !== "bubblewrap" && level !== "namespaces") {
-        it.live("leaves no process behind at its limit of processes, not even a dead one", () =>
+        it.live("a Run at its limit of processes leaves no process behind, not even a zombie", () =>
           Effect.gen(function* () {
             const { exceeded, stdout } = yield* ended(`cut -d ' ' -f 5 /proc/self/stat; ${breeding}`)
             expect<string | undefined>(exceeded?.code).toBe("process_limit")
@@ -144,7 +146,7 @@ for (const [level, settings] of rungs) {
           }).pipe(Effect.provide(layer))
         )
 
-        it.live("may use all but one of its processes itself: the supervisor's do not count", () =>
+        it.live("a Run may use all but one of its processes itself, and the supervisor's do not count", () =>
           Effect.gen(function* () {
             const own = { profile: "small", limits: { processes: 40 } }
             const { end, exceeded } = yield* ended("for n in $(seq 38); do sleep 0.5 & done; wait", runFolder, own)
@@ -154,7 +156,7 @@ for (const [level, settings] of rungs) {
         )
       }
 
-      it.live("is stopped at its profile's lower limit", () =>
+      it.live("a Run is stopped at its profile's lower limit", () =>
         Effect.gen(function* () {
           const own = { profile: "small", limits: { processes: 40, memoryBytes: 96 * mebibyte } }
           const bred = yield* ended("(for n in $(seq 50); do sleep 1000 & done); exec sleep 1000", runFolder, own)
@@ -169,33 +171,33 @@ for (const [level, settings] of rungs) {
 }
 
 // A folder is measured each second at every level.
-describe("a Run whose folder grows over its limit", () => {
+describe("Growing folders", () => {
   for (const { layer, place } of places) {
-    it.concurrent(`fails with folder_limit, and another Run continues, ${place}`, () =>
+    it.concurrent(`a Run whose folder exceeds its limit fails with folder_limit, and another Run continues, ${place}`, () =>
       continues(layer, "folder_limit", filling))
   }
 })
 
-describe("the folder of an installation", () => {
+describe("Installation folders", () => {
   const eight = "for n in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=file$n bs=1M count=8; done"
   const deaf = `trap 'echo asked' INT; ${eight}; while :; do sleep 0.1; done`
   const installing = (script: string) => ended(script, runFolder, undefined, { isInstallation: true })
 
   for (const { layer, place } of places.filter(({ place: name }) => name.endsWith("with watching"))) {
-    it.concurrent(`ends it at once above the limit: it has nothing to save, ${place}`, () =>
+    it.concurrent(`an installation above its folder limit ends at once, since it has nothing to save, ${place}`, () =>
       Effect.gen(function* () {
         const { end, exceeded, stdout } = yield* installing(deaf)
         expect([exceeded?.code, end._tag, stdout]).toEqual(["folder_limit", "signalled", ""])
       }).pipe(Effect.provide(layer)))
 
-    it.concurrent(`is measured again after its end, ${place}`, () =>
+    it.concurrent(`the folder of an installation is measured again after its end, ${place}`, () =>
       Effect.gen(function* () {
         expect<string | undefined>((yield* installing(eight)).exceeded?.code).toBe("folder_limit")
         expect((yield* installing("echo small")).exceeded).toBeUndefined()
       }).pipe(Effect.provide(layer)))
   }
 
-  it.concurrent("is treated otherwise than that of another program, which is asked first", () =>
+  it.concurrent("a program other than an installation is asked to stop before it is killed at its folder limit", () =>
     Effect.gen(function* () {
       expect((yield* ended(deaf)).stdout).toBe("asked\n")
     }).pipe(Effect.provide(sandboxWith({ isolation: "off", controlGroups: false }))))
@@ -209,7 +211,7 @@ for (const [level, settings] of rungs) {
       const { stdout } = yield* ended("grep 'Max processes' /proc/self/limits")
       const [, limit] = /Max processes +(\d+)/.exec(stdout) ?? []
       expect(Number(limit)).toBeGreaterThanOrEqual(small.processes)
-      // The kernel counts a user's processes: if the user is the service's own, existing ones are added to the limit.
+      // The kernel counts a user's processes: if the user is the service's own, existing processes are added to the limit.
       expect(Number(limit)).toBeLessThan(small.processes + 2 * (yield* ownUserThreads) + 100)
     }).pipe(Effect.provide(sandboxWith(settings)))
   )
@@ -225,13 +227,13 @@ const everywhere = rungs.flatMap(([level, settings]) =>
   }))
 )
 
-describe("memory that belongs to no process", () => {
+describe("Shared memory", () => {
   const both =
     "for n in 1 2 3 4; do dd if=/dev/zero of=/tmp/file$n bs=1M count=20; done; dd if=/dev/zero bs=70M count=1 | sleep 20"
   for (const { layer, level, name } of everywhere.filter(
     ({ level }) => level === "bubblewrap" || level === "namespaces"
   )) {
-    it.live(`counts towards the Run's: a file in /tmp and a process that exceed the limit together, ${name}`, () =>
+    it.live(`a file in /tmp and a process that together exceed the memory limit count towards the Run, ${name}`, () =>
       Effect.gen(function* () {
         if ((yield* Sandbox).status.level !== level) return
         const { exceeded } = yield* ended(both)
@@ -239,7 +241,7 @@ describe("memory that belongs to no process", () => {
       }).pipe(Effect.provide(layer({ tmpBytes: 100 * mebibyte })))
     )
 
-    it.live(`counts empty files, ${name}`, () =>
+    it.live(`empty files in memory count towards the Run's limit, ${name}`, () =>
       Effect.gen(function* () {
         if ((yield* Sandbox).status.level !== level) return
         const { exceeded } = yield* ended(`cd /tmp; ${empty(60_000)}${waiting}`)
@@ -247,13 +249,13 @@ describe("memory that belongs to no process", () => {
       }).pipe(Effect.provide(layer({ tmpBytes: 48 * mebibyte })))
     )
 
-    it.live(`has a limit wherever a program may write, ${name}`, () =>
+    it.live(`every place where a program may write has a limit, ${name}`, () =>
       Effect.gen(function* () {
         if ((yield* Sandbox).status.level !== level) return
         const { stdout } = yield* ended("cat /proc/self/mounts")
         const writable = stdout.split("\n").flatMap((line) => {
           const [, path = "", type = "", options = ""] = line.split(" ")
-          // A device is a mounted file.
+          // A device is mounted as a single file.
           const isDevice = /^\/dev\/(?:null|zero|full|random|urandom|tty|console)$/.test(path)
           return type === "tmpfs" && options.split(",").includes("rw") && !isDevice ? [{ path, options }] : []
         })
@@ -265,11 +267,11 @@ describe("memory that belongs to no process", () => {
   }
 })
 
-describe("a folder for temporary files outside of the Run's own", () => {
+describe("Temporary folders", () => {
   for (const { layer, level, name } of everywhere.filter(
     ({ level }) => level.endsWith("landlock") || level === "process"
   ))
-    it.live(`counts towards its folder's limit, ${name}`, () =>
+    it.live(`a temporary folder outside the Run's own folder counts towards its limit, ${name}`, () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         if (sandbox.status.level !== level) return
@@ -302,8 +304,8 @@ const smallDisk = Effect.tap(
   (folder) => Effect.sync(() => mkdirSync(join(folder, "root")))
 )
 
-describe.skipIf(process.getuid?.() !== 0)("a Run that fills the disk", () => {
-  it.live("is stopped once it has used most of the disk, although its own folder may be larger", () =>
+describe.skipIf(process.getuid?.() !== 0)("Full disks", () => {
+  it.live("a Run is stopped once it has used most of the disk, although its own folder may be larger", () =>
     Effect.gen(function* () {
       const { exceeded } = yield* ended(`dd if=/dev/zero of=big bs=1M count=62${waiting}`, smallDisk)
       expect<string | undefined>(exceeded?.code).toBe("disk_low")
@@ -311,7 +313,7 @@ describe.skipIf(process.getuid?.() !== 0)("a Run that fills the disk", () => {
     }).pipe(Effect.provide(sandboxWith({ limits: { ...small, folderBytes: 1024 * mebibyte } })))
   )
 
-  it.live("is stopped once it has used most of the disk's files, even if they are empty", () =>
+  it.live("a Run is stopped once it has used most of the disk's files, even if they are empty", () =>
     Effect.gen(function* () {
       const { exceeded } = yield* ended(`${empty(39_900)}${waiting}`, smallDisk)
       expect<string | undefined>(exceeded?.code).toBe("disk_low")
@@ -319,8 +321,8 @@ describe.skipIf(process.getuid?.() !== 0)("a Run that fills the disk", () => {
   )
 })
 
-describe("a Run that creates empty files", () => {
-  it.live("is stopped at the limit of its folder", () =>
+describe("Empty files", () => {
+  it.live("a Run that creates empty files is stopped at the limit of its folder", () =>
     Effect.gen(function* () {
       const { exceeded } = yield* ended(`${empty(20_000)}${waiting}`)
       expect<string | undefined>(exceeded?.code).toBe("folder_limit")

@@ -1,5 +1,5 @@
-// Runs inside a sandbox, as module code would, and tries things it must not be able to do. Prints one JSON line listing what it
-// managed to do.
+// Runs inside a sandbox, as module code would, and tries forbidden actions. Prints one JSON line listing the actions that
+// succeeded.
 import { dlopen, ptr } from "bun:ffi"
 import {
   appendFileSync,
@@ -72,7 +72,7 @@ const address = () => {
   return bytes
 }
 
-/** Data and connection in a single call, which not every connection filter sees. */
+/** Sends data while connecting, in a single call that not every connection filter sees. */
 const fastOpen = () => {
   const socket = call(number(41, 198), 2, 1, 0)
   works(socket)
@@ -113,7 +113,7 @@ const connects = () =>
     socket.on("error", () => resolve(false))
   })
 
-/** The sockets without a path that another process of this machine listens on. */
+/** The abstract sockets on which another process of this machine listens. */
 const connectsByName = () =>
   new Promise<boolean>((resolve) => {
     const socket = connect(`\0${abstractName}`)
@@ -126,7 +126,7 @@ const connectsByName = () =>
 
 const processes = () => readdirSync("/proc").filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
 const own = new Set(["self", String(process.pid)])
-/** The environments that hold what only the service has. */
+/** Process environments that contain the service's secret. */
 const foreign = (file: string, mark: string) => {
   const found = processes().some((pid) => {
     try {
@@ -160,7 +160,7 @@ const attempts = {
   },
   "write to another Run's pipe": () => {
     if (!statSync(`${otherRun}/pipe`).isFIFO()) throw new Error("none")
-    // Opened for reading too, because without a reader nothing else would open it.
+    // Opened for reading too, because without a reader an open for writing would fail.
     works(call(number(257, 56), -100, text(`${otherRun}/pipe`), 2 | 0o4000, 0))
   },
   "read the environment of any process": () => foreign("environ", "SVC_SECRET="),

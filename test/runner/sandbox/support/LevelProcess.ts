@@ -1,5 +1,5 @@
-// A fake service in a separate process, under the user that starts it: it has a data folder and an environment with
-// secrets, opens a sandbox at the requested level, and runs the attack inside. Prints one JSON line.
+// A fake service in a separate process, under the user that starts it: it has a data folder and an environment with secrets,
+// opens a sandbox at the requested level, and runs the attack inside. Prints one JSON line.
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"

@@ -1,5 +1,5 @@
-// A fake service in a separate process: it starts a program at the requested level, which starts another program that leaves its
-// group and session and keeps `lifeline` open. Prints `up` once that one is running, and `ended` once the first program has
+// A fake service in a separate process. It starts a program at the requested level, which starts another program that leaves its
+// group and session and keeps `lifeline` open. Prints `up` once the second program is running, and `ended` once the first has
 // exited.
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
@@ -17,7 +17,7 @@ const confinement =
     : Layer.succeed(ConfinementCommand, { program: binary, args: ["internal-confine"] })
 const level = defaultSandboxSettings.levels.find((name): name is SandboxLevel => name === wanted)
 
-// A double fork in a new session: no parent, group or session leads to it.
+// A double fork in a new session, so that no parent, group or session leads to it.
 const straggler = "exec 3> lifeline; echo > up; exec sleep 1000"
 const script = `(setsid sh -c '(${straggler}) > /dev/null 2>&1 < /dev/null &') ; until [ -e up ]; do :; done; echo up; ${end === "exit" ? "exit 3" : "exec sleep 1000"}`
 
@@ -37,7 +37,7 @@ const program = Effect.gen(function* () {
   )
   yield* child.end
   process.stdout.write("ended\n")
-  // The sandbox is still open, so closing it is not what kills anything.
+  // The sandbox is still open, so closing it does not kill anything.
   return yield* Effect.never
 }).pipe(
   Effect.scoped,

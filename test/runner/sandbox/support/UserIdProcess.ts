@@ -1,4 +1,4 @@
-// Claims user ids in the given folder, prints the first one, and runs until it is killed.
+// Claims user ids in the given folder, prints the first id, and runs until it is killed.
 import { Effect } from "effect"
 import { takeUserIds } from "../../../../runner/sandbox/levels/UserIdRange.ts"
 import { defaultSandboxSettings } from "../../../../runner/sandbox/SandboxSettings.ts"
