@@ -1,6 +1,6 @@
 /**
- * The API's records, events and errors, and its description. The other modules in this folder may only be used by packages of the
- * same version.
+ * The API: its records, events, errors and description. Other modules of this folder may only be used by packages of the same
+ * version.
  */
 export * from "./errors/ApiError.ts"
 export * from "./events/RunEvent.ts"

@@ -2,24 +2,24 @@ import { Schema } from "effect"
 import { SandboxLevel, ToolIdentity } from "../records/Run.ts"
 import { ProvidedName } from "./ProvidedName.ts"
 
-/** The protocol version. It changes only when an older side cannot work with a newer one at all. */
+/** The protocol version. It changes only when earlier agents or servers cannot work with later ones at all. */
 export const agentProtocol = 1
 
-/** The capabilities of a side beyond the first release of the protocol, by name. Unknown names are ignored. */
+/** The name of a capability that was added to the protocol after its first release. Unknown names are ignored. */
 export const AgentCapability = Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/))
 
-/** The capability of an agent that can plan a change of the state alone. */
+/** The capability of an agent to plan a change of the state alone. */
 export const refreshesOnly = "refresh-only"
 
 const publicKey = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{43}$/, { description: "32 bytes in base64url" }))
 
-/** Public keys: Ed25519 to verify what the owner signs, X25519 to seal for the owner; both are raw bytes in base64url. */
+/** Public keys as raw bytes in base64url: Ed25519 to verify the owner's signatures, X25519 to seal data for the owner. */
 export const AgentKeys = Schema.Struct({ sign: publicKey, seal: publicKey })
 export type AgentKeys = typeof AgentKeys.Type
 
 /**
- * Operating system and architecture as the tool names them, for instance `linux_amd64`: a saved plan and its provider hashes
- * depend on both.
+ * Operating system and architecture as the tool spells them, such as `linux_amd64`. Saved plans and provider hashes depend on
+ * both.
  */
 export const Platform = Schema.String.check(Schema.isPattern(/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/))
 export type Platform = typeof Platform.Type
@@ -27,13 +27,13 @@ export type Platform = typeof Platform.Type
 const label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/))
 
 /**
- * An agent's description of its machine, in the first message of each session.
+ * The facts that an agent reports about its machine in the first message of each session.
  *
- * - `incarnation`: a random name for this process; a new one under the same agent id means that the agent was restarted
- * - `places`: the number of Runs that it executes at once
- * - `disk`: space on the volume with its work folder, in bytes; `low` if the agent accepts no new job because of it
- * - `draining`: it accepts no new job and exits once the last one has finished
- * - `provided`: names of its own credentials that Connections may use
+ * - `incarnation`: a random name of this process; a new one under the same agent id means that the agent was restarted
+ * - `places`: the number of Runs that it can execute at once
+ * - `disk`: bytes on the volume with its work folder; `low` if the agent therefore accepts no new job
+ * - `draining`: the agent accepts no new job, and exits after the last one
+ * - `provided`: names of the agent's own credentials that Connections may use
  */
 export const AgentFacts = Schema.Struct({
   version: Schema.String.check(Schema.isMaxLength(64)),

@@ -5,11 +5,11 @@ import { Timestamp } from "../records/Primitives.ts"
 import { Digest } from "./Blob.ts"
 import { InlineFiles } from "./CarriedFile.ts"
 
-/** A Run under one claim. Every report about a Run identifies the claim. */
+/** A Run under one claim. Every report about a Run includes its claim. */
 export const RunClaim = Schema.Struct({ runId: RunId, fence: Schema.Int })
 export type RunClaim = typeof RunClaim.Type
 
-/** An offer that is not accepted within this many seconds goes to another agent. */
+/** Seconds until an offer that an agent has not accepted goes to another agent. */
 export const acceptWithinSeconds = 30
 
 export const JobKind = Schema.Literals(["plan", "apply", "drift_check"])
@@ -18,13 +18,13 @@ export type JobKind = typeof JobKind.Type
 /**
  * A job as offered to an agent.
  *
- * - `sealedJob`: the encoded job of this kind (`PlanJob`, `ApplyJob` or `DriftJob`), sealed for this agent, Run and fence. The
- *   state and plan file are not in it: `state` and `planFile` refer to them as blobs
- * - `leaseSeconds`: the time that the agent may be silent, counted from when it sent the request
+ * - `sealedJob`: the encoded job of this kind (`PlanJob`, `ApplyJob` or `DriftJob`), sealed for this agent, Run and fence; it
+ *   contains only the digests of the state and plan file
+ * - `leaseSeconds`: the time that the agent may be silent, from the moment when it sent the request
  * - `snapshot`, `build`, `state`, `planFile`: blobs that the agent may fetch
  * - `files`: `state` and `planFile` if they are small and the agent accepts files in a message; otherwise the agent fetches them
- * - `signature`: over `offerText`, by the server's Ed25519 key, in base64url. Anybody can seal for an agent; only its server can
- *   make an offer
+ * - `signature`: signature of `offerText` by the server's Ed25519 key, in base64url; anybody can seal data for an agent, but only
+ *   its server can make an offer
  */
 export const JobOffer = Schema.Struct({
   ...RunClaim.fields,
@@ -41,8 +41,8 @@ export const JobOffer = Schema.Struct({
 export type JobOffer = typeof JobOffer.Type
 
 /**
- * The message that the server signs for an offer; both sides build it identically. `jobDigest` is the digest of `sealedJob`. It
- * does not include files that come with the offer, only the digests of their contents.
+ * The text that the server signs for an offer. Both sides build it identically. `jobDigest` is the digest of `sealedJob`. Files
+ * in the offer are covered only by the digests of their contents.
  */
 export const offerText = (
   parties: { readonly from: string; readonly to: string },
@@ -64,7 +64,7 @@ export const offerText = (
     jobDigest
   ])
 
-/** The maximum length of a log line; longer lines are truncated where they are written. */
+/** The maximum length of a log line. Agents truncate longer lines before they store them. */
 export const longestReportedLine = 64 * 1024
 
 export const ReportedLine = Schema.Struct({
@@ -76,10 +76,11 @@ export const ReportedLine = Schema.Struct({
 export type ReportedLine = typeof ReportedLine.Type
 
 /**
- * A report about one Run; an agent sends them in order. `at` is for display only.
+ * A report about one Run. An agent sends its reports in order. `at` is only for display.
  *
- * - `event`, `line`: an event of the Run, or a line of its log. Events are never left out; `omitted` counts lines that were
- * - `number` of a batch: from 1, without gaps, per Run and fence. A batch that is already stored is acknowledged again
+ * - `event`, `line`: an event of the Run, or a line of its log; events are never omitted, and `omitted` is the number of lines
+ *   that were
+ * - `number` of a batch: from 1 without gaps, per Run and fence; a batch that is already stored is acknowledged again
  */
 export const ReportedEntry = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("event"), at: Timestamp, fact: ReportedFact }),
@@ -95,8 +96,8 @@ export const ReportBatch = Schema.Struct({
 export type ReportBatch = typeof ReportBatch.Type
 
 /**
- * A Run that the agent still holds when it begins a session. `ended`: its result has not been sent yet. `left`: the process
- * exited and only its files remain.
+ * A Run that the agent still holds when a session begins. `ended`: its result has not been sent yet. `left`: its process has
+ * exited, and only its files remain.
  */
 export const HeldRun = Schema.Struct({
   ...RunClaim.fields,
@@ -105,17 +106,17 @@ export const HeldRun = Schema.Struct({
 export type HeldRun = typeof HeldRun.Type
 
 /**
- * The server's order for a Run that the agent still holds.
+ * The server's instruction for a Run that the agent holds.
  *
- * - `continue`: it still belongs to the agent
- * - `hand_in`: the Run has been settled in the meantime; stop the tool, and submit state and journal as evidence
+ * - `continue`: the Run still belongs to the agent
+ * - `hand_in`: the Run has been settled in the meantime; stop the tool, and submit its state and journal as evidence
  * - `discard`: the server needs nothing from the Run; stop the tool and remove its files
  */
 export const HeldRunOrder = Schema.Struct({
   ...RunClaim.fields,
   order: Schema.Literals(["continue", "hand_in", "discard"]),
   leaseSeconds: Schema.optionalKey(Schema.Int),
-  /** The last stored batch. */
+  /** Number of the last stored batch. */
   acknowledged: Schema.Int,
   cancel: Schema.Boolean
 })

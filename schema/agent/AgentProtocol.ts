@@ -10,12 +10,12 @@ import { ProvidedMark } from "./ProvidedMark.ts"
 import { PoolName } from "./PoolName.ts"
 
 /*
- * The protocol between an agent and its server: RPC over HTTP requests at `/agent/v1/rpc`. Every message may arrive twice, since
- * its response may have been lost. Fields are only ever added. Every message after `Hello` carries the session as the bearer
- * token of its HTTP request; the server responds once the effect is durable.
+ * The protocol between an agent and its server: RPC over HTTP at `/agent/v1/rpc`. Every message may arrive twice, because its
+ * response may have been lost. Later releases only add fields. Every message after `Hello` has the session as the bearer token of
+ * its HTTP request. The server responds once the effect is durable.
  */
 
-/** Returns the server's nonce for the signature of `Hello`. It is valid for one session, for one minute. */
+/** Returns a nonce to sign in `Hello`. It is valid for one session and one minute. */
 export const Challenge = Rpc.make("Challenge", {
   payload: { agentId: AgentId },
   success: Schema.Struct({ nonce: Schema.String }),
@@ -35,8 +35,7 @@ export const Enrol = Rpc.make("Enrol", {
 })
 
 /**
- * The message that `Hello` signs; both sides build it identically. It binds the installation and the keys that the agent
- * announces.
+ * The text that `Hello` signs. Both sides build it identically. It binds the installation, and the keys that the agent announces.
  */
 export const helloText = (hello: {
   readonly agentId: string
@@ -55,15 +54,15 @@ export const helloText = (hello: {
   ].join("\n")
 
 /**
- * Begins a session and ends an older session of the same agent, unless that one belongs to another process that is draining.
- * `next` holds the new public keys when the agent is rotating its keys: they take effect with the next session. `providedMarks`
- * belong to the sets in `facts.provided`; a changed mark means that the set has been replaced.
+ * Begins a session. Ends an earlier session of the same agent, unless that belongs to another process that is draining. `next`
+ * contains new public keys, which take effect with the next session. `providedMarks` are the marks of `facts.provided`; a changed
+ * mark means that the credentials have been replaced.
  */
 export const Hello = Rpc.make("Hello", {
   payload: {
     agentId: AgentId,
     nonce: Schema.String,
-    /** Signature over `helloText`, by the agent's Ed25519 key, in base64url. */
+    /** Signature of `helloText` by the agent's Ed25519 key, in base64url. */
     signature: Schema.String.check(Schema.isMaxLength(128)),
     facts: AgentFacts,
     held: Schema.Array(HeldRun).check(Schema.isMaxLength(1024)),
@@ -90,22 +89,22 @@ export const Next = Rpc.make("Next", {
   error: AgentRefusal
 })
 
-/** An offer that is not accepted in time (`acceptWithinSeconds`) goes to another agent. */
+/** Accepts an offer. Without this, the offer goes to another agent after `acceptWithinSeconds`. */
 export const Accept = Rpc.make("Accept", { payload: RunClaim, error: AgentRefusal })
 
-/** Declines an offer that this agent cannot execute; `reason` is shown with the Run while it waits. */
+/** Declines an offer that this agent cannot execute. `reason` is shown with the Run while it waits. */
 export const Decline = Rpc.make("Decline", {
   payload: { ...RunClaim.fields, reason: Schema.String.check(Schema.isMaxLength(500)) },
   error: AgentRefusal
 })
 
-/** For an apply: the response means that the start has been recorded durably and the tool may start. */
+/** Asks to start the tool of an apply. The response means that the start is durably recorded and the tool may start. */
 export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal })
 
 /**
- * Renews the leases on what the agent holds, at the interval that the session specifies. The response carries cancellations,
- * which may be repeated. `leaving` is sent once, by a process that holds nothing and is about to exit: its session ends with the
- * response. `unansweredSeconds` is the time since the agent last sent a message that was answered.
+ * Renews the leases of the agent's Runs, at the interval of the session. The response contains cancellations, which may be
+ * repeated. A process that holds nothing and is about to exit sends `leaving` once, and its session ends with the response.
+ * `unansweredSeconds` is the time since the agent sent the last message that got a response.
  */
 export const Renew = Rpc.make("Renew", {
   payload: {
@@ -119,14 +118,14 @@ export const Renew = Rpc.make("Renew", {
   },
   success: Schema.Struct({
     leases: Schema.Array(Schema.Struct({ ...RunClaim.fields, leaseSeconds: Schema.Int, cancel: Schema.Boolean })),
-    /** Runs that no longer belong to the agent: `hand_in` or `discard`. */
+    /** Runs that no longer belong to the agent, with `hand_in` or `discard`. */
     gone: Schema.Array(HeldRunOrder),
     drain: Schema.Boolean
   }),
   error: AgentRefusal
 })
 
-/** Stores a batch of events and lines; returns the number of the last stored batch. */
+/** Stores a batch of events and lines. Returns the number of the last stored batch. */
 export const Report = Rpc.make("Report", {
   payload: { ...RunClaim.fields, batch: ReportBatch },
   success: Schema.Struct({ acknowledged: Schema.Int }),
@@ -134,8 +133,8 @@ export const Report = Rpc.make("Report", {
 })
 
 /**
- * A complete state whose sealed blob has already been uploaded or is in `files`. Acknowledged once the server has stored it; an
- * older serial is acknowledged but not stored.
+ * Stores a complete state. Its sealed blob has been uploaded before or is in `files`. A state with an older serial is
+ * acknowledged but not stored.
  */
 export const Checkpoint = Rpc.make("Checkpoint", {
   payload: {
@@ -149,9 +148,8 @@ export const Checkpoint = Rpc.make("Checkpoint", {
 })
 
 /**
- * The result of the Run; `outcome` is the sealed blob of a `JobResult`. Acknowledged once it has been stored; after that, the
- * agent may forget the Run. `lastReport` is the last batch, if it has not been reported yet; a file that is not in `files` has
- * already been uploaded.
+ * Stores the result of the Run. `outcome` is the sealed blob of a `JobResult`. After the response, the agent may forget the Run.
+ * `lastReport` is the last batch if it has not been reported yet. Files that are not in `files` have been uploaded before.
  */
 export const Result = Rpc.make("Result", {
   payload: {
@@ -167,7 +165,7 @@ export const Result = Rpc.make("Result", {
   error: AgentRefusal
 })
 
-/** State and journal of a Run that was settled without them. Repeating the same blob has no further effect. */
+/** Submits the state and journal of a Run that was settled without them. Repeating the same blob has no effect. */
 export const HandIn = Rpc.make("HandIn", {
   payload: { ...RunClaim.fields, leftOver: Digest },
   success: Schema.Struct({ evidenceId: EvidenceId }),

@@ -1,31 +1,29 @@
 import { Schema } from "effect"
 
 /**
- * The Run no longer belongs to this agent under this fence. The agent must write nothing more, and submits its state and journal
- * as evidence.
+ * The Run no longer belongs to this agent under this fence. The agent must write nothing more, and must submit its state and
+ * journal as evidence.
  */
 export class Gone extends Schema.TaggedError<Gone>()("Gone", { message: Schema.String }) {}
 
-/** The session, the agent or its enrolment token is not valid. `retry`: true if the server would accept a new session. */
+/** The session, the agent or its enrolment token is not valid. `retry` is true if the server would accept a new session. */
 export class Unauthorised extends Schema.TaggedError<Unauthorised>()("Unauthorised", {
   message: Schema.String,
   retry: Schema.Boolean
 }) {}
 
-/**
- * The server does not support this version. `message` states which version it needs. Runs that are executing keep their lease.
- */
+/** The server does not support this version. `message` contains the version it needs. Runs in progress keep their lease. */
 export class UpgradeRequired extends Schema.TaggedError<UpgradeRequired>()("UpgradeRequired", {
   message: Schema.String
 }) {}
 
-/** The server cannot accept this now, for instance because its disk is full. Safe to repeat. */
+/** The server cannot accept this now, for example because its disk is full. The request can be repeated safely. */
 export class Busy extends Schema.TaggedError<Busy>()("Busy", {
   message: Schema.String,
   retryAfterSeconds: Schema.Int
 }) {}
 
-/** The request is invalid; repeating it will not help. */
+/** The request is invalid, so repeating it does not help. */
 export class Rejected extends Schema.TaggedError<Rejected>()("Rejected", { message: Schema.String }) {}
 
 export const AgentRefusal = Schema.Union([Gone, Unauthorised, UpgradeRequired, Busy, Rejected])

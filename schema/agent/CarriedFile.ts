@@ -2,20 +2,20 @@ import { Schema } from "effect"
 import { Digest } from "./Blob.ts"
 
 /**
- * The capability to accept small files inside the message that refers to them. Neither side sends such files to a peer without
- * it: that peer's files, and larger ones, are transferred separately.
+ * The capability to accept small files inside the message that refers to them. Files for a peer without it, and larger files, are
+ * transferred separately.
  */
 export const carriesFiles = "carried-files"
 
 /**
- * Maximum size of the sealed files in one message, in bytes. Larger ones would delay everything else on the connection, and could
+ * Maximum size in bytes of the sealed files in one message. Larger files would delay everything else on the connection, and could
  * not be resumed.
  */
 export const mostCarriedBytes = 256 * 1024
 
 /**
- * A sealed file inside a message. `digest` is the digest by which the message refers to it: in an offer, that of the contents; in
- * an agent's message, that of the sealed bytes.
+ * A sealed file inside a message. `digest` is the digest by which the message refers to the file: of the contents in an offer,
+ * and of the sealed bytes in a message from an agent.
  */
 export const CarriedFile = Schema.Struct({
   kind: Schema.Literals(["state", "plan_file", "outcome"]),
@@ -24,12 +24,12 @@ export const CarriedFile = Schema.Struct({
 })
 export type CarriedFile = typeof CarriedFile.Type
 
-/** At most one of each kind. */
+/** Contains at most one file of each kind. */
 export const InlineFiles = Schema.Array(CarriedFile).check(
   Schema.makeFilter((files) => new Set(files.map(({ kind }) => kind)).size === files.length)
 )
 
-/** The files that fit into one message, in their original order. */
+/** Selects the files that fit into one message, in their original order. */
 export const carriable = <File extends { readonly bytes: Uint8Array }>(
   files: ReadonlyArray<File>
 ): ReadonlyArray<File> => {

@@ -2,8 +2,8 @@ import { Schema } from "effect"
 import { ProvidedName } from "./ProvidedName.ts"
 
 /**
- * A slow digest of one set of an agent's own credentials: agents in the pool with the same credentials have the same digest, and
- * replaced credentials have a different one. It reveals nothing else about them.
+ * A slow digest of a set of credentials that agents provide. Agents of the pool with the same credentials have the same digest,
+ * and replaced credentials get another one. It reveals nothing else about the credentials.
  */
 export const ProvidedMarkText = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{43}$/, { description: "32 bytes in base64url" })

@@ -1,6 +1,6 @@
 import type { Role } from "../records/Workspace.ts"
 
-/** The path parameter, query key or body field that identifies the Workspace of a request. */
+/** The path parameter, query key or body field from which the Workspace of a request is determined. */
 export type WorkspaceLocator =
   | "path.workspaceId"
   | "path.projectId"
@@ -22,13 +22,13 @@ export type WorkspaceLocator =
   | "body.fromWorkspaceId"
 
 /**
- * The kind of a record that a body refers to. It decides when a token limited to Projects or environments may refer to the
+ * The kind of a record to which a body refers. It determines when a token limited to Projects or environments may refer to the
  * record.
  *
- * - `boundConnection`: a Connection that the Capsule in the path already binds. No other Connection is within a token's limits.
- * - `capsule`: a Capsule within the limits.
- * - `configuration`: a configuration of a Capsule within the limits.
- * - `snapshot`: a snapshot of the Source of the Capsule in the path.
+ * - `boundConnection`: a Connection that the Capsule in the path already binds; all others are outside the limits
+ * - `capsule`: a Capsule within the limits
+ * - `configuration`: a configuration of a Capsule within the limits
+ * - `snapshot`: a snapshot of the Source of the Capsule in the path
  */
 export type NamedRecord = "boundConnection" | "capsule" | "configuration" | "snapshot"
 
@@ -40,35 +40,36 @@ export interface WorkspaceAccess {
   readonly confirmed?: boolean
   readonly archived?: "open"
   /**
-   * For tokens limited to Projects or environments. `open`: the handler applies the limits itself; `refused`: the body may refer
-   * to a record outside them. Otherwise the located record decides, and a record outside every Project is refused.
+   * For tokens limited to Projects or environments. `open`: the handler applies the limits. `refused`: such tokens are refused,
+   * because the body may refer to records outside the limits. By default the record in the request decides, and a record outside
+   * every Project is refused.
    */
   readonly limited?: "open" | "refused"
   /**
-   * The fields of the body that contain record ids, such as `providerBindings[].connectionId`, on a route that limited tokens
-   * reach. They are checked like the path, before the body is validated.
+   * The fields of the body with record ids, such as `providerBindings[].connectionId`, on a route that limited tokens can use.
+   * They are checked like the path, before the body is validated.
    */
   readonly records?: Readonly<Record<string, NamedRecord>>
   /**
-   * The record in the path has an earlier configuration, which the route restores. A limited token gets 403 if that configuration
-   * binds a Connection that the Capsule does not bind now.
+   * The route restores an earlier configuration of the record in the path. A limited token gets 403 if that configuration binds a
+   * Connection that the Capsule does not bind now.
    */
   readonly rebinds?: "stateVersion" | "backup"
 }
 
 /**
- * The callers that an endpoint admits. One mechanism enforces it for every route, before query or body are validated
+ * The callers that an endpoint admits. The same check enforces it for every route, before query or body are validated
  * (specification, Authentication, rule 4).
  *
- * - `public`: no credential is required.
- * - `account`: a signed-in person; `session` refuses tokens, `anyCredential` accepts them too. `wholeAccount` refuses credentials
- *   confined to one Workspace, because the endpoint reaches beyond it.
- * - `token`: the endpoint reads the presented bearer token itself (current authority).
- * - `workspace`: an active membership with at least `role` in the located Workspace. `shared` routes may be reached from either
- *   of two Workspaces, so the handler authorises them. An archived Workspace is read-only, unless `archived` is `open`: then the
- *   route itself decides what may still change there.
- * - `confirmed`: only in the session of a person who has confirmed their identity within the last five minutes. Tokens are
- *   refused, because no person can confirm anything for them.
+ * - `public`: no credential is required
+ * - `account`: a signed-in person; `session` refuses tokens, `anyCredential` also accepts tokens; `wholeAccount` refuses
+ *   credentials bound to one Workspace, because the endpoint affects more than that
+ * - `token`: the endpoint reads the presented bearer token itself (current authority)
+ * - `workspace`: an active membership with at least `role` in the Workspace of the request; two Workspaces may use `shared`
+ *   routes, so their handler authorises the caller; an archived Workspace is read-only unless `archived` is `open`, in which case
+ *   the route decides what may still change
+ * - `confirmed`: only in the session of a person who has confirmed their identity within the last five minutes; tokens are
+ *   refused, because nobody can confirm anything for them
  */
 export type AccessRule =
   | { readonly kind: "public" }
@@ -77,7 +78,7 @@ export type AccessRule =
   | WorkspaceAccess
 
 export const publicAccess: AccessRule = { kind: "public" }
-/** A signed-in person, with access to the whole account. */
+/** A signed-in person with a session for the whole account. */
 export const ownerAccess: AccessRule = { kind: "account", credential: "session", wholeAccount: true }
 export const wholeAccountAccess: AccessRule = { kind: "account", credential: "anyCredential", wholeAccount: true }
 export const accountAccess: AccessRule = { kind: "account", credential: "anyCredential" }

@@ -7,11 +7,11 @@ import { nextCursor, pageQuery } from "./Paging.ts"
 
 const ofWorkspace = { workspaceId: Schema.String }
 
-/** A request to release a Run, bound to the claim that the person reviewed. */
+/** A request to release a Run, bound to the claim that the person saw. */
 export class ReleaseRequest extends Schema.Opaque<ReleaseRequest>()(
   Schema.Struct({
     fence: Schema.Int,
-    /** The person confirms that the tool no longer runs. */
+    /** The person's confirmation that the tool no longer runs. */
     toolIsDead: Schema.Literal(true),
     reason: Schema.optionalKey(freeText(2000))
   }).annotate({ identifier: "ReleaseRequest" })

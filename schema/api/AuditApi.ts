@@ -7,7 +7,7 @@ import { AfterSequence } from "./Paging.ts"
 const inWorkspace = { workspaceId: Schema.String }
 const asked = Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80)))
 
-/** A Workspace's operation history as evidence: the full export, and the head of its chain. */
+/** A Workspace's operation history as evidence: the full export and the head of its chain. */
 export class AuditApi extends HttpApiGroup.make("audit")
   .add(
     HttpApiEndpoint.get("export", "/api/v1/workspaces/:workspaceId/audit-events", {

@@ -8,7 +8,7 @@ import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { RawBody } from "./RawBody.ts"
 import { stateUploadAnswer } from "./StateUploadsApi.ts"
 
-/** `confirm`: the Capsule's exact name. */
+/** `confirm` is the exact name of the Capsule. */
 export class ImportConfirmationRequest extends Schema.Opaque<ImportConfirmationRequest>()(
   Schema.Struct({
     confirm: Schema.String.check(Schema.isMaxLength(200))

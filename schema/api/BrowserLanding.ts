@@ -1,7 +1,7 @@
 import { Context } from "effect"
 
 /**
- * Another site redirects browsers to such an endpoint. Unknown query keys that the site has added are ignored, and clients that
- * accept HTML receive a refusal as a page.
+ * Set for an endpoint to which other sites redirect browsers. It ignores unknown query keys, which the other site may have added,
+ * and returns an error page to clients that accept HTML.
  */
 export const BrowserLanding = Context.Reference<boolean>("svc/schema/api/BrowserLanding", { defaultValue: () => false })

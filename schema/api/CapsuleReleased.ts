@@ -11,13 +11,13 @@ export class ReleaseRequest extends Schema.Opaque<ReleaseRequest>()(
   }).annotate({ identifier: "ReleaseRequest" })
 ) {}
 
-/** Records that were stopped or revoked when a Capsule was released. */
+/** The records that stopped or were revoked when a Capsule was released. */
 export class CapsuleReleased extends Schema.Opaque<CapsuleReleased>()(
   Schema.Struct({
     capsule: Capsule,
     retiredInterfaceIds: Schema.Array(InterfaceId),
     revokedShareIds: Schema.Array(OutputShareId),
-    /** Capsules in the same Workspace that consumed Outputs from this one; for those in other Workspaces, only their number. */
+    /** Consumers of the Capsule's Outputs in the same Workspace. Consumers in other Workspaces are only counted. */
     consumerCapsuleIds: Schema.Array(CapsuleId),
     consumersElsewhere: Schema.Int
   }).annotate({ identifier: "CapsuleReleased" })

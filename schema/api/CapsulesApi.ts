@@ -18,25 +18,25 @@ import { nextCursor, pageQuery } from "./Paging.ts"
 const ofCapsule = { capsuleId: Schema.String }
 const runAnswer = Schema.Struct({ run: Run })
 
-/** `refreshOnly`: a plan that accepts drift, at the deployed revision, instead of one of the newest snapshot. */
+/** `refreshOnly`: accepts drift into the state, at the deployed revision, instead of planning the newest snapshot. */
 export class CapsulePlanRequest extends Schema.Opaque<CapsulePlanRequest>()(
   Schema.Struct({ refreshOnly: Schema.optionalKey(Schema.Boolean) })
 ) {}
 
-/** The result of reading the ref that a Capsule follows. */
+/** The result of checking the ref that a Capsule follows. */
 export class CapsuleLook extends Schema.Opaque<CapsuleLook>()(
   Schema.Struct({
     runId: RunId,
     status: RunStatus,
     ref: Schema.String,
     path: Schema.String,
-    /** The current commit of the ref; absent if it could not be read. */
+    /** The current commit of the ref; absent if the ref could not be read. */
     resolvedCommit: Schema.optionalKey(Schema.String),
     commitDescription: Schema.optionalKey(CommitDescription),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     /** The commit that is deployed. */
     deployedCommit: Schema.optionalKey(Schema.String),
-    /** The number of commits since the deployed one; absent if the server's history does not show it. */
+    /** Number of commits since the deployed one; absent if the repository's history does not show it. */
     commitsAhead: Schema.optionalKey(Schema.Int),
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
   }).annotate({ identifier: "CapsuleLook" })

@@ -37,7 +37,7 @@ export class CreateConnection extends Schema.Opaque<CreateConnection>()(
     values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
     files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
     origins: Schema.optionalKey(GivenOrigins),
-    /** Replaces `values` and `files` when only the agents of a pool hold the values. */
+    /** Used instead of `values` and `files` if only the agents of a pool have the values. */
     providedBy: Schema.optionalKey(ProvidedBy),
     providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
@@ -62,7 +62,7 @@ export class UpdateConnection extends Schema.Opaque<UpdateConnection>()(
 export class StartOAuthConnection extends Schema.Opaque<StartOAuthConnection>()(
   Schema.Struct({
     workspaceId: WorkspaceId,
-    /** The existing Connection that receives the new tokens, instead of a new one being created. */
+    /** An existing Connection that gets the new tokens. If absent, a Connection is created. */
     connectionId: Schema.optionalKey(ConnectionId),
     /** Defaults to the helper's name. */
     displayName: Schema.optionalKey(displayName),
@@ -72,33 +72,33 @@ export class StartOAuthConnection extends Schema.Opaque<StartOAuthConnection>()(
 ) {}
 
 export const StartedOAuthConnection = Schema.Struct({
-  /** Redirect the person's browser to this URL. */
+  /** The URL to which the person's browser has to be redirected. */
   authorizationUrl: Schema.String,
-  /** The id of the Connection that will be created. */
+  /** The id that the new Connection will have. */
   connectionId: ConnectionId,
-  /** When the authorization expires. */
+  /** Expiry of the authorization. */
   expiresAt: Timestamp
 })
 
 export const TestedConnection = Schema.Struct({ connection: Connection, tested: CredentialTestKind })
 export const UpdatedConnection = Schema.Struct({
   connection: Connection,
-  /** Only present for new values. */
+  /** Present only if new values were tested. */
   tested: Schema.optionalKey(CredentialTestKind),
   supersededRunIds: Schema.Array(RunId)
 })
 
-/** Normally one value; the callback's handler decides about repeated values. */
+/** Normally a single value. The handler of the callback decides about repeated values. */
 const AnswerParameter = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
-/** A revoked Connection, and the Runs that were stopped or made void as a result. */
+/** A revoked Connection, and the Runs that were stopped or voided as a result. */
 export const RevokedConnection = Schema.Struct({
   connection: Connection,
-  /** Plans created with it, which are now void. */
+  /** Plans made with the Connection, which are now void. */
   supersededRunIds: Schema.Array(RunId),
-  /** Plans, drift checks and syncs that were using it and have been asked to stop. */
+  /** Plans, drift checks and syncs that use the Connection and have been asked to stop. */
   cancelledRunIds: Schema.Array(RunId),
-  /** Applies that are using it and continue to run. */
+  /** Applies that use the Connection and continue. */
   runningApplyIds: Schema.Array(RunId)
 })
 

@@ -9,28 +9,28 @@ import { Workspace } from "../records/Workspace.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 
 export const AttentionItem = Schema.Struct({
-  /** `check_failed` and `update_held` appear in the list of needs only. */
+  /** `check_failed` and `update_held` occur only in the attention list. */
   kind: NeedKind,
   capsuleId: Schema.optionalKey(Schema.String),
   capsuleName: Schema.optionalKey(Schema.String),
   connectionId: Schema.optionalKey(Schema.String),
   connectionName: Schema.optionalKey(Schema.String),
-  /** The fault of a Connection's tokens, or the reason why a Capsule has no credential. */
+  /** The error of a Connection's tokens, or the reason why a Capsule has no credential. */
   reason: Schema.optionalKey(Schema.String),
   /** With `ref`: the lane that cannot be fetched. */
   sourceId: Schema.optionalKey(Schema.String),
   sourceName: Schema.optionalKey(Schema.String),
   ref: Schema.optionalKey(Schema.String),
-  /** For work that keeps failing: its kind, and the id of the record that it concerns. */
+  /** For work that keeps failing: its kind, and the id of its record. */
   work: Schema.optionalKey(StuckWorkKind),
   recordId: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
   runType: Schema.optionalKey(Schema.String),
   /** The update that is still open. */
   runGroupId: Schema.optionalKey(Schema.String),
-  /** For a stale Capsule: the reasons. */
+  /** For a stale Capsule: why it is stale. */
   staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
-  /** For a Capsule that is waiting for a credential: the person who has to act, and the action. */
+  /** For a Capsule that waits for a credential: who has to act, and how. */
   turn: Schema.optionalKey(CredentialWait.fields.turn),
   next: Schema.optionalKey(CredentialWait.fields.next),
   /** For a Connection: the time of its expiry. */
@@ -44,7 +44,7 @@ const CapsuleIds = Schema.String.check(
   })
 )
 
-/** A notice for users of the dashboard, which supplies the wording; only operators see notices about backups. */
+/** Notices for users of the dashboard, which supplies the text. Only operators see notices about backups. */
 export const DashboardNotice = Schema.Literals([
   "restore_review",
   "runs_refused",
@@ -56,7 +56,7 @@ export const DashboardNotice = Schema.Literals([
 ])
 export type DashboardNotice = typeof DashboardNotice.Type
 
-/** The server's scheduled backups, shown to operators: the time of the newest verified one. */
+/** The server's scheduled backups, with the time of the newest verified one. For operators only. */
 export class ServerBackups extends Schema.Opaque<ServerBackups>()(
   Schema.Struct({ newestAt: Schema.optionalKey(Schema.String) })
 ) {}
@@ -71,7 +71,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
           email: Schema.optionalKey(Schema.String),
           displayName: Schema.optionalKey(Schema.String)
         }),
-        /** The caller's credential, and what it may be used for; a session may be used for everything. */
+        /** The caller's credential and its limits. A session has none. */
         credential: Schema.optionalKey(
           Schema.Struct({
             kind: Schema.Literals(["session", "token", "oauth", "host", "service"]),
@@ -83,11 +83,11 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         selectedWorkspaceId: Schema.optionalKey(Schema.String),
         capabilities: Discovery,
         version: Schema.String,
-        /** True if the server sends links by mail, so that people need not ask an operator for them. */
+        /** True if the server can mail links, so that people need not ask an operator for them. */
         sendsMail: Schema.Boolean,
-        /** Notices for everybody; absent when there are none. */
+        /** Notices for everybody; absent if there are none. */
         notices: Schema.optionalKey(Schema.Array(DashboardNotice)),
-        /** For operators of a server that has scheduled backups. */
+        /** For operators, if the server has scheduled backups. */
         serverBackups: Schema.optionalKey(ServerBackups)
       })
     })
@@ -109,7 +109,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
       query: { workspaceId: Schema.String, ...pageQuery },
       success: Schema.Struct({
         needs: Schema.Array(Need),
-        /** The number of entries across all pages. */
+        /** Total number of entries on all pages. */
         total: Schema.Int,
         counts: NeedCounts,
         health: CapsuleHealth,

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { CapsuleExport } from "../records/CapsuleExport.ts"
 import { created } from "./AnswerStatus.ts"
 
-/** `confirm`: the Capsule's exact name. */
+/** `confirm` is the exact name of the Capsule. */
 export class ExportRequest extends Schema.Opaque<ExportRequest>()(
   Schema.Struct({ confirm: Schema.String.check(Schema.isMaxLength(200)) }).annotate({
     identifier: "ExportRequest"

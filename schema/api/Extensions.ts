@@ -24,10 +24,10 @@ interface Endpoint {
   readonly path: string
 }
 
-/** A family of endpoints, enabled or disabled. */
+/** A group of endpoints that a server may turn on or off. */
 export type Family = Omit<Extension, "enabled">
 
-/** The families that an operator may turn off: each moves state or whole Capsules into or out of the installation. */
+/** The groups that an operator may turn off. Each moves states or whole Capsules into or out of the installation. */
 export const optionalFamilies = ["state-uploads", "backup-imports", "exports"] as const
 export type OptionalFamily = (typeof optionalFamilies)[number]
 
@@ -43,10 +43,12 @@ const { cancelGroup, changeCauses, sourceChanges } = RunsApi.endpoints
 const { revisions } = SourcesApi.endpoints
 const { handOver, runFacets, setAutomation } = WorkspacesApi.endpoints
 
-/** The family whose routes are in the specification. It is enabled if the operator declares a helper. */
+/** The group of OAuth helpers, which is part of the specification. It is on if the operator declares a helper. */
 export const helperFamily = "oauth-helpers"
 
-/** The families of endpoints that a server may lack: those beyond sections 1 to 9 of the specification, and helpers. */
+/**
+ * The groups of endpoints that a server may lack: all endpoints beyond sections 1 to 9 of the specification, and OAuth helpers.
+ */
 export const extensions: ReadonlyArray<Family> = [
   family("invitations", "Invitations to a Workspace, by link or by mail.", InvitationsApi.endpoints),
   family("teams", "Teams of a Workspace and their roles.", TeamsApi.endpoints),

@@ -20,7 +20,7 @@ import { AdoptedUpload } from "../records/StateUpload.ts"
 import { accepted, repeatable } from "./AnswerStatus.ts"
 import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
 
-/** Private values of module inputs, by variable name. They are never projected. */
+/** Private values of module inputs, by variable name. No response ever contains them. */
 export const VariableValues = Schema.Record(
   Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/, { description: "a variable name" })),
   Schema.Json

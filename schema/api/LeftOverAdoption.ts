@@ -5,13 +5,13 @@ import { StateVersion } from "../records/StateVersion.ts"
 
 export class AdoptionRequest extends Schema.Opaque<AdoptionRequest>()(
   Schema.Struct({
-    /** The Capsule's exact name. */
+    /** The exact name of the Capsule. */
     confirm: Schema.String.check(Schema.isMaxLength(200)),
     expected: Schema.Struct({ authorityGuard: Schema.String.check(Schema.isMaxLength(256)) })
   }).annotate({ identifier: "LeftOverAdoptionRequest" })
 ) {}
 
-/** Evidence that remains after an adoption. */
+/** The records of an adoption. */
 export class LeftOverAdopted extends Schema.Opaque<LeftOverAdopted>()(
   Schema.Struct({
     capsule: Capsule,

@@ -8,7 +8,7 @@ import type { Role } from "../records/Workspace.ts"
 
 const isErrorCode = Schema.is(ErrorCode)
 
-/** Converts an error envelope back to the error it describes. */
+/** Converts an error envelope to the error that it describes. */
 export const RefusalEnvelope = ErrorEnvelope.pipe(
   Schema.decodeTo(
     Schema.toType(ApiError),
@@ -28,20 +28,20 @@ const errorResponses = [...new Set(Object.values(errorStatuses))]
   .sort((a, b) => a - b)
   .map((status) => RefusalEnvelope.pipe(HttpApiSchema.status(status)))
 
-/** Outermost: gives every response its request id and turns each failure, expected or not, into the error envelope. */
+/** The outermost middleware. Gives every response a request id, and converts every failure to an error envelope. */
 export class Envelope extends HttpApiMiddleware.Service<Envelope>()("svc/schema/api/Envelope", {
   error: errorResponses
 }) {}
 
-/** The authenticated caller of a request, and its Workspace and role if the route identifies a Workspace. */
+/** The authenticated caller. Includes the Workspace and the caller's role in it, if the request has one. */
 export interface CallerShape {
   readonly subject: string
   readonly credential: "session" | "token" | "oauth" | "host" | "service"
   readonly credentialId: string
-  /** A credential bound to one Workspace may not touch another. */
+  /** The only Workspace that the caller's credential may use. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
   readonly scopes: ReadonlyArray<string> | "all"
-  /** A token may be confined within its Workspace; lists then return only records within its limits. */
+  /** The limits of the caller's token in its Workspace. Lists return only records within them. */
   readonly limits?: TokenLimits | undefined
   readonly workspaceId?: WorkspaceId | undefined
   readonly role?: Role | undefined
@@ -52,7 +52,8 @@ export interface CallerShape {
 export class Caller extends Context.Service<Caller, CallerShape>()("svc/schema/api/Caller") {}
 
 /**
- * Authenticates, then authorises the Workspace, before the query or body is validated (specification, Authentication, rule 4).
+ * Authenticates the caller and then authorises the Workspace, before query or body are validated (specification, Authentication,
+ * rule 4).
  */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: Caller }>()(
   "svc/schema/api/Authorization",
@@ -61,7 +62,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
   }
 ) {}
 
-/** Innermost: refuses a body that is too large, not JSON, too deep, or contains duplicate keys, before it is decoded. */
+/** The innermost middleware. Rejects a body that is too large, too deep, not JSON or has duplicate keys, before it is decoded. */
 export class BodyLimits extends HttpApiMiddleware.Service<BodyLimits>()("svc/schema/api/BodyLimits", {
   error: errorResponses
 }) {}

@@ -23,7 +23,7 @@ const record = Schema.Struct({ endpoint: NoticeEndpoint })
 const Kinds = Schema.Array(NoticeKind).check(Schema.isMinLength(1), Schema.isMaxLength(NoticeKind.literals.length))
 const Address = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048))
 
-/** The time during which both secrets are valid, in minutes. */
+/** How long both secrets are valid, in minutes. */
 const Overlap = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_080 }))
 
 export class NewNoticeEndpoint extends Schema.Opaque<NewNoticeEndpoint>()(
@@ -47,7 +47,10 @@ export class NoticeEndpointChange extends Schema.Opaque<NoticeEndpointChange>()(
   }).annotate({ identifier: "NoticeEndpointChange" })
 ) {}
 
-/** `secretVersion` is that of the endpoint as it was read. The previous secret stays valid for `overlapMinutes`, a day by default. */
+/**
+ * `secretVersion` is the version that the caller read. The previous secret remains valid for `overlapMinutes`, by default one
+ * day.
+ */
 export class RotateNoticeSecret extends Schema.Opaque<RotateNoticeSecret>()(
   Schema.Struct({
     secretVersion: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
@@ -55,7 +58,7 @@ export class RotateNoticeSecret extends Schema.Opaque<RotateNoticeSecret>()(
   }).annotate({ identifier: "RotateNoticeSecret" })
 ) {}
 
-/** `secret` begins with `whsec_`. It is returned once, and only for JSON. */
+/** `secret` begins with `whsec_`. It is returned only once, and only for JSON endpoints. */
 export const CreatedNoticeEndpoint = Schema.Struct({
   endpoint: NoticeEndpoint,
   secret: Schema.optionalKey(Schema.String)

@@ -36,11 +36,12 @@ const admin = atLeast("admin")
 const owner = atLeast("owner")
 
 /**
- * The permitted callers of each route. This is the only such table, and a route without a row does not compile. A role includes
- * the ones below it. The brackets show where the request names its Workspace. "viewer reads; member also plans; admin also
- * approves, applies, manages connections and members; owner everything". On routes for a Capsule or one of its Runs, the roles
- * that the caller's teams grant for its Project and environment also apply. Approval rules may require more than the role named
- * here for `approve` and `apply`: `actors/access/approval/ApprovalDecision.ts`.
+ * The permitted callers of each route. This is the only such table, and a route without an entry does not compile. A role
+ * includes all lower ones. The argument in parentheses shows where the request contains its Workspace: viewer reads; member also
+ * plans; admin also approves, applies, manages connections and members; owner may do everything.
+ *
+ * On routes for a Capsule or one of its Runs, the caller's teams may add roles for its Project and environment. Approval rules
+ * may require more than the role given here for `approve` and `apply`, see `actors/access/approval/ApprovalDecision.ts`.
  */
 export const accessTable = {
   // Discovery
@@ -66,9 +67,9 @@ export const accessTable = {
   "GET /api/v1/workspaces/:workspaceId/members": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/members": admin("path.workspaceId"),
   "PATCH /api/v1/workspaces/:workspaceId/members/:subject": admin("path.workspaceId"),
-  // Anyone may leave; the command refuses callers who try to remove somebody else without being an admin.
+  // Anyone may leave. The command refuses to remove somebody else unless the caller is an admin.
   "DELETE /api/v1/workspaces/:workspaceId/members/:subject": viewer("path.workspaceId", { archived: "open" }),
-  // The consequences of a removal; shown to owners and admins, and to members who are considering leaving.
+  // Shows what a removal stops, to owners and admins, and to members who consider leaving.
   "GET /api/v1/workspaces/:workspaceId/members/:subject/departure": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/members/:subject/tokens": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens": admin("path.workspaceId", { confirmed: true }),
@@ -196,7 +197,7 @@ export const accessTable = {
   "POST /api/v1/runs/:runId/approve": admin("path.runId"),
   "POST /api/v1/runs/:runId/apply": admin("path.runId"),
   "POST /api/v1/runs/:runId/cancel": member("path.runId"),
-  // Requires the role that may apply a destroy plan, because objects that the lost apply created may be left behind.
+  // Requires the same role as applying a destroy plan, because the lost apply may leave objects behind.
   "POST /api/v1/runs/:runId/release": admin("path.runId"),
   "GET /api/v1/runs/:runId/logs": viewer("path.runId"),
   "GET /api/v1/runs/:runId/events": viewer("path.runId"),
@@ -254,7 +255,7 @@ export const accessTable = {
 
 const rules: ReadonlyMap<string, AccessRule> = new Map(Object.entries(accessTable))
 
-/** The access rule for an endpoint. */
+/** Returns the access rule of an endpoint. */
 export const accessOf = ({ method, path }: { readonly method: string; readonly path: string }): AccessRule => {
   const rule = rules.get(`${method} ${path}`)
   if (rule === undefined) throw new Error(`${method} ${path} has no row in accessTable. Say there who may call it.`)

@@ -2,7 +2,7 @@ import { Schema, SchemaTransformation } from "effect"
 import { AskedTime } from "../records/Primitives.ts"
 import { RunStatus, RunTrigger, RunType } from "../records/Run.ts"
 
-/** One or more words from a list, separated by commas, each at most once. */
+/** One or more distinct literals, separated by commas. */
 const several = <const A extends string>(literals: Schema.Literals<ReadonlyArray<A>>) => {
   const is = Schema.is(literals)
   const words = literals.literals.join("|")
@@ -23,7 +23,7 @@ const several = <const A extends string>(literals: Schema.Literals<ReadonlyArray
 
 const id = Schema.String.check(Schema.isMaxLength(80))
 
-/** The filters for a list of Runs. */
+/** Filters for a list of Runs. */
 export const runFilterQuery = {
   search: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(200))),
   capsuleId: Schema.optionalKey(id),
@@ -36,12 +36,12 @@ export const runFilterQuery = {
   until: Schema.optionalKey(AskedTime)
 }
 
-/** Counting this many takes only a few milliseconds. */
+/** Counting this many Runs takes a few milliseconds. */
 export const mostCounted = 10_000
 
 const counted = <S extends Schema.Top>(value: S) => Schema.Array(Schema.Struct({ value, count: Schema.Int }))
 
-/** Number of Runs in the list for each value of a facet, highest count first; values without Runs are absent. */
+/** The number of Runs in the list for each value of a facet, highest first. Values without Runs are absent. */
 export class RunFacets extends Schema.Opaque<RunFacets>()(
   Schema.Struct({
     type: counted(RunType),
@@ -51,9 +51,9 @@ export class RunFacets extends Schema.Opaque<RunFacets>()(
     actor: counted(Schema.String),
     /** The hundred Capsules with the most Runs. */
     capsule: counted(Schema.String),
-    /** The number of Runs in the list itself. */
+    /** Number of Runs in the list. */
     total: Schema.Int,
-    /** True if all Runs were counted; otherwise the counts cover only the newest Runs and the real numbers may be higher. */
+    /** True if all Runs were counted. Otherwise only the newest Runs were, and the real numbers may be higher. */
     complete: Schema.Boolean
   }).annotate({ identifier: "RunFacets" })
 ) {}

@@ -3,7 +3,7 @@ import { Backup } from "../records/Backup.ts"
 import { CapsuleId, StateVersionId, WorkspaceId } from "../records/Ids.ts"
 import { Timestamp } from "../records/Primitives.ts"
 
-/** A data key as stored: wrapped with a master key, which is not included. */
+/** A data key, wrapped with a master key that is not included. */
 export class WrappedDataKey extends Schema.Opaque<WrappedDataKey>()(
   Schema.Struct({
     id: Schema.String,
@@ -15,11 +15,11 @@ export class WrappedDataKey extends Schema.Opaque<WrappedDataKey>()(
   }).annotate({ identifier: "WrappedDataKey" })
 ) {}
 
-/** A backup as a file: only the identity of the backup and of the master key that opens it are readable. */
+/** A backup as a file. Only the ids of the backup and of its master keys are readable. */
 export class SealedBackup extends Schema.Opaque<SealedBackup>()(
   Schema.Struct({
     format: Schema.Literal("svc.sealed-backup/v1"),
-    /** The master keys needed to open it. */
+    /** The master keys needed to open the backup. */
     masterKeyIds: Schema.Array(Schema.String),
     backup: Backup,
     capsules: Schema.Array(
@@ -31,7 +31,7 @@ export class SealedBackup extends Schema.Opaque<SealedBackup>()(
       })
     ),
     dataKeys: Schema.Array(WrappedDataKey),
-    /** The archive, sealed as stored. */
+    /** The sealed archive, as stored. */
     archive: Schema.String
   }).annotate({ identifier: "SealedBackup" })
 ) {}

@@ -1,5 +1,4 @@
 /**
- * The header in which clients other than browsers send a session. Unlike a cookie, it is never added by a browser to a cross-site
- * request.
+ * The header in which clients other than browsers send a session. Browsers never add it to a cross-site request, unlike a cookie.
  */
 export const sessionHeader = "x-svc-account-session"

@@ -22,9 +22,9 @@ const sourceFields = {
   autoSync: Schema.optionalKey(Schema.Boolean)
 }
 
-/** A sync that starts in the same step that creates the Source. */
+/** A sync that starts together with the creation of the Source. */
 const FirstSync = Schema.Struct({
-  /** The fate of a Source that cannot be read. */
+  /** What happens to a Source that cannot be read. */
   onFailure: Schema.Literals(["keep", "remove"])
 })
 
@@ -39,7 +39,7 @@ export class CreateSource extends Schema.Opaque<CreateSource>()(
   })
 ) {}
 
-/** `run` is the sync requested by `firstSync`. */
+/** `run` is the sync that `firstSync` requested. */
 export const CreatedSource = Schema.Struct({
   source: Source,
   hookSecret: Schema.String,
@@ -51,7 +51,7 @@ export class UpdateSource extends Schema.Opaque<UpdateSource>()(
   Schema.Struct({
     ...sourceFields,
     authConnectionId: Schema.optionalKey(Schema.NullOr(ConnectionId)),
-    /** Only owners and admins; replaces the whole list. */
+    /** Replaces the whole list. Requires the owner or admin role. */
     reviewedRefs: Schema.optionalKey(Schema.Array(GivenGitRef).check(Schema.isMaxLength(64))),
     status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
   })
@@ -65,20 +65,20 @@ export class CompatibilityCheckRequest extends Schema.Opaque<CompatibilityCheckR
   })
 ) {}
 
-/** A branch or tag. `ref` selects exactly this one, also if a branch and a tag have the same name. */
+/** A branch or tag. `ref` is unambiguous even if a branch and a tag have the same name. */
 const NamedRevision = Schema.Struct({ ref: Schema.String, name: Schema.String, commit: Schema.String })
 
-/** The revisions that a repository offers now, bounded. */
+/** The revisions that a repository currently offers, limited in number. */
 export class SourceRevisions extends Schema.Opaque<SourceRevisions>()(
   Schema.Struct({
     branches: Schema.Array(NamedRevision),
-    /** The highest version first. */
+    /** Highest version first. */
     tags: Schema.Array(NamedRevision),
-    /** The newest commits of the ref; empty if the server cannot send commits without their files. */
+    /** The newest commits of the ref. Empty if the server cannot send commits without their files. */
     commits: Schema.Array(
       Schema.Struct({ commit: Schema.String, commitDescription: Schema.optionalKey(CommitDescription) })
     ),
-    /** There are more branches or tags than are listed. */
+    /** True if there are more branches or tags than are listed. */
     truncated: Schema.Boolean
   }).annotate({ identifier: "SourceRevisions" })
 ) {}

@@ -23,7 +23,7 @@ import { StateUploadsApi } from "./StateUploadsApi.ts"
 import { TeamsApi } from "./TeamsApi.ts"
 import { WorkspacesApi } from "./WorkspacesApi.ts"
 
-/** The single definition of the JSON API: source of its routes, their part of the OpenAPI document, and the typed client. */
+/** The definition of the JSON API. Its routes, their part of the OpenAPI document and the typed client are derived from it. */
 export class SvcApi extends HttpApi.make("svc")
   .add(DiscoveryApi)
   .add(AccountTokensApi)

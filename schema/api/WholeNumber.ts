@@ -3,7 +3,7 @@ import { Schema, SchemaTransformation } from "effect"
 const words = (minimum: number, maximum: number) => `a whole number from ${minimum} to ${maximum}`
 const pattern = /^a whole number from (\d+) to (\d+)$/
 
-/** A whole number in a query, in plain decimal digits: `1e1`, `0x10` and `+5` are refused. */
+/** A whole number in a query, as plain decimal digits. Rejects `1e1`, `0x10` and `+5`. */
 export const wholeNumber = (minimum: number, maximum: number) =>
   Schema.String.check(
     Schema.isPattern(new RegExp(`^(?:${minimum === 0 ? "0|" : ""}[1-9][0-9]{0,${String(maximum).length - 1}})$`), {
@@ -16,7 +16,7 @@ export const wholeNumber = (minimum: number, maximum: number) =>
     )
   )
 
-/** Describes such a number for the client, which sends it as text. */
+/** The decoded form of such a number, for the typed client. */
 export const numberOf = (description: unknown) => {
   const found = typeof description === "string" ? pattern.exec(description) : null
   return found === null ? undefined : { type: "integer", minimum: Number(found[1]), maximum: Number(found[2]) }

@@ -11,10 +11,10 @@ import { created } from "./AnswerStatus.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { RunFacets, runFilterQuery } from "./RunQueries.ts"
 
-/** Stored bytes, counted in the background. */
+/** Metrics of stored bytes, which are measured in the background. */
 const storedMetrics = ["event_bytes", "plan_bytes", "snapshot_bytes", "backup_bytes", "history_bytes"] as const
 
-/** Maximum number of Capsules that an update can be limited to. */
+/** Maximum number of Capsules that an update may list. */
 const mostChosen = 5000
 
 const inWorkspace = { workspaceId: Schema.String }
@@ -24,14 +24,14 @@ const startedGroup = Schema.Struct({
   skipped: Schema.Array(SkippedCapsule)
 }).pipe(created)
 
-/** Without `capsuleIds`, all stale Capsules are planned. */
+/** Without `capsuleIds`, plans all stale Capsules. */
 export class PlanUpdateRequest extends Schema.Opaque<PlanUpdateRequest>()(
   Schema.Struct({
     capsuleIds: Schema.optionalKey(Schema.Array(CapsuleId).check(Schema.isMinLength(1), Schema.isMaxLength(mostChosen)))
   })
 ) {}
 
-/** Usage, retention and automation of the Workspace as a whole. */
+/** Usage, retention and automation of a Workspace. */
 export const workspaceOperations = [
   HttpApiEndpoint.get("usage", "/api/v1/workspaces/:workspaceId/usage", {
     params: inWorkspace,
@@ -41,7 +41,7 @@ export const workspaceOperations = [
           metric: Schema.Literals(["run_minutes", "applies", "state_bytes", "log_bytes", ...storedMetrics]),
           value: Schema.Finite,
           since: Schema.optionalKey(GivenTime),
-          /** The time of the count, unless every request counts again. */
+          /** The time of the measurement; absent if the metric is computed for each request. */
           countedAt: Schema.optionalKey(GivenTime)
         })
       )

@@ -47,15 +47,15 @@ export const CapsuleCommands = commandsOf(
     payload: {
       ...repeatable,
       groupId: Schema.optional(RunGroupId),
-      /** For a later wave of the group: no person requested this plan. */
+      /** Set for later waves of a group, whose plans no person has just requested. */
       automatic: Schema.optional(Schema.Boolean),
-      /** True for a plan that records changes made outside in the state, at the deployed revision, and changes no object. */
+      /** Set for a plan that accepts drift into the state, at the deployed revision. It changes no object. */
       refreshOnly: Schema.optional(Schema.Boolean)
     },
     success: replayable(Run),
     error: ApiError
   }),
-  /** Plans the deployed revision again, to undo changes made outside. */
+  /** Plans the deployed revision again, to undo drift. */
   Rpc.make("ReconcilePlan", { payload: repeatable, success: replayable(Run), error: ApiError }),
   Rpc.make("DestroyPlan", { payload: repeatable, success: replayable(Run), error: ApiError }),
   Rpc.make("RollbackPlan", {
@@ -72,7 +72,7 @@ export const CapsuleCommands = commandsOf(
     payload: {
       ...command,
       groupId: Schema.optional(RunGroupId),
-      /** Started by the service's schedule, on the authority of the person who set the schedule. */
+      /** Set if the schedule starts the check, with the authority of the person who configured it. */
       schedule: Schema.optional(Schema.Struct({ by: Schema.optionalKey(Schema.String) }))
     },
     success: Run,
@@ -132,8 +132,8 @@ export const CapsuleCommands = commandsOf(
   }),
   /** Decides about the newest snapshot of the followed lane, and clears the mark. */
   Rpc.make("FollowLane"),
-  /** Another attempt to plan a followed lane, after the queue was full. */
+  /** Retries to plan a lane whose plan did not fit into the queue. */
   Rpc.make("FollowDeferred"),
-  /** An automatic plan of the Capsule is ready: applies it if its owner has opted in, and clears the mark of the plan. */
+  /** Called when an automatic plan is ready. Applies the plan if its owner has opted in, and clears the mark. */
   Rpc.make("ApplyFollowed", { payload: { planRunId: RunId } })
 )

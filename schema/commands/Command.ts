@@ -3,10 +3,10 @@ import type { Rpc } from "effect/rpc"
 import type { ApiError } from "../errors/ApiError.ts"
 import { AuditActor } from "../records/AuditEvent.ts"
 
-/** The command of this name. */
+/** The command with this name. */
 export type Named<Rpcs extends Rpc.Any, Name> = Extract<Rpcs, { readonly _tag: Name }>
 
-/** Sends commands to the actors of one kind. If too many wait for the record, a command fails with a retryable 429. */
+/** Sends commands to one kind of actor. If too many commands wait for the record, a command fails with a retryable 429. */
 export type Client<Id, Rpcs extends Rpc.Any> = {
   readonly [Name in Rpcs["_tag"]]: (
     id: Id,
@@ -14,13 +14,16 @@ export type Client<Id, Rpcs extends Rpc.Any> = {
   ) => Effect.Effect<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>> | ApiError>
 }
 
-/** Identifies the client of one kind of actor among the services. */
+/** The service key of the client for one kind of actor. */
 export interface CommandsOf<Type extends string> {
   readonly _: unique symbol
   readonly type: Type
 }
 
-/** The commands of one kind of actor. The value is also the key of their client: `(yield* RunCommands).Cancel(id, { context })`. */
+/**
+ * The commands of one kind of actor. This value is also the service key of their client: `(yield* RunCommands).Cancel(id, {
+ * context })`.
+ */
 export interface Commands<Type extends string, Id extends string, Rpcs extends Rpc.Any>
   extends Context.Service<CommandsOf<Type>, Client<Id, Rpcs>> {
   readonly type: Type
@@ -28,7 +31,7 @@ export interface Commands<Type extends string, Id extends string, Rpcs extends R
   readonly commands: ReadonlyArray<Rpcs>
 }
 
-/** Declares the commands of one kind of actor: of a record with an id of this kind. */
+/** Declares the commands of one kind of actor, addressed by ids of this kind. */
 export const commandsOf = <const Type extends string, Id extends string, Rpcs extends ReadonlyArray<Rpc.Any>>(
   type: Type,
   id: Schema.Codec<Id, string>,
@@ -40,25 +43,25 @@ export const commandsOf = <const Type extends string, Id extends string, Rpcs ex
     commands
   })
 
-/** The caller of a command, already authenticated and authorised by the HTTP layer. */
+/** The caller of a command, whom the HTTP layer has authenticated and authorised. */
 export const CommandContext = Schema.Struct({
   actor: AuditActor,
-  /** The subject or token id that scopes idempotency keys. */
+  /** The subject or token id to which idempotency keys belong. */
   actorKey: Schema.String,
   requestId: Schema.optionalKey(Schema.String)
 })
 export type CommandContext = typeof CommandContext.Type
 
-/** The key of a repeatable create, parsed at the edge, with the digest of its normalised request. */
+/** The idempotency key of a create, and the digest of its normalised request. */
 export const IdempotentRequest = Schema.Struct({ key: Schema.String, requestDigest: Schema.String })
 export type IdempotentRequest = typeof IdempotentRequest.Type
 
-/** A result that may be a replay. */
+/** A result, with a flag that is true for a replay. */
 export const replayable = <S extends Schema.Top>(value: S) => Schema.Struct({ value, replayed: Schema.Boolean })
 export interface Replayable<A> {
   readonly value: A
   readonly replayed: boolean
 }
 
-/** The service itself, acting without a person: schedules, webhooks, coordinators. */
+/** The caller of commands that svc itself sends: schedules, webhooks and coordinators. */
 export const serviceContext: CommandContext = { actor: { kind: "service" }, actorKey: "service" }

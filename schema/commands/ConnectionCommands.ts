@@ -15,27 +15,27 @@ import { CredentialOrigin } from "../records/CredentialOrigin.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { CommandContext, commandsOf } from "./Command.ts"
 
-/** An authorization request with which a person is about to be redirected: its purpose and the browser session. */
+/** A new authorization, for which a person is about to be redirected: its purpose and browser session. */
 export const StartAuthorization = Schema.Struct({
   helperId: Schema.String,
   redirectUri: Schema.String,
   sessionId: Schema.String,
-  /** True if the Connection already exists and only receives new tokens. */
+  /** True if an existing Connection gets new tokens. */
   renews: Schema.Boolean,
   request: StartOAuthConnection
 })
 export type StartAuthorization = typeof StartAuthorization.Type
 
-/** The authorization response, as the browser delivered it. */
+/** The authorization response that the browser delivered. */
 export const FinishAuthorization = Schema.Struct({
   helperId: Schema.String,
   sessionId: Schema.String,
-  /** The query as received, with code and state. */
+  /** The query with code and state, as received. */
   search: Schema.String
 })
 export type FinishAuthorization = typeof FinishAuthorization.Type
 
-/** Commands of one Connection. `Create`, `Update` and `FinishAuthorization` carry secrets, so none of them is ever persisted as a message. */
+/** Commands to one Connection. `Create`, `Update` and `FinishAuthorization` contain secrets, so commands are never stored. */
 export const ConnectionCommands = commandsOf(
   "Connection",
   ConnectionId,
@@ -51,7 +51,7 @@ export const ConnectionCommands = commandsOf(
   }),
   Rpc.make("Remove", { payload: { context: CommandContext }, error: ApiError }),
   Rpc.make("Test", { payload: { context: CommandContext }, success: TestedConnection, error: ApiError }),
-  /** Confirms the exact origins to which an older Git Connection may be sent. */
+  /** Confirms the exact origins to which a Git Connection from an earlier release may be sent. */
   Rpc.make("ConfirmOrigins", {
     payload: { context: CommandContext, origins: Schema.Array(CredentialOrigin) },
     success: Connection,
@@ -67,10 +67,10 @@ export const ConnectionCommands = commandsOf(
     success: Connection,
     error: ApiError
   }),
-  /** Renews the access token when it is due. If the Connection cannot be used, returns the reason. */
+  /** Renews the access token if it is due. Returns the reason if the Connection cannot be used. */
   Rpc.make("RenewTokens", { success: Schema.Struct({ problem: Schema.optionalKey(Schema.String) }) }),
-  /** Revokes the tokens of a revoked Connection at their server when that is due. */
+  /** Revokes the tokens of a revoked Connection at their server, if that is due. */
   Rpc.make("RevokeTokens"),
-  /** Revokes it at once: it is not used again, plans made with it are voided, and Runs that change nothing are stopped. */
+  /** Revokes the Connection immediately: it is not used again, plans made with it are void, and Runs that change nothing stop. */
   Rpc.make("Revoke", { payload: { context: CommandContext }, success: RevokedConnection, error: ApiError })
 )

@@ -5,7 +5,9 @@ import { WorkspaceId, InstallPlanId } from "../records/Ids.ts"
 import { InstallPlan } from "../records/InstallPlan.ts"
 import { CommandContext, commandsOf, IdempotentRequest, replayable } from "./Command.ts"
 
-/** The coordinator that turns a Git URL into a reviewable Plan Run. `Create` carries private values and is never stored. */
+/**
+ * Commands to the coordinator that turns a Git URL into a plan for review. `Create` contains private values and is never stored.
+ */
 export const InstallPlanCommands = commandsOf(
   "InstallPlan",
   InstallPlanId,
@@ -20,6 +22,6 @@ export const InstallPlanCommands = commandsOf(
     error: ApiError
   }),
   Rpc.make("Reconcile", { payload: { context: CommandContext }, success: InstallPlan, error: ApiError }),
-  /** Takes every step that is due, and clears the marks of the plan's Runs. */
+  /** Takes every step that is due, and clears the marks of its Runs. */
   Rpc.make("Advance")
 )

@@ -5,11 +5,11 @@ import { CapsuleId } from "../records/Ids.ts"
 import { InterfaceMaterializationFailure } from "../records/Interface.ts"
 import { CommandContext, commandsOf } from "./Command.ts"
 
-/** The Interfaces of one Capsule, addressed by the Capsule's id. */
+/** Commands to the Interfaces of one Capsule, addressed by the Capsule's id. */
 export const InterfaceCommands = commandsOf(
   "Interface",
   CapsuleId,
-  /** Carries out a pending intent that an apply or a retry recorded. */
+  /** Carries out a pending intent of an apply or a retry. */
   Rpc.make("Materialize", { payload: { intentId: Schema.String } }),
   Rpc.make("Retry", {
     payload: {

@@ -5,7 +5,7 @@ import { CapsuleId, RevisionPlanId } from "../records/Ids.ts"
 import { RevisionPlan } from "../records/InstallPlan.ts"
 import { CommandContext, commandsOf, IdempotentRequest, replayable } from "./Command.ts"
 
-/** The coordinator that brings a Capsule to a reviewable Plan Run for another ref. */
+/** Commands to the coordinator that plans another ref for a Capsule. */
 export const RevisionPlanCommands = commandsOf(
   "RevisionPlan",
   RevisionPlanId,
@@ -20,6 +20,6 @@ export const RevisionPlanCommands = commandsOf(
     error: ApiError
   }),
   Rpc.make("Reconcile", { payload: { context: CommandContext }, success: RevisionPlan, error: ApiError }),
-  /** Takes every step that is due, and clears the marks of the plan's Runs. */
+  /** Takes every step that is due, and clears the marks of its Runs. */
   Rpc.make("Advance")
 )

@@ -6,7 +6,7 @@ import { Run } from "../records/Run.ts"
 import { UncertainCode } from "../records/UncertainGround.ts"
 import { CommandContext, commandsOf } from "./Command.ts"
 
-/** Decisions about one Run. The Run executes outside the mailbox, so these commands always get a reply. */
+/** Decisions about one Run. They never wait for the Run, which executes outside the mailbox. */
 export const RunCommands = commandsOf(
   "Run",
   RunId,
@@ -15,7 +15,7 @@ export const RunCommands = commandsOf(
       context: CommandContext,
       planDigest: Schema.optional(Schema.String),
       comment: Schema.optional(Schema.String),
-      /** Codes of what makes it uncertain which objects exist; the plan is not approved without them. */
+      /** The acknowledged reasons why it is uncertain which objects exist. Without them the plan cannot be approved. */
       acknowledged: Schema.optional(Schema.Array(UncertainCode))
     },
     success: Run,

@@ -16,18 +16,18 @@ export const SourceCommands = commandsOf(
     success: CreatedSource,
     error: ApiError
   }),
-  /** Decides about a Source that a sync has ended without reading, and clears its mark. */
+  /** Decides about a Source whose sync ended without reading it, and clears the mark. */
   Rpc.make("Unread"),
   Rpc.make("Update", { payload: { context: CommandContext, request: UpdateSource }, success: Source, error: ApiError }),
-  /** `freesArchives`: snapshots were dropped, so archives may exist that no record needs. */
+  /** `freesArchives` is true if snapshots were dropped, so that archives may be left that no record needs. */
   Rpc.make("Remove", {
     payload: { context: CommandContext },
     success: Schema.Struct({ freesArchives: Schema.Boolean }),
     error: ApiError
   }),
   /**
-   * Replaces this version of the webhook secret; the old secret becomes invalid immediately. Fails with `guard_conflict`. A replay
-   * under the same key renews nothing and returns no secret.
+   * Replaces this version of the webhook secret, which becomes invalid immediately. Fails with `guard_conflict` if the version is
+   * not current. A replay with the same key changes nothing and returns no secret.
    */
   Rpc.make("RenewHookSecret", {
     payload: {
@@ -39,7 +39,7 @@ export const SourceCommands = commandsOf(
     success: Schema.Struct({
       replayed: Schema.Boolean,
       source: Source,
-      /** Absent in a replay: a secret is shown only once. */
+      /** Absent in a replay, because a secret is returned only once. */
       hookSecret: Schema.optionalKey(Schema.String)
     }),
     error: ApiError
@@ -49,7 +49,7 @@ export const SourceCommands = commandsOf(
       context: CommandContext,
       intent: SyncIntent,
       expectedCommit: Schema.optional(Schema.String),
-      /** The lane to sync; defaults to the Source's default lane. */
+      /** The lane to sync. Defaults to the Source's default lane. */
       lane: Schema.optional(Schema.Struct({ ref: Schema.String, path: Schema.String })),
       trigger: Schema.Literals(["user", "webhook", "schedule", "service"])
     },

@@ -1,6 +1,6 @@
 import { Schema, Struct } from "effect"
 
-/** Every error code with its HTTP status (specification, ruling 1). */
+/** All error codes with their HTTP status (specification, ruling 1). */
 export const errorStatuses = {
   invalid_request: 400,
   state_unreadable: 400,
@@ -52,15 +52,15 @@ export class ErrorEnvelope extends Schema.Opaque<ErrorEnvelope>()(
 ) {}
 
 /**
- * The only expected failure behind the API. Services and actors fail with it directly; the HTTP face turns it into the envelope.
- * `message` states what happened, what was expected and what to do, and never echoes a secret.
+ * The only expected failure of the API. Services and actors fail with it, and the HTTP layer converts it to the envelope.
+ * `message` explains what happened, what was expected and what to do, and never contains a secret.
  */
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   code: ErrorCode,
   message: Schema.String,
-  /** In seconds; only with `rate_limited`. */
+  /** Seconds. Only with `rate_limited`. */
   retryAfter: Schema.optionalKey(Schema.Int),
-  /** Set by the client, from the response. */
+  /** Set by the client from the response. */
   requestId: Schema.optionalKey(Schema.String)
 }) {
   get status(): number {
@@ -68,7 +68,7 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   }
 }
 
-/** `notFound("Capsule")`: the record does not exist, or is not in this Workspace. */
+/** For example `notFound("Capsule")`: the record does not exist or belongs to another Workspace. */
 export const notFound = (what: string) => new ApiError({ code: "not_found", message: `${what} not found.` })
 
 export const invalidRequest = (message: string) => new ApiError({ code: "invalid_request", message })

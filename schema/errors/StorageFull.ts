@@ -1,25 +1,25 @@
 import { Cause } from "effect"
 import { hasProperty } from "effect/Predicate"
 
-/** The response to a write that ran out of space, and the reason given for a Run that failed because of it. */
+/** The error for a write that ran out of disk space, also recorded on a Run that failed because of it. */
 export const storageFull = {
   code: "storage_full",
   message:
     "The server's disk is full: nothing of this was saved. Reading goes on. Have the operator make room while the server runs, then try again: a state that a running apply cannot write is only in the memory of the server until there is room."
 } as const
 
-// SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the index file of the write-ahead log could not grow.
+// SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the index of the write-ahead log could not grow.
 const sqliteCodes: ReadonlySet<unknown> = new Set([13, 4874])
 const systemCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"])
 
-// Library errors wrap each other; no chain of causes is deeper than this.
+// Libraries wrap errors in each other, but never deeper than this.
 const mostWrappings = 8
 
-/** Printed when a program exits because it cannot write what it needs to start. */
+/** Printed when a program exits because it cannot write the files that it needs to start. */
 export const storageFullAtStart =
   "The disk is full, and svc writes to its data folder before it serves anything. Make room there, then start again; `svc doctor` reports how much is free."
 
-/** True if an error, or one of its causes, means that the disk is full. */
+/** Returns true if an error or one of its causes means that the disk is full. */
 export const isStorageFull = (error: unknown): boolean => {
   let pending: ReadonlyArray<unknown> = [error]
   for (let depth = 0; depth < mostWrappings && pending.length > 0; depth++) {

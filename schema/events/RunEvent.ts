@@ -26,21 +26,21 @@ const kind = <const Kind extends string, Data extends Schema.Top>(literal: Kind,
   Schema.Struct({ kind: Schema.Literal(literal), data })
 
 const ResourceData = Schema.Struct({
-  /** As written by the tool. */
+  /** As the tool writes it. */
   address: Schema.String,
-  /** The tool's term: `create`, `update`, `delete`, `read` and the like. */
+  /** The tool's term, such as `create`, `update`, `delete` or `read`. */
   action: Schema.String,
-  /** The object's identifier at the provider, once it has one. */
+  /** The provider's id of the object, once it exists. */
   id: Schema.optionalKey(Schema.String),
   elapsedSeconds: Schema.optionalKey(Schema.Finite)
 })
 
-/** The person who decided; absent if the service did. */
+/** The person who decided; absent if svc did. */
 const subject = Schema.optionalKey(Schema.String)
 
 const ErrorData = Schema.Struct({ code: Schema.String, message: Schema.String })
 
-/** Events that the runner reports while a Run is executing. */
+/** Events that the runner reports during a Run. */
 const reported = [
   kind("run.phase", Schema.Struct({ phase: RunPhase })),
   kind("resource.started", ResourceData),
@@ -51,13 +51,13 @@ const reported = [
   kind("diagnostic", RunDiagnostic)
 ] as const
 
-/** Events that the service decides or stores; no runner can report them. */
+/** Events that only svc itself writes. */
 const decided = [
-  /** `type` for a new Run, `reason` for a Run that returned to the queue. */
+  /** `type` is set for a new Run, `reason` for a Run that returned to the queue. */
   kind("run.queued", Schema.Struct({ type: Schema.optionalKey(RunType), reason: Schema.optionalKey(Schema.String) })),
   kind("run.started", Schema.Struct({ attempt: Schema.Int })),
   kind("run.waiting_approval", Schema.Struct({ planDigest: Schema.String, hasChanges: Schema.Boolean })),
-  /** `automatic` when the service approved it for a followed lane. */
+  /** `automatic` is set if svc approved the plan for a Capsule that follows its lane. */
   kind(
     "run.approved",
     Schema.Struct({
@@ -70,7 +70,7 @@ const decided = [
   kind("run.applying", Schema.Struct({ planRunId: Schema.String })),
   kind("run.superseded", Schema.Struct({ reason: Schema.String })),
   kind("run.cancelling", Schema.Struct({ reason: Schema.optionalKey(Schema.String), subject })),
-  /** One per Run type: sync, check, drift check, backup; the last is for an apply. */
+  /** The results of syncs, checks, drift checks, backups and, last, applies. */
   kind(
     "run.succeeded",
     Schema.Union([
@@ -87,7 +87,7 @@ const decided = [
     ])
   ),
   kind("run.failed", Schema.Struct({ error: ErrorData, stateVersionId: Schema.optionalKey(Schema.String) })),
-  /** `stateVersionId` of the state that an apply left behind; `approvalWithdrawn` if an approved plan was not applied. */
+  /** `stateVersionId` is the state that an apply left behind. `approvalWithdrawn` is set if an approved plan was not applied. */
   kind(
     "run.cancelled",
     Schema.Struct({
@@ -100,13 +100,13 @@ const decided = [
   ),
   // A struct without fields would accept any object.
   kind("run.expired", Schema.Record(Schema.String, Schema.Never)),
-  /** The agent executing the Run has been silent since this time, or has contacted the server again. */
+  /** The agent has been silent since this time, or has contacted the server again. */
   kind("agent.unreachable", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.returned", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
-  /** The agent reaches the server, but has received no answer since this time, or receives answers again. */
+  /** The agent reaches the server but has received no responses since this time, or receives them again. */
   kind("agent.unanswered", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.answered", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
-  /** Somebody released the Run from a silent agent before its lease expired; the operation history records who. */
+  /** Somebody released the Run from a silent agent before its lease expired. The operation history records who did. */
   kind(
     "agent.released",
     Schema.Struct({
@@ -115,18 +115,18 @@ const decided = [
       reason: Schema.optionalKey(Schema.String)
     })
   ),
-  /** The service has stored a state of a running apply. */
+  /** svc has stored a state of a running apply. */
   kind("state.saved", Schema.Struct({ serial: Schema.Int, resourceCount: Schema.Int, final: Schema.Literal(false) }))
 ] as const
 
-/** The content of an event: its kind (specification, ruling 3), and that kind's data. */
+/** The kind of an event and its data (specification, ruling 3). */
 export const RunFact = Schema.Union([...reported, ...decided])
 export type RunFact = typeof RunFact.Type
 
 export const ReportedFact = Schema.Union(reported)
 export type ReportedFact = typeof ReportedFact.Type
 
-/** Decodes facts strictly: a field that the kind does not define is refused. */
+/** Decodes strictly: fields that the kind does not define are errors. */
 export const closed = { onExcessProperty: "error" } as const
 
 type DataOf = { readonly [Fact in RunFact as Fact["kind"]]: Fact["data"] }
@@ -138,7 +138,7 @@ export type ReportedKind = ReportedFact["kind"]
 /** The data of one event kind. */
 export type RunEventData<Kind extends RunEventKind> = DataOf[Kind]
 
-/** Data that an earlier release stored with an event. It is passed on unchanged. */
+/** Data that an earlier release stored with an event. It is returned unchanged. */
 export const EarlierData = Schema.Record(Schema.String, Schema.Json).annotate({
   identifier: "EarlierEventData",
   description: "Data that an earlier release stored: fields of the kind may be missing, and others may be there."
@@ -165,8 +165,8 @@ type Read<Kind extends Schema.Top, Data extends Schema.Top> = Schema.Struct<{
 }>
 
 /**
- * One Run event, as read. `seq` starts at 1 and has no gaps within a Run. Stored data is passed on unchanged, so the tolerant
- * form comes first; everything that this release writes has the closed form.
+ * A Run event. `seq` starts at 1 and has no gaps within a Run. Stored data is returned unchanged, so the tolerant form comes
+ * first; this release writes only the closed form.
  */
 export const RunEvent = RunFact.mapMembers(
   Tuple.map(
@@ -180,7 +180,7 @@ export type RunEvent = typeof RunEvent.Type
 export const LogStream = Schema.Literals(["stdout", "stderr", "system"])
 export type LogStream = typeof LogStream.Type
 
-/** One log line of a Run, redacted. `seq` starts at 1 and has no gaps within a Run. */
+/** A redacted line of a Run's log. `seq` starts at 1 and has no gaps within a Run. */
 export class RunLogEntry extends Schema.Opaque<RunLogEntry>()(
   Schema.Struct({
     seq: Schema.Int,

@@ -2,11 +2,11 @@ import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effec
 import { type AddressRule, readRepositoryAddress } from "./RepositoryAddress.ts"
 import { formatServerAddress, isAddress, maxAddressCharacters } from "./ServerAddress.ts"
 
-/** The address of a repository in its normal form. Only `parseGitAddress` creates one. */
+/** A normalised repository address. Only `parseGitAddress` creates one. */
 export const GitAddress = Schema.String.pipe(Schema.brand("GitAddress"))
 export type GitAddress = typeof GitAddress.Type
 
-/** Parses a repository address as entered by a person. The failure completes a sentence about the address. */
+/** Parses a repository address that a person entered. The error completes a sentence about the address. */
 export const parseGitAddress = (text: string, rule?: AddressRule): Result.Result<GitAddress, string> => {
   const address = readRepositoryAddress(text, rule)
   return isAddress(address)
@@ -17,8 +17,8 @@ export const parseGitAddress = (text: string, rule?: AddressRule): Result.Result
 const example = "https://git.example.com/team/repository.git"
 
 /**
- * The same parser as a codec for the API, with strings on both sides. The operator's policy, applied by `runner/git`, decides if
- * Git may reach the address.
+ * The same parser as a codec for the API, with strings on both sides. Whether Git may contact the address is decided in
+ * `runner/git` by the operator's policy.
  */
 export const GivenGitAddress = Schema.String.check(
   Schema.isMinLength(1),

@@ -1,17 +1,17 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { normaliseRef } from "./RefName.ts"
 
-/** A ref in its normal form. Only `parseGitRef` creates one. */
+/** A normalised ref. Only `parseGitRef` creates one. */
 export const GitRef = Schema.String.pipe(Schema.brand("GitRef"))
 export type GitRef = typeof GitRef.Type
 
-/** A repository's default branch, whatever its name. */
+/** The default branch of a repository, whatever its name. */
 export const headRef = GitRef.make("HEAD")
 
 const problem =
   "The ref is not one Git allows. Give a branch, a tag, a full ref such as refs/heads/main, a commit of 40 hex digits, or HEAD."
 
-/** Parses a ref as entered by a person. The failure does not repeat it. */
+/** Parses a ref that a person entered. The error does not contain it. */
 export const parseGitRef = (text: string): Result.Result<GitRef, string> => {
   const ref = normaliseRef(text)
   return ref === undefined ? Result.fail(problem) : Result.succeed(GitRef.make(ref))

@@ -1,9 +1,9 @@
 import { httpsOnly, normaliseAddress } from "./RepositoryAddress.ts"
 
-/** True if the server can read from this address. */
+/** Returns true if the server can fetch from this address. */
 export const isReadable = (typed: string): boolean => normaliseAddress(typed.trim()) !== undefined
 
-/** The https form of a repository address written for ssh, such as `git@host:a/b` or `ssh://git@host/a/b`. */
+/** Converts an ssh address such as `git@host:a/b` or `ssh://git@host/a/b` to https. */
 export const httpsForm = (typed: string): string | undefined => {
   const text = typed.trim()
   const found =

@@ -1,7 +1,7 @@
 const maxBytes = 255
 /**
- * Characters that Git forbids: the space, control characters and revision syntax. Git allows other invisible characters, but they
- * would let two refs look alike in a review. U+FFFD replaces bytes that were not UTF-8.
+ * Characters that Git forbids: space, control characters and revision syntax. Other invisible characters are refused too, because
+ * two refs could look the same in a review. U+FFFD stands for bytes that were not UTF-8.
  */
 const forbidden = /[ \p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffd~^:?*[\\]/u
 const commit = /^[0-9a-f]{40}$/i
@@ -10,12 +10,12 @@ const encoder = new TextEncoder()
 const isComponent = (component: string) =>
   component !== "" && !component.startsWith(".") && !component.endsWith(".lock")
 
-/** True if a ref is a commit rather than a name. */
+/** Returns true if a ref is a commit id rather than a name. */
 export const isCommitRef = (text: string): boolean => commit.test(text)
 
 /**
- * Git's own rules for ref names (`git check-ref-format --allow-onelevel`), excluding names that look like an option and invisible
- * characters.
+ * Git's rules for ref names (`git check-ref-format --allow-onelevel`), without names that look like an option or contain
+ * invisible characters.
  */
 const isRefName = (text: string) =>
   encoder.encode(text).length <= maxBytes &&
@@ -28,9 +28,9 @@ const isRefName = (text: string) =>
   text.split("/").every(isComponent)
 
 /**
- * The grammar of refs: `HEAD`, a branch, a tag, a full ref below `refs/heads`, `refs/tags` and the like, or a commit of 40 hex
- * digits. Returns the normal form, with commits in lower case, or `undefined` for anything else. A ref never begins with `-`, so
- * no program can mistake it for an option, and it contains no revision syntax.
+ * Normalises a ref: `HEAD`, a branch, a tag, a full ref below `refs/heads`, `refs/tags` or similar, or a commit id of 40
+ * hexadecimal digits, which becomes lower case. Returns `undefined` for anything else. A valid ref never begins with `-`, so no
+ * program mistakes it for an option, and it contains no revision syntax.
  */
 export const normaliseRef = (text: string): string | undefined => {
   if (isCommitRef(text)) return text.toLowerCase()
@@ -38,6 +38,6 @@ export const normaliseRef = (text: string): string | undefined => {
   return names && isRefName(text) ? text : undefined
 }
 
-/** True if two refs, in any spelling, are the same. */
+/** Returns true if two refs are equal after normalisation. */
 export const isSameRef = (one: string, other: string): boolean =>
   (normaliseRef(one) ?? one) === (normaliseRef(other) ?? other)

@@ -6,19 +6,16 @@ import {
   type ServerAddress
 } from "./ServerAddress.ts"
 
-/**
- * A caller's rule for addresses: the reason for a refusal, as the end of a sentence, or `undefined` if the caller accepts the
- * address.
- */
+/** A rule for addresses. Returns `undefined` if it accepts the address, otherwise the reason, as the end of a sentence. */
 export type AddressRule = (address: ServerAddress) => string | undefined
 
-/** Git is reached over HTTPS. Anything else that an operator allows is handled by the policy in `runner/git`. */
+/** Git is used over HTTPS. The policy in `runner/git` handles everything else that an operator allows. */
 export const httpsOnly: AddressRule = ({ scheme }) => (scheme === "https" ? undefined : "must start with https://.")
 
 /** For addresses that are also checked against the operator's policy. */
 export const anyScheme: AddressRule = () => undefined
 
-/** The grammar of fetchable repository addresses: http or https with a path, if the rule allows it. */
+/** Parses a repository address that can be fetched: http or https with a path, if the rule allows it. */
 export const readRepositoryAddress = (text: string, rule: AddressRule = anyScheme): ServerAddress | AddressProblem => {
   const address = readServerAddress(text)
   if (!isAddress(address)) return address
@@ -28,12 +25,12 @@ export const readRepositoryAddress = (text: string, rule: AddressRule = anySchem
   return problem === undefined ? address : { problem }
 }
 
-/** The normal form of a repository's address, or `undefined` for any other string. */
+/** Normalises a repository address. Returns `undefined` for any other string. */
 export const normaliseAddress = (text: string, rule?: AddressRule): string | undefined => {
   const address = readRepositoryAddress(text, rule)
   return isAddress(address) ? formatServerAddress(address) : undefined
 }
 
-/** True if two addresses, in any spelling, refer to the same repository. */
+/** Returns true if two addresses refer to the same repository after normalisation. */
 export const isSameRepository = (one: string, other: string): boolean =>
   (normaliseAddress(one) ?? one) === (normaliseAddress(other) ?? other)

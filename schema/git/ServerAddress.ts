@@ -1,20 +1,21 @@
-// Plain functions that do not need the Effect runtime, because the first script of the dashboard imports them.
+// Plain functions without Effect, because the first script of the dashboard imports them.
 
-/** An address on a Git server, split into parts that every reader interprets the same way. */
+/** An address on a Git server, split into parts that every program interprets in the same way. */
 export interface ServerAddress {
   readonly scheme: "https" | "http" | "ssh"
-  /** In lower case; an IPv6 address is in brackets. */
+  /** Lower case. An IPv6 address is in brackets. */
   readonly hostname: string
-  /** Empty for the scheme's default port. */
+  /** Empty for the default port of the scheme. */
   readonly port: string
   /** Scheme, host, and the port unless it is the default. */
   readonly origin: string
-  /** Empty for an origin that has no path. */
+  /** Empty for an origin without a path. */
   readonly segments: ReadonlyArray<string>
 }
 
 /**
- * The reason why a string is not an address, as the end of a sentence. It never repeats the string, which may contain a password.
+ * The reason why a string is not a valid address, as the end of a sentence. It never contains the string, which may include a
+ * password.
  */
 export interface AddressProblem {
   readonly problem: string
@@ -25,11 +26,14 @@ export const isAddress = (read: ServerAddress | AddressProblem): read is ServerA
 export const maxAddressCharacters = 2048
 const maxPort = 65_535
 const visibleAscii = /^[\x21-\x7e]+$/
-/** Scheme, host, port and path exactly as written: an address that a URL parser would have to repair is refused. */
+/** Scheme, host, port and path as written. Addresses that a URL parser would have to repair are refused. */
 const shape = /^(https?|ssh):\/\/((?:\[[0-9A-Fa-f:.]{2,64}\])|[^/?#@\\:[\]]+)(?::([1-9]\d{0,4}))?((?:\/[^?#\\]*)?)$/
-/** One label of a host name. No label begins or ends with `-`: curl reads `-host:443:address` as removing a pinned address. */
+/**
+ * A label of a host name. A leading or trailing `-` is refused, because curl reads `-host:443:address` as the removal of a pinned
+ * address.
+ */
 const plainLabel = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
-/** The characters that RFC 3986 allows in a segment. */
+/** The characters that RFC 3986 allows in a path segment. */
 const plainSegment = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/
 const encodedControl = /%(?:[01][0-9a-f]|7f|2e|2f|5c|25)/i
 const standardPorts = { https: "443", http: "80", ssh: "22" } as const
@@ -42,8 +46,8 @@ const isPlainPath = (path: string, segments: ReadonlyArray<string>) =>
   segments.every((segment) => plainSegment.test(segment) && segment !== "." && segment !== "..")
 
 /**
- * The grammar of addresses without user information, query or fragment. The address is compared with a URL parser's result, so
- * that every reader sees the same host and path.
+ * Parses an address without user information, query or fragment. The result is compared with that of a URL parser, so that every
+ * program sees the same host and path.
  */
 export const readServerAddress = (text: string): ServerAddress | AddressProblem => {
   if (text.length > maxAddressCharacters) return { problem: `is longer than ${maxAddressCharacters} characters.` }
@@ -51,7 +55,7 @@ export const readServerAddress = (text: string): ServerAddress | AddressProblem 
   const [, scheme, host, writtenPort = "", path] = shape.exec(text) ?? []
   if ((scheme !== "https" && scheme !== "http" && scheme !== "ssh") || host === undefined || path === undefined)
     return { problem: "must be a URL without user name, password, query or fragment." }
-  // Parsed as https, because a URL parser only normalises the hosts of web addresses. The port has already been parsed above.
+  // Parsed as https, because URL parsers normalise the host only for web schemes. The port has been parsed above.
   const url = URL.parse(`https://${host}${path}`)
   if (url === null || Number(writtenPort) > maxPort) return { problem: "cannot be read." }
   if (host.toLowerCase() !== url.hostname) return { problem: "does not have its host in plain form." }
@@ -67,7 +71,7 @@ export const readServerAddress = (text: string): ServerAddress | AddressProblem 
 }
 
 /**
- * The normal form: lower-case host, no default port, no trailing slash. All addresses of one repository have the same normal
- * form.
+ * Formats an address in normal form: lower-case host, no default port, no trailing slash. All addresses of a repository have the
+ * same normal form.
  */
 export const formatServerAddress = ({ origin, segments }: ServerAddress): string => [origin, ...segments].join("/")

@@ -12,7 +12,7 @@ import { diagnosticPath } from "../manifest/DiagnosticPath.ts"
 const maxQueryCharacters = 8192
 const moduleInput = /^(?:var|varjson)\./
 
-/** A field name that is safe to show. */
+/** The name of a query field, in a form that is safe to show. */
 const shownName = (name: string) => diagnosticPath([name]).slice(1)
 
 /** Collects the problems of a link. */
@@ -23,7 +23,7 @@ class LinkProblems {
     this.#problems.push({ path: field === "" ? "" : shownName(field), code, message })
   }
 
-  /** Returns the link if there were no problems; otherwise the whole link is refused. */
+  /** Returns the link if it has no problems. Otherwise the whole link is refused. */
   settle<Link>(link: Link | undefined): Result.Result<Link, LinkRefusal> {
     if (Arr.isReadonlyArrayNonEmpty(this.#problems)) return Result.fail(new LinkRefusal({ problems: this.#problems }))
     return link === undefined
@@ -37,8 +37,8 @@ class LinkProblems {
 const decodeValue = (raw: string) => Result.try(() => decodeURIComponent(raw.replaceAll("+", " ")))
 
 /**
- * Splits a raw query (without `?`) into its fields. Names are compared as written: an encoded name is unknown. Anything
- * unknown, repeated, empty or undecodable is a problem.
+ * Splits a raw query (without `?`) into its fields. Names are compared as written, so an encoded name is unknown. Unknown,
+ * repeated, empty and undecodable fields are problems.
  */
 const readLinkQuery = (
   query: string,
@@ -71,12 +71,13 @@ const readLinkQuery = (
   return fields
 }
 
-/** The client that started a flow, and where it receives the result. */
+/** The client that started a flow, and the URI to which the result is returned. */
 export const HandoffTarget = Schema.Struct({ product: Schema.String, returnUri: Schema.String })
 export type HandoffTarget = typeof HandoffTarget.Type
 
 /**
- * A link that pre-fills the creation flow. `sourcePath` is the Git subtree; `path` is the module below it, if the link names one.
+ * A link that fills in the form for a new Capsule. `sourcePath` is the folder in the repository, and `path` the module below it,
+ * if given.
  */
 export const InstallLink = Schema.TaggedStruct("Install", {
   git: Schema.String,
@@ -88,7 +89,7 @@ export const InstallLink = Schema.TaggedStruct("Install", {
 })
 export type InstallLink = typeof InstallLink.Type
 
-/** A link to a source options document: the user chooses one of its sources, then the creation flow begins. */
+/** A link to a source options document. The user chooses one of its sources, and the creation flow begins. */
 export const SourceOptionsLink = Schema.TaggedStruct("SourceOptions", {
   git: Schema.String,
   path: Schema.String,
@@ -99,7 +100,7 @@ export type SourceOptionsLink = typeof SourceOptionsLink.Type
 export const HandoffLink = Schema.Union([InstallLink, SourceOptionsLink])
 export type HandoffLink = typeof HandoffLink.Type
 
-/** The host's limits: `serviceOrigin` is refused as a return address; without `addresses`, Git may only use HTTPS. */
+/** The host's limits for links. `serviceOrigin` is refused as a return URI. Without `addresses`, Git addresses must use HTTPS. */
 export interface LinkPolicy {
   readonly serviceOrigin?: string
   readonly addresses?: AddressRule
@@ -117,7 +118,7 @@ const isFolder = Schema.is(RelativeFolder)
 const isDisplayName = Schema.is(presentationText(160))
 const productPattern = /^[a-z0-9][a-z0-9._:-]{0,63}$/
 
-/** True if the string is a client's product key (specification, Hand-off entry URL, rule 5). */
+/** Returns true if the string is a client's product key (specification, Hand-off entry URL, rule 5). */
 export const isProductKey = (text: string): boolean => productPattern.test(text)
 
 type Fields = ReadonlyMap<string, string>
@@ -159,7 +160,7 @@ const readFolder = (fields: Fields, name: string, problems: LinkProblems) =>
     problems.add(name, "invalid_path", "Expected `.` or a normalized relative folder such as modules/app.")
   )
 
-/** The repository, from either of the two fields that may contain it, with the related fields. */
+/** The repository and the fields that belong to it, from whichever of the two fields contains it. */
 const readSource = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) => {
   const git = readGit(fields, policy, problems)
   const source = fields.get("source")
@@ -259,8 +260,8 @@ const readSourceOptionsLink = (query: string, policy: LinkPolicy): Result.Result
 }
 
 /**
- * Parses the raw query (everything after `?`, undecoded) of an `/install` request. A single unknown, repeated, missing or invalid
- * field refuses the whole link. A link creates nothing and grants no authority.
+ * Parses the raw query (after `?`, not decoded) of an `/install` request. A single unknown, repeated, missing or invalid field
+ * refuses the whole link. A link creates nothing and grants no authority.
  */
 export const parseInstallQuery = (query: string, policy: LinkPolicy = {}): Result.Result<HandoffLink, LinkRefusal> =>
   query.split("&").some((piece) => piece === "kind" || piece.startsWith("kind="))
@@ -268,8 +269,8 @@ export const parseInstallQuery = (query: string, policy: LinkPolicy = {}): Resul
     : readInstallLink(query, policy)
 
 /**
- * Parses a whole link, `{base_url}/install?...`. Since the link contains its service's address, a return address that leads back
- * there is refused, whatever `policy.serviceOrigin` is.
+ * Parses a whole link, `{base_url}/install?...`. A return URI on the link's own origin is refused, whatever
+ * `policy.serviceOrigin` is.
  */
 export const parseInstallLink = (link: string, policy: LinkPolicy = {}): Result.Result<HandoffLink, LinkRefusal> => {
   const problems = new LinkProblems()
@@ -292,7 +293,7 @@ export const parseInstallLink = (link: string, policy: LinkPolicy = {}): Result.
 const encodeQuery = (fields: ReadonlyArray<readonly [name: string, value: string | undefined]>) =>
   fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`])).join("&")
 
-/** The canonical query of a link: the same link always produces the same string, and `parseInstallQuery` reads it back. */
+/** Formats a link as a canonical query: the same link always gives the same string, which `parseInstallQuery` can parse. */
 export const formatInstallQuery = (link: HandoffLink): string =>
   link._tag === "SourceOptions"
     ? encodeQuery([
@@ -311,6 +312,6 @@ export const formatInstallQuery = (link: HandoffLink): string =>
         ["return_uri", link.handoff?.returnUri]
       ])
 
-/** Writes the link for a service at `baseUrl`, an origin without a trailing slash. */
+/** Formats a link for a service at `baseUrl`, an origin without a trailing slash. */
 export const formatInstallLink = (baseUrl: string, link: HandoffLink): string =>
   `${baseUrl}${installPath}?${formatInstallQuery(link)}`

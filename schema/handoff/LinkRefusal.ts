@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Reasons for refusing a link. */
+/** The possible problems of a link. */
 export const LinkProblemCode = Schema.Literals([
   "not_a_link",
   "too_long",
@@ -25,11 +25,11 @@ export const LinkProblemCode = Schema.Literals([
 ])
 export type LinkProblemCode = typeof LinkProblemCode.Type
 
-/** One problem of a link. `path` is the name of the query field, or "" for the link as a whole; values are never repeated. */
+/** A problem of a link. `path` is the name of the query field, or "" for the whole link. Never contains a value. */
 export const LinkProblem = Schema.Struct({ path: Schema.String, code: LinkProblemCode, message: Schema.String })
 export type LinkProblem = typeof LinkProblem.Type
 
-/** A link that is refused as a whole: one bad field is enough, and nothing in it is used. */
+/** The whole link is refused. A single invalid field is sufficient, and nothing in the link is used. */
 export class LinkRefusal extends Schema.TaggedError<LinkRefusal>()("LinkRefusal", {
   problems: Schema.NonEmptyArray(LinkProblem)
 }) {

@@ -2,7 +2,7 @@ import { type AddressRule, normaliseAddress } from "../git/RepositoryAddress.ts"
 import { normaliseRef } from "../git/RefName.ts"
 import { isCanonicalRelativePath } from "../manifest/CanonicalPath.ts"
 
-/** The content of a packed module address. `path` is the module's folder in the repository. */
+/** The parts of a packed module address. `path` is the module's folder in the repository. */
 export interface PackedSource {
   readonly git: string
   readonly path?: string
@@ -12,8 +12,8 @@ export interface PackedSource {
 const prefix = "git::"
 
 /**
- * Parses a packed module address, `git::https://host/repository//folder?ref=tag`: the address that OpenTofu modules use, with
- * HTTPS as the only transport and `ref` as the only option. Returns `undefined` for anything else.
+ * Parses a packed module address, `git::https://host/repository//folder?ref=tag`. OpenTofu modules use this format; svc accepts
+ * only HTTPS, and only the option `ref`. Returns `undefined` for anything else.
  */
 export const parsePackedSource = (text: string, rule: AddressRule): PackedSource | undefined => {
   if (!text.startsWith(prefix)) return undefined
@@ -34,6 +34,6 @@ export const parsePackedSource = (text: string, rule: AddressRule): PackedSource
   }
 }
 
-/** Writes the packed address that `parsePackedSource` reads back. */
+/** Formats a packed module address for `parsePackedSource`. */
 export const formatPackedSource = ({ git, path, ref }: PackedSource): string =>
   `${prefix}${git}${path === undefined ? "" : `//${path}`}${ref === undefined ? "" : `?ref=${ref}`}`

@@ -1,13 +1,13 @@
 const maxUriCharacters = 2048
 
-/** `scheme://rest`, using the characters that RFC 3986 allows outside a query and a fragment. */
+/** `scheme://rest`, with characters that RFC 3986 allows outside query and fragment. */
 const authorityForm = /^([a-z][a-z0-9+.-]{1,62}):\/\/([A-Za-z0-9._~!$&'()*+,;=:@%[\]/-]{1,2048})$/
 const encodedControl = /%(?:[01][0-9A-Fa-f]|7[Ff])/
 const brokenEncoding = /%(?![0-9A-Fa-f]{2})/
 
 /**
- * Schemes that no app can own: those that browsers execute or open locally, and those with a special meaning that would send
- * the payload somewhere other than to the client.
+ * Schemes that cannot belong to an app: browsers execute them, open them locally or treat them specially, so the result would not
+ * reach the client.
  */
 const foreignSchemes = new Set(
   [
@@ -19,9 +19,9 @@ const foreignSchemes = new Set(
 )
 
 /**
- * True if a client may receive its payload at `uri`: an absolute URI in authority form with no user information, query or
- * fragment, either `https:` in its canonical spelling on a different origin from the service's, or a scheme owned by an app. The
- * string is checked as written, because URL parsers repair much of what must be refused.
+ * Returns true if a client may receive its result at `uri`. The URI must be absolute with an authority, without user information,
+ * query or fragment. It must be an `https:` URI in canonical form on another origin than the service's, or use an app's own
+ * scheme. The string is checked as written, because URL parsers repair much of what must be refused.
  */
 export const isReturnUri = (uri: string, serviceOrigin?: string): boolean => {
   if (uri.length > maxUriCharacters || encodedControl.test(uri) || brokenEncoding.test(uri)) return false

@@ -1,15 +1,15 @@
 import type * as Schema from "effect/Schema"
 
-/** Text that may contain a number that a double prints with other digits. Most documents contain none and are not rewritten. */
+/** Matches text that may contain a number that a double prints differently. Most documents contain none and are not rewritten. */
 const unusualNumber = /[\d.]{16}|(?:^|[:,[\s])-?(?:0\.0{6}|[\d.]+[eE])/
 const numbers = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const wholeNumber = /^-?\d+$/
 const oneNumber = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
-/** No double has more significant digits than this. Longer texts are not compared. */
+/** No double has more significant digits. Longer numbers are not compared. */
 const longestExact = 1000
 
-/** Sign, significant digits and exponent: equal for equal numbers in any notation. */
+/** Sign, significant digits and exponent. Equal numbers give equal results in any notation. */
 const canonical = (text: string): string | undefined => {
   const parts = oneNumber.exec(text)
   if (parts === null || text.length > longestExact) return undefined
@@ -24,8 +24,8 @@ const canonical = (text: string): string | undefined => {
 }
 
 /**
- * True if a JSON number is unchanged after it is parsed as a double and printed. A double holds 2^63, but prints
- * 9223372036854776000.
+ * Returns true if parsing a JSON number as a double and printing it does not change it. For example, 2^63 is a double but prints
+ * as 9223372036854776000.
  */
 export const isExactNumber = (text: string): boolean => {
   const value = Number(text)
@@ -35,10 +35,10 @@ export const isExactNumber = (text: string): boolean => {
   return canonical(String(value)) === canonical(text)
 }
 
-/** True if a double also prints the number without an exponent, as the tool does. */
+/** Returns true if a double prints the number like the tool, without an exponent. */
 const isPrintedAlike = (text: string): boolean => isExactNumber(text) && !String(Number(text)).includes("e")
 
-/** The end of the string that begins at `opening`: the index after its closing quote, or the end of a truncated document. */
+/** The index after the closing quote of the string that begins at `opening`, or the end of a truncated document. */
 const endOfString = (text: string, opening: number): number => {
   for (let at = text.indexOf('"', opening + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let backslashes = 0
@@ -48,7 +48,7 @@ const endOfString = (text: string, opening: number): number => {
   return text.length
 }
 
-/** A JSON document with each number outside strings rewritten. */
+/** Rewrites every number outside strings in a JSON document. */
 const withNumbers = (document: string, rewrite: (number: string) => string): string => {
   const rewritten = (between: string) => between.replace(numbers, rewrite)
   const parts: Array<string> = []
@@ -66,25 +66,25 @@ const withNumbers = (document: string, rewrite: (number: string) => string): str
 const asText = (number: string): string => `"${number}"`
 
 /**
- * A JSON document from the tool in which every number that a double would round, or print with other digits, is a string of its
- * digits. The tool counts in hundreds of bits: parsed directly, such a number would be reviewed, passed to another Capsule, or
- * redacted as a different number.
+ * Replaces every number that a double would round or print differently by a string of its digits, in a JSON document from the
+ * tool. The tool calculates with hundreds of bits: parsed directly, such a number would be reviewed, passed on or redacted as a
+ * different number.
  */
 export const withExactNumbers = (document: string): string =>
   unusualNumber.test(document)
     ? withNumbers(document, (number) => (isPrintedAlike(number) ? number : asText(number)))
     : document
 
-/** Like the above, with every number as the string of its digits, for a search that must not lose any of them. */
+/** Like `withExactNumbers`, for every number. For searches that must not miss any number. */
 export const withNumbersAsText = (document: string): string => withNumbers(document, asText)
 
-/** True if a JSON document contains a number that would be rounded. */
+/** Returns true if a JSON document contains a number that a double would round. */
 export const containsRoundedNumber = (document: string): boolean =>
   withNumbers(document, (number) => (isExactNumber(number) ? number : asText(number))) !== document
 
 const isList = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
-/** The part of a type that describes one member: the same for all members of a collection. */
+/** The type of one member, which is the same for all members of a collection. */
 const memberType = (type: Schema.Json, member: number | string): Schema.Json => {
   if (!isList(type)) return null
   const [kind, parts = null] = type
@@ -94,8 +94,8 @@ const memberType = (type: Schema.Json, member: number | string): Schema.Json => 
 }
 
 /**
- * A value that was read with exact numbers, as JSON text with the tool's own numbers: where the tool's type expression, such as
- * `["list","number"]`, has a number, a string of digits is a number again. Without a type, every string is a string.
+ * Converts a value with exact numbers back to JSON text with the tool's numbers: a string of digits becomes a number where the
+ * tool's type, such as `["list","number"]`, has a number. Without a type, every string remains a string.
  */
 export const jsonOfType = (value: Schema.Json, type: Schema.Json = null): string => {
   if (typeof value === "string") return type === "number" && oneNumber.test(value) ? value : JSON.stringify(value)

@@ -48,9 +48,9 @@ const hasByteOrderMark = (bytes: Uint8Array) =>
   (bytes[0] === 0xff && bytes[1] === 0xfe)
 
 /**
- * Decodes one JSON document from its exact bytes. Size, encoding, structure and duplicate keys are checked before any value is
- * built, so that digests, scans and schemas only receive a bounded, unambiguous value. Keys such as `__proto__` arrive as own
- * properties; copy such objects by spread or `Object.entries`, never by `Object.assign`.
+ * Decodes a JSON document from its exact bytes. Size, encoding, structure and duplicate keys are checked before any value is
+ * built, so that later code sees only bounded, unambiguous values. Keys such as `__proto__` become own properties. Copy such
+ * objects by spread or `Object.entries`, never with `Object.assign`.
  */
 export const decodeJson = (bytes: Uint8Array, limits: JsonLimits): Result.Result<Schema.Json, JsonRefusal> => {
   const refuse = (reason: JsonRefusalReason) =>

@@ -1,23 +1,23 @@
-/** Limits on one JSON document. All are inclusive: a document that exactly meets a limit is accepted. */
+/** Limits of a JSON document, all inclusive. */
 export interface JsonLimits extends JsonValueLimits {
   readonly maxBytes: number
 }
 
-/** The limits that also apply to a parsed value, such as one field of a body. */
+/** Limits that also apply to a parsed value, such as one field of a body. */
 export interface JsonValueLimits {
   readonly maxDepth: number
   readonly maxNodes: number
   readonly maxKeyBytes: number
   readonly maxStringBytes: number
-  /** Refuses a number that a double would round. */
+  /** If true, rejects numbers that a double would round. */
   readonly exactNumbers?: boolean
 }
 
 const kibibyte = 1024
 
 /**
- * A manifest or source options file. Only bytes and depth matter: an Interface value may be 32 levels deep, and begins nine
- * levels down. The other limits cannot be exceeded within the byte limit.
+ * Limits of a manifest or source options file. Only bytes and depth can be exceeded, because the byte limit implies the others.
+ * An Interface value may be 32 levels deep and begins nine levels down.
  */
 export const repositoryFileLimits: JsonLimits = {
   maxBytes: 128 * kibibyte,
@@ -27,12 +27,10 @@ export const repositoryFileLimits: JsonLimits = {
   maxStringBytes: 128 * kibibyte
 }
 
-/** Interface documents and literal Interface inputs in a manifest. */
+/** For Interface documents, and literal Interface inputs in a manifest. */
 export const interfaceValueMaxDepth = 32
 
-/**
- * A complete set of private values, as submitted in an install, a configuration plan or a re-adoption (`reviewedUserVariables`).
- */
+/** For all private values of an install, a configuration plan or a re-adoption (`reviewedUserVariables`). */
 export const privateValuesLimits: JsonValueLimits = {
   maxDepth: 32,
   maxNodes: 4096,

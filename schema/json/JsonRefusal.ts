@@ -17,14 +17,11 @@ export const JsonRefusalReason = Schema.Literals([
 ])
 export type JsonRefusalReason = typeof JsonRefusalReason.Type
 
-/** A position in a document, both numbers counted from 1; `column` counts UTF-16 units. */
+/** A position in a document. Lines and columns are counted from 1, and columns in UTF-16 units. */
 export const JsonPosition = Schema.Struct({ line: Schema.Int, column: Schema.Int })
 export type JsonPosition = typeof JsonPosition.Type
 
-/**
- * A refused document. `position` is absent where no single place is at fault. Neither the message nor any other field repeats
- * the document.
- */
+/** A refused document. `position` is absent if no single position is wrong. No field contains text of the document. */
 export class JsonRefusal extends Schema.TaggedError<JsonRefusal>()("JsonRefusal", {
   reason: JsonRefusalReason,
   message: Schema.String,

@@ -2,12 +2,12 @@ import { isExactNumber } from "./ExactNumbers.ts"
 import type { JsonValueLimits } from "./JsonLimits.ts"
 import type { JsonRefusalReason } from "./JsonRefusal.ts"
 
-/** The keys of one open object. Most objects in a large document are small, and a `Set` for each would double the cost. */
+/** The keys of one object. Most objects of a large document are small, and a `Set` for each would double the cost. */
 class SeenKeys {
   readonly #few: Array<string> = []
   #many: Set<string> | undefined
 
-  /** Records the key. Returns false if it had already been seen. */
+  /** Adds a key. Returns `false` if it was already there. */
   add(key: string): boolean {
     if (this.#many !== undefined) return this.#many.size < this.#many.add(key).size
     if (this.#few.includes(key)) return false
@@ -36,7 +36,7 @@ const isDigit = (unit: number) => unit >= 0x30 && unit <= 0x39
 const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 const isLowSurrogate = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
 
-/** Number of UTF-8 bytes that one UTF-16 unit adds; each half of a surrogate pair counts 2 of the pair's 4. */
+/** The number of UTF-8 bytes of one UTF-16 unit. Each half of a surrogate pair counts 2. */
 const utf8Bytes = (unit: number) => {
   if (unit < 0x80) return 1
   if (unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff)) return 2
@@ -65,8 +65,8 @@ export interface JsonFault {
 }
 
 /**
- * Walks a document once, without recursion and without building values, so that a hostile one costs no more than its length up
- * to the first fault. The grammar is exactly RFC 8259: `JSON.parse` accepts what passes here.
+ * Scans a document once, without recursion and without building values, so that even a hostile document costs no more than its
+ * length up to the first fault. The grammar is exactly RFC 8259, so `JSON.parse` accepts every document that passes.
  */
 export class JsonScanner {
   readonly #text: string
@@ -74,18 +74,18 @@ export class JsonScanner {
   readonly #tolerated: ReadonlySet<JsonRefusalReason>
   #at = 0
   #nodes = 0
-  /** One entry per open container: the keys seen so far for an object, `undefined` for an array. */
+  /** One entry per open container: the keys of an object so far, or `undefined` for an array. */
   readonly #open: Array<SeenKeys | undefined> = []
   #fault: JsonFault | undefined
 
-  /** `tolerated`: `duplicate_key` and `lone_surrogate` may be accepted, as some readers of JSON do. */
+  /** `tolerated` faults are ignored: `duplicate_key` or `lone_surrogate`, which some JSON parsers accept. */
   constructor(text: string, limits: JsonValueLimits, tolerated: ReadonlyArray<JsonRefusalReason> = []) {
     this.#text = text
     this.#limits = limits
     this.#tolerated = new Set(tolerated)
   }
 
-  /** The first fault in reading order, or `undefined` for an acceptable document. */
+  /** Returns the first fault, or `undefined` if the document is acceptable. */
   scan(): JsonFault | undefined {
     let complete = this.#value()
     while (this.#fault === undefined) {
@@ -115,7 +115,7 @@ export class JsonScanner {
     return this.#fault
   }
 
-  /** Reads one value. Returns true when it is complete; false when a container was opened and its first value comes next. */
+  /** Scans one value. Returns `true` if it is complete, and `false` after opening a container whose first value comes next. */
   #value(): boolean {
     this.#skipWhiteSpace()
     this.#nodes++
@@ -152,7 +152,7 @@ export class JsonScanner {
     return false
   }
 
-  /** After a complete value: a comma means that another one follows (false), a closing bracket completes the container (true). */
+  /** After a complete value: returns `false` after a comma, because another value follows, and `true` after a closing bracket. */
   #afterValue(): boolean {
     this.#skipWhiteSpace()
     const keys = this.#open[this.#open.length - 1]
@@ -183,7 +183,7 @@ export class JsonScanner {
     return true
   }
 
-  /** Reads a string from its opening quote and returns it unescaped, or `undefined` after a refusal. */
+  /** Scans a string from its opening quote. Returns it without escapes, or `undefined` after a fault. */
   #string(maxBytes: number, tooLong: JsonRefusalReason): string | undefined {
     const text = this.#text
     const opening = this.#at
@@ -232,7 +232,7 @@ export class JsonScanner {
       const low = second ? this.#hexEscape(after) : 0
       if (low === undefined) return undefined
       if (!isLowSurrogate(low)) {
-        // The caller reads the token after this position.
+        // The caller continues after this position.
         this.#at = after
         return this.#loneSurrogate(first, start)
       }
@@ -309,13 +309,13 @@ export class JsonScanner {
       if (!this.#digits()) return false
       exponentDigits = this.#at - digits
     }
-    // Shorter numbers without an exponent are exact.
+    // Shorter numbers without an exponent are always exact.
     if (this.#limits.exactNumbers === true && (this.#at - start >= 16 || exponentDigits > 0)) {
       if (!isExactNumber(this.#text.slice(start, this.#at))) return this.#refuse("number_rounded", start)
     }
-    // Below 10^(200 + 99) the value is known to be finite without converting it.
+    // Below 10^(200 + 99), the value is finite without converting it.
     if (this.#at - start <= 200 && exponentDigits <= 2) return true
-    // Beyond the double range `JSON.parse` returns Infinity, which no digest or encoder can write back.
+    // `JSON.parse` would return Infinity, which cannot be written as JSON again.
     const finite = Number.isFinite(Number(this.#text.slice(start, this.#at)))
     return finite || this.#refuse("number_out_of_range", start)
   }

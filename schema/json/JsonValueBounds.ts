@@ -1,7 +1,7 @@
 import type { Schema } from "effect"
 import type { JsonValueLimits } from "./JsonLimits.ts"
 
-/** The limit that a parsed value has exceeded. */
+/** The limit that a parsed value exceeds. */
 export type JsonValueExcess = "too_deep" | "too_many_nodes" | "key_too_long" | "string_too_long"
 
 const encoder = new TextEncoder()
@@ -12,8 +12,8 @@ const longerThan = (text: string, maxBytes: number) =>
 const isArray = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
 /**
- * Measures a parsed value, for instance one field of a body with narrower limits than the body. The walk is iterative and stops
- * at the first excess. Depth counts open arrays and objects as `JsonLimits` does.
+ * Checks a parsed value, such as a field with narrower limits than the body. The walk is iterative and stops at the first excess.
+ * Depth is the number of open arrays and objects, as in `JsonLimits`.
  */
 export const exceedsJsonLimits = (root: Schema.Json, limits: Partial<JsonValueLimits>): JsonValueExcess | undefined => {
   const { maxDepth = Infinity, maxKeyBytes = Infinity, maxNodes = Infinity, maxStringBytes = Infinity } = limits

@@ -1,7 +1,7 @@
 import { hasControlCharacter } from "./ControlCharacters.ts"
 
 const drivePrefix = /^[A-Za-z]:/
-/** A segment or separator hidden by percent-encoding would change the path's meaning if anything ever decoded it. */
+/** Percent-encoded separators or segments, which would change the path's meaning if anything decoded it. */
 const encodedSeparator = /%(?:00|2[ef]|5c)/i
 
 export const maxPathCharacters = 1024
@@ -9,8 +9,8 @@ export const maxPathCharacters = 1024
 const isPlainSegment = (segment: string) => segment !== "" && segment !== "." && segment !== ".."
 
 /**
- * A path below a root, as a commit may contain it: segments joined by single `/`, none of them empty, `.` or `..`; no backslash,
- * drive prefix or control character, and no leading white space.
+ * Returns true for a path that a commit may contain below its root: segments joined by single `/`, none of them empty, `.` or
+ * `..`; no backslash, drive prefix or control character; no leading whitespace.
  */
 export const isRepositoryPath = (path: string): boolean =>
   path.trimStart() === path &&
@@ -21,8 +21,8 @@ export const isRepositoryPath = (path: string): boolean =>
   path.split("/").every(isPlainSegment)
 
 /**
- * A path below a root with exactly one spelling, so that it can be compared with a scanned path as a string: no leading or
- * trailing white space, no percent-encoded separator, and in Unicode normal form C.
+ * Returns true for a path with exactly one spelling, so that it can be compared with a scanned path as a string: no leading or
+ * trailing whitespace, no percent-encoded separator, and Unicode normal form C.
  */
 export const isCanonicalRelativePath = (path: string): boolean =>
   isRepositoryPath(path) &&

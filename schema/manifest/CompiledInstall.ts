@@ -10,8 +10,8 @@ import { ConsumedInterfaceRequirement } from "./RequirementDeclaration.ts"
 import { SourceBuild } from "./SourceBuildDeclaration.ts"
 
 /**
- * A variable that may be given a value. `origin` records who declared it: only `manifest` inputs of source `user` authorise a
- * later patch of a repository-manifest Capsule. `secret` values are materialised, never stored in the clear.
+ * A variable that can be set. `origin` is where it was declared: later patches of a Capsule with a manifest may change only
+ * `manifest` inputs with the source `user`. `secret` values are never stored in plaintext.
  */
 export const CompiledInput = Schema.Struct({
   name: Schema.String,
@@ -30,10 +30,10 @@ export const CompiledInput = Schema.Struct({
 })
 export type CompiledInput = typeof CompiledInput.Type
 
-/** The module variable, a map of strings, whose entries are the runtime bindings. */
+/** The module's variable of type map of strings whose entries are the runtime bindings. */
 export const bindingEnvironmentVariable = "env"
 
-/** The destination of a slot's value: the variable of that name, or the entry of that name in the variable `env`. */
+/** Where the value of a slot goes: the variable with that name, or the entry with that name in the variable `env`. */
 export const CompiledDelivery = Schema.Struct({
   slot: Schema.String,
   lane: Schema.Literals(["variable", "binding"]),
@@ -63,7 +63,7 @@ export const CompiledRequirement = Schema.Union([
 ])
 export type CompiledRequirement = typeof CompiledRequirement.Type
 
-/** An Interface that the host materialises after an apply. */
+/** An Interface that svc materialises after an apply. */
 export const InterfaceBlueprint = Schema.Struct({
   key: InterfaceDeclaration.fields.key,
   name: InterfaceDeclaration.fields.name,
@@ -71,19 +71,19 @@ export const InterfaceBlueprint = Schema.Struct({
 })
 export type InterfaceBlueprint = typeof InterfaceBlueprint.Type
 
-/** A one-shot proposal to bind the installing principal to the Interface with this key. */
+/** A proposal to bind the person who installs to the Interface with this key, once. */
 export const InterfaceBindingRequest = Schema.Struct({ interfaceKey: Schema.String, ...BindingRequest.fields })
 export type InterfaceBindingRequest = typeof InterfaceBindingRequest.Type
 
-/** An Output that may be projected publicly, and its public type. */
+/** An Output that may be published, and its public type. */
 export const PublicOutput = Schema.Struct({ name: Schema.String, type: OutputType })
 export type PublicOutput = typeof PublicOutput.Type
 
-/** States if the manifest was adopted as a whole or has no effect at all. */
+/** Whether the manifest was adopted as a whole or has no effect. */
 export const ManifestAssistance = Schema.Literals(["adopted", "absent", "invalid", "not_declared", "rejected"])
 export type ManifestAssistance = typeof ManifestAssistance.Type
 
-/** The presentation and the requirements that an InstallConfig stores; plan and run read nothing else. */
+/** The presentation and requirements stored in an InstallConfig. Plan and apply read nothing else. */
 export const CompiledInstall = Schema.Struct({
   origin: Schema.Literals(["repository_manifest", "generic"]),
   assistance: ManifestAssistance,
@@ -98,7 +98,7 @@ export const CompiledInstall = Schema.Struct({
   sourceBuild: Schema.optionalKey(
     Schema.Struct({ origin: Schema.Literals(["operator", "repository"]), proposal: SourceBuild })
   ),
-  /** Parts of the manifest that this install does not use, because of `diagnostics`. */
+  /** Parts of the manifest that this install does not use; see `diagnostics`. */
   dropped: Schema.optionalKey(Schema.Array(Schema.String)),
   diagnostics: Schema.Array(ManifestDiagnostic)
 })

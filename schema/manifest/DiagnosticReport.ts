@@ -2,10 +2,10 @@ import type { JsonRefusal } from "../json/JsonRefusal.ts"
 import { diagnosticPath, type DocumentPath } from "./DiagnosticPath.ts"
 import { type ManifestDiagnostic, type ManifestDiagnosticCode, maxDiagnostics } from "./ManifestDiagnostic.ts"
 
-/** Reports that the field at `path` breaks a rule; `message` must not contain its value. */
+/** Reports a violated rule at `path`. `message` must not contain the value. */
 export type Report = (path: DocumentPath, code: ManifestDiagnosticCode, message: string) => void
 
-/** A list of diagnostics that can be appended to; it never grows past `maxDiagnostics`. */
+/** A list of diagnostics that is limited to `maxDiagnostics`. */
 export const diagnosticReport = (): {
   readonly diagnostics: ReadonlyArray<ManifestDiagnostic>
   readonly report: Report
@@ -17,13 +17,13 @@ export const diagnosticReport = (): {
   return { diagnostics, report }
 }
 
-/** Converts a JSON refusal into a diagnostic for the whole document. */
+/** Converts a JSON refusal to a diagnostic of the whole document. */
 export const jsonDiagnostic = ({ message, position, reason }: JsonRefusal): ManifestDiagnostic => ({
   path: "",
   code: `json_${reason}`,
   message: position === undefined ? message : `Line ${position.line}, column ${position.column}: ${message}`
 })
 
-/** Formats a diagnostic as one line of an error message. */
+/** Formats diagnostics as lines of an error message. */
 export const describeDiagnostics = (diagnostics: ReadonlyArray<ManifestDiagnostic>): string =>
   diagnostics.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`)).join(" ")

@@ -44,7 +44,7 @@ const mismatch = (ast: SchemaAST.AST, path: DocumentPath): Finding => {
     : { path, code: "wrong_type", message: `Expected ${describeType(ast)}.` }
 }
 
-/** For a union whose discriminator matches no member: reports the discriminator and its values if the members share one. */
+/** For a union without a matching member: reports the discriminator and its allowed values, if all members have the same one. */
 const noVariant = (ast: SchemaAST.AST, path: DocumentPath): Finding => {
   if (ast._tag !== "Union" || ast.types.every((member) => member._tag === "Literal")) return mismatch(ast, path)
   const values = new Map<PropertyKey, ReadonlyArray<string>>()
@@ -78,7 +78,7 @@ const collect = (issue: SchemaIssue.Issue, path: DocumentPath, findings: Array<F
       return collect(issue.issue, path, findings)
     case "Filter": {
       const { diagnosticCode, expected } = issue.filter.annotations ?? {}
-      // A filter without its own code (such as a filter on the names of a record) is reported through the issues inside it.
+      // A filter without its own code, for example on the names of a record, is reported through its inner issues.
       if (!isCode(diagnosticCode)) return collect(issue.issue, path, findings)
       findings.push({ path, code: diagnosticCode, message: `Expected ${expected ?? "another value"}.` })
       return
@@ -104,7 +104,7 @@ const unnamed: Finding = { path: [], code: "invalid_value", message: "Expected a
 
 const show = ({ code, message, path }: Finding): ManifestDiagnostic => ({ path: diagnosticPath(path), code, message })
 
-/** Converts a schema's findings into at most `maxDiagnostics` diagnostics, none of which contains a value. */
+/** Converts schema issues to at most `maxDiagnostics` diagnostics, none of which contains a value. */
 const issueDiagnostics = (issue: SchemaIssue.Issue): Arr.NonEmptyReadonlyArray<ManifestDiagnostic> => {
   const findings: Array<Finding> = []
   collect(issue, [], findings)
@@ -112,13 +112,10 @@ const issueDiagnostics = (issue: SchemaIssue.Issue): Arr.NonEmptyReadonlyArray<M
   return Arr.isReadonlyArrayNonEmpty(shown) ? shown : [show(unnamed)]
 }
 
-/**
- * Beyond this size only the first fault is reported, so that a hostile document cannot make the report arbitrarily
- * expensive.
- */
+/** For larger documents only the first fault is reported, so that the report of a hostile document remains cheap. */
 const fullReportNodes = 4000
 
-/** Decodes a closed document: fields that the schema does not define are refused, and every fault gets a diagnostic. */
+/** Decodes a closed document: fields that the schema does not define are errors, and every fault becomes a diagnostic. */
 export const documentDecoder = <Document extends Schema.ConstraintDecoder<unknown>>(schema: Document) => {
   const reportingAll = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
   const reportingFirst = Schema.decodeUnknownResult(schema, { errors: "first", onExcessProperty: "error" })

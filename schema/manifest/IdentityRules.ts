@@ -25,8 +25,8 @@ const checkDelivery = (
 }
 
 /**
- * The slots and the lane through which an identity may be delivered. The structure allows more than any version grants: a
- * document that requests too much remains valid, and only the requesting module is refused.
+ * Checks the slots and the way through which an identity is delivered. The document may contain more than any version grants: it
+ * remains valid, and only the module that requests too much is refused.
  */
 export const checkIdentityDelivery = (
   requirements: ReadonlyArray<RequirementDeclaration>,

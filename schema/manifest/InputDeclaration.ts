@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { InputType } from "./InputType.ts"
 import { bilingualText, presentationText, token, VariableName } from "./TextRules.ts"
 
-/** Origins of an input's value. */
+/** Where the value of an input comes from. */
 export const InputSourceKind = Schema.Literals([
   "user",
   "capsule_name",
@@ -17,7 +17,7 @@ export type InputRole = typeof InputRole.Type
 export const Label = bilingualText(160)
 export type Label = typeof Label.Type
 
-/** Presentation of one OpenTofu variable. It does not add a variable: the compatibility report has to prove the name. */
+/** Presentation of one OpenTofu variable. The module must declare the variable, which the compatibility report proves. */
 export const InputDeclaration = Schema.Struct({
   name: VariableName,
   source: Schema.Struct({ kind: InputSourceKind }),

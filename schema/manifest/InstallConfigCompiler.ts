@@ -22,11 +22,11 @@ const needsString = (input: InputDeclaration) =>
   input.source.kind === "workspace_scoped_capsule_name" ||
   input.role !== undefined
 
-/** Sensitive and ephemeral variables are secret regardless of the manifest: a manifest can raise secrecy, never lower it. */
+/** Sensitive and ephemeral variables are always secret. A manifest can make other variables secret too, but never the reverse. */
 const isSecret = (variable: VariableFacts, input?: InputDeclaration) =>
   variable.sensitive || variable.ephemeral || input?.secret === true || input?.role === "initial_secret"
 
-/** The variable as presented in the form for a generic install. */
+/** The variable as shown in the form of a generic install. */
 const genericInput = (variable: VariableFacts): CompiledInput => ({
   name: variable.name,
   type: variable.type,
@@ -39,8 +39,8 @@ const genericInput = (variable: VariableFacts): CompiledInput => ({
 })
 
 /**
- * Proves one declared input against the report: the variable, its type, and whether it has a default. If it cannot prove one of
- * these, reports it and returns `undefined`.
+ * Checks a declared input against the report: the variable, its type, and whether it has a default. Reports a mismatch and
+ * returns `undefined`.
  */
 const compileInput = (
   input: InputDeclaration,
@@ -87,24 +87,24 @@ const compileInput = (
   }
 }
 
-/** The pinned snapshot's manifest, parsed. */
+/** The parsed manifest of the pinned snapshot. */
 export type ManifestDeclaration =
   | { readonly _tag: "Absent" }
   | { readonly _tag: "Refused"; readonly refusal: ManifestRefusal }
   | { readonly _tag: "Parsed"; readonly manifest: RepositoryManifest }
 
 export interface CompilationRequest {
-  /** The evidence that was reviewed for the install; the report must be based on exactly this. */
+  /** The reviewed evidence. The report must be based on exactly this. */
   readonly pins: InstallPins
   readonly facts: ModuleFacts
-  /** The module's path from the repository root, which is its key in the manifest. */
+  /** The module's path from the root of the repository, by which the manifest identifies it. */
   readonly manifestKey: string
   readonly declaration: ManifestDeclaration
   readonly policy: OperatorPolicy
   readonly base: BaseInstallConfig
 }
 
-/** The evidence does not match: something changed between review and compilation. Review again. */
+/** The evidence has changed between review and compilation. A new review is needed. */
 export class InstallEvidenceMismatch extends Schema.TaggedError<InstallEvidenceMismatch>()("InstallEvidenceMismatch", {
   fields: Schema.NonEmptyArray(
     Schema.Literals(["sourceSnapshotId", "compatibilityReportId", "modulePath", "manifestDigest"])
@@ -210,7 +210,7 @@ const checkOperatorVariables = (
     }
   })
 
-/** The parts of a manifest that assist a module, by their names in the manifest. */
+/** The parts of a manifest for a module, by their names in the manifest. */
 const assistanceOf = ({ features, inputs, interfaces, requires, sourceBuild }: ModuleDeclaration) => [
   ...inputs.map(({ name }) => `input ${name}`),
   ...(features ?? []).map(({ id }) => `feature ${id}`),
@@ -295,7 +295,7 @@ const lacking: Readonly<Record<"absent" | "not_declared", (version: string) => M
   })
 }
 
-/** The reasons why a compiled install does not satisfy an operator that requires `version`. */
+/** The reasons why a compiled install does not meet the operator's requirement of `version`. */
 const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray<ManifestDiagnostic> => {
   if (compiled.assistance === "absent" || compiled.assistance === "not_declared")
     return [lacking[compiled.assistance](version)]
@@ -305,11 +305,11 @@ const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray
 }
 
 /**
- * Compiles the exact manifest, the exact report and the operator's ceilings into the contents of an InstallConfig.
+ * Compiles the manifest, the report and the operator's limits into the contents of an InstallConfig.
  *
- * A manifest is adopted whole or not at all: if anything is not proven or not allowed, its assistance is turned off, and the
- * generic install continues and lists the reasons. Only an operator who requires an exact version makes that fatal. Evidence that
- * does not match is always fatal.
+ * A manifest is adopted as a whole or not at all. If anything in it is not proven or not allowed, the install continues as a
+ * generic one and lists the reasons; this is an error only if the operator requires an exact version. Evidence that does not
+ * match is always an error.
  */
 export const compileInstallConfig = (
   request: CompilationRequest

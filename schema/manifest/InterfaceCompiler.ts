@@ -26,7 +26,9 @@ const sameOutput = Schema.toEquivalence(PublicOutput)
 
 const conflict = "The operator declares this already, and differently."
 
-/** Adds proposals to the operator's declarations. Equal declarations merge; unequal declarations with the same key conflict. */
+/**
+ * Adds proposals to the operator's declarations. Equal declarations are merged; different ones with the same key are a conflict.
+ */
 const merge = <Item>(
   declared: ReadonlyArray<Item>,
   proposed: ReadonlyArray<readonly [item: Item, path: DocumentPath]>,
@@ -60,8 +62,8 @@ const checkOutputs = (
   })
 
 /**
- * Proves the Interfaces of a module against its Outputs and the operator's ceilings, and merges them by stable key into the
- * operator's declarations. Anything that is not allowed is reported; use the result only if nothing was reported.
+ * Checks the Interfaces of a module against its Outputs and the operator's limits, and merges them into the operator's
+ * declarations by key. Anything not allowed is reported. Use the result only if nothing was reported.
  */
 export const compileInterfaces = (
   declarations: ReadonlyArray<InterfaceDeclaration>,

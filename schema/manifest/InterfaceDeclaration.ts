@@ -5,7 +5,7 @@ import { fieldRule, itemsBetween, lengthBetween, matches, propertiesBetween } fr
 import { BindingDelivery, Permissions } from "./RequirementDeclaration.ts"
 import { OutputName, token } from "./TextRules.ts"
 
-/** Public JSON of an Interface: arrays and objects at most 32 deep. */
+/** Public JSON of an Interface, with arrays and objects at most 32 levels deep. */
 const PublicJson = Schema.Json.check(
   fieldRule<Schema.Json>({
     code: "value_too_deep",
@@ -16,7 +16,7 @@ const PublicJson = Schema.Json.check(
 
 export const InterfaceName = Schema.String.check(lengthBetween(1, 128), matches(/^[A-Za-z][A-Za-z0-9_.-]{0,127}$/))
 
-/** The public type of a projected Output. */
+/** The public type of an Output. */
 export const OutputType = Schema.Literals(["string", "url", "hostname", "number", "boolean", "json"])
 export type OutputType = typeof OutputType.Type
 
@@ -43,7 +43,7 @@ export const InterfaceSpec = Schema.Struct({
 })
 export type InterfaceSpec = typeof InterfaceSpec.Type
 
-/** A one-shot proposal that the installing principal may use the Interface; the host decides and creates the credentials. */
+/** A proposal that the person who installs may use the Interface. The host decides once, and creates the credentials. */
 export const BindingRequest = Schema.Struct({
   key: token(128),
   subject: Schema.Struct({ source: Schema.Literal("installing_principal") }),

@@ -16,7 +16,7 @@ const jsonCodes = [
   "json_number_rounded"
 ] as const satisfies ReadonlyArray<`json_${JsonRefusalReason}`>
 
-/** Rules for a single field, checked without looking at any other field. */
+/** Rules for a single field, independent of other fields. */
 const fieldCodes = [
   "unknown_version",
   "unknown_field",
@@ -59,7 +59,7 @@ const crossFieldCodes = [
   "unknown_resource_input"
 ] as const
 
-/** Rules for a manifest's requests for one module of one snapshot under one operator policy. */
+/** Rules for what a manifest requests for one module of a snapshot, under the operator's policy. */
 const compilationCodes = [
   "variable_not_found",
   "variable_type_not_proven",
@@ -95,8 +95,8 @@ export const ManifestDiagnosticCode = Schema.Literals([
 export type ManifestDiagnosticCode = typeof ManifestDiagnosticCode.Type
 
 /**
- * One reason for refusing a document. `path` is a JSON Pointer (RFC 6901, "" is the document) in which a key that is not a plain
- * name is `*`; `message` describes the expected value. Neither ever contains a rejected value.
+ * A reason for refusing a document. `path` is a JSON Pointer (RFC 6901; "" is the whole document) in which keys that are not
+ * plain names are `*`. `message` describes the expected value. Neither contains a rejected value.
  */
 export const ManifestDiagnostic = Schema.Struct({
   path: Schema.String,
@@ -105,5 +105,5 @@ export const ManifestDiagnostic = Schema.Struct({
 })
 export type ManifestDiagnostic = typeof ManifestDiagnostic.Type
 
-/** More diagnostics would not help an author, and a hostile document could make its report arbitrarily large. */
+/** More diagnostics would not help an author, and would let a hostile document cause an arbitrarily large report. */
 export const maxDiagnostics = 100

@@ -1,6 +1,5 @@
 /**
- * Incremented whenever the parser or the compiler starts to treat the same document differently. A snapshot records the edition
- * that validated its manifest, so that a newer edition can find the snapshots to validate again; a snapshot without an edition
- * has edition 1.
+ * Incremented whenever the parser or compiler treats some document differently. A snapshot records the number of the rules that
+ * validated its manifest, so that later rules can validate it again. Snapshots without a number count as 1.
  */
 export const manifestRulesVersion = 2

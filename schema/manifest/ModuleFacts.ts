@@ -8,7 +8,7 @@ export const VariableFacts = Schema.Struct({
   required: Schema.Boolean,
   sensitive: Schema.Boolean,
   ephemeral: Schema.Boolean,
-  /** True if the type is exactly `map(string)`; absent when nothing proves it. */
+  /** True if the type is exactly `map(string)`; absent if unknown. */
   mapOfStrings: Schema.optionalKey(Schema.Boolean)
 })
 export type VariableFacts = typeof VariableFacts.Type
@@ -21,8 +21,8 @@ export const OutputFacts = Schema.Struct({
 export type OutputFacts = typeof OutputFacts.Type
 
 /**
- * The evidence that a configuration is compiled from: one report on one module of one snapshot, and the manifest, identified by
- * its digest (`sha256:` and 64 hex digits; absent when the snapshot has none).
+ * The evidence for compiling a configuration: a report about a module of a snapshot, and the digest of the manifest (`sha256:`
+ * and 64 hexadecimal digits; absent if the snapshot has none).
  */
 export const InstallPins = Schema.Struct({
   sourceSnapshotId: Schema.String,
@@ -32,7 +32,7 @@ export const InstallPins = Schema.Struct({
 })
 export type InstallPins = typeof InstallPins.Type
 
-/** The facts that a compatibility report proves about one module, and the evidence that the report is based on. */
+/** The facts about a module from a compatibility report, and the evidence for that report. */
 export const ModuleFacts = Schema.Struct({
   pins: InstallPins,
   variables: Schema.Array(VariableFacts),

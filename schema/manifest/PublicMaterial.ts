@@ -16,8 +16,8 @@ const messages: Readonly<Record<ForbiddenMaterial, string>> = {
 const isArray = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
 /**
- * Visits every string in a value, each key before its value, always in the same order. `at` is the current path of the walk, and
- * is updated in place.
+ * Visits every string in a value, each key before its value, always in the same order. `at` is the current path, and is updated
+ * in place.
  */
 const visitTexts = (value: Schema.Json, at: Array<PropertyKey>, visit: (text: string) => void): void => {
   if (typeof value === "string") return visit(value)
@@ -31,7 +31,7 @@ const visitTexts = (value: Schema.Json, at: Array<PropertyKey>, visit: (text: st
   }
 }
 
-/** Checks every string in a public document, keys included. */
+/** Checks every string in a public document, including keys. */
 export const checkTexts = (document: Schema.Json, report: Report): void => {
   const texts: Array<string> = []
   visitTexts(document, [], (text) => texts.push(text))
@@ -55,7 +55,7 @@ const checkNames = (value: Schema.Json, path: DocumentPath, report: Report): voi
   }
 }
 
-/** Checks the field names inside Interface documents and Interface inputs, and each argument vector as one line. */
+/** Checks the field names in Interface documents and inputs, and each command's arguments joined to one line. */
 export const checkPublicMaterial = (manifest: RepositoryManifest, report: Report): void => {
   for (const [modulePath, module] of Object.entries(manifest.install.modules)) {
     const path = ["install", "modules", modulePath]
@@ -70,14 +70,14 @@ export const checkPublicMaterial = (manifest: RepositoryManifest, report: Report
     })
     module.sourceBuild?.commands.forEach(({ argv }, index) => {
       const material = forbiddenMaterial(argv.join(" "))
-      // Findings within a single argument have already been reported by the check of all strings.
+      // Findings in a single argument have already been reported by `checkTexts`.
       if (material === undefined || argv.some((argument) => forbiddenMaterial(argument) !== undefined)) return
       report([...path, "sourceBuild", "commands", index, "argv"], material, messages[material])
     })
   }
 }
 
-/** The same check for a source build outside a manifest: its strings, and each argument vector as one line. */
+/** The same check for a source build outside a manifest: its strings, and each command's arguments joined to one line. */
 export const sourceBuildMaterial = ({ commands, outputs }: SourceBuild): ForbiddenMaterial | undefined => {
   const texts = commands.flatMap(({ argv, workingDirectory = "." }) => [...argv, argv.join(" "), workingDirectory])
   return forbiddenMaterial([...texts, ...outputs].join("\n"))

@@ -2,10 +2,10 @@ import { Schema } from "effect"
 import { manifestDocuments, type ManifestVersion } from "./RepositoryManifest.ts"
 import { SourceOptions } from "./SourceOptions.ts"
 
-/** A JSON Schema (draft 2020-12) that authors may point their editor at. */
+/** A JSON Schema (draft 2020-12) for authors' editors. */
 export interface PublishedSchema {
   readonly fileName: string
-  /** Derives the schema from the definitions. This would take up a large part of startup time, so it is done on demand. */
+  /** Derives the schema from the definitions. Done on demand, because it would take much of the startup time. */
   readonly document: () => { readonly [keyword: string]: unknown }
 }
 
@@ -33,7 +33,7 @@ const manifestSchema = (version: ManifestVersion) => {
   )
 }
 
-/** The structural schemas of the manifest (from v2.1 on) and of the source options document, in a fixed order. */
+/** The structural schemas of manifests (from v2.1) and of source options documents, in a fixed order. */
 export const publishedSchemas: ReadonlyArray<PublishedSchema> = [
   manifestSchema("svc.com/v2.1"),
   manifestSchema("svc.com/v2.2"),

@@ -4,7 +4,7 @@ import { fieldRule, lengthBetween } from "./FieldRule.ts"
 
 const publishedPattern = "^(?!/)(?!\\./)(?![A-Za-z]:)(?!.*//)(?!.*\\\\)(?!.*/$).+$"
 
-/** A file or folder below the root; the root itself (`.`) is not included. */
+/** A file or folder below the root, but not the root (`.`). */
 export const RelativePath = Schema.String.check(
   lengthBetween(1, maxPathCharacters),
   fieldRule({
@@ -15,7 +15,7 @@ export const RelativePath = Schema.String.check(
   })
 )
 
-/** A folder below the root, or `.` for the root itself. */
+/** A folder below the root, or `.` for the root. */
 export const RelativeFolder = Schema.String.check(
   lengthBetween(1, maxPathCharacters),
   fieldRule({
@@ -26,7 +26,7 @@ export const RelativeFolder = Schema.String.check(
   })
 )
 
-/** A folder in a repository as spelled in a commit, or `.` for its root. Accepts more paths than a manifest may name. */
+/** A folder in a repository as spelled in a commit, or `.` for its root. A manifest accepts only some of these paths. */
 export const RepositoryFolder = Schema.String.check(
   lengthBetween(1, maxPathCharacters),
   fieldRule({

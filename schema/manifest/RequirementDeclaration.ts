@@ -2,13 +2,13 @@ import { Schema } from "effect"
 import { fieldRule, itemsBetween, lengthBetween, propertiesBetween, uniqueStrings } from "./FieldRule.ts"
 import { Permission, token, VariableName } from "./TextRules.ts"
 
-/** Maps slot names to target names; each kind has a closed set of slots, and at least one must be named. */
+/** Maps slots to targets. Each kind has a closed set of slots, and at least one must be mapped. */
 const targets = <Slot extends string>(slots: ReadonlyArray<Slot>) =>
   Schema.Record(Schema.Literals(slots), Schema.optionalKey(VariableName)).check(propertiesBetween(1, slots.length))
 
 /**
- * The destination of the values that the host resolves: either OpenTofu variables of the module, or runtime binding names
- * (entries of the module's `env` variable), never both.
+ * Where the values from the host go: either OpenTofu variables of the module, or runtime bindings (entries of the module's `env`
+ * variable), never both.
  */
 const delivery = <Slot extends string>(slots: ReadonlyArray<Slot>) =>
   Schema.Struct({
@@ -29,7 +29,7 @@ export type OidcSlot = (typeof oidcSlots)[number]
 const isCanonicalCallback = (path: string) => {
   if (!path.startsWith("/") || path.startsWith("//") || /[?#\\]/.test(path)) return false
   if (path.split("/").some((segment) => segment === "." || segment === "..")) return false
-  // The redirect URI is compared byte for byte, so a path that URL parsing would rewrite is refused.
+  // Redirect URIs are compared byte for byte, so a path that URL parsing would rewrite is refused.
   const url = URL.parse(path, "https://callback.invalid")
   return url !== null && url.origin === "https://callback.invalid" && url.pathname === path
 }
@@ -68,7 +68,7 @@ export const HttpEndpointRequirement = Schema.Struct({
 })
 export type HttpEndpointRequirement = typeof HttpEndpointRequirement.Type
 
-/** The published structure also admits `ownerSubject`; no version's semantics accept it. */
+/** The published structure also allows `ownerSubject`, but no version accepts it. */
 export const OidcRequirement = Schema.Struct({
   kind: Schema.Literal("identity.oidc"),
   callbackPath: CallbackPath,
@@ -77,12 +77,12 @@ export const OidcRequirement = Schema.Struct({
 })
 export type OidcRequirement = typeof OidcRequirement.Type
 
-/** The delivery of a granted permission to its holder; with `none`, nothing is delivered. */
+/** How a permission is delivered to its holder. With `none`, nothing is delivered. */
 export const BindingDelivery = Schema.Struct({ type: token(128) })
 
 export const Permissions = Schema.Array(Permission).check(itemsBetween(1, 16), uniqueStrings)
 
-/** Available from v2.2. Resolved after the plan to exactly one Interface in the same Workspace. */
+/** Since v2.2. Resolved after the plan, to exactly one Interface of the same Workspace. */
 export const ConsumedInterfaceRequirement = Schema.Struct({
   kind: Schema.Literal("interface.consume"),
   key: token(128),
@@ -100,7 +100,7 @@ export type RequirementKind = RequirementDeclaration["kind"]
 
 export type DeliveryLane = "variables" | "bindings"
 
-/** One target that a requirement claims for one of its slots. */
+/** A target that a requirement claims for one of its slots. */
 export interface DeliveryTarget {
   readonly lane: DeliveryLane
   readonly slot: string
@@ -110,7 +110,7 @@ export interface DeliveryTarget {
 const lane = (name: DeliveryLane, slots: { readonly [slot: string]: string } | undefined): Array<DeliveryTarget> =>
   Object.entries(slots ?? {}).map(([slot, target]) => ({ lane: name, slot, target }))
 
-/** All targets that a requirement claims. `interface.consume` claims nothing. */
+/** All targets that a requirement claims. `interface.consume` claims none. */
 export const deliveryTargets = (requirement: RequirementDeclaration): ReadonlyArray<DeliveryTarget> =>
   requirement.kind === "interface.consume"
     ? []

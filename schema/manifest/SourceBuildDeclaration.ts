@@ -3,7 +3,7 @@ import { itemsBetween, lengthBetween } from "./FieldRule.ts"
 import { RelativeFolder, RelativePath } from "./RelativePath.ts"
 import { withoutControlCharacters } from "./WithoutControlCharacters.ts"
 
-/** One command: an argument vector that never passes through a shell, run in a folder of the Source (root when absent). */
+/** A command as an argument vector, run without a shell in a folder of the Source (by default its root). */
 export const SourceBuildCommand = Schema.Struct({
   argv: Schema.Array(Schema.String.check(lengthBetween(1, 4096), withoutControlCharacters)).check(itemsBetween(1, 32)),
   workingDirectory: Schema.optionalKey(RelativeFolder)
@@ -11,7 +11,7 @@ export const SourceBuildCommand = Schema.Struct({
 export type SourceBuildCommand = typeof SourceBuildCommand.Type
 
 /**
- * A credential-free proposal to prepare the checkout of the snapshot. `outputs` are the files or folders it must produce.
+ * A proposal to prepare the checkout of the snapshot without credentials. `outputs` are the files or folders that it must create.
  */
 export const SourceBuild = Schema.Struct({
   commands: Schema.Array(SourceBuildCommand).check(itemsBetween(1, 8)),

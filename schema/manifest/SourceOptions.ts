@@ -13,7 +13,7 @@ import { presentationText, token } from "./TextRules.ts"
 
 export const sourceOptionsVersion = "install.svc.com/v1alpha1"
 
-/** One Git source to choose from: a repository, a folder in it, and a ref (default: the newest stable version tag). */
+/** A Git source to choose: a repository, a folder in it and a ref (default: the newest stable version tag). */
 export const SourceOption = Schema.Struct({
   id: token(128),
   title: presentationText(160),
@@ -21,7 +21,7 @@ export const SourceOption = Schema.Struct({
 })
 export type SourceOption = typeof SourceOption.Type
 
-/** A public document that offers several ordinary Git sources behind one link. It configures nothing. */
+/** A public document that offers several Git sources behind one link. It configures nothing. */
 export const SourceOptions = Schema.Struct({
   apiVersion: Schema.Literal(sourceOptionsVersion),
   kind: Schema.Literal("CapsuleSourceOptions"),
@@ -41,7 +41,7 @@ export const SourceOptions = Schema.Struct({
 })
 export type SourceOptions = typeof SourceOptions.Type
 
-/** A refused source options document, and the reasons. */
+/** The source options document was refused, with the reasons. */
 export class SourceOptionsRefusal extends Schema.TaggedError<SourceOptionsRefusal>()("SourceOptionsRefusal", {
   diagnostics: Schema.NonEmptyArray(ManifestDiagnostic)
 }) {
@@ -55,7 +55,7 @@ const decode = documentDecoder(SourceOptions)
 const refuse = (diagnostics: Arr.NonEmptyReadonlyArray<ManifestDiagnostic>) =>
   Result.fail(new SourceOptionsRefusal({ diagnostics }))
 
-/** Parses a source options document from its exact bytes: a UTF-8 JSON file of at most 128 KiB. */
+/** Parses a source options document from its exact bytes: UTF-8 JSON of at most 128 KiB. */
 export const parseSourceOptions = (bytes: Uint8Array): Result.Result<SourceOptions, SourceOptionsRefusal> => {
   const value = decodeJson(bytes, repositoryFileLimits)
   if (Result.isFailure(value)) return refuse([jsonDiagnostic(value.failure)])

@@ -3,7 +3,7 @@ import { isInvisible } from "../records/VisibleText.ts"
 import { fieldRule, lengthBetween, matches } from "./FieldRule.ts"
 import { withoutControlCharacters } from "./WithoutControlCharacters.ts"
 
-/** Leading and trailing white space of any script is refused, never trimmed. */
+/** Leading and trailing whitespace of any script is rejected, never trimmed. */
 export const withoutOuterWhiteSpace = fieldRule<string>({
   code: "not_canonical",
   expected: "no white space at the beginning or the end",
@@ -17,7 +17,7 @@ const notBlank = fieldRule<string>({
   published: { pattern: "\\S" }
 })
 
-/** Human-readable text: canonical, not blank, without control characters, 1 to `maximum` code points. */
+/** Text for people: canonical, not blank, without control characters, 1 to `maximum` code points. */
 export const presentationText = (maximum: number) =>
   Schema.String.check(lengthBetween(1, maximum), notBlank, withoutOuterWhiteSpace, withoutControlCharacters)
 
@@ -28,13 +28,15 @@ export const bilingualText = (maximum: number) =>
 /** An OpenTofu variable name or the name of a delivery target. */
 export const VariableName = Schema.String.check(lengthBetween(1, 128), matches(/^[A-Za-z_][A-Za-z0-9_]*$/))
 
-/** An Output name: OpenTofu identifiers may contain hyphens, and Output names often do. */
+/** An Output name. It may contain hyphens, like other OpenTofu identifiers. */
 export const OutputName = Schema.String.check(lengthBetween(1, 128), matches(/^[A-Za-z_][A-Za-z0-9_-]*$/))
 
 const tokenPattern = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
 
-/** Keys, formats, scopes, Interface types: an ASCII token of 1 to `maximum` characters. */
+/** A key, format, scope or Interface type: 1 to `maximum` ASCII characters. */
 export const token = (maximum: number) => Schema.String.check(lengthBetween(1, maximum), matches(tokenPattern))
 
-/** Permissions are compared byte for byte and shown to a reviewer: visible ASCII except the double quote and backslash. */
+/**
+ * A permission: visible ASCII except double quote and backslash. Permissions are compared byte for byte and shown to reviewers.
+ */
 export const Permission = Schema.String.check(lengthBetween(1, 256), matches(/^[!#-[\]-~]+$/))

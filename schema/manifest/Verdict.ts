@@ -8,7 +8,7 @@ import { parseRepositoryManifest } from "./ManifestParser.ts"
 import { ManifestVersion, type RepositoryManifest } from "./RepositoryManifest.ts"
 import { parseSourceOptions, sourceOptionsVersion } from "./SourceOptions.ts"
 
-/** The product's verdict on a document or link, offline: the same as in a sync or an `/install` request. */
+/** The result of checking a document or link offline. It equals the result of a sync or an `/install` request. */
 export const Verdict = Schema.Struct({
   status: Schema.Literals(["valid", "invalid"]),
   apiVersion: Schema.optionalKey(Schema.Union([ManifestVersion, Schema.Literal(sourceOptionsVersion)])),
@@ -22,9 +22,7 @@ export const Verdict = Schema.Struct({
 })
 export type Verdict = typeof Verdict.Type
 
-/**
- * Faults that no module, policy or service can remedy: a module with such a fault is always refused, even in a valid document.
- */
+/** Faults that no module, policy or service can fix. A module with such a fault is always refused, even in a valid document. */
 const moduleRefusals = ({ apiVersion, install }: RepositoryManifest) => {
   const { diagnostics, report } = diagnosticReport()
   for (const [key, { requires }] of Object.entries(install.modules)) {
@@ -33,7 +31,10 @@ const moduleRefusals = ({ apiVersion, install }: RepositoryManifest) => {
   return diagnostics
 }
 
-/** `svc manifest check`: the bytes of a repository manifest. A valid document may still contain modules that are refused. */
+/**
+ * Implements `svc manifest check` for the bytes of a repository manifest. A valid document may still contain modules that are
+ * refused.
+ */
 export const manifestVerdict = (bytes: Uint8Array): Verdict =>
   Result.match(parseRepositoryManifest(bytes), {
     onSuccess: (manifest) => ({
@@ -48,14 +49,14 @@ export const manifestVerdict = (bytes: Uint8Array): Verdict =>
     })
   })
 
-/** `svc options check`: the bytes of a source options document. */
+/** Implements `svc options check` for the bytes of a source options document. */
 export const sourceOptionsVerdict = (bytes: Uint8Array): Verdict =>
   Result.match(parseSourceOptions(bytes), {
     onSuccess: ({ apiVersion }) => ({ status: "valid", apiVersion, diagnostics: [] }),
     onFailure: ({ diagnostics }) => ({ status: "invalid", diagnostics })
   })
 
-/** `svc link check`: a whole hand-off link. */
+/** Implements `svc link check` for a whole hand-off link. */
 export const linkVerdict = (link: string, policy?: LinkPolicy): Verdict =>
   Result.match(parseInstallLink(link, policy), {
     onSuccess: () => ({ status: "valid", diagnostics: [] }),

@@ -1,7 +1,7 @@
 import { hasControlCharacter } from "./ControlCharacters.ts"
 import { fieldRule } from "./FieldRule.ts"
 
-/** No control characters other than tab, line feed and carriage return, and no bidirectional controls. */
+/** Rejects control characters except tab, line feed and carriage return, and bidirectional controls. */
 export const withoutControlCharacters = fieldRule<string>({
   code: "control_character",
   expected: "no control or bidirectional override characters",

@@ -3,17 +3,17 @@ import { ByteSize } from "../records/ByteSize.ts"
 import { PoolName } from "../agent/PoolName.ts"
 import { type SandboxLevel, ToolIdentity } from "../records/Run.ts"
 
-/** The default profile: the server's settings. */
+/** The default profile, which uses the server's settings. */
 export const defaultProfile = "opentofu-default"
 
-/** A name, as written in the policy file and shown on a Run. */
+/** The name of a profile, as in the policy file and on a Run. */
 export const ProfileName = Schema.String.check(
   Schema.isPattern(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
     description: "a name of up to 63 lower-case letters, digits and hyphens"
   })
 )
 
-/** The isolation levels for module code. `process` does not isolate, so a profile cannot require it. */
+/** The isolation levels that a profile can require for module code. `process` is not among them, because it does not isolate. */
 export const IsolationFloor = Schema.Literals([
   "bubblewrap",
   "namespaces",
@@ -25,13 +25,13 @@ export const IsolationFloor = Schema.Literals([
 const processes = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 1_000_000 }))
 
 /**
- * Constraints on the execution of modules with this profile. They only narrow the server's settings.
+ * Constraints on the execution of modules with this profile. They can only narrow the server's settings.
  *
- * - `pool`: the agents that execute them; if absent, the control plane executes them itself
- * - `tool`: the tool by name, and its exact version if only that version may be used
- * - `isolation`: the lowest accepted level; if the machine offers less, the Run is refused
+ * - `pool`: the agents that execute the Runs; if absent, the control plane does
+ * - `tool`: the tool, and its exact version if no other may be used
+ * - `isolation`: the lowest level to accept; a Run is refused if the machine offers less
  * - `network`: `isolated` requires a separate network for the Run
- * - `limits`: upper bounds for one Run; the settings apply where they are lower
+ * - `limits`: upper limits for one Run; lower limits in the settings still apply
  */
 export const ExecutionProfile = Schema.Struct({
   description: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(500))),

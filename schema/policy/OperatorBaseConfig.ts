@@ -20,11 +20,11 @@ const repositoryPath = Schema.String.check(
 )
 
 /**
- * The operator's declarations for a repository's modules, made before any manifest in it is read.
+ * The operator's declarations for the modules of a repository, made before any manifest in it is read.
  *
  * - `origin`: scheme, host and port of the Git server, with an optional path prefix
- * - `path`: repository below the origin, or a folder of repositories; all of them when absent. A trailing `.git` is ignored.
- * - `module`: path of the module in the repository, `.` for its root; every module when absent
+ * - `path`: a repository below the origin, or a folder of repositories; every repository if absent; a trailing `.git` is ignored
+ * - `module`: path of the module in the repository, `.` for its root; every module if absent
  * - `variables`: values of variables, which then cannot be set elsewhere; no secrets
  * - `profile`: execution profile of every Run
  */
@@ -57,7 +57,7 @@ const prefixOf = ({ origin, path = "" }: Pick<OperatorBaseConfig, "origin" | "pa
   return { origin: address.origin, segments: [...address.segments, ...path.split("/").filter((part) => part !== "")] }
 }
 
-/** Identical for two entries that cover the same modules. */
+/** The same string for entries that cover the same modules. */
 export const placeOf = (config: Pick<OperatorBaseConfig, "origin" | "path" | "module">): string => {
   const prefix = prefixOf(config)
   const segments = prefix?.segments ?? []
@@ -75,7 +75,7 @@ const covers = (config: OperatorBaseConfig, module: { readonly url: string; read
   })
 }
 
-/** Entries with a module come first, then entries with the longer path. */
+/** Entries with a module come first, then those with the longer path. */
 const mostSpecific = Order.flip(
   Order.mapInput(
     Order.Number,
@@ -84,7 +84,7 @@ const mostSpecific = Order.flip(
   )
 )
 
-/** The only entry that applies to a module; `path` is its path in the repository at `url`. */
+/** The entry that applies to a module, if any. `path` is the module's path in the repository at `url`. */
 export const baseConfigFor = (
   configs: ReadonlyArray<OperatorBaseConfig>,
   module: { readonly url: string; readonly path: string }

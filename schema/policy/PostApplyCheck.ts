@@ -4,14 +4,14 @@ const status = Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 })
 
 const seconds = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
-/** The name of a check within its configuration, for people. */
+/** The name of a check in its configuration, for people. */
 const CheckName = Schema.String.check(
   Schema.isPattern(/^[a-z0-9](?:[a-z0-9 _-]{0,61}[a-z0-9])?$/, {
     description: "a name of up to 63 lower-case letters, digits, spaces, hyphens and underscores"
   })
 )
 
-/** The target of the check: the Capsule's endpoint, or a public Output whose value is a URL. */
+/** The target of a check: the Capsule's endpoint, or a public Output with a URL. */
 export const CheckTarget = Schema.Union([
   Schema.Struct({ endpoint: Schema.Literal(true) }),
   Schema.Struct({ output: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256)) })
@@ -25,13 +25,14 @@ const checkPath = Schema.String.check(
 )
 
 /**
- * An HTTP request that is repeated after an apply until it receives the expected response. It carries no credential and follows
- * no redirect; only the verdict and the response status are stored.
+ * An HTTP request that is repeated after an apply until the expected response arrives. It has no credentials and follows no
+ * redirect. Only the verdict and the response status are stored.
  *
  * - `path`: replaces the path and query of the target
- * - `status`: the accepted statuses; 200 when absent
+ * - `status`: the accepted statuses; 200 if absent
  * - `contains`: text that must occur in the first 64 KiB of the body
- * - `timeout`: seconds until the check fails; `interval`: seconds between two requests
+ * - `timeout`: seconds until the check fails
+ * - `interval`: seconds between two requests
  */
 export const PostApplyCheck = Schema.Struct({
   name: CheckName,
@@ -47,7 +48,7 @@ export type PostApplyCheck = typeof PostApplyCheck.Type
 
 export const defaultCheck = { status: [200], timeout: 120, interval: 5 } as const
 
-/** The operator's post-apply checks, in order. They stop at the first failure. */
+/** The operator's checks after an apply, in order. The first failure ends them. */
 export const Lifecycle = Schema.Struct({
   postApply: Schema.Array(PostApplyCheck).check(
     Schema.isMaxLength(8),

@@ -7,9 +7,8 @@ const EndedState = Schema.Literals(["used", "expired"])
 const SetupPurpose = Schema.Literals(["first_account", "recovery"])
 
 /**
- * The purpose and validity of a setup link. The holder of a valid link for an account is about to sign in, and so may see its
- * address; an expired link only reveals its purpose. `used` also applies to a first-account link when the first account was
- * created in another way.
+ * The purpose and state of a setup link. The holder of a valid link is about to sign in, so it shows the account's address; an
+ * expired link shows only its purpose. A link for the first account is also `used` if the account was created in another way.
  */
 export const SetupLinkState = Schema.Union([
   Schema.Struct({ state: Schema.Literal("live"), purpose: Schema.Literal("first_account"), expiresAt: Timestamp }),
@@ -23,7 +22,7 @@ export const SetupLinkState = Schema.Union([
 ])
 export type SetupLinkState = typeof SetupLinkState.Type
 
-/** The change that an address-change link makes, and the link's validity. */
+/** The change that an address link makes, and the state of the link. */
 export const AddressLinkState = Schema.Union([
   Schema.Struct({
     state: Schema.Literal("live"),

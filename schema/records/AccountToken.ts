@@ -5,7 +5,7 @@ import { Role } from "./Workspace.ts"
 
 const AnyMetadata = Schema.Null
 
-/** Metadata of a personal access token; the secret is never returned (specification, Accounts token records). */
+/** A personal access token without its secret (specification, Accounts token records). */
 export class AccountToken extends Schema.Opaque<AccountToken>()(
   Schema.Struct({
     token_id: AccessTokenId,

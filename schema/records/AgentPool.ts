@@ -7,7 +7,7 @@ import { AgentId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 import { SandboxLevel, ToolIdentity } from "./Run.ts"
 
-/** A pool of agents. `isolation` is the lowest level at which agents may execute its Runs. */
+/** A pool of agents. `isolation` is the lowest isolation level for its Runs. */
 export const AgentPool = Schema.Struct({
   name: PoolName,
   isolation: Schema.optionalKey(IsolationFloor),
@@ -15,13 +15,13 @@ export const AgentPool = Schema.Struct({
   createdAt: Timestamp,
   /** Handles of the Workspaces that may use the pool. */
   workspaces: Schema.Array(Schema.String),
-  /** The Workspaces that may use each of the pool agents' credentials. */
+  /** The Workspaces that may use each set of credentials of the pool's agents. */
   provisions: Schema.Array(Schema.Struct({ name: ProvidedName, workspace: Schema.String })),
   agents: Schema.Int
 }).annotate({ identifier: "AgentPool" })
 export type AgentPool = typeof AgentPool.Type
 
-/** An agent as it last described itself. */
+/** An agent, with the facts that it last reported. */
 export const Agent = Schema.Struct({
   id: AgentId,
   pool: PoolName,
@@ -32,36 +32,38 @@ export const Agent = Schema.Struct({
   tools: Schema.Array(ToolIdentity),
   isolation: SandboxLevel,
   labels: Schema.Record(Schema.String, Schema.String),
-  /** Number of Runs it can execute at once, and number it is executing. */
+  /** The number of Runs it can execute at once, and the number it is executing. */
   places: Schema.Int,
   runs: Schema.Int,
-  /** Disk space on the volume that holds its folder; `low` if the agent accepts no new Runs because of it. */
+  /** Disk space on the volume of its folder. `low` if the agent therefore accepts no new Runs. */
   disk: AgentFacts.fields.disk,
   /** Names of the agent's own credentials. */
   provided: Schema.Array(ProvidedName),
   enrolledAt: Timestamp,
-  /** Accurate to within half a minute. */
+  /** Accurate to half a minute. */
   lastContactAt: Timestamp
 }).annotate({ identifier: "Agent" })
 export type Agent = typeof Agent.Type
 
-/** A pool as shown to the Workspaces that may use it. */
+/** A pool as shown to Workspaces that may use it. */
 export const WorkspacePool = Schema.Struct({
   ...Struct.pick(AgentPool.fields, ["name", "isolation", "leaseSeconds"]),
   assignedAt: Timestamp,
-  /** Number of the pool's agents by status. */
+  /** The number of the pool's agents by status. */
   agents: Schema.Struct({ connected: Schema.Int, draining: Schema.Int, silent: Schema.Int }),
-  /** For the connected agents: number of Runs they can execute at once, and number they are executing, across all Workspaces. */
+  /**
+   * For the connected agents: the number of Runs they can execute at once, and the number they are executing, for all Workspaces.
+   */
   places: Schema.Int,
   runs: Schema.Int,
-  /** Runs of this Workspace that are waiting for the pool. */
+  /** The number of this Workspace's Runs that wait for the pool. */
   queued: Schema.Int,
-  /** Names of the agents' credentials that a Connection of the Workspace may use, if the operator has allowed any. */
+  /** Names of the agents' credentials that Connections of the Workspace may use; absent if the operator allows none. */
   provided: Schema.optionalKey(Schema.Array(ProvidedName))
 }).annotate({ identifier: "WorkspacePool" })
 export type WorkspacePool = typeof WorkspacePool.Type
 
-/** Maximum silence of an agent during an apply, unless the operator sets another value. */
+/** Default for the maximum silence of an agent during an apply. */
 export const defaultLeaseSeconds = 2700
 export const leaseBounds = { minimum: 120, maximum: 86_400 }
 export const LeaseSeconds = Schema.Int.check(Schema.isBetween(leaseBounds))

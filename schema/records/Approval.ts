@@ -4,7 +4,7 @@ import { Timestamp } from "./Primitives.ts"
 import { Uncertainty } from "./UncertainGround.ts"
 import { SubjectKind } from "./Workspace.ts"
 
-/** The approver of plans that the service approves for Capsules that follow their lane. */
+/** The approver of plans that svc itself approves, for Capsules that follow their lane. */
 export const ServiceApprover = Schema.Literal("service")
 export const Approver = Schema.Union([ServiceApprover, Subject])
 export type Approver = typeof Approver.Type
@@ -13,12 +13,12 @@ export type Approver = typeof Approver.Type
 export const ApproverRole = Schema.Literals(["admin", "owner"])
 export type ApproverRole = typeof ApproverRole.Type
 
-/** A rule that requires more approvers than this is a mistake. */
+/** Maximum number of approvers in a rule. A higher number is a mistake. */
 export const mostApprovers = 10
 
 /**
- * Requirements for an apply in a Project and environment; a rule without a Project or environment applies to all of them. Every
- * rule that matches a Capsule has to be met.
+ * Requirements for an apply in a Project and environment, or in all of them if absent. Every rule that matches a Capsule must be
+ * met.
  */
 export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
   Schema.Struct({
@@ -28,13 +28,13 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
     environment: Schema.optionalKey(Schema.String),
     approvers: Schema.Int,
     role: ApproverRole,
-    /** Only members of this team count. */
+    /** If set, only members of this team count. */
     teamId: Schema.optionalKey(TeamId),
-    /** True if an approval by an author of the plan counts. */
+    /** Whether an approval by an author of the plan counts. */
     planAuthorCounts: Schema.Boolean,
-    /** True if an approval by an author of the commit counts. */
+    /** Whether an approval by an author of the commit counts. */
     commitAuthorCounts: Schema.Boolean,
-    /** True if automation counts: auto-update, and subjects that cannot sign in. */
+    /** Whether approvals by automation count: by auto-update, or by subjects that cannot sign in. */
     automationCounts: Schema.Boolean,
     createdAt: Timestamp,
     updatedAt: Timestamp
@@ -42,24 +42,23 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
 ) {}
 
 /**
- * Reasons why somebody is an author of a plan.
+ * Why somebody is an author of a plan.
  *
- * - `starter`: started it.
- * - `automation`: made the automation that started it, or minted its token.
- * - `auto_update`: turned on or last changed the auto-update that started it.
+ * - `starter`: started the plan
+ * - `automation`: created the automation that started it, or that automation's token
+ * - `auto_update`: turned on, or last changed, the auto-update that started it
  */
 export const AuthorPart = Schema.Literals(["starter", "automation", "auto_update"])
 export type AuthorPart = typeof AuthorPart.Type
 
-/** An author of a plan. `service` started the plans of a Capsule that follows its lane. */
+/** An author of a plan. `service` is the author if svc started the plan for a Capsule that follows its lane. */
 export class PlanAuthor extends Schema.Opaque<PlanAuthor>()(
   Schema.Struct({ subject: Approver, part: AuthorPart }).annotate({ identifier: "PlanAuthor" })
 ) {}
 
 /**
- * Reasons why an approval does not count towards a rule. `plan_author`, `automation_author` and `auto_update_author`: the
- * approver is an author of the plan. `author_automation`: the approver is an automation of an author of the plan or of the
- * commit.
+ * Why an approval does not count towards a rule. `plan_author`, `automation_author` and `auto_update_author`: the approver is an
+ * author of the plan. `author_automation`: the approver is an automation of an author of the plan or commit.
  */
 export const ApprovalProblem = Schema.Literals([
   "automation",
@@ -75,7 +74,7 @@ export const ApprovalProblem = Schema.Literals([
 ])
 export type ApprovalProblem = typeof ApprovalProblem.Type
 
-/** `lapsed`: an approval was given but no longer counts, so it is now missing. */
+/** `lapsed`: an approval was given but no longer counts, so another is needed. */
 export const ApprovalState = Schema.Literals(["approved", "waiting", "lapsed"])
 export type ApprovalState = typeof ApprovalState.Type
 
@@ -89,12 +88,12 @@ export class RuleStanding extends Schema.Opaque<RuleStanding>()(
   }).annotate({ identifier: "ApprovalRuleStanding" })
 ) {}
 
-/** The approvals of a plan, the missing approvals, and the reason why the plan is waiting. */
+/** The approvals of a plan, those still missing, and why the plan waits. */
 export class RunApprovals extends Schema.Opaque<RunApprovals>()(
   Schema.Struct({
     runId: RunId,
     state: ApprovalState,
-    /** A readable explanation, for people. */
+    /** An explanation for people. */
     message: Schema.String,
     approvals: Schema.Array(
       Schema.Struct({
@@ -102,18 +101,16 @@ export class RunApprovals extends Schema.Opaque<RunApprovals>()(
         kind: SubjectKind,
         comment: Schema.optionalKey(Schema.String),
         createdAt: Timestamp,
-        /** The reason why the approval counts towards no rule; absent while it counts. */
+        /** Why the approval counts towards no rule; absent if it counts. */
         problem: Schema.optionalKey(ApprovalProblem)
       })
     ),
     rules: Schema.Array(RuleStanding),
-    /** The authors of the plan, recorded when it was created. */
+    /** The authors of the plan, as recorded when it was created. */
     authors: Schema.Array(PlanAuthor),
-    /**
-     * Reasons why the plan may not include objects that exist; absent if nothing makes it uncertain. Never present on a restore.
-     */
+    /** Reasons why objects may exist that the plan does not include; absent if there are none. Never present on a restore. */
     uncertain: Schema.optionalKey(Schema.Array(Uncertainty)),
-    /** States if the caller's own approval would count. */
+    /** Whether the caller's own approval would count. */
     own: Schema.Struct({
       status: Schema.Literals(["given", "counts", "not_needed", "does_not_count"]),
       problem: Schema.optionalKey(ApprovalProblem)

@@ -10,13 +10,13 @@ export class AuditActor extends Schema.Opaque<AuditActor>()(
   })
 ) {}
 
-/** One entry of the append-only operation history; `data` never contains the value of a variable, output or credential. */
+/** An entry of the append-only operation history. `data` never contains the value of a variable, Output or credential. */
 export class AuditEvent extends Schema.Opaque<AuditEvent>()(
   Schema.Struct({
     id: AuditEventId,
     workspaceId: WorkspaceId,
     actor: AuditActor,
-    /** Dotted, e.g. `run.approve`. */
+    /** Dotted, such as `run.approve`. */
     action: Schema.String,
     target: Schema.Struct({ kind: Schema.String, id: Schema.String }),
     runId: Schema.optionalKey(RunId),

@@ -3,16 +3,16 @@ import { CommitDescription } from "./Commit.ts"
 import { AutoUpdateDecisionId, CapsuleId, RunId, SourceSnapshotId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** A reviewed rollback pins a Capsule: auto-update skips newer commits until somebody resumes it. */
+/** A pin after a reviewed rollback. Auto-update skips newer commits until somebody resumes it. */
 export class AutoUpdatePin extends Schema.Opaque<AutoUpdatePin>()(
   Schema.Struct({
-    /** The plan for the rollback. */
+    /** The plan of the rollback. */
     runId: RunId,
-    /** The person who applied it. */
+    /** The person who applied the rollback. */
     subject: Schema.optionalKey(Schema.String),
     at: Timestamp,
     reason: Schema.String,
-    /** The pin ends when the lane moves to a commit other than the one it was at during the rollback. */
+    /** If true, the pin ends when the lane moves to another commit than at the time of the rollback. */
     resumeOnNewCommit: Schema.Boolean
   }).annotate({ identifier: "AutoUpdatePin" })
 ) {}
@@ -21,12 +21,12 @@ export class AutoUpdate extends Schema.Opaque<AutoUpdate>()(
   Schema.Struct({
     enabled: Schema.Boolean,
     apply: Schema.Boolean,
-    /** Absent unless a rollback holds auto-update. */
+    /** Absent unless a rollback pins the Capsule. */
     pinnedBy: Schema.optionalKey(AutoUpdatePin)
   }).annotate({ identifier: "AutoUpdate" })
 ) {}
 
-/** Absent fields are left unchanged. `resume` ends the pin; `resumeOnNewCommit` sets whether a newer commit ends it. */
+/** Absent fields remain unchanged. `resume` ends the pin; `resumeOnNewCommit` sets whether a newer commit ends it. */
 export class AutoUpdateChange extends Schema.Opaque<AutoUpdateChange>()(
   Schema.Struct({
     enabled: Schema.optionalKey(Schema.Boolean),
@@ -37,15 +37,15 @@ export class AutoUpdateChange extends Schema.Opaque<AutoUpdateChange>()(
 ) {}
 
 /**
- * - `taken`: it was planned (`planned`), or applied without a person (`applied`).
- * - `waiting`: it needs a person; `reason` states why.
- * - `skipped`: it was passed over; `reason` states why.
- * - `deferred`: the service retries it when the queue has room or automation is resumed.
+ * - `taken`: the commit was planned (`planned`) or applied automatically (`applied`)
+ * - `waiting`: the commit needs a person, see `reason`
+ * - `skipped`: the commit was skipped, see `reason`
+ * - `deferred`: svc retries when the queue has room or automation is resumed
  */
 export const AutoUpdateVerdict = Schema.Literals(["taken", "waiting", "skipped", "deferred"])
 export type AutoUpdateVerdict = typeof AutoUpdateVerdict.Type
 
-/** Auto-update's decision about one snapshot of the lane that a Capsule follows. */
+/** The decision of auto-update about one snapshot of a Capsule's lane. */
 export class AutoUpdateDecision extends Schema.Opaque<AutoUpdateDecision>()(
   Schema.Struct({
     id: AutoUpdateDecisionId,
@@ -58,7 +58,7 @@ export class AutoUpdateDecision extends Schema.Opaque<AutoUpdateDecision>()(
     reason: Schema.String,
     /** A readable explanation, for people. */
     message: Schema.String,
-    /** The plan that was created, or its apply. */
+    /** The resulting plan or apply. */
     runId: Schema.optionalKey(RunId),
     createdAt: Timestamp,
     updatedAt: Timestamp

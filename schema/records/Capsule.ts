@@ -23,7 +23,7 @@ import { displayText, Timestamp } from "./Primitives.ts"
 export const CapsuleStatus = Schema.Literals(capsuleStatuses)
 export type CapsuleStatus = typeof CapsuleStatus.Type
 
-/** The fate of a released Capsule's infrastructure. */
+/** What happened to the infrastructure of a released Capsule. */
 export const ReleaseReason = Schema.Literals(["infrastructure_gone", "moved_elsewhere"])
 export type ReleaseReason = typeof ReleaseReason.Type
 
@@ -36,7 +36,7 @@ export class CapsuleRelease extends Schema.Opaque<CapsuleRelease>()(
   }).annotate({ identifier: "CapsuleRelease" })
 ) {}
 
-/** `unknown` after an apply that stopped without evidence: real resources may differ from the state. */
+/** `unknown` after an apply that stopped without evidence, so that real resources may differ from the state. */
 export const RuntimeSafety = Schema.Literals(["safe", "unknown"])
 export type RuntimeSafety = typeof RuntimeSafety.Type
 
@@ -44,20 +44,19 @@ export const DriftStatus = Schema.Literals(["unknown", "none", "drifted"])
 export type DriftStatus = typeof DriftStatus.Type
 
 /**
- * The reason why a Capsule is stale: its lane is at another commit (`sourceSnapshotId`), or its producer now offers other values
- * than those of the last apply (`producerCapsuleId`; `output` is the name under which the Capsule consumes it, absent for
- * `remote_state`).
+ * Why a Capsule is stale: its lane has another commit (`sourceSnapshotId`), or a producer offers other values than at the last
+ * apply (`producerCapsuleId`, and `output`, the consumer's name for the Output; absent for `remote_state`).
  */
 export class StaleReason extends Schema.Opaque<StaleReason>()(
   Schema.Struct({
-    /** `restore`: a backup has been restored, and no plan created from it has been applied since. */
+    /** `restore`: a backup was restored, and no plan made since then has been applied. */
     kind: Schema.Literals(["commit", "input", "restore"]),
     /** The Run that restored the backup. */
     runId: Schema.optionalKey(RunId),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     producerCapsuleId: Schema.optionalKey(CapsuleId),
     output: Schema.optionalKey(Schema.String),
-    /** With a path filter: the part of the commit that counts as a change to the module. */
+    /** With a path filter: what the commit changes in the module. */
     because: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "StaleReason" })
 ) {}
@@ -71,7 +70,7 @@ export class AdoptedSourceRevision extends Schema.Opaque<AdoptedSourceRevision>(
   }).annotate({ identifier: "AdoptedSourceRevision" })
 ) {}
 
-/** The reason why a Run of the Capsule could not get a credential, and the person who can change that. */
+/** Why a Run of the Capsule could not get a credential, and who can change that. */
 export class CredentialWait extends Schema.Opaque<CredentialWait>()(
   Schema.Struct({
     runId: RunId,
@@ -82,9 +81,9 @@ export class CredentialWait extends Schema.Opaque<CredentialWait>()(
     /** The bound Connection, which cannot be used. */
     connectionId: Schema.optionalKey(ConnectionId),
     reason: Schema.String,
-    /** The person who can resolve it: the holder of a Workspace role (the lowest that suffices), or the operator of the service. */
+    /** Who can fix it: members with this role (the lowest sufficient one), or the operator of the installation. */
     turn: Schema.Literals(["member", "admin", "operator"]),
-    /** The action that resolves it. */
+    /** How to fix it. */
     next: Schema.String
   }).annotate({ identifier: "CredentialWait" })
 ) {}
@@ -100,40 +99,40 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     sourceId: SourceId,
     modulePath: Schema.String,
     installConfigId: InstallConfigId,
-    /** The report that the configuration was compiled with. Absent if there was none. */
+    /** The report from which the configuration was compiled, if any. */
     compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
     status: CapsuleStatus,
-    /** A stale Capsule with no reasons left becomes `active`. */
+    /** Empty if the Capsule is not stale: a stale Capsule becomes `active` when no reason is left. */
     staleReasons: Schema.Array(StaleReason),
     runtimeSafety: RuntimeSafety,
     currentStateVersionId: Schema.optionalKey(StateVersionId),
     currentStateGeneration: Schema.Int,
     executionAuthorityEpoch: Schema.Int,
     adoptedSourceRevision: Schema.optionalKey(AdoptedSourceRevision),
-    /** Describes the commit of `adoptedSourceRevision`. Absent for snapshots of earlier releases. */
+    /** Describes the commit of `adoptedSourceRevision`. Absent for snapshots from earlier releases. */
     adoptedCommitDescription: Schema.optionalKey(CommitDescription),
     installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
     autoUpdate: AutoUpdate,
-    /** Skips commits that touch nothing in the module's graph. */
+    /** If true, skips commits that change none of the module's files. */
     pathFilter: Schema.Boolean,
     driftStatus: DriftStatus,
     driftCheckedAt: Schema.optionalKey(Timestamp),
     driftChecks: DriftCheckPlan,
     publicEndpoint: Schema.optionalKey(Schema.String),
-    /** The error of the ref and path that the Capsule follows; absent while they can be fetched. */
+    /** The error of the lane that the Capsule follows; absent while it can be fetched. */
     laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
-    /** Present while the Capsule's newest Run is refused for lack of a credential. */
+    /** Present while the Capsule's newest Run is refused because a credential is missing. */
     waitsForCredential: Schema.optionalKey(CredentialWait),
-    /** With status `released`: the person who released the Capsule, the time and the reason. */
+    /** For a released Capsule: who released it, when and why. */
     release: Schema.optionalKey(CapsuleRelease),
-    /** For a Capsule imported from another installation's backup. */
+    /** For a Capsule that was imported from another installation's backup. */
     import: Schema.optionalKey(CapsuleImport),
     createdAt: Timestamp,
     updatedAt: Timestamp
   }).annotate({ identifier: "Capsule" })
 ) {}
 
-/** The settings of a Capsule that a person changes; absent settings stay as they are. */
+/** The settings that people can change on a Capsule. Absent settings remain unchanged. */
 export const CapsuleChange = Schema.Struct({
   name: Schema.optionalKey(displayText(80)),
   autoUpdate: Schema.optionalKey(AutoUpdateChange),
@@ -146,7 +145,7 @@ export type CapsuleChange = typeof CapsuleChange.Type
 export const DependencyMode = Schema.Literals(["variable_injection", "published_output", "remote_state"])
 export const DependencyOutput = Schema.Struct({ from: Schema.String, to: Schema.String, required: Schema.Boolean })
 
-/** A value that a Capsule is to receive from another Capsule. */
+/** A value that a Capsule will receive from another Capsule. */
 export class NewDependency extends Schema.Opaque<NewDependency>()(
   Schema.Struct({
     producerCapsuleId: CapsuleId,

@@ -9,10 +9,10 @@ export class CapsuleExport extends Schema.Opaque<CapsuleExport>()(
     stateVersionId: StateVersionId,
     resolvedCommit: Schema.String,
     fileName: Schema.String,
-    /** The download path. */
+    /** Path of the download. */
     link: Schema.String,
     expiresAt: Timestamp,
-    /** Inputs that the archive leaves out: secrets, and values that are no longer provided. */
+    /** Inputs whose values are not in the archive: secrets, and values that are no longer available. */
     inputsToSupply: Schema.Array(Schema.String)
   }).annotate({ identifier: "CapsuleExport" })
 ) {}

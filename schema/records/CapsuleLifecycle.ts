@@ -1,11 +1,11 @@
-// Must not import Effect: the dashboard's first script loads this module too.
+// Must not import Effect, because the first script of the dashboard also loads this module.
 
-/** Listed in the order of a Capsule's life. */
+/** In the order in which a Capsule goes through them. */
 export const capsuleStatuses = ["pending", "active", "stale", "error", "disabled", "destroyed", "released"] as const
 export type CapsuleStatus = (typeof capsuleStatuses)[number]
 
-/** An ended Capsule cannot be brought back; its records remain readable. */
+/** Returns true if the Capsule has ended permanently. Its records remain readable. */
 export const isEnded = (status: CapsuleStatus): boolean => status === "destroyed" || status === "released"
 
-/** Neither ended nor disabled: the Capsule may have Runs, and its Outputs and Interfaces may be used. */
+/** Returns true if the Capsule may have Runs, and its Outputs and Interfaces may be used: it is neither ended nor disabled. */
 export const isInService = (status: CapsuleStatus): boolean => !isEnded(status) && status !== "disabled"

@@ -2,23 +2,23 @@ import { Schema } from "effect"
 import { CapsuleId, RunId } from "./Ids.ts"
 import { InputChange } from "./ChangeEvidence.ts"
 
-/** A list of more paths and addresses than this would overwhelm a reader; the count is always complete. */
+/** Maximum number of paths or addresses to list. The count is always complete. */
 export const mostNamed = 20
 
 /**
- * Something that differs since the last apply and may be why a plan changes anything. Names only, never a value.
+ * A difference since the last apply that may be why a plan changes something. Contains names, never values.
  *
- * - `commit`: a different commit, in which files of the module differ; `fileCount` is absent if they could not be compared
+ * - `commit`: a different commit that changes files of the module; `fileCount` is absent if the files could not be compared
  * - `input`: an input with a different value in the configuration
- * - `dependency`: an input for which another Capsule now supplies a different value
- * - `drift`: the real object was changed or deleted outside of svc
- * - `resource`: resources that this resource refers to and that the same plan changes, or that were changed outside
- * - `data`: data sources that this resource refers to; their results are not recorded
+ * - `dependency`: an input for which another Capsule now provides a different value
+ * - `drift`: the real object was changed or deleted outside svc
+ * - `resource`: resources to which this resource refers, and which the same plan changes or which have drifted
+ * - `data`: data sources to which this resource refers; their results are not recorded
  * - `connection`: different Connections for providers
- * - `operator`: a different profile or base configuration set by the operator
- * - `tool`: a different tool, tool version or selection of providers
+ * - `operator`: a different profile or base configuration of the operator
+ * - `tool`: a different tool, tool version or set of providers
  * - `unfinished`: the last apply stopped before it was complete
- * - `function`: a function in the module that returns a different result each time, such as `timestamp()`
+ * - `function`: a function in the module whose result differs each time, such as `timestamp()`
  */
 export const ChangeCause = Schema.Union([
   Schema.Struct({
@@ -46,22 +46,22 @@ export const ChangeCause = Schema.Union([
 export type ChangeCause = typeof ChangeCause.Type
 
 /**
- * The recorded reasons for a plan's changes.
+ * The recorded causes of a plan's changes.
  *
- * - `compared`: with the last apply
- * - `first`: svc has not applied anything before, so there is nothing to compare with
- * - `destroy`: a person or a service requested the removal of everything
- * - `not_recorded`: the Run has no plan, or its plan was created by a release that recorded too little
+ * - `compared`: compared with the last apply
+ * - `first`: nothing was applied before, so there is nothing to compare with
+ * - `destroy`: the plan removes everything, as requested
+ * - `not_recorded`: the Run has no plan, or the release that created its plan recorded too little
  *
- * `causes` lists every difference. For each resource, `certain` indicates whether the evidence leaves only one possible cause;
- * otherwise `causes` lists the possible ones, and is empty if nothing recorded explains the change.
+ * `causes` lists every difference. For each resource, `certain` is true if only one cause is possible; otherwise `causes` lists
+ * the possible ones, and is empty if nothing recorded explains the change.
  */
 export class ChangeCauses extends Schema.Opaque<ChangeCauses>()(
   Schema.Struct({
     runId: RunId,
     status: Schema.Literals(["compared", "first", "destroy", "not_recorded"]),
     causes: Schema.Array(ChangeCause),
-    /** Parts that could not be compared, and therefore remain a possible cause. */
+    /** Parts that could not be compared, and therefore may be a cause. */
     unknown: Schema.Array(Schema.Literals(["commit", "inputs"])),
     resources: Schema.Array(
       Schema.Struct({ address: Schema.String, certain: Schema.Boolean, causes: Schema.Array(ChangeCause) })

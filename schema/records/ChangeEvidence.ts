@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 
 /**
- * The references from which the configuration computes an attribute of a resource, followed through modules, never a value;
- * without an attribute, the references that determine the number of instances.
+ * What the configuration of an attribute refers to, followed through modules. Contains no values. Without an attribute: what the
+ * number of instances refers to.
  *
  * - `inputs`: inputs of the root module
- * - `resources`: addresses in the configuration, without instance keys; data sources begin with `data.` after their module
+ * - `resources`: addresses in the configuration, without instance keys; data sources have `data.` after their module
  * - `partial`: it also refers to something that the tool does not describe, such as local values
  * - `literal`: it is a literal and refers to nothing
  */
@@ -19,7 +19,7 @@ export class ChangeReferences extends Schema.Opaque<ChangeReferences>()(
   }).annotate({ identifier: "ChangeReferences" })
 ) {}
 
-/** An input whose value in the configuration differs from its value at the last apply. */
+/** An input whose configured value differs from the last apply. */
 export class InputChange extends Schema.Opaque<InputChange>()(
   Schema.Struct({
     input: Schema.String,

@@ -1,2 +1,2 @@
-/** The OAuth client for this product's command line, which signs in with the device flow. */
+/** The OAuth client of the svc command line, which signs in with the device flow. */
 export const cliClientId = "svc-cli"

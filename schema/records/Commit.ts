@@ -2,16 +2,16 @@ import { Schema } from "effect"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * A commit's message and author names, bounded, as plain text: control characters are made visible, and addresses are left out.
- * None of it has been verified. Absent for a commit fetched by an earlier release.
+ * A commit's message and author names as plain text of limited length, with control characters made visible and email addresses
+ * removed. None of it is verified. Absent for a commit that an earlier release fetched.
  */
 export class CommitDescription extends Schema.Opaque<CommitDescription>()(
   Schema.Struct({
-    /** The first line of the message. */
+    /** First line of the message. */
     title: Schema.String,
-    /** The rest of the message. */
+    /** The message without its first line. */
     body: Schema.optionalKey(Schema.String),
-    /** A name without the e-mail address. */
+    /** The author's name without the email address. */
     authorName: Schema.optionalKey(Schema.String),
     authoredAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "CommitDescription" })

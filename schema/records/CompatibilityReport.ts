@@ -14,24 +14,23 @@ export class Finding extends Schema.Opaque<Finding>()(
   }).annotate({ identifier: "Finding" })
 ) {}
 
-/** True if a person has to review the findings before a module is installed. */
+/** Returns true if a person has to review the findings before the module is installed. */
 export const needAttention = (findings: ReadonlyArray<Finding>): boolean =>
   findings.some(({ severity }) => severity === "warning")
 
 /**
- * The findings about files with values in the repository. Runs do not use such files, so a person has to enter the values as
- * inputs.
+ * The findings about variable files in the repository. Runs do not use such files, so a person has to enter the values as inputs.
  */
 export const ignoredValues = (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> =>
   findings.filter(({ code }) => code === "tfvars_ignored")
 
-/** A module's declaration of an input apart from its name; absent in records from earlier releases. */
+/** The declaration of an input, without its name; absent in records from earlier releases. */
 export class InputFacts extends Schema.Opaque<InputFacts>()(
   Schema.Struct({
     description: Schema.optionalKey(Schema.String),
     /** The type constraint as written. */
     typeExpression: Schema.optionalKey(Schema.String),
-    /** The default as JSON text; absent when it is sensitive, not a literal, or long. */
+    /** The default as JSON text; absent if it is sensitive, not a literal, or too long. */
     defaultJson: Schema.optionalKey(Schema.String)
   })
 ) {}
@@ -67,8 +66,8 @@ export class ManifestDiagnostic extends Schema.Opaque<ManifestDiagnostic>()(
 ) {}
 
 /**
- * The verdict on a valid manifest for one module. `path` is the module's path in the snapshot, as in `modulePath`; `key` is its
- * path in the repository, by which the manifest identifies it. `absent` means that the manifest does not mention the module.
+ * The verdict of a valid manifest on one module. `path` is the module's path in the snapshot, as in `modulePath`; `key` is its
+ * path in the repository, by which the manifest identifies it. `absent`: the manifest does not contain the module.
  */
 export class ModuleVerdict extends Schema.Opaque<ModuleVerdict>()(
   Schema.Struct({
@@ -91,27 +90,27 @@ export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
     outputs: Schema.Array(ReportOutput),
     providerPackages: Schema.Array(ProviderPackage),
     rootProviderRequirements: Schema.Array(ProviderRequirement),
-    /** The use of the repository manifest. `digest` identifies the manifest that the report is based on. */
+    /** How the repository manifest is used. `digest` identifies the manifest on which the report is based. */
     manifest: Schema.Struct({
       status: Schema.String,
       digest: Schema.optionalKey(Schema.String),
       diagnostics: Schema.Array(ManifestDiagnostic),
-      /** Parts that a rejected module loses: its inputs' labels, features, requirements, Interfaces and source build. */
+      /** The parts that a rejected module loses: labels of inputs, features, requirements, Interfaces and source build. */
       dropped: Schema.optionalKey(Schema.Array(Schema.String))
     }),
     /**
-     * The checked module first, then the others of the snapshot; at most 256. Absent in reports written before this field
-     * existed.
+     * The checked module first, then the other modules of the snapshot; at most 256. Absent in reports from releases without this
+     * field.
      */
     modules: Schema.optionalKey(Schema.Array(ModuleVerdict)),
-    /** The configuration that this check compiled, used by `preflight` of an install plan. */
+    /** The configuration that this check compiled. Used by the `preflight` of an install plan. */
     installConfigId: Schema.optionalKey(InstallConfigId),
     createdByRunId: RunId,
     createdAt: Timestamp
   }).annotate({ identifier: "CompatibilityReport" })
 ) {}
 
-/** Modules found by the snapshot scan (specification, Sources). */
+/** The modules that a scan found in the snapshot (specification, Sources). */
 export class InstallModules extends Schema.Opaque<InstallModules>()(
   Schema.Struct({
     status: Schema.Literals(["ready", "empty"]),

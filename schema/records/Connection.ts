@@ -13,8 +13,8 @@ export const ConnectionStatus = Schema.Literals(["pending", "verified", "expired
 export type ConnectionStatus = typeof ConnectionStatus.Type
 
 /**
- * The origins to which Sources sent a Connection before Connections had origins. Nothing is sent there until an owner or admin
- * confirms it: a Source may have been pointed at a hostile server.
+ * An origin to which Sources sent a Connection before Connections had origins. Nothing is sent there until an owner or admin
+ * confirms it, because a Source may have pointed to a hostile server.
  */
 export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
   Schema.Struct({
@@ -24,7 +24,7 @@ export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
         id: SourceId,
         name: Schema.String,
         url: Schema.String,
-        /** The subject who last chose the Connection for the Source, if the history records it. */
+        /** The subject who last chose the Connection for the Source, if the history contains it. */
         chosenBy: Schema.optionalKey(Schema.String)
       })
     )
@@ -32,15 +32,15 @@ export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
 ) {}
 
 /**
- * The tested property: the recipe's fields are complete, a Git server accepts the credentials, or the operator lets the Workspace
- * use the pool's credentials.
+ * What was tested: the fields of the recipe are complete, a Git server accepts the credentials, or the operator allows the
+ * Workspace to use the pool's credentials.
  */
 export const CredentialTestKind = Schema.Literals(["completeness", "git_server", "pool"])
 export type CredentialTestKind = typeof CredentialTestKind.Type
 
 /**
- * The fault of a Connection's tokens: the authorization server refused to renew them, could not be reached, or has not yet
- * revoked them after the Connection was revoked.
+ * The problem with a Connection's tokens: the authorization server refused to renew them, could not be reached, or has not
+ * revoked them yet.
  */
 export class ConnectionOAuthFault extends Schema.Opaque<ConnectionOAuthFault>()(
   Schema.Struct({
@@ -50,24 +50,24 @@ export class ConnectionOAuthFault extends Schema.Opaque<ConnectionOAuthFault>()(
   })
 ) {}
 
-/** For a Connection created by an OAuth helper. Its tokens are never returned. */
+/** For a Connection from an OAuth helper. Tokens are never returned. */
 export class ConnectionOAuth extends Schema.Opaque<ConnectionOAuth>()(
   Schema.Struct({
     helperId: Schema.String,
     scopes: Schema.Array(Schema.String),
-    /** True if the service renews the access token before Runs. Otherwise the Connection expires with it. */
+    /** True if svc renews the access token before Runs. Otherwise the Connection expires with the token. */
     refreshable: Schema.Boolean,
     accessTokenExpiresAt: Schema.optionalKey(Timestamp),
-    /** The time at which the current access token was issued. */
+    /** When the current access token was issued. */
     grantedAt: Timestamp,
     fault: Schema.optionalKey(ConnectionOAuthFault)
   })
 ) {}
 
-/** A Connection needs attention from this time before its expiry. */
+/** How long before its expiry a Connection is listed under attention. */
 export const connectionExpiryNotice = "14 days"
 
-/** A write-only credential holder. Values and file contents are never returned. */
+/** A credential. Values and file contents can be written but are never returned. */
 export class Connection extends Schema.Opaque<Connection>()(
   Schema.Struct({
     id: ConnectionId,
@@ -81,17 +81,19 @@ export class Connection extends Schema.Opaque<Connection>()(
     status: ConnectionStatus,
     envNames: Schema.Array(Schema.String),
     fileNames: Schema.Array(Schema.String),
-    /** The agents of this pool hold the Connection's values under this name. The Connection itself has no variables or files. */
+    /**
+     * The pool whose agents have the Connection's values, and their name there. The Connection itself has no variables or files.
+     */
     providedBy: Schema.optionalKey(ProvidedBy),
-    /** For a Git Connection: the only origins to which it may be sent, fixed at creation. */
+    /** For a Git Connection: the only origins to which it may be sent. They cannot be changed. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
-    /** For a Git Connection that predates origins, until somebody confirms them. */
+    /** For a Git Connection created before origins existed, until somebody confirms them. */
     proposedOrigins: Schema.optionalKey(Schema.Array(ProposedOrigin)),
     providerConfig: Schema.Record(Schema.String, Schema.Json),
     moduleInputDefaults: Schema.Record(Schema.String, Schema.Json),
     use: ConnectionUse,
     oauth: Schema.optionalKey(ConnectionOAuth),
-    /** The version of its values, from 1; each rotation increments it. */
+    /** The version of its values, from 1. Each rotation increments it. */
     version: Schema.Int,
     lastUsedAt: Schema.optionalKey(Timestamp),
     verifiedAt: Schema.optionalKey(Timestamp),
@@ -108,11 +110,11 @@ export const RecipeValue = Schema.Struct({
   label: LocalizedText,
   required: Schema.Boolean,
   secret: Schema.Boolean,
-  /** The corresponding provider argument, for two configurations of one provider that need different credentials. */
+  /** The provider argument to use instead, if two configurations of one provider need different credentials. */
   argument: Schema.optionalKey(Schema.String)
 })
 
-/** Setup help for a known provider. A provider without a recipe uses `generic-env`. */
+/** Setup help for a known provider. Providers without a recipe use `generic-env`. */
 export class CredentialRecipe extends Schema.Opaque<CredentialRecipe>()(
   Schema.Struct({
     id: Schema.String,

@@ -5,11 +5,11 @@ import { ProjectId } from "./Ids.ts"
 import { RelativePath } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
-/** Viewers cannot start anything, so there is nothing to grant them. */
+/** Viewers cannot start anything, so they are not in the list. */
 export const UseRole = Schema.Literals(["owner", "admin", "member"])
 export type UseRole = typeof UseRole.Type
 
-/** A module, identified by its repository's location and its path within the repository. */
+/** A module, identified by the repository's URL and the path in it. */
 export class UsedModule extends Schema.Opaque<UsedModule>()(
   Schema.Struct({ origin: CredentialOrigin, path: RelativePath })
 ) {}
@@ -18,8 +18,8 @@ const listOf = <S extends Schema.Top>(item: S) =>
   Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(64))
 
 /**
- * The people and purposes for which a Connection may be used. A role includes the ones above it. An absent field imposes no
- * restriction, except `refs`, which defaults to the adopted lane and the Source's default.
+ * Who may use a Connection, and for what. A role includes the higher ones. An absent field is no restriction, except that `refs`
+ * defaults to the adopted lane and the Source's default.
  */
 const fields = {
   roles: Schema.Array(UseRole).check(Schema.isMinLength(1), Schema.isMaxLength(3)),
@@ -31,7 +31,7 @@ export class ConnectionUse extends Schema.Opaque<ConnectionUse>()(
   Schema.Struct(fields).annotate({ identifier: "ConnectionUse" })
 ) {}
 
-/** A use rule as entered by a person; origins and refs are normalised. */
+/** A use rule as a person enters it. Origins and refs are normalised. */
 export const GivenConnectionUse = Schema.Struct({
   ...fields,
   refs: Schema.optionalKey(listOf(GivenGitRef)),
@@ -41,18 +41,18 @@ export const GivenConnectionUse = Schema.Struct({
 /** Only owners and admins, who may also change the rule. */
 export const defaultConnectionUse: ConnectionUse = { roles: ["owner", "admin"] }
 
-/** The rule that let a Run use a Connection, and the person whose authority satisfied it; shown to its reviewers. */
+/** The rule that allowed a Run to use a Connection, and the person whose authority was used. Shown to reviewers. */
 export class GrantedUse extends Schema.Opaque<GrantedUse>()(
   Schema.Struct({
     connectionName: Schema.String,
-    /** The version of the Connection's values, counted from 1. */
+    /** Version of the Connection's values, from 1. */
     connectionVersion: Schema.Int,
     rule: ConnectionUse,
     role: Role,
     ref: Schema.optionalKey(Schema.String),
-    /** `other_ref`: the ref is outside the rule, but an owner or admin started the Run. */
+    /** `other_ref`: the rule does not include the ref, but an owner or admin started the Run. */
     basis: Schema.Literals(["rule", "other_ref"]),
-    /** No person started the Run; it uses the authority of the person who enabled the automation. */
+    /** True if no person started the Run, so it uses the authority of the person who enabled the automation. */
     automatic: Schema.Boolean
   }).annotate({ identifier: "GrantedUse" })
 ) {}

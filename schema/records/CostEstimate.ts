@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { RunId } from "./Ids.ts"
 
-/** One planned change and its cost: amounts are per month, in the currency of the estimate. */
+/** A planned change and its monthly cost, in the currency of the estimate. */
 export class CostItem extends Schema.Opaque<CostItem>()(
   Schema.Struct({
     address: Schema.String,
@@ -14,8 +14,8 @@ export class CostItem extends Schema.Opaque<CostItem>()(
 ) {}
 
 /**
- * The change that a plan makes to the monthly bill, according to the operator's price table. `reasons` lists the parts that the
- * total leaves out; an estimate without reasons covers every managed resource in the plan.
+ * How a plan changes the monthly bill, according to the operator's price list. `reasons` lists what the total leaves out; without
+ * reasons it covers every managed resource of the plan.
  */
 export class CostEstimate extends Schema.Opaque<CostEstimate>()(
   Schema.Struct({

@@ -8,8 +8,8 @@ const decodes = (segment: string) =>
   Result.isSuccess(Result.try({ try: () => decodeURIComponent(segment), catch: () => undefined }))
 
 /**
- * Some servers strip path parameters before they resolve dot segments (`/team/..;/other`), and some read overlong UTF-8. For such
- * a path, a matching prefix proves nothing.
+ * Some servers remove path parameters before they resolve dot segments (`/team/..;/other`), and some accept overlong UTF-8. A
+ * matching prefix proves nothing for such a path.
  */
 const isAmbiguous = (segment: string) => segment.includes(";") || segment.includes("*") || !decodes(segment)
 
@@ -22,15 +22,15 @@ const normalised = (text: string): string | undefined => {
 }
 
 /**
- * A destination for the values of a Git Connection: one exact origin, or the part of it below a path, in which case the path ends
- * with a slash. Every origin has exactly one spelling.
+ * Where a Git Connection may be sent: an exact origin, or the part of it below a path, which then ends with a slash. Each has
+ * exactly one spelling.
  */
 export const CredentialOrigin = Schema.String.check(
   Schema.makeFilter((text: string) => normalised(text) === text, { description: expected, expected })
 ).pipe(Schema.brand("CredentialOrigin"))
 export type CredentialOrigin = typeof CredentialOrigin.Type
 
-/** An origin as a person enters it, normalised like Source URLs. */
+/** An origin as a person enters it, normalised like the URL of a Source. */
 export const GivenCredentialOrigin = Schema.String.pipe(
   Schema.decodeTo(
     CredentialOrigin,
@@ -48,7 +48,7 @@ const covers = (origin: ServerAddress, address: ServerAddress): boolean =>
   origin.segments.every((segment, index) => segment === address.segments[index]) &&
   (origin.segments.length === 0 || !address.segments.some(isAmbiguous))
 
-/** True if one of the origins contains the address. Path prefixes match whole segments. */
+/** Returns true if one of the origins contains the address. Path prefixes match whole segments. */
 export const isWithinOrigins = (origins: ReadonlyArray<CredentialOrigin>, address: string): boolean => {
   const read = readServerAddress(address)
   if (!isAddress(read)) return false

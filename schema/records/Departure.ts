@@ -5,7 +5,7 @@ import { Timestamp } from "./Primitives.ts"
 const StoppedToken = Schema.Struct({
   id: AccessTokenId,
   name: Schema.String,
-  /** True if the token is bound to this Workspace; other tokens keep working in other Workspaces. */
+  /** True if the token is bound to this Workspace. Other tokens remain valid in other Workspaces. */
   bound: Schema.Boolean,
   lastUsedAt: Schema.optionalKey(Timestamp)
 })
@@ -13,7 +13,7 @@ const StoppedToken = Schema.Struct({
 const StoppedUse = Schema.Struct({
   connectionId: ConnectionId,
   displayName: Schema.String,
-  /** Automatic work on this member's authority: updates, drift checks, Source polling. */
+  /** Automatic work with the member's authority: updates, drift checks, checks of Sources. */
   use: Schema.Literals(["auto_update", "drift_check", "sync"]),
   capsuleId: Schema.optionalKey(CapsuleId),
   sourceId: Schema.optionalKey(SourceId),
@@ -25,22 +25,22 @@ const KeptToken = Schema.Struct({
   id: AccessTokenId,
   name: Schema.String,
   subject: Subject,
-  /** The automation that the token belongs to. */
+  /** The automation to which the token belongs. */
   automation: Schema.String
 })
 
-/** Work and tokens that stop in a Workspace when a member leaves, is removed or is suspended. */
+/** What stops in a Workspace when a member leaves, is removed or is suspended. */
 export class Departure extends Schema.Opaque<Departure>()(
   Schema.Struct({
     subject: Subject,
-    /** The member's tokens that can no longer reach the Workspace. */
+    /** Tokens of the member that lose access to the Workspace. */
     tokens: Schema.Array(StoppedToken),
     /**
-     * Automatic uses of Connections that depend on the member's authority and stop, one entry per use. Another member can enable
-     * the use again.
+     * Automatic uses of Connections that stop because they used the member's authority, one entry per use. Another member can
+     * enable them again.
      */
     connections: Schema.Array(StoppedUse),
-    /** Tokens of automations that the member created and may have kept: these keep working until they are revoked. */
+    /** Tokens of automations that the member created and may have kept. They remain valid until they are revoked. */
     keptTokens: Schema.Array(KeptToken)
   }).annotate({ identifier: "Departure" })
 ) {}

@@ -10,7 +10,7 @@ export class Discovery extends Schema.Opaque<Discovery>()(
     auth: Schema.Struct({ oidc: Schema.Boolean, password: Schema.Boolean }),
     apiBaseUrl: Schema.String,
     api_versions: Schema.Array(Schema.String),
-    /** Exactly the features in the specification; every other family is listed by the extensions. */
+    /** Exactly the features in the specification. `extensions` lists all other endpoint groups. */
     features: Schema.Struct({
       stacks: Schema.Boolean,
       opentofu_runner: Schema.Boolean,
@@ -23,19 +23,19 @@ export class Discovery extends Schema.Opaque<Discovery>()(
       capabilities: Schema.String,
       openapi: Schema.String,
       oidc_issuer: Schema.String,
-      /** Address of the list of endpoint families that a server may lack. */
+      /** URL of the list of endpoint groups that a server may lack. */
       extensions: Schema.optionalKey(Schema.String)
     }),
     oidcClientId: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "Discovery" })
 ) {}
 
-/** A family of endpoints that a server may lack. */
+/** A group of endpoints that a server may lack. */
 export class Extension extends Schema.Opaque<Extension>()(
   Schema.Struct({
     name: Schema.String,
     summary: Schema.String,
-    /** True if the operator enabled the family; otherwise its endpoints respond with 501 `capability_not_available`. */
+    /** True if the operator turned the group on. Otherwise its endpoints respond with 501 `capability_not_available`. */
     enabled: Schema.Boolean,
     /** Method and path of each endpoint. */
     endpoints: Schema.Array(Schema.String)

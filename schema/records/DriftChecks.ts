@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Timestamp } from "./Primitives.ts"
 
-/** A year: the longest accepted interval. */
+/** The longest accepted interval: one year. */
 const mostHours = 8760
 
 const Hours = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostHours }))
@@ -9,11 +9,11 @@ const Hours = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostHours
 const Off = Schema.Struct({ mode: Schema.Literal("off") })
 const Every = Schema.Struct({ mode: Schema.Literal("every"), hours: Hours })
 
-/** The interval at which the service compares the real infrastructure with the deployed state, or off. */
+/** How often svc compares the real infrastructure with the deployed state, or `off`. */
 export const WorkspaceDriftChecks = Schema.Union([Off, Every]).annotate({ identifier: "WorkspaceDriftChecks" })
 export type WorkspaceDriftChecks = typeof WorkspaceDriftChecks.Type
 
-/** The choice for one Capsule; `inherit` follows its Workspace. */
+/** The setting of one Capsule. `inherit` uses the Workspace's setting. */
 export const CapsuleDriftChecks = Schema.Union([
   Schema.Struct({ mode: Schema.Literal("inherit") }),
   Off,
@@ -21,11 +21,11 @@ export const CapsuleDriftChecks = Schema.Union([
 ]).annotate({ identifier: "CapsuleDriftChecks" })
 export type CapsuleDriftChecks = typeof CapsuleDriftChecks.Type
 
-/** The setting in effect for a Capsule: its own choice, and when the next check is due, if any. */
+/** The setting of a Capsule, and when its next check is due, if any. */
 export class DriftCheckPlan extends Schema.Opaque<DriftCheckPlan>()(
   Schema.Struct({
     mode: Schema.Literals(["inherit", "off", "every"]),
-    /** Present when its own choice is `every`. */
+    /** Present if the Capsule's own setting is `every`. */
     hours: Schema.optionalKey(Hours),
     nextAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "DriftCheckPlan" })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Every record id: a prefix, `_`, then at least 80 bits in lower-case base32 or hex (specification, ruling 1). */
+/** A record id: a prefix, `_`, and at least 80 bits in lower-case base32 or hexadecimal (specification, ruling 1). */
 const id = (prefix: string) =>
   Schema.String.check(
     Schema.isPattern(new RegExp(`^${prefix}_[a-z0-9]{16,64}$`), { description: `an id starting with ${prefix}_` })
@@ -77,6 +77,6 @@ export type NoticeEndpointId = typeof NoticeEndpointId.Type
 export const NoticeDeliveryId = id("ndl").pipe(Schema.brand("NoticeDeliveryId"))
 export type NoticeDeliveryId = typeof NoticeDeliveryId.Type
 
-/** The stable id of a person or service account: the `sub` of tokens, never an e-mail address. */
+/** The permanent id of a person or automation: the `sub` of tokens, never an email address. */
 export const Subject = id("usr").pipe(Schema.brand("Subject"))
 export type Subject = typeof Subject.Type

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { BackupId, CapsuleId, StateVersionId, Subject, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** The Capsule of another installation, as its backup describes it. The ids are those of that installation. */
+/** The Capsule of another installation, as its backup describes it. The ids belong to that installation. */
 export class ImportedFrom extends Schema.Opaque<ImportedFrom>()(
   Schema.Struct({
     backupId: BackupId,
@@ -12,14 +12,14 @@ export class ImportedFrom extends Schema.Opaque<ImportedFrom>()(
     stateVersionId: StateVersionId,
     stateCreatedAt: Timestamp,
     generation: Schema.Int,
-    /** The state's serial in the backup. The imported state has the next serial. */
+    /** The serial of the state in the backup. The imported state has the next serial. */
     serial: Schema.Int
   }).annotate({ identifier: "ImportedFrom" })
 ) {}
 
 /**
- * The origin of an imported Capsule. Without `confirmedAt` it is disabled until an owner confirms that the original no longer
- * manages it.
+ * Where an imported Capsule comes from. Without `confirmedAt`, the Capsule is disabled until an owner confirms that the original
+ * no longer manages the infrastructure.
  */
 export class CapsuleImport extends Schema.Opaque<CapsuleImport>()(
   Schema.Struct({

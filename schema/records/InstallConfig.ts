@@ -5,7 +5,7 @@ import { InstallConfigId, SourceSnapshotId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 import { PlannedCheck, SourceBuild } from "./Run.ts"
 
-/** A declared variable of a configuration: the origin of its value, never the value itself. */
+/** A declared variable of a configuration, with the origin of its value but never the value. */
 export class DeclaredVariable extends Schema.Opaque<DeclaredVariable>()(
   Schema.Struct({
     name: Schema.String,
@@ -16,8 +16,8 @@ export class DeclaredVariable extends Schema.Opaque<DeclaredVariable>()(
     ephemeral: Schema.Boolean,
     ...InputFacts.fields,
     /**
-     * `user`: entered by a person; `module_default`: the module's own default; `host`: delivered by the service; `operator`: set
-     * by the operator's base configuration; the rest as in the manifest.
+     * `user`: entered by a person; `module_default`: the module's default; `host`: delivered by svc; `operator`: set by the
+     * operator's base configuration; all others as in the manifest.
      */
     origin: Schema.Literals([
       "user",
@@ -33,8 +33,8 @@ export class DeclaredVariable extends Schema.Opaque<DeclaredVariable>()(
 ) {}
 
 /**
- * The part of a configuration that comes from the operator's base configuration. `place` identifies the modules that a predefined
- * configuration is for. Values of variables are never shown.
+ * The part of a configuration that comes from the operator's base configuration. `place` identifies the modules for which a
+ * ready-made configuration is. Values of variables are never shown.
  */
 export class OperatorConfig extends Schema.Opaque<OperatorConfig>()(
   Schema.Struct({
@@ -53,7 +53,7 @@ export class OperatorConfig extends Schema.Opaque<OperatorConfig>()(
   }).annotate({ identifier: "OperatorConfig" })
 ) {}
 
-/** Public projection of a Capsule's private, immutable configuration (`capsule-configs`). */
+/** The public projection of a Capsule's private, immutable configuration (`capsule-configs`). */
 export class InstallConfig extends Schema.Opaque<InstallConfig>()(
   Schema.Struct({
     id: InstallConfigId,
@@ -65,7 +65,7 @@ export class InstallConfig extends Schema.Opaque<InstallConfig>()(
     variables: Schema.Array(DeclaredVariable),
     outputAllowlist: Schema.Array(Schema.Json),
     interfaceBlueprints: Schema.Array(Schema.Json),
-    /** Presentation of the manifest's inputs and features, if a manifest was adopted. */
+    /** How the manifest presents inputs and features, if a manifest was adopted. */
     presentation: Schema.optionalKey(Schema.Json),
     sourceBuild: Schema.optionalKey(SourceBuild),
     operator: Schema.optionalKey(OperatorConfig),

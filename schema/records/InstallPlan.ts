@@ -27,8 +27,8 @@ export const NextAction = Schema.Literals(["reconcile", "review_run", "plan_agai
 export type NextAction = typeof NextAction.Type
 
 /**
- * Public projection of the install coordinator: references to Source, SourceSnapshot, InstallConfig, Capsule and plan, and
- * diagnostics. Nothing else (specification, Install plans).
+ * The public projection of an install coordinator. Contains only references to Source, SourceSnapshot, InstallConfig, Capsule and
+ * plan, and diagnostics (specification, Install plans).
  */
 export class InstallPlan extends Schema.Opaque<InstallPlan>()(
   Schema.Struct({
@@ -77,7 +77,7 @@ export class RevisionPlan extends Schema.Opaque<RevisionPlan>()(
   }).annotate({ identifier: "RevisionPlan" })
 ) {}
 
-/** The action that moves an install or revision plan out of a phase. */
+/** The action that continues an install or revision plan in this phase. */
 export const nextActionOf = (phase: InstallPlanPhase | RevisionPlanPhase): NextAction => {
   switch (phase) {
     case "reviewable":

@@ -7,7 +7,7 @@ export const InterfaceAccess = Schema.Struct({
   resourceUriInput: Schema.optionalKey(Schema.String)
 })
 
-/** An interface that a Capsule provides, materialised after an apply. */
+/** An Interface that a Capsule offers, materialised after an apply. */
 export class Interface extends Schema.Opaque<Interface>()(
   Schema.Struct({
     id: InterfaceId,
@@ -27,7 +27,7 @@ export class Interface extends Schema.Opaque<Interface>()(
   }).annotate({ identifier: "Interface" })
 ) {}
 
-/** A record, without values, of an Interface that could not be materialised. */
+/** An Interface that could not be materialised. Contains no values. */
 export const InterfaceMaterializationFailure = Schema.Struct({
   intentId: Schema.String,
   workspaceId: WorkspaceId,

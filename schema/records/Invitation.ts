@@ -4,28 +4,28 @@ import { Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * The proof of an account's address: the operator set it, or somebody opened a link mailed to it. Addresses verified by the
- * upstream provider are kept with the identity.
+ * How an account's address was verified: the operator entered it, or somebody opened a link that was mailed to it. An address
+ * verified by the upstream provider is stored with the identity instead.
  */
 export const AddressProof = Schema.Literals(["operator", "mail"])
 export type AddressProof = typeof AddressProof.Type
 
-/** Only a `pending` invitation can be accepted. `expired` is a pending invitation past its expiry. */
+/** Only a `pending` invitation can be accepted. `expired` is a pending invitation after its expiry. */
 export const InvitationStatus = Schema.Literals(["pending", "accepted", "declined", "revoked", "expired"])
 export type InvitationStatus = typeof InvitationStatus.Type
 
 export class Invitation extends Schema.Opaque<Invitation>()(
   Schema.Struct({
     id: InvitationId,
-    /** Absent when the invitation is only to the server. */
+    /** Absent for an invitation to the server alone. */
     workspaceId: Schema.optionalKey(WorkspaceId),
     role: Schema.optionalKey(Role),
-    /** Only an account that has verified this address may accept. */
+    /** If set, only an account with this verified address may accept. */
     email: Schema.optionalKey(Schema.String),
-    /** Only this account may accept. */
+    /** If set, only this account may accept. */
     subject: Schema.optionalKey(Subject),
     status: InvitationStatus,
-    /** Absent if the operator sent it. */
+    /** Absent if the operator created the invitation. */
     invitedBy: Schema.optionalKey(Subject),
     acceptedBy: Schema.optionalKey(Subject),
     createdAt: Timestamp,
@@ -34,17 +34,17 @@ export class Invitation extends Schema.Opaque<Invitation>()(
   }).annotate({ identifier: "Invitation" })
 ) {}
 
-/** The Workspace or server that a person joins by using the link. */
+/** The Workspace or server that a person joins with the link. */
 export class InvitationPreview extends Schema.Opaque<InvitationPreview>()(
   Schema.Struct({
     workspace: Schema.optionalKey(Schema.Struct({ handle: Schema.String, displayName: Schema.String })),
     role: Schema.optionalKey(Role),
     /** The invited address. */
     email: Schema.optionalKey(Schema.String),
-    /** Name of the person who sent the invitation; absent if the operator sent it. */
+    /** Name of the inviter; absent if the operator created the invitation. */
     invitedBy: Schema.optionalKey(Schema.String),
     expiresAt: Timestamp,
-    /** True if the link may create an account; otherwise its holder signs in to an existing account. */
+    /** True if the link may create an account. Otherwise its holder signs in to an existing one. */
     signUp: Schema.Boolean
   }).annotate({ identifier: "InvitationPreview" })
 ) {}

@@ -3,8 +3,8 @@ import { CapsuleId, LeftOverStateId, RunId, StateVersionId, Subject, WorkspaceId
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * The reason why a settlement did not accept the state. `handed_in`: an agent submitted it after its Run had already been given
- * up. `unknown`: a release that did not record reasons kept it.
+ * Why a settlement did not accept the state. `handed_in`: an agent submitted it after its Run had been given up. `unknown`: a
+ * release that did not record reasons kept it.
  */
 export const LeftOverReason = Schema.Literals([
   "lineage_changed",
@@ -15,7 +15,7 @@ export const LeftOverReason = Schema.Literals([
 ])
 export type LeftOverReason = typeof LeftOverReason.Type
 
-/** Conditions that prevent the adoption of a left-over state. */
+/** Why a left-over state cannot be adopted. */
 export const AdoptionProblemCode = Schema.Literals([
   "adopted",
   "discarded",
@@ -36,31 +36,31 @@ export class AdoptionProblem extends Schema.Opaque<AdoptionProblem>()(
 
 const by = Schema.optionalKey(Subject)
 
-/** A state that an apply left behind and its settlement did not accept. The state itself never leaves through the API. */
+/** A state that an apply left behind and its settlement did not accept. No response contains the state itself. */
 export class LeftOverState extends Schema.Opaque<LeftOverState>()(
   Schema.Struct({
     id: LeftOverStateId,
     workspaceId: WorkspaceId,
     capsuleId: CapsuleId,
-    /** The apply that left it behind. */
+    /** The apply that left the state behind. */
     runId: RunId,
     createdAt: Timestamp,
     status: Schema.Literals(["kept", "adopted", "discarded"]),
     reason: LeftOverReason,
     digest: Schema.String,
     sizeBytes: Schema.Int,
-    /** Absent, like `serial`, when it is not a complete state file. */
+    /** Absent, like `serial`, if it is not a complete state file. */
     lineage: Schema.optionalKey(Schema.String),
     serial: Schema.optionalKey(Schema.Int),
-    /** Absent when resources cannot be counted: the file is truncated, or the tool encrypted it. */
+    /** Absent if resources cannot be counted, because the file is truncated or the tool encrypted it. */
     resourceCount: Schema.optionalKey(Schema.Int),
-    /** The Capsule's state version, generation and epoch after the settlement. */
+    /** The Capsule's StateVersion, generation and epoch after the settlement. */
     base: Schema.Struct({
       stateVersionId: Schema.optionalKey(StateVersionId),
       stateGeneration: Schema.Int,
       executionAuthorityEpoch: Schema.Int
     }),
-    /** The conditions that currently prevent its adoption; empty if it can be adopted. */
+    /** Why the state cannot be adopted now; empty if it can be. */
     adoptionProblems: Schema.Array(AdoptionProblem),
     adoption: Schema.optionalKey(Schema.Struct({ at: Timestamp, by, stateVersionId: StateVersionId })),
     discard: Schema.optionalKey(Schema.Struct({ at: Timestamp, by }))

@@ -7,7 +7,7 @@ import { Timestamp } from "./Primitives.ts"
 import { PlanSummary } from "./PlanDetails.ts"
 import { RunType } from "./Run.ts"
 
-/** Kinds of things that need a person's attention. */
+/** The kinds of attention items. */
 export const NeedKind = Schema.Literals(needKinds)
 export type NeedKind = typeof NeedKind.Type
 
@@ -16,7 +16,7 @@ export type NeedGroup = typeof NeedGroup.Type
 
 export const NeedingCapsule = Schema.Struct({ id: CapsuleId, name: Schema.String, environment: Schema.String })
 
-/** The kinds of work that the service does later, after a commit. */
+/** The kinds of work that svc does after a commit. */
 export const StuckWorkKind = Schema.Literals([
   "install_plan",
   "revision_plan",
@@ -27,13 +27,13 @@ export const StuckWorkKind = Schema.Literals([
 ])
 export type StuckWorkKind = typeof StuckWorkKind.Type
 
-/** The Run that an entry concerns, without its evidence. */
+/** The Run of an entry, without its evidence. */
 export const NeedRun = Schema.Struct({
   id: RunId,
   type: RunType,
   planSummary: Schema.optionalKey(PlanSummary),
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
-  /** Number of changed resources that a drift check found. */
+  /** Number of resources in which a drift check found changes. */
   driftedResources: Schema.optionalKey(Schema.Int)
 })
 
@@ -45,22 +45,22 @@ export const NeedCommit = Schema.Struct({
 })
 
 /**
- * One entry in the attention list: one Capsule with all its reasons, several Capsules that wait for one commit, or something else
- * in the Workspace.
+ * An entry of the attention list: one Capsule with all its reasons, several Capsules that wait for the same commit, or something
+ * else in the Workspace.
  */
 export class Need extends Schema.Opaque<Need>()(
   Schema.Struct({
-    /** Identifies the entry for as long as it exists. */
+    /** Identifies the entry while it exists. */
     key: Schema.String,
     group: NeedGroup,
-    /** The worst reason. */
+    /** The most urgent reason. */
     kind: NeedKind,
     /** The Capsule's other reasons. */
     also: Schema.Array(NeedKind),
     since: Timestamp,
-    /** More than one only if all of them are waiting for the same new commit of a Source. */
+    /** Several only if all of them wait for the same new commit of a Source. */
     capsules: Schema.Array(NeedingCapsule),
-    /** For a failure: the Capsule has never been applied. */
+    /** True for a failure if the Capsule has never been applied. */
     neverApplied: Schema.optionalKey(Schema.Boolean),
     run: Schema.optionalKey(NeedRun),
     commit: Schema.optionalKey(NeedCommit),
@@ -73,30 +73,30 @@ export class Need extends Schema.Opaque<Need>()(
     sourceId: Schema.optionalKey(SourceId),
     sourceName: Schema.optionalKey(Schema.String),
     ref: Schema.optionalKey(Schema.String),
-    /** For work that keeps failing: its kind, and the id of the record that it concerns. */
+    /** For work that keeps failing: its kind, and the id of its record. */
     work: Schema.optionalKey(StuckWorkKind),
     recordId: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "Need" })
 ) {}
 
-/** Number of entries in each group, across all pages. */
+/** Number of entries in each group, on all pages. */
 export const NeedCounts = Schema.Record(NeedGroup, Schema.Int)
 
-/** Health of a Workspace's Capsules: each is counted once, by its worst reason. */
+/** The health of a Workspace's Capsules. Each counts once, by its most urgent reason. */
 export class CapsuleHealth extends Schema.Opaque<CapsuleHealth>()(
   Schema.Struct({
     /** Number of Capsules that are neither destroyed nor released. */
     capsules: Schema.Int,
-    /** Nothing is open, and the real resources either matched the state at the last comparison or have been applied since. */
+    /** Nothing is open, and the real resources matched the state in the last drift check or have been applied since. */
     healthy: Schema.Int,
     /** Nothing is open, but no drift check has compared the real resources with the state yet. */
     unchecked: Schema.Int,
-    /** Capsules that are waiting for a decision or a credential, have drifted, or have an update. */
+    /** Capsules that wait for a decision or a credential, have drifted, or have an update. */
     waiting: Schema.Int,
     failed: Schema.Int,
     notApplied: Schema.Int,
     disabled: Schema.Int,
-    /** `false` if the Workspace has more Capsules than were read; every count is then a lower bound. */
+    /** `false` if the Workspace has more Capsules than were read. All counts are then lower bounds. */
     complete: Schema.Boolean
   }).annotate({ identifier: "CapsuleHealth" })
 ) {}

@@ -1,8 +1,7 @@
-// Must not import Effect: the dashboard loads this module too.
+// Must not import Effect, because the dashboard also loads this module.
 
 /**
- * The kinds of attention items, worst first. The order determines the order of the list and the kind of an entry with several
- * reasons.
+ * The kinds of attention items, most urgent first. Lists use this order, and an entry with several reasons has the first kind.
  */
 export const needKinds = [
   "unknown_safety",
@@ -26,5 +25,5 @@ export const needKinds = [
   "connection_expiring"
 ] as const
 
-/** The list's headings, in the order of their kinds. */
+/** The headings of the list, in the order of their kinds. */
 export const needGroups = ["failed", "decision", "blocked", "drifted", "update", "expiring"] as const

@@ -1,7 +1,7 @@
-/** The registries of provider addresses without a registry: each tool has its default registry, with the same providers. */
+/** The registries of provider addresses without a host. Each tool has its own default registry, with the same providers. */
 export const defaultRegistryHosts = ["registry.opentofu.org", "registry.terraform.io"] as const
 
-/** The only stored spelling of a provider's address: lower case, without the host of a default registry. */
+/** Converts a provider address to the form that is stored: lower case, without the host of a default registry. */
 export const normaliseProviderAddress = (address: string): string => {
   const lower = address.toLowerCase()
   const host = defaultRegistryHosts.find((name) => lower.startsWith(`${name}/`))

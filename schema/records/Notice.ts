@@ -21,8 +21,8 @@ import { RunTrigger, RunType } from "./Run.ts"
 import { Role } from "./Workspace.ts"
 
 /*
- * The body of every notice: ids, names, counts, links and digests. Never the value of a variable, an Output or a resource, no line
- * of a log, no message of a tool, no secret.
+ * The bodies of notices contain ids, names, counts, links and digests. They never contain a secret, the value of a variable,
+ * Output or resource, a log line, or a message of a tool.
  */
 
 const Capsule = Schema.Struct({
@@ -36,7 +36,7 @@ const Run = Schema.Struct({
   id: RunId,
   type: RunType,
   trigger: RunTrigger,
-  /** The subject of the person or automation that started it; absent if the service started it. */
+  /** The subject of the person or automation that started it; absent if svc started it. */
   startedBy: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "NoticeRun" })
 
@@ -50,7 +50,7 @@ const Agent = Schema.Struct({ id: AgentId, name: Schema.String, pool: Schema.Str
   identifier: "NoticeAgent"
 })
 
-/** A code of an error; its message may quote a tool and is only in svc. */
+/** An error code. The message of the error may contain text of a tool, so it is shown only in svc. */
 const Code = Schema.String
 
 const planFields = {
@@ -61,7 +61,7 @@ const planFields = {
   commit: Schema.optionalKey(CommitId)
 }
 
-/** The people whose approval a plan waits for: so many members with at least this role, of this team if a rule names one. */
+/** Whose approval a plan waits for: this many members with at least this role, and of this team if the rule has one. */
 const AwaitedApproval = Schema.Struct({
   approvers: Schema.Int,
   role: Role,
@@ -93,7 +93,7 @@ const planDigest = "sha256:b15f86b43a22fe312ac3e0caa38fa7c48f9bdb4d465de74bc6e58
 const commit = "a71d259de1999001f769d739a17b09ff9cc5d9f9"
 const plan = { capsule, run: run("plan"), changes, planDigest, commit }
 
-/** A kind of notice: what it reports, the schema of its `data`, and an example. */
+/** A kind of notice: its description, the schema of its `data`, and an example. */
 interface Kind<D extends Schema.Codec<unknown, unknown>> {
   readonly summary: string
   readonly data: D
@@ -255,7 +255,7 @@ export const noticeKinds = {
   })
 } as const satisfies { readonly [K in SentNoticeKind]: Kind<Schema.Codec<unknown, unknown>> }
 
-/** The `data` of a notice as JSON, with the members of its schema only. */
+/** Encodes the `data` of a notice as JSON, with only the members of its schema. */
 export const noticeDataText = (type: SentNoticeKind, data: unknown): string => {
   const schema: Schema.Codec<unknown, unknown> = noticeKinds[type].data
   return JSON.stringify(Schema.encodeUnknownSync(schema)(data))
@@ -269,13 +269,13 @@ const identifierOf = (type: SentNoticeKind) =>
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join("")}Notice`
 
-/** A notice of this kind as the JSON format sends it. */
+/** The schema of a notice of this kind in the JSON format. */
 export const noticeSchema = <const K extends SentNoticeKind>(type: K) =>
   Schema.Struct({ ...SentNotice.fields, type: Schema.Literal(type), data: noticeKinds[type].data }).annotate({
     identifier: identifierOf(type)
   })
 
-/** An example of each kind, for the description of the API. */
+/** An example of each kind, for the API description. */
 export const noticeExample = (type: SentNoticeKind): Omit<SentNotice, "data"> & { readonly data: unknown } => ({
   type,
   id: NoticeId.make("ntc_36iahavuedikfba75omwzt4o"),
@@ -287,5 +287,5 @@ export const noticeExample = (type: SentNoticeKind): Omit<SentNotice, "data"> & 
   data: noticeKinds[type].example
 })
 
-/** The component of the description that a kind's body refers to. */
+/** The schema components of the API description for the bodies of notices. */
 export const noticeComponents = Struct.keys(noticeKinds).map((type) => ({ type, identifier: identifierOf(type) }))

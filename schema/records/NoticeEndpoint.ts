@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CapsuleId, NoticeDeliveryId, NoticeEndpointId, NoticeId, ProjectId, Subject, WorkspaceId } from "./Ids.ts"
 import { displayText, EnvironmentName, Timestamp } from "./Primitives.ts"
 
-/** Kinds of notice that an endpoint or a person chooses. More kinds may follow. */
+/** The kinds of notices to which an endpoint or a person can subscribe. More may be added. */
 export const NoticeKind = Schema.Literals([
   "run.waiting_approval",
   "run.approved",
@@ -27,11 +27,11 @@ export const NoticeKind = Schema.Literals([
 ]).annotate({ identifier: "NoticeKind" })
 export type NoticeKind = typeof NoticeKind.Type
 
-/** Kinds of notice that are sent: those that an endpoint chooses, and the test that a person requests. */
+/** The kinds of notices that are sent: those above, and the test that a person requests. */
 export const SentNoticeKind = Schema.Literals([...NoticeKind.literals, "endpoint.test"])
 export type SentNoticeKind = typeof SentNoticeKind.Type
 
-/** The form of a notice: signed JSON, or a message for a chat that accepts Slack's or Teams' form. */
+/** The format of a notice: signed JSON, or a chat message in the format of Slack or Teams. */
 export const NoticeFormat = Schema.Literals(["json", "slack", "teams"])
 export type NoticeFormat = typeof NoticeFormat.Type
 
@@ -39,21 +39,21 @@ export const NoticeEndpointState = Schema.Literals(["active", "disabled", "ended
 export type NoticeEndpointState = typeof NoticeEndpointState.Type
 
 /**
- * The reason why nothing is sent: `person` disabled it, deliveries failed for five days (`failing`), or the receiver answered that
- * it is gone (`gone`).
+ * Why an endpoint receives nothing: a `person` disabled it, deliveries failed for five days (`failing`), or the receiver
+ * responded that it is gone (`gone`).
  */
 export const NoticeEndpointReason = Schema.Literals(["person", "failing", "gone"])
 export type NoticeEndpointReason = typeof NoticeEndpointReason.Type
 
-/** Endpoints of one Workspace, and of the server. */
+/** Maximum number of endpoints of one Workspace, and of the server. */
 export const mostNoticeEndpoints = 20
 const mostFiltered = 100
 
 export const NoticeEndpointName = displayText(80)
 
 /**
- * Selects among the notices about Capsules; an absent list means all. Notices that concern no Capsule, such as those about a
- * Connection, are not filtered.
+ * Selects notices about Capsules. An absent list includes everything. Notices about something else, such as a Connection, are not
+ * filtered.
  */
 export class NoticeFilter extends Schema.Opaque<NoticeFilter>()(
   Schema.Struct({
@@ -69,7 +69,7 @@ export class NoticeFilter extends Schema.Opaque<NoticeFilter>()(
   }).annotate({ identifier: "NoticeFilter" })
 ) {}
 
-/** A receiver of notices. Its address is never returned, because the addresses of chats contain a secret; `host` is its origin. */
+/** A receiver of notices. Its URL is never returned, because URLs of chats contain a secret; `host` is its origin. */
 export class NoticeEndpoint extends Schema.Opaque<NoticeEndpoint>()(
   Schema.Struct({
     id: NoticeEndpointId,
@@ -77,20 +77,20 @@ export class NoticeEndpoint extends Schema.Opaque<NoticeEndpoint>()(
     workspaceId: Schema.optionalKey(WorkspaceId),
     name: Schema.String,
     format: NoticeFormat,
-    /** Scheme, host and port of the address. */
+    /** Scheme, host and port of the URL. */
     host: Schema.String,
     kinds: Schema.Array(NoticeKind),
     filter: NoticeFilter,
     state: NoticeEndpointState,
     reason: Schema.optionalKey(NoticeEndpointReason),
-    /** The time of the first failure after the last accepted delivery. */
+    /** The first failure after the last accepted delivery. */
     failingSince: Schema.optionalKey(Timestamp),
     lastAcceptedAt: Schema.optionalKey(Timestamp),
-    /** Deliveries that have not ended. */
+    /** Number of deliveries that have not ended. */
     waiting: Schema.Int,
-    /** Only for JSON: counts the secrets from 1. */
+    /** Version of the secret, from 1. Only for JSON. */
     secretVersion: Schema.optionalKey(Schema.Int),
-    /** Until then, deliveries also carry a signature with the previous secret. */
+    /** Until then, deliveries also have a signature with the previous secret. */
     formerSecretUntil: Schema.optionalKey(Timestamp),
     createdBy: Schema.optionalKey(Subject),
     createdAt: Timestamp,
@@ -98,7 +98,7 @@ export class NoticeEndpoint extends Schema.Opaque<NoticeEndpoint>()(
   }).annotate({ identifier: "NoticeEndpoint" })
 ) {}
 
-/** What a notice is about. Notices about the same subject arrive at an endpoint in order. */
+/** The subject of a notice. Notices about the same subject reach an endpoint in order. */
 export class NoticeSubject extends Schema.Opaque<NoticeSubject>()(
   Schema.Struct({
     kind: Schema.Literals([
@@ -118,15 +118,15 @@ export class NoticeSubject extends Schema.Opaque<NoticeSubject>()(
   }).annotate({ identifier: "NoticeSubject" })
 ) {}
 
-/** The body of a notice, whatever its kind; `data` has the schema of the kind. */
+/** The body of a notice. `data` has the schema of its kind. */
 export class SentNotice extends Schema.Opaque<SentNotice>()(
   Schema.Struct({
     type: SentNoticeKind,
-    /** The same as the header `webhook-id`: the same for every attempt and every replay. */
+    /** Equals the header `webhook-id`, for every attempt and replay. */
     id: NoticeId,
-    /** The time of what it reports. */
+    /** When the event happened. */
     timestamp: Timestamp,
-    /** Counts the notices about the subject to this endpoint, from 1: a higher one is newer. */
+    /** Number of the notice among those about the subject to this endpoint, from 1. A higher number is newer. */
     sequence: Schema.Int,
     /** Absent for notices about the server. */
     workspace: Schema.optionalKey(
@@ -135,7 +135,7 @@ export class SentNotice extends Schema.Opaque<SentNotice>()(
       })
     ),
     subject: NoticeSubject,
-    /** The page of the dashboard. */
+    /** The page in the dashboard. */
     url: Schema.String,
     data: Schema.Json
   }).annotate({ identifier: "SentNotice" })
@@ -143,11 +143,14 @@ export class SentNotice extends Schema.Opaque<SentNotice>()(
 
 /**
  * - `accepted`: any 2xx status
- * - `refused`: any other status; `redirected`: a redirect, which is never followed; `gone`: status 410, which ends the endpoint
+ * - `refused`: any other status
+ * - `redirected`: a redirect, which is never followed
+ * - `gone`: status 410, which ends the endpoint
  * - `timed_out`: no response within 15 seconds
- * - `unreachable`: no connection; `tls`: the receiver has no valid certificate
+ * - `unreachable`: no connection
+ * - `tls`: the receiver has no valid certificate
  * - `address_refused`: the name resolves to an address that the server does not contact
- * - `unreadable`: the stored address or secret could not be opened
+ * - `unreadable`: the stored URL or secret could not be decrypted
  */
 export const NoticeOutcome = Schema.Literals([
   "accepted",
@@ -167,7 +170,7 @@ export class NoticeAttempt extends Schema.Opaque<NoticeAttempt>()(
     number: Schema.Int,
     at: Timestamp,
     outcome: NoticeOutcome,
-    /** The HTTP status of the response, if there was a response. */
+    /** The HTTP status, if there was a response. */
     status: Schema.optionalKey(Schema.Int),
     milliseconds: Schema.Int
   }).annotate({ identifier: "NoticeAttempt" })
@@ -177,7 +180,7 @@ export class NoticeAttempt extends Schema.Opaque<NoticeAttempt>()(
  * - `waiting`: not sent yet, or the next attempt is due later
  * - `delivered`: the receiver accepted it
  * - `failed`: every attempt failed
- * - `dropped`: its endpoint was disabled or ended first, or too many deliveries were waiting
+ * - `dropped`: the endpoint was disabled or ended first, or too many deliveries were waiting
  */
 export const NoticeDeliveryStatus = Schema.Literals(["waiting", "delivered", "failed", "dropped"])
 export type NoticeDeliveryStatus = typeof NoticeDeliveryStatus.Type
@@ -188,7 +191,7 @@ const deliveryFields = {
   noticeId: NoticeId,
   kind: SentNoticeKind,
   subject: NoticeSubject,
-  /** Counts the notices about this subject to this endpoint, from 1. */
+  /** Number of the notice among those about this subject to this endpoint, from 1. */
   sequence: Schema.Int,
   status: NoticeDeliveryStatus,
   attempts: Schema.Int,
@@ -199,12 +202,12 @@ const deliveryFields = {
   endedAt: Schema.optionalKey(Timestamp)
 }
 
-/** One notice on its way to one endpoint. */
+/** The delivery of a notice to one endpoint. */
 export class NoticeDelivery extends Schema.Opaque<NoticeDelivery>()(
   Schema.Struct(deliveryFields).annotate({ identifier: "NoticeDelivery" })
 ) {}
 
-/** A delivery with its attempts, oldest first, and the notice as the JSON format sends it. */
+/** A delivery with its attempts, oldest first, and the notice in the JSON format. */
 export class NoticeDeliveryLog extends Schema.Opaque<NoticeDeliveryLog>()(
   Schema.Struct({
     ...deliveryFields,
@@ -213,10 +216,10 @@ export class NoticeDeliveryLog extends Schema.Opaque<NoticeDeliveryLog>()(
   }).annotate({ identifier: "NoticeDeliveryLog" })
 ) {}
 
-/** The kinds of notice that a person receives by mail, where a notice concerns them. */
+/** The kinds of notices that a person receives by mail, if a notice concerns them. */
 export class NoticeMails extends Schema.Opaque<NoticeMails>()(
   Schema.Struct({
-    /** `false` if the server sends no mail: the choice is kept, without effect. */
+    /** `false` if the server sends no mail. The choice is stored but has no effect. */
     sendsMail: Schema.Boolean,
     kinds: Schema.Array(NoticeKind)
   }).annotate({ identifier: "NoticeMails" })

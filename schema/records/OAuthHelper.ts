@@ -9,9 +9,7 @@ export const OAuthHelperId = Schema.String.check(
 ).pipe(Schema.brand("OAuthHelperId"))
 export type OAuthHelperId = typeof OAuthHelperId.Type
 
-/**
- * A way, declared by the operator, to obtain a Connection's credentials by having a person authorise access at another service.
- */
+/** An operator's declaration of a service at which a person can authorise access, so that svc gets a Connection's credentials. */
 export class OAuthHelper extends Schema.Opaque<OAuthHelper>()(
   Schema.Struct({
     id: OAuthHelperId,
@@ -25,7 +23,7 @@ export class OAuthHelper extends Schema.Opaque<OAuthHelper>()(
     authMode: Schema.String,
     /** The variables and files that the Connection sets. */
     valueNames: Schema.Array(Schema.String),
-    /** For a Git Connection: the only origins to which its values may be sent. */
+    /** For a Git Connection: the only origins to which it may be sent. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin))
   }).annotate({ identifier: "OAuthHelper" })
 ) {}

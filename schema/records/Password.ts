@@ -1,2 +1,2 @@
-/** Minimum length of a new password. The screens state it and the server enforces it; shorter passwords from earlier stay valid. */
+/** Minimum length of a new password, which screens show and the server enforces. Shorter existing passwords remain valid. */
 export const shortestPassword = 12

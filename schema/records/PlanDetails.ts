@@ -12,7 +12,7 @@ export class PlanSummary extends Schema.Opaque<PlanSummary>()(
   }).annotate({ identifier: "PlanSummary" })
 ) {}
 
-/** For a hidden value: states for each side if it is marked as sensitive. A side that does not exist has no field. */
+/** For a hidden value: whether each side is marked as sensitive. A side that does not exist is absent. */
 const sensitivity = {
   beforeSensitive: Schema.optionalKey(Schema.Boolean),
   afterSensitive: Schema.optionalKey(Schema.Boolean)
@@ -24,20 +24,20 @@ export const ChangedAttribute = Schema.Struct({
   after: Schema.optionalKey(Schema.Json),
   sensitive: Schema.optionalKey(Schema.Boolean),
   ...sensitivity,
-  /** True if only the apply will reveal the value. */
+  /** True if the value is known only after the apply. */
   unknown: Schema.optionalKey(Schema.Boolean),
-  /** Keys and positions of the parts of the value that only the apply will reveal. */
+  /** Keys and positions of the parts of the value that are known only after the apply. */
   unknownPaths: Schema.optionalKey(Schema.Array(Schema.Array(Schema.Union([Schema.String, Schema.Finite])))),
-  /** True if this change makes the tool replace the resource instead of updating it in place. */
+  /** True if this change makes the tool replace the resource instead of updating it. */
   forcesReplacement: Schema.optionalKey(Schema.Boolean)
 })
 
 export class ResourceChange extends Schema.Opaque<ResourceChange>()(
   Schema.Struct({
     address: Schema.String,
-    /** The key of an object that a replacement left behind; the change is to that object and not to the live one. */
+    /** The key of an object that a replacement left behind. The change affects that object instead of the live one. */
     deposed: Schema.optionalKey(Schema.String),
-    /** True if the tool replaces the object because it is marked as damaged. */
+    /** Set if the tool replaces the object because it is tainted. */
     tainted: Schema.optionalKey(Schema.Literal(true)),
     mode: Schema.String,
     type: Schema.String,
@@ -45,16 +45,16 @@ export class ResourceChange extends Schema.Opaque<ResourceChange>()(
     provider: Schema.String,
     actions: Schema.Array(Schema.String),
     reason: Schema.optionalKey(Schema.String),
-    /** Set if the resource already exists and this apply imports it; the id is the provider's, if known from the plan. */
+    /** Set if this apply imports an existing resource. `id` is the provider's id, if the plan contains it. */
     importing: Schema.optionalKey(Schema.Struct({ id: Schema.optionalKey(Schema.String) })),
-    /** The resource's previous address, if the plan moves it. */
+    /** The previous address of a resource that the plan moves. */
     previousAddress: Schema.optionalKey(Schema.String),
     changedAttributes: Schema.Array(ChangedAttribute),
     references: Schema.optionalKey(Schema.Array(ChangeReferences))
   }).annotate({ identifier: "ResourceChange" })
 ) {}
 
-/** An Output that the apply makes visible to readers of the Capsule, or hides from them. */
+/** An Output that the apply publishes or withdraws. */
 export const OutputPublication = Schema.Union([
   Schema.Struct({
     change: Schema.Literal("published"),
@@ -80,9 +80,9 @@ export class OutputChange extends Schema.Opaque<OutputChange>()(
     sensitive: Schema.Boolean,
     ...sensitivity,
     unknown: Schema.optionalKey(Schema.Boolean),
-    /** Present if the apply publishes or withdraws the Output. */
+    /** Set if the apply publishes or withdraws the Output. */
     publication: Schema.optionalKey(OutputPublication),
-    /** The reason why the value stays private even though the module does not mark it sensitive. */
+    /** Why the value remains private although the module does not mark it as sensitive. */
     reason: Schema.optionalKey(Schema.Literal("holds_secret")),
     /** With `reason`: the value that it repeats, such as `var.db.password`. */
     origins: Schema.optionalKey(Schema.Array(Schema.String))
@@ -92,10 +92,10 @@ export class OutputChange extends Schema.Opaque<OutputChange>()(
 /** `error`: the condition could not be evaluated. `unknown`: it depends on values that are known after the apply. */
 export const CheckStatus = Schema.Literals(["pass", "fail", "error", "unknown"])
 
-/** Conditions of the module as the plan evaluated them: of a check block, a resource, an Output or a variable. */
+/** A condition of the module as the plan evaluated it: of a check block, resource, Output or variable. */
 export class PlanCheck extends Schema.Opaque<PlanCheck>()(
   Schema.Struct({
-    /** The tool's word, such as `check`, `resource`, `output_value` or `var`. */
+    /** The tool's term, such as `check`, `resource`, `output_value` or `var`. */
     kind: Schema.String,
     address: Schema.String,
     status: CheckStatus,
@@ -103,22 +103,22 @@ export class PlanCheck extends Schema.Opaque<PlanCheck>()(
       Schema.Struct({
         address: Schema.String,
         status: CheckStatus,
-        /** The module's messages about conditions that failed. */
+        /** The module's messages for conditions that failed. */
         problems: Schema.optionalKey(Schema.Array(Schema.String))
       })
     )
   }).annotate({ identifier: "PlanCheck" })
 ) {}
 
-/** The findings of a plan or a drift check, item by item. Its size grows with the module, so lists of Runs do not contain it. */
+/** The detailed findings of a plan or drift check. Their size grows with the module, so lists of Runs omit them. */
 export class PlanDetails extends Schema.Opaque<PlanDetails>()(
   Schema.Struct({
     resourceChanges: Schema.optionalKey(Schema.Array(ResourceChange)),
     outputChanges: Schema.optionalKey(Schema.Array(OutputChange)),
-    /** Names of all Outputs that are public after the apply. The apply publishes no others. */
+    /** Names of all Outputs that are public after the apply. */
     publicOutputs: Schema.optionalKey(Schema.Array(Schema.String)),
     resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange)),
-    /** Absent for plans of earlier releases and for modules without conditions. */
+    /** Absent for plans from earlier releases, and for modules without conditions. */
     checks: Schema.optionalKey(Schema.Array(PlanCheck))
   })
 ) {}
@@ -128,8 +128,8 @@ export const planDetailNames = Struct.keys(PlanDetails.fields)
 const isNothing = (actions: ReadonlyArray<string>): boolean => actions.every((action) => action === "no-op")
 
 /**
- * True if an apply would change anything: objects, their addresses, Outputs, or who may see them. A plan that accepts drift
- * changes the state.
+ * Returns true if an apply would change anything: objects, their addresses, Outputs or who may see them. A plan that accepts
+ * drift changes the state.
  */
 export const changesSomething = ({
   outputChanges = [],

@@ -2,7 +2,7 @@ import { Schema, SchemaTransformation } from "effect"
 import { RepositoryFolder } from "../manifest/RelativePath.ts"
 import { visibleCharacter } from "./VisibleText.ts"
 
-/** ISO 8601 UTC with milliseconds, e.g. `2026-01-31T09:30:00.000Z`. */
+/** ISO 8601 in UTC with milliseconds, such as `2026-01-31T09:30:00.000Z`. */
 export const Timestamp = Schema.String.check(
   Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, {
     description: "an ISO 8601 UTC time with milliseconds"
@@ -10,7 +10,7 @@ export const Timestamp = Schema.String.check(
 )
 export type Timestamp = typeof Timestamp.Type
 
-/** A `Timestamp` from a client. Times are compared as strings, so the date must exist: no 30th of February. */
+/** A `Timestamp` from a client. Times are compared as strings, so the date must exist; for example, there is no 30 February. */
 export const GivenTime = Timestamp.check(
   Schema.makeFilter<string>(
     (text) => {
@@ -23,7 +23,7 @@ export const GivenTime = Timestamp.check(
   )
 )
 
-/** A `GivenTime` in a filter, which may also have whole-second precision: `2026-01-31T09:30:00Z`. */
+/** A `GivenTime` in a filter, which may also be given in seconds: `2026-01-31T09:30:00Z`. */
 export const AskedTime = Schema.String.pipe(
   Schema.decodeTo(
     GivenTime,
@@ -34,7 +34,7 @@ export const AskedTime = Schema.String.pipe(
   )
 )
 
-/** `sha256:` and 64 lower-case hex digits. */
+/** `sha256:` and 64 lower-case hexadecimal digits. */
 export const Sha256Digest = Schema.String.check(
   Schema.isPattern(/^sha256:[0-9a-f]{64}$/, { description: "sha256: followed by 64 hex digits" })
 )
@@ -47,8 +47,8 @@ export const CommitId = Schema.String.check(
 export type CommitId = typeof CommitId.Type
 
 /**
- * Display text entered by a person, such as a name: trimmed, visible, no control characters, no bidirectional controls. `max` counts
- * code points.
+ * Text that a person entered for display, such as a name: trimmed, visible, no control characters, no bidirectional controls.
+ * `max` is a number of code points.
  */
 export const displayText = (max: number) =>
   Schema.String.check(
@@ -61,7 +61,7 @@ export const displayText = (max: number) =>
     Schema.isPattern(visibleCharacter, { description: "text that is visible" })
   )
 
-/** Free text such as a comment; may contain line breaks. */
+/** Free text such as a comment. Line breaks are allowed. */
 export const freeText = (max: number) =>
   Schema.String.check(
     Schema.isMaxCodePoints(max),
@@ -78,7 +78,7 @@ export const requiredText = (max: number) =>
 export const RelativePath = RepositoryFolder.pipe(Schema.brand("RelativePath"))
 export type RelativePath = typeof RelativePath.Type
 
-/** A value as JSON; depth and size are bounded where the bytes are read. */
+/** A JSON value. Depth and size are limited when its bytes are read. */
 export const JsonValue = Schema.Json
 export type JsonValue = typeof JsonValue.Type
 

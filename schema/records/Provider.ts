@@ -3,7 +3,7 @@ import { GrantedUse } from "./ConnectionUse.ts"
 import { ConnectionId } from "./Ids.ts"
 import { GivenProviderAddress } from "./ProviderAddress.ts"
 
-/** One exact local-name/alias tuple of the selected root module. Bindings must match all three parts. */
+/** A provider requirement of the root module: provider, local name and alias. A binding must match all three. */
 export class ProviderRequirement extends Schema.Opaque<ProviderRequirement>()(
   Schema.Struct({
     provider: Schema.String,
@@ -35,7 +35,7 @@ export const requirementKey = (tuple: {
   readonly childAlias?: string | undefined
 }): string => JSON.stringify([tuple.provider, tuple.moduleLocalName, tuple.childAlias ?? null])
 
-/** Evidence for a Run: the Connection that met a requirement, without values (specification, Named states). */
+/** Evidence of a Run: the Connection for a requirement, without values (specification, Named states). */
 export class ProviderResolution extends Schema.Opaque<ProviderResolution>()(
   Schema.Struct({
     provider: Schema.String,
@@ -44,7 +44,7 @@ export class ProviderResolution extends Schema.Opaque<ProviderResolution>()(
     status: Schema.Literals(["resolved_provider_connection", "blocked_missing_connection", "blocked_policy"]),
     connectionId: Schema.optionalKey(ConnectionId),
     blockedReason: Schema.optionalKey(Schema.String),
-    /** The rule under which the Connection is used, and on whose authority. */
+    /** The rule that allows the use of the Connection, and the person whose authority is used. */
     use: Schema.optionalKey(GrantedUse),
     envNames: Schema.Array(Schema.String)
   }).annotate({ identifier: "ProviderResolution" })

@@ -1,7 +1,7 @@
 import { Schema, SchemaTransformation } from "effect"
 import { normaliseProviderAddress } from "./NormaliseProviderAddress.ts"
 
-/** A provider's address, in any spelling. */
+/** A provider address in any spelling. */
 export const GivenProviderAddress = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(512)).pipe(
   Schema.decodeTo(
     Schema.String,

@@ -3,7 +3,7 @@ import { OutputPublication } from "./PlanDetails.ts"
 import { BackupId, StateVersionId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** The position of a state, without its contents. */
+/** Identifies a state, without its contents. */
 const StateStanding = Schema.Struct({
   stateVersionId: StateVersionId,
   generation: Schema.Int,
@@ -11,7 +11,7 @@ const StateStanding = Schema.Struct({
   resourceCount: Schema.Int
 })
 
-/** A difference between the current configuration and the one in the backup, by name. Values are never shown. */
+/** A difference between the current configuration and that of the backup, by name. Values are never shown. */
 export class ConfigurationDifference extends Schema.Opaque<ConfigurationDifference>()(
   Schema.Struct({
     kind: Schema.Literals(["input", "provider", "output"]),
@@ -20,7 +20,7 @@ export class ConfigurationDifference extends Schema.Opaque<ConfigurationDifferen
   }).annotate({ identifier: "ConfigurationDifference" })
 ) {}
 
-/** One of the Capsule's pointers that the restore would move. */
+/** A pointer of the Capsule that the restore changes. */
 const MovedPointer = Schema.Struct({
   name: Schema.Literals(["installConfigId", "modulePath", "sourceSnapshotId", "ref", "path", "resolvedCommit", "tool"]),
   current: Schema.optionalKey(Schema.String),
@@ -28,16 +28,16 @@ const MovedPointer = Schema.Struct({
 })
 export type MovedPointer = typeof MovedPointer.Type
 
-/** Changes that restoring a backup makes, for the reviewers: positions and names, no values. */
+/** What restoring a backup changes, for reviewers: versions and names, no values. */
 export class RestoreEvidence extends Schema.Opaque<RestoreEvidence>()(
   Schema.Struct({
     backupId: BackupId,
     backupCreatedAt: Timestamp,
-    /** The current state; absent when the Capsule has none. */
+    /** The current state; absent if the Capsule has none. */
     current: Schema.optionalKey(StateStanding),
     /** The state in the backup. */
     restored: StateStanding,
-    /** The Capsule's position after the restore. */
+    /** The Capsule's state after the restore. */
     next: Schema.Struct({
       generation: Schema.Int,
       serial: Schema.Int,

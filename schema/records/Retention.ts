@@ -1,8 +1,8 @@
 import { Duration, Schema } from "effect"
 
 /**
- * One period, the records that expire or are removed after it, and the reason for its length. The operations page prints `what`
- * and `why`.
+ * A retention period: the records that expire or are removed after it, and the reason for its length. The operations page prints
+ * `what` and `why`.
  */
 export interface RetentionPeriod {
   readonly after: Duration.Duration
@@ -13,8 +13,8 @@ export interface RetentionPeriod {
 const period = (after: Duration.Duration, what: string, why: string): RetentionPeriod => ({ after, what, why })
 
 /**
- * Every period after which something expires or is removed, with the defaults of those that are settings (`svc serve --help`).
- * Everything else is kept: audit events, and left-over states until a person adopts or discards them.
+ * All periods after which something expires or is removed. For settings (`svc serve --help`), these are the defaults. Everything
+ * else is kept: audit events, and left-over states until a person adopts or discards them.
  */
 export const retention = {
   plan: period(
@@ -176,7 +176,7 @@ export const retention = {
   )
 } as const satisfies Readonly<Record<string, RetentionPeriod>>
 
-/** Kinds of record that are removed once nothing needs them. */
+/** The kinds of records that are removed once nothing needs them. */
 export const RetainedKindName = Schema.Literals([
   "plan_files",
   "run_events",
@@ -192,7 +192,7 @@ export const RetainedKindName = Schema.Literals([
 ])
 export type RetainedKindName = typeof RetainedKindName.Type
 
-/** The period of each kind. */
+/** The retention period of each kind. */
 export const periodOfKind = {
   plan_files: "planFile",
   run_events: "runEvent",
@@ -207,7 +207,7 @@ export const periodOfKind = {
   run_groups: "run"
 } as const satisfies Readonly<Record<RetainedKindName, keyof typeof retention>>
 
-/** The periods of several kinds. */
+/** The retention periods of the kinds above. */
 export type KindPeriod = (typeof periodOfKind)[RetainedKindName]
 
 const units = [
@@ -217,7 +217,7 @@ const units = [
   ["second", 1000]
 ] as const
 
-/** The period in words, in the largest unit that divides it evenly; from two days upwards, in days. */
+/** Formats a period in its largest unit without a remainder; from two days upwards in days. */
 const inWords = (after: Duration.Duration): string => {
   const millis = Duration.toMillis(after)
   const fits = units.find(([unit, size]) => millis % size === 0 && (unit !== "day" || millis > 2 * size))
@@ -226,7 +226,7 @@ const inWords = (after: Duration.Duration): string => {
   return `${count} ${unit}${count === 1 ? "" : "s"}`
 }
 
-/** The table for the operations page, in Markdown. */
+/** The table of the operations page in Markdown. */
 export const retentionTable = (): string =>
   [
     "| after | what ends or is removed | why |",

@@ -53,21 +53,18 @@ export const RunStatus = Schema.Literals([
 ])
 export type RunStatus = typeof RunStatus.Type
 
-/** The origin of a Run. */
+/** What started a Run. */
 export const RunTrigger = Schema.Literals(["user", "webhook", "schedule", "auto_update", "service"])
 export type RunTrigger = typeof RunTrigger.Type
 
 /**
- * The purpose of a plan, unless it is for the newest commit of the lane: `rollback` plans the revision and configuration of an
- * earlier StateVersion, `reconcile` reverts changes made outside svc, at the deployed revision, and `accept_drift` records them
- * in the state.
+ * The purpose of a plan that is not for the newest commit of the lane. `rollback`: plans the revision and configuration of an
+ * earlier StateVersion. `reconcile`: reverts drift at the deployed revision. `accept_drift`: records drift in the state.
  */
 export const PlanPurpose = Schema.Literals(["rollback", "reconcile", "accept_drift"])
 export type PlanPurpose = typeof PlanPurpose.Type
 
-/**
- * Kinds of Run that may change infrastructure, or read it in preparation for a change: a Capsule has at most one of them active.
- */
+/** Kinds of Runs that may change infrastructure, or read it for a change. A Capsule has at most one active Run of these kinds. */
 export const capsuleExclusiveTypes: ReadonlyArray<RunType> = [
   "plan",
   "apply",
@@ -85,12 +82,12 @@ export class RunDiagnostic extends Schema.Opaque<RunDiagnostic>()(
     address: Schema.optionalKey(Schema.String),
     path: Schema.optionalKey(Schema.String),
     line: Schema.optionalKey(Schema.Int),
-    /** Only for a plan that may not include objects that exist: the code that its approval has to acknowledge. */
+    /** Only on a plan that may not include existing objects: the code that an approval has to acknowledge. */
     code: Schema.optionalKey(UncertainCode)
   }).annotate({ identifier: "RunDiagnostic" })
 ) {}
 
-/** Levels of isolation between a Run and the machine, strongest first. `process` means no isolation. */
+/** Levels of isolation between a Run and the machine, strongest first. `process` means none. */
 export const SandboxLevel = Schema.Literals([
   "bubblewrap",
   "namespaces",
@@ -101,7 +98,7 @@ export const SandboxLevel = Schema.Literals([
 ])
 export type SandboxLevel = typeof SandboxLevel.Type
 
-/** Runs from older releases may have had their own user but no other isolation. */
+/** Runs from earlier releases may have had their own user but no other isolation. */
 export const RecordedSandboxLevel = Schema.Literals([...SandboxLevel.literals, "user"])
 export type RecordedSandboxLevel = typeof RecordedSandboxLevel.Type
 
@@ -115,11 +112,11 @@ export class ToolIdentity extends Schema.Opaque<ToolIdentity>()(
   Schema.Struct({ name: Schema.Literals(["opentofu", "terraform"]), version: Schema.String })
 ) {}
 
-/** The same shape and rules as in a manifest, regardless of the author. */
+/** The same structure and rules as in a manifest, whoever declares it. */
 export const SourceBuild = SourceBuildDeclaration.annotate({ identifier: "SourceBuild" })
 export type SourceBuild = typeof SourceBuild.Type
 
-/** Result of one post-apply check; `reason` describes the actual response without repeating it. */
+/** The result of a check after an apply. `reason` describes the response without quoting it. */
 export class PostApplyResult extends Schema.Opaque<PostApplyResult>()(
   Schema.Struct({
     name: Schema.String,
@@ -129,7 +126,7 @@ export class PostApplyResult extends Schema.Opaque<PostApplyResult>()(
   }).annotate({ identifier: "PostApplyResult" })
 ) {}
 
-/** A post-apply check that the operator requires, for the plan's reviewers. */
+/** A check after the apply that the operator requires. Shown to reviewers of the plan. */
 export class PlannedCheck extends Schema.Opaque<PlannedCheck>()(
   Schema.Struct({
     name: Schema.String,
@@ -153,18 +150,18 @@ export class OperatorEvidence extends Schema.Opaque<OperatorEvidence>()(
 ) {}
 
 /**
- * Addresses in the Capsule's application to which the identity provider redirects people, once an apply has registered them; for
- * the plan's reviewers.
+ * URLs in the Capsule's application to which the identity provider will redirect people, after the apply registers them. Shown to
+ * reviewers of the plan.
  */
 export class PlannedSignIn extends Schema.Opaque<PlannedSignIn>()(
   Schema.Struct({
     redirectUri: Schema.String,
-    /** Used after sign-out: the origin, and the operator's `postLogoutPaths` on it. */
+    /** URLs after signing out: the origin, and the operator's `postLogoutPaths` on it. */
     postLogoutRedirectUris: Schema.Array(Schema.String)
   }).annotate({ identifier: "PlannedSignIn" })
 ) {}
 
-/** An input that a dependency fills, and the difference from its value at the last apply. */
+/** An input that a dependency fills, and how it differs from the last apply. */
 export class InjectedInput extends Schema.Opaque<InjectedInput>()(
   Schema.Struct({
     input: Schema.String,
@@ -173,7 +170,7 @@ export class InjectedInput extends Schema.Opaque<InjectedInput>()(
   }).annotate({ identifier: "InjectedInput" })
 ) {}
 
-/** A commit on the Capsule's lane that is newer than the deployed one, which the Run uses. */
+/** A commit on the Capsule's lane that is newer than the deployed commit, which the Run uses. */
 export class NewerCommit extends Schema.Opaque<NewerCommit>()(
   Schema.Struct({
     ref: Schema.String,
@@ -182,44 +179,42 @@ export class NewerCommit extends Schema.Opaque<NewerCommit>()(
   }).annotate({ identifier: "NewerCommit" })
 ) {}
 
-/** Results of a finished phase, recorded for reviewers; every field is redacted before it is stored. */
+/** Evidence of a finished phase for reviewers. Every field is redacted before it is stored. */
 export class RunEvidence extends Schema.Opaque<RunEvidence>()(
   Schema.Struct({
     planSummary: Schema.optionalKey(PlanSummary),
     ...PlanDetails.fields,
     providerResolutions: Schema.optionalKey(Schema.Array(ProviderResolution)),
     diagnostics: Schema.optionalKey(Schema.Array(RunDiagnostic)),
-    /** Addresses that an interrupted apply began to change without reporting the end of the change. */
+    /** Addresses that an interrupted apply began to change without reporting an end. */
     possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)),
     tool: Schema.optionalKey(ToolIdentity),
     providerLockDigest: Schema.optionalKey(Schema.String),
     sourceBuild: Schema.optionalKey(SourceBuild),
-    /** The effect of the operator's base configuration on this Run. */
+    /** How the operator's base configuration affects this Run. */
     operatorConfig: Schema.optionalKey(OperatorEvidence),
     /**
-     * Only for plans and drift checks of a ref outside the reviewed refs: the private data that its code received, and the person
-     * who started it.
+     * Only for plans and drift checks of a ref that is not reviewed: the private data that its code received, and who started the
+     * Run.
      */
     openedForRef: Schema.optionalKey(OpenedForRef),
-    /** Only for drift checks and destroys, which use the deployed commit: the newer commit of the lane, if there is one. */
+    /** Only for drift checks and destroys, which use the deployed commit: a newer commit of the lane. */
     newerCommit: Schema.optionalKey(NewerCommit),
     /** Only for plans of a Capsule whose application has a sign-in. */
     signIn: Schema.optionalKey(PlannedSignIn),
-    /** Only for applies: results of the operator's post-apply checks. */
+    /** Only for applies: the results of the operator's checks. */
     postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
-    /** Only for plans: inputs from other Capsules whose value differs from that of the last apply. Values are not recorded. */
+    /** Only for plans: inputs from other Capsules whose value differs from the last apply. Values are not recorded. */
     injectedInputs: Schema.optionalKey(Schema.Array(InjectedInput)),
-    /**
-     * Only for plans after an apply: configured inputs whose value differs from that of the last apply. Values are not recorded.
-     */
+    /** Only for plans after an apply: configured inputs whose value differs from the last apply. Values are not recorded. */
     changedInputs: Schema.optionalKey(Schema.Array(InputChange)),
-    /** Only for the first plan on a state that was not committed by an apply of the Capsule. */
+    /** Only for the first plan on a state that no apply of the Capsule committed. */
     adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
-    /** Only for restores: the changes that the backup makes. */
+    /** Only for restores: what restoring the backup changes. */
     restore: Schema.optionalKey(RestoreEvidence),
     /** Only for drift checks: true if the real infrastructure differs from the state. */
     drifted: Schema.optionalKey(Schema.Boolean),
-    /** Only for drift checks and plans that accept drift: number of resources that differ. */
+    /** Only for drift checks and plans that accept drift: the number of resources that differ. */
     driftedResources: Schema.optionalKey(Schema.Int)
   })
 ) {}
@@ -246,17 +241,17 @@ export class Run extends Schema.Opaque<Run>()(
     baseStateGeneration: Schema.optionalKey(Schema.Int),
     planDigest: Schema.optionalKey(Schema.String),
     ...RunEvidence.fields,
-    /** The isolation of module code from the machine, and its network; recorded when the Run starts to execute a module. */
+    /** The isolation of module code from the machine, and its network. Recorded when the Run starts to execute a module. */
     isolation: Schema.optionalKey(RecordedSandboxLevel),
     network: Schema.optionalKey(RunNetwork),
-    /** The execution profile and its digest when the Run started; an apply requires the same profile and digest as its plan. */
+    /** The execution profile and its digest when the Run started. An apply requires the same profile and digest as its plan. */
     profile: Schema.optionalKey(Schema.String),
     profileDigest: Schema.optionalKey(Schema.String),
-    /** The agent pool that executes the Run; absent for Runs that the control plane executes. */
+    /** The pool of agents that executes the Run; absent for Runs on the control plane. */
     pool: Schema.optionalKey(Schema.String),
-    /** The agent that is executing it now. */
+    /** The agent that is executing the Run. */
     agentId: Schema.optionalKey(AgentId),
-    /** Time of that agent's last contact. A plan is abandoned after a minute, an apply only once its lease has expired. */
+    /** Time of the agent's last contact. A plan is given up after a minute, and an apply when its lease expires. */
     agentUnreachableSince: Schema.optionalKey(Timestamp),
     /** Present in responses for a single Run that an agent is executing. */
     agent: Schema.optionalKey(RunAgent),
@@ -270,10 +265,10 @@ export class Run extends Schema.Opaque<Run>()(
     trigger: RunTrigger,
     /** Set on plans and their applies. */
     purpose: Schema.optionalKey(PlanPurpose),
-    /** Set on a plan that accepts drift, and on its apply: it changes the state, and no object. */
+    /** Set on a plan that accepts drift, and on its apply. It changes the state but no object. */
     refreshOnly: Schema.optionalKey(Schema.Literal(true)),
     attempt: Schema.Int,
-    /** While queued: its position, and the reason why it waits. */
+    /** While queued: the position, and why the Run waits. */
     queue: Schema.optionalKey(QueuePlace),
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
     stateVersionId: Schema.optionalKey(StateVersionId),
@@ -283,12 +278,12 @@ export class Run extends Schema.Opaque<Run>()(
     startedAt: Schema.optionalKey(Timestamp),
     finishedAt: Schema.optionalKey(Timestamp),
     expiresAt: Schema.optionalKey(Timestamp),
-    /** The time at which retention removed the log. */
+    /** When retention removed the log. */
     logRemovedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "Run" })
 ) {}
 
-/** A Run as lists show it. Only a single Run includes the changes of its plan item by item. */
+/** A Run in a list. Only the response for a single Run includes its plan details. */
 export class ListedRun extends Schema.Opaque<ListedRun>()(
   Schema.Struct(Struct.omit(Run.fields, planDetailNames)).annotate({
     identifier: "ListedRun"
@@ -308,7 +303,7 @@ export class LatestRun extends Schema.Opaque<LatestRun>()(
   }).annotate({ identifier: "LatestRun" })
 ) {}
 
-/** A Run that belongs to a change: the Run that it was planned from, the plan that it replaced, or the Run that applied it. */
+/** A Run that belongs to a change: a sync or check before the plan, a plan that it replaced, or its apply. */
 export class FoldedRun extends Schema.Opaque<FoldedRun>()(
   Schema.Struct({
     /** The plan of the change. */

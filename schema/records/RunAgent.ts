@@ -3,10 +3,10 @@ import { AgentId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * The state that a running apply would lose with the agent's disk: any state newer than the one stored by the service.
+ * The state that a running apply would lose with the agent's disk: any state newer than the one that svc has stored.
  *
- * - `savedAt`, `savedSerial`: of the state that the service has stored; absent until the first
- * - `newestSerial`: of the newest state that the agent has reported; absent until the first, and after a restart until the agent
+ * - `savedAt`, `savedSerial`: the state that svc has stored; absent before the first
+ * - `newestSerial`: the newest state that the agent has reported; absent before the first, and after a restart until the agent
  *   reports it
  */
 export class SavedState extends Schema.Opaque<SavedState>()(
@@ -17,7 +17,7 @@ export class SavedState extends Schema.Opaque<SavedState>()(
   }).annotate({ identifier: "SavedState" })
 ) {}
 
-/** The agent that executes a Run, with the service's current information about it. */
+/** The agent that executes a Run, and what svc currently knows about it. */
 export class RunAgent extends Schema.Opaque<RunAgent>()(
   Schema.Struct({
     id: AgentId,
@@ -38,9 +38,9 @@ export class RunAgent extends Schema.Opaque<RunAgent>()(
           "While it is unreachable: about when the Run is given up. Until then the Capsule takes no other Run."
       })
     ),
-    /** For an apply: the time at which the start of its tool was recorded, before the tool starts. */
+    /** For an apply: when the start of its tool was recorded, before the tool starts. */
     startedAt: Schema.optionalKey(Timestamp),
-    /** For an apply whose tool may have been started. */
+    /** For an apply whose tool may have started. */
     state: Schema.optionalKey(SavedState)
   }).annotate({ identifier: "RunAgent" })
 ) {}

@@ -1,20 +1,20 @@
 import { Schema } from "effect"
 
-/** Limits that a Run can exceed, by error code. */
+/** The limits that a Run can exceed, by error code. */
 export const RunLimitCode = Schema.Literals([
   "memory_limit",
   "process_limit",
   "tmp_limit",
   "shm_limit",
   "folder_limit",
-  /** The disk was nearly full, and this Run used the most space. */
+  /** The disk was almost full, and this Run used the most space. */
   "disk_low"
 ])
 export type RunLimitCode = typeof RunLimitCode.Type
 
 /**
- * The network that a Run's programs can reach: with `isolated`, their own network, without the host's loopback and the forbidden
- * ranges; with `host`, the network of the machine itself.
+ * The network that a Run's programs can reach. `isolated`: their own network, without the host's loopback and the forbidden
+ * ranges. `host`: the network of the machine.
  */
 export const RunNetwork = Schema.Literals(["isolated", "host"])
 export type RunNetwork = typeof RunNetwork.Type

@@ -10,17 +10,17 @@ export class RunGroup extends Schema.Opaque<RunGroup>()(
     type: Schema.Literals(["update", "drift_check"]),
     status: Schema.Literals(["running", "waiting_approval", "succeeded", "failed", "cancelled"]),
     runIds: Schema.Array(RunId),
-    /** For an update: its Capsules in waves, consumers in a later wave than their producers. */
+    /** For an update: its Capsules in waves. Consumers are in a later wave than their producers. */
     waves: Schema.optionalKey(Schema.Array(RunWave)),
-    /** The reason why a person has to act before the next wave can be planned. */
+    /** Why a person has to act before the next wave can be planned. */
     heldReason: Schema.optionalKey(Schema.String),
     cancelReason: Schema.optionalKey(Schema.String),
-    /** The newer update of the Workspace that replaced this update. */
+    /** The newer update of the Workspace that replaced this one. */
     replacedBy: Schema.optionalKey(RunGroupId),
     createdAt: Timestamp,
     /**
-     * The time from which nothing in it could continue. An update with a failed Capsule stays open: it continues once the Capsule
-     * has been planned again.
+     * When nothing in the group could continue any more. An update with a failed Capsule remains open, because it continues after
+     * the Capsule has been planned again.
      */
     finishedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "RunGroup" })

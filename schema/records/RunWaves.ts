@@ -2,12 +2,12 @@ import { Schema } from "effect"
 import { CapsuleId, RunId } from "./Ids.ts"
 
 /**
- * A Capsule's progress in an update.
+ * The progress of a Capsule in an update.
  *
- * - `waiting`: waiting for the Capsules in `waitsFor`, or for its turn
+ * - `waiting`: waits for the Capsules in `waitsFor`, or for its turn
  * - `planning`: its plan is queued or running
- * - `waiting_approval`, `approved`: a person has to review the plan or apply it
- * - `left_out`: none of its inputs has changed; `reason` explains it
+ * - `waiting_approval`, `approved`: a person has to approve or apply the plan
+ * - `left_out`: none of its inputs has changed, see `reason`
  * - `failed`, `cancelled`: it was not updated; its consumers wait until it has been planned again and applied
  */
 export const WaveMemberState = Schema.Literals([
@@ -38,7 +38,7 @@ export class WaveMember extends Schema.Opaque<WaveMember>()(
   }).annotate({ identifier: "WaveMember" })
 ) {}
 
-/** Capsules that may be updated at the same time: all their inputs come from earlier waves. */
+/** Capsules that may be updated at the same time, because all their inputs come from earlier waves. */
 export class RunWave extends Schema.Opaque<RunWave>()(
   Schema.Struct({
     wave: Schema.Int,

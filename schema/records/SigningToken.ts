@@ -1,6 +1,6 @@
 /**
- * A webhook secret in the form in which GitLab accepts a signing token: Base64 with padding instead of Base64url. It is the same
- * secret, so a webhook may have either form.
+ * A webhook secret as a signing token for GitLab, which requires Base64 with padding instead of Base64url. The secret is the
+ * same, so a webhook may use either form.
  */
 export const signingTokenOf = (hookSecret: string): string =>
   `whsec_${hookSecret

@@ -3,16 +3,16 @@ import { CommitDescription } from "./Commit.ts"
 import { ConnectionId, RunId, SourceId, SourceSnapshotId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** `observe` (default) may start an auto-update evaluation of opted-in Capsules; `manual_plan` never does. */
+/** `observe` (the default) may trigger auto-update of Capsules that opted in; `manual_plan` never does. */
 export const SyncIntent = Schema.Literals(["observe", "manual_plan"])
 export type SyncIntent = typeof SyncIntent.Type
 
-/** The result of checking one ref and path of a Source: its default lane, and each lane that a Capsule has adopted. */
+/** The result of checking one ref and path of a Source: its default lane or a lane that a Capsule has adopted. */
 export class SourceLane extends Schema.Opaque<SourceLane>()(
   Schema.Struct({
     ref: Schema.String,
     path: Schema.String,
-    /** The ref's commit at the last successful check. */
+    /** The commit of the ref at the last successful check. */
     commit: Schema.optionalKey(Schema.String),
     commitDescription: Schema.optionalKey(CommitDescription),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
@@ -20,7 +20,7 @@ export class SourceLane extends Schema.Opaque<SourceLane>()(
     lastChangeAt: Schema.optionalKey(Timestamp),
     /** The error of the last check; absent after a success. */
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
-    /** The time of the next scheduled check; absent if `autoSync` is off. */
+    /** When the next scheduled check is due; absent if `autoSync` is off. */
     nextLookAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "SourceLane" })
 ) {}
@@ -34,24 +34,21 @@ export class Source extends Schema.Opaque<Source>()(
     defaultRef: Schema.String,
     defaultPath: Schema.String,
     /**
-     * Refs other than the default and the adopted lanes whose plans may open private inputs and state, no matter who starts them;
-     * set by owners and admins.
+     * Refs whose plans may open private inputs and state, whoever starts them, in addition to the default and adopted lanes. Set
+     * by owners and admins.
      */
     reviewedRefs: Schema.Array(Schema.String),
     authConnectionId: Schema.optionalKey(ConnectionId),
     autoSync: Schema.Boolean,
     status: Schema.Literals(["active", "disabled", "error"]),
     lastSyncedAt: Schema.optionalKey(Timestamp),
-    /** The version of the valid webhook secret: initially 1, incremented by every renewal. */
+    /** Version of the current webhook secret: initially 1, incremented by every renewal. */
     hookSecretVersion: Schema.Int,
-    /** The time at which that secret became valid. */
+    /** When that secret became valid. */
     hookSecretCreatedAt: Timestamp,
-    /** The default lane comes first. Present only in responses for a single Source; lists omit it. */
+    /** The default lane comes first. Present only in responses for a single Source. */
     lanes: Schema.optionalKey(Schema.Array(SourceLane)),
-    /**
-     * The time at which the Source was removed. It remains readable for the records that originate from it, but no longer starts
-     * anything.
-     */
+    /** When the Source was removed. It remains readable for records that refer to it, but starts nothing. */
     removedAt: Schema.optionalKey(Timestamp),
     createdAt: Timestamp,
     updatedAt: Timestamp
@@ -63,14 +60,17 @@ export const OmittedSnapshotEntry = Schema.Struct({
   kind: Schema.Literals(["symlink", "submodule", "special"])
 })
 
-/** The result of reading `.well-known/svc.json` in the repository root during a sync. The document itself is never returned. */
+/**
+ * The result of reading `.well-known/svc.json` in the root of the repository during a sync. The document itself is never
+ * returned.
+ */
 export class RepositoryManifestStatus extends Schema.Opaque<RepositoryManifestStatus>()(
   Schema.Struct({
     status: Schema.Literals(["absent", "valid", "invalid"]),
     digest: Schema.optionalKey(Schema.String),
     apiVersion: Schema.optionalKey(Schema.String),
     reason: Schema.optionalKey(Schema.String),
-    /** The edition of the rules that validated it; a newer edition validates it again. */
+    /** The number of the rules that validated it. Later rules validate it again. */
     rulesVersion: Schema.optionalKey(Schema.Int)
   })
 ) {}
@@ -96,7 +96,7 @@ export class SourceSnapshot extends Schema.Opaque<SourceSnapshot>()(
   }).annotate({ identifier: "SourceSnapshot" })
 ) {}
 
-/** The content of one file in a snapshot (specification, ruling 3). */
+/** The content of a file in a snapshot (specification, ruling 3). */
 export class SnapshotFile extends Schema.Opaque<SnapshotFile>()(
   Schema.Struct({
     kind: Schema.Literal("svc.source-snapshot-file@v1"),

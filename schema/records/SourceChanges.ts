@@ -8,8 +8,8 @@ export const mostChangedFiles = 300
 /**
  * The files of a Run's module that its commit changes.
  *
- * - `compared`: with the commit of the state that the Run started from
- * - `first`: nothing has been applied before, so everything is new
+ * - `compared`: compared with the commit of the state on which the Run is based
+ * - `first`: nothing was applied before, so everything is new
  * - `not_stored`: one of the two commits is no longer stored
  * - `no_source`: the Run has no commit
  */
@@ -17,7 +17,7 @@ export class SourceChanges extends Schema.Opaque<SourceChanges>()(
   Schema.Struct({
     runId: RunId,
     status: Schema.Literals(["compared", "first", "not_stored", "no_source"]),
-    /** The commit of the last apply when the Run started. */
+    /** The commit of the last apply before the Run started. */
     since: Schema.optionalKey(
       Schema.Struct({
         sourceSnapshotId: SourceSnapshotId,
@@ -25,9 +25,9 @@ export class SourceChanges extends Schema.Opaque<SourceChanges>()(
         commitDescription: Schema.optionalKey(CommitDescription)
       })
     ),
-    /** `source`: the exact files of the module could not be determined, so the list contains every file in the Source's folder. */
+    /** `source`: the exact files of the module are unknown, so every file in the Source's folder is listed. */
     scope: Schema.optionalKey(Schema.Literals(["module", "source"])),
-    /** The first 300, sorted by path. */
+    /** The first 300 files, sorted by path. */
     files: Schema.Array(
       Schema.Struct({ path: Schema.String, change: Schema.Literals(["added", "changed", "removed"]) })
     ),

@@ -6,11 +6,11 @@ import { PlanPurpose, Run, RunType } from "./Run.ts"
 const instance = {
   address: Schema.String,
   type: Schema.String,
-  /** The provider's address, such as `hashicorp/aws`. */
+  /** The address of the provider, such as `hashicorp/aws`. */
   provider: Schema.String,
-  /** The key of an object that is still waiting to be destroyed after it was replaced. */
+  /** The key of an object that was replaced and waits to be destroyed. */
   deposed: Schema.optionalKey(Schema.String),
-  /** True if the tool has marked it as damaged and will replace it. */
+  /** True if the tool has marked the object as tainted and will replace it. */
   tainted: Schema.optionalKey(Schema.Literal(true))
 }
 
@@ -18,25 +18,25 @@ const instance = {
 export class StateResource extends Schema.Opaque<StateResource>()(
   Schema.Struct({
     ...instance,
-    /** Absent if it is, or may be, a secret. */
+    /** Absent if it is or may be a secret. */
     id: Schema.optionalKey(Schema.String),
-    /** The Run that last changed it. The record of that Run may have been removed. */
+    /** The Run that last changed the resource. Its record may have been removed. */
     changedByRunId: RunId,
     changedAt: Timestamp,
-    /** The commit of that Run; absent once its record is gone. */
+    /** The commit of that Run; absent after its record has been removed. */
     commit: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "StateResource" })
 ) {}
 
-/** The kind of difference between two StateVersions. */
+/** How a resource or Output differs between two StateVersions. */
 const StateChange = Schema.Literals(["added", "removed", "changed"])
-/** A resource that `moved` may also have changed. */
+/** A resource that `moved` may have changed too. */
 const ObjectChange = Schema.Literals([...StateChange.literals, "moved"])
 const objectChange = {
   change: ObjectChange,
   /** For `moved`. */
   previousAddress: Schema.optionalKey(Schema.String),
-  /** Names of attributes, for `changed`, and for `moved` if any changed. */
+  /** Names of the changed attributes, for `changed` and `moved`. */
   changedAttributes: Schema.optionalKey(Schema.Array(Schema.String))
 }
 
@@ -55,7 +55,7 @@ export class OutputDifference extends Schema.Opaque<OutputDifference>()(
   })
 ) {}
 
-/** One page of the difference between two StateVersions of a Capsule. */
+/** A page of the differences between two StateVersions of a Capsule. */
 export class StateDifference extends Schema.Opaque<StateDifference>()(
   Schema.Struct({
     /** Absent for the first StateVersion. */
@@ -68,7 +68,7 @@ export class StateDifference extends Schema.Opaque<StateDifference>()(
   }).annotate({ identifier: "StateDifference" })
 ) {}
 
-/** The Run that changed a resource and its plan. Everything but the id is absent once their records have been removed. */
+/** The Run that changed a resource, and its plan. Only the id remains after their records have been removed. */
 export class ResourceChangeRun extends Schema.Opaque<ResourceChangeRun>()(
   Schema.Struct({
     id: RunId,
@@ -81,19 +81,19 @@ export class ResourceChangeRun extends Schema.Opaque<ResourceChangeRun>()(
     /** The person who requested the plan. */
     plannedBy: Schema.optionalKey(Schema.String),
     plannedAt: Schema.optionalKey(Timestamp),
-    /** Absent for a plan that the service approved itself. */
+    /** Absent if svc itself approved the plan. */
     approvedBy: Run.fields.approvedBy,
     approvedAt: Run.fields.approvedAt
   }).annotate({ identifier: "ResourceChangeRun" })
 ) {}
 
-/** One change in the history of a resource. */
+/** A change in the history of a resource. */
 export class ResourceEvent extends Schema.Opaque<ResourceEvent>()(
   Schema.Struct({
     ...objectChange,
-    /** True if the change left the object marked as damaged. */
+    /** True if the change left the object tainted. */
     tainted: Schema.optionalKey(Schema.Literal(true)),
-    /** The generation of the state that contains it. */
+    /** Generation of the state with this change. */
     generation: Schema.Int,
     at: Schema.optionalKey(Timestamp),
     run: ResourceChangeRun
@@ -103,10 +103,10 @@ export class ResourceEvent extends Schema.Opaque<ResourceEvent>()(
 /** A difference between the real resource and the current state. */
 export class ResourceDrift extends Schema.Opaque<ResourceDrift>()(
   Schema.Struct({
-    /** The drift check that found it. */
+    /** The drift check that found the difference. */
     runId: RunId,
     at: Schema.optionalKey(Timestamp),
-    /** The difference that the check found: `update`, `delete`. */
+    /** The actions that the check reported, such as `update` or `delete`. */
     actions: Schema.Array(Schema.String),
     changedAttributes: Schema.Array(Schema.String)
   }).annotate({ identifier: "ResourceDrift" })

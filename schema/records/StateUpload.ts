@@ -3,12 +3,12 @@ import { ImportedFrom } from "./ImportedFrom.ts"
 import { StateUploadId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** A complete digest in lower-case hexadecimal digits. */
+/** A SHA-256 digest in lower-case hexadecimal digits. */
 export const Sha256 = Schema.String.check(
   Schema.isPattern(/^[0-9a-f]{64}$/, { description: "a SHA-256 digest of 64 lower-case hexadecimal digits" })
 )
 
-/** An uploaded state that is waiting for its install. The state itself never leaves through the API. */
+/** An uploaded state that waits for its install. No response contains the state itself. */
 export class StateUpload extends Schema.Opaque<StateUpload>()(
   Schema.Struct({
     id: StateUploadId,
@@ -17,14 +17,14 @@ export class StateUpload extends Schema.Opaque<StateUpload>()(
     sizeBytes: Schema.Int,
     lineage: Schema.String,
     serial: Schema.Int,
-    /** Instances of managed resources. */
+    /** Number of instances of managed resources. */
     resourceCount: Schema.Int,
-    /** The version of the tool that wrote the state; absent when the state does not specify it. */
+    /** The version of the tool that wrote the state; absent if the state does not contain it. */
     toolVersion: Schema.optionalKey(Schema.String),
     /** For a state from another installation's backup. */
     importedFrom: Schema.optionalKey(ImportedFrom),
     createdAt: Timestamp,
-    /** The time at which it is erased unless an install accepts it before. */
+    /** When the upload is erased, unless an install takes it over before. */
     expiresAt: Timestamp
   }).annotate({ identifier: "StateUpload" })
 ) {}
@@ -36,7 +36,8 @@ const Address = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10
  * The uploaded state that an install takes over.
  *
  * - `sha256`: digest of the file that the owner intends to use
- * - `undeclared`: resources in the state that the module does not declare, as confirmed by the owner: the plan will destroy them
+ * - `undeclared`: resources in the state that the module does not declare, and that the plan will destroy, as confirmed by the
+ *   owner
  */
 export class AdoptedUpload extends Schema.Opaque<AdoptedUpload>()(
   Schema.Struct({

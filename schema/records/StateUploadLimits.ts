@@ -1,7 +1,7 @@
-// Must not import Effect: the dashboard loads this module too.
+// Must not import Effect, because the dashboard also loads this module.
 
-/** The maximum size of a state that can be taken over. */
+/** Maximum size in bytes of a state to take over. */
 export const mostStateBytes = 32 * 1024 * 1024
 
-/** The largest sealed backup that can be imported. It contains every retained state of the Capsule, encoded twice. */
+/** Maximum size in bytes of a sealed backup to import. It contains all retained states of the Capsule, encoded twice. */
 export const mostBackupFileBytes = 128 * 1024 * 1024

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CapsuleId, LeftOverStateId, RunId, StateUploadId, StateVersionId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** One committed state. The state itself never leaves through the API. */
+/** A committed state. No response contains the state itself. */
 export class StateVersion extends Schema.Opaque<StateVersion>()(
   Schema.Struct({
     id: StateVersionId,
@@ -14,18 +14,18 @@ export class StateVersion extends Schema.Opaque<StateVersion>()(
     resourceCount: Schema.Int,
     createdByRunId: RunId,
     createdAt: Timestamp,
-    /** True if it comes from an apply that did not succeed. */
+    /** True if the apply did not succeed. */
     partial: Schema.Boolean,
-    /** The left-over state that it was adopted from; absent when an apply committed it. */
+    /** The left-over state that was adopted; absent if an apply committed the state. */
     adoptedFrom: Schema.optionalKey(LeftOverStateId),
-    /** `adopted`: the install of the Capsule took it over. */
+    /** `adopted`: taken over when the Capsule was installed. */
     origin: Schema.Literals(["run", "left_over", "adopted"]),
     /** The upload that the install took over. */
     stateUploadId: Schema.optionalKey(StateUploadId)
   }).annotate({ identifier: "StateVersion" })
 ) {}
 
-/** A public Output; sensitive ones are absent everywhere. */
+/** A public Output. Sensitive Outputs are never returned. */
 export class Output extends Schema.Opaque<Output>()(
   Schema.Struct({
     name: Schema.String,

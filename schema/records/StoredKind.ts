@@ -1,5 +1,5 @@
 import { Schema } from "effect"
 
-/** Kinds of stored data, under the names used by `/metrics` and by a Workspace's usage. */
+/** The kinds of stored data, as used in `/metrics` and in the usage of a Workspace. */
 export const StoredKind = Schema.Literals(["logs", "events", "plans", "states", "snapshots", "backups", "history"])
 export type StoredKind = typeof StoredKind.Type

@@ -4,8 +4,8 @@ import { EnvironmentName, Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * A role of a team's members for the Capsules of a Project and environment; without a Project or environment, the role applies to
- * all Projects or environments. The role only adds to the member's role in the Workspace.
+ * A role that a team has for the Capsules of a Project and environment, or of all of them if absent. It only adds to a member's
+ * role in the Workspace.
  */
 export class TeamGrant extends Schema.Opaque<TeamGrant>()(
   Schema.Struct({
@@ -17,7 +17,7 @@ export class TeamGrant extends Schema.Opaque<TeamGrant>()(
   }).annotate({ identifier: "TeamGrant" })
 ) {}
 
-/** The roles that a team can grant. */
+/** Maximum number of grants of a team. */
 export const mostGrants = 50
 
 export const TeamName = Schema.String.check(
@@ -26,7 +26,7 @@ export const TeamName = Schema.String.check(
   })
 )
 
-/** A named group of members of a Workspace. Joining a team does not make anyone a member of the Workspace. */
+/** A named group of members of a Workspace. Only members of the Workspace can be in a team. */
 export class Team extends Schema.Opaque<Team>()(
   Schema.Struct({
     id: TeamId,

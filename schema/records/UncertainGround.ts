@@ -1,18 +1,18 @@
 import { Schema } from "effect"
 
 /**
- * Reasons why the objects of a Capsule are uncertain. `left_over_state`: an apply left a state behind that is not the Capsule's.
+ * Why it is uncertain which objects a Capsule has. `left_over_state`: an apply left a state that is not the Capsule's.
  * `handed_in_state`: an agent submitted the state of a Run that had been given up. `possibly_created`: an apply that did not
- * finish may have created objects that its state does not contain.
+ * finish may have created objects that are not in its state.
  */
 export const UncertainCode = Schema.Literals(["left_over_state", "handed_in_state", "possibly_created"])
 export type UncertainCode = typeof UncertainCode.Type
 
-/** A reason why a plan may not include objects that exist. The approval of the plan has to acknowledge its code. */
+/** A reason why objects may exist that a plan does not include. The approval of the plan has to acknowledge its code. */
 export class Uncertainty extends Schema.Opaque<Uncertainty>()(
   Schema.Struct({
     code: UncertainCode,
-    /** The objects that may exist, and the way to settle it. */
+    /** Which objects may exist, and how to resolve it. */
     message: Schema.String,
     /** True if an approval of this plan has acknowledged it. */
     acknowledged: Schema.Boolean

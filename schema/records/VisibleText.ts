@@ -1,21 +1,21 @@
-// Format characters (zero-width, bidirectional), fillers, and separators that break a line. Variation selectors after a picture
-// and the joiners inside a picture are visible, so they are not in this list.
+// Format characters (zero-width, bidirectional), fillers, and separators that break lines. Variation selectors after an emoji and
+// joiners inside an emoji are visible, so they are not included.
 const invisible =
   /(?<!\p{Extended_Pictographic})[\ufe0e\ufe0f]|(?<!\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)\u200d|\u200d(?!\p{Extended_Pictographic})|(?![\ufe0e\ufe0f\u200d])[\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu
 
-// Recognises most text quickly.
+// A fast check that succeeds for most text.
 const ascii = /^[\0-\x7f]*$/
 
 const spelled = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
 
 /**
- * Shows text from others as a reader sees it: a character that is invisible or changes the order of the others is spelled out, as
- * U+202E, so that two texts that differ look different.
+ * Makes text from others safe to show: replaces characters that are invisible or reorder text by their code, such as U+202E, so
+ * that different texts look different.
  */
 export const visibleText = (text: string): string => (ascii.test(text) ? text : text.replace(invisible, spelled))
 
-/** JSON with the same characters escaped: a program reads the same value, and a person sees the characters. */
+/** Escapes the same characters in JSON. Programs read the same value, and people see the characters. */
 export const visibleJson = (json: string): string =>
   ascii.test(json)
     ? json
@@ -25,8 +25,8 @@ export const visibleJson = (json: string): string =>
           .join("")
       )
 
-/** A visible character: text without such a character looks empty. */
+/** A visible character. Text without one looks empty. */
 export const visibleCharacter = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u
 
-/** True if the text looks empty: it has only white space and invisible characters, or nothing. */
+/** Returns true if the text looks empty, because it contains only whitespace and invisible characters or nothing. */
 export const isInvisible = (text: string): boolean => !visibleCharacter.test(text)

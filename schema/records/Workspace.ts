@@ -4,14 +4,14 @@ import { WorkspaceDriftChecks } from "./DriftChecks.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * viewer reads; member also plans; admin also approves, applies, and manages connections and members; owner can do everything.
+ * viewer reads; member also plans; admin also approves, applies, and manages connections and members; owner may do everything.
  */
 export const Role = Schema.Literals(["owner", "admin", "member", "viewer"])
 export type Role = typeof Role.Type
 
 const rank: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 }
 
-/** True if `role` includes everything that `required` allows. */
+/** Returns true if `role` includes all permissions of `required`. */
 export const roleAtLeast = (role: Role, required: Role): boolean => rank[role] >= rank[required]
 
 export const WorkspaceHandle = Schema.String.check(
@@ -20,7 +20,7 @@ export const WorkspaceHandle = Schema.String.check(
   })
 )
 
-/** While set, nothing is planned or applied without a person; Source checks continue. */
+/** While set, svc plans and applies nothing without a person. Source checks continue. */
 export class AutomationPause extends Schema.Opaque<AutomationPause>()(
   Schema.Struct({
     at: Timestamp,
@@ -39,7 +39,7 @@ export class Workspace extends Schema.Opaque<Workspace>()(
     /** The caller's role. */
     role: Role,
     archivedAt: Schema.optionalKey(Timestamp),
-    /** Absent while automation is running. */
+    /** Absent while automation is not paused. */
     automationPause: Schema.optionalKey(AutomationPause),
     driftChecks: WorkspaceDriftChecks,
     createdAt: Timestamp,
@@ -47,11 +47,11 @@ export class Workspace extends Schema.Opaque<Workspace>()(
   }).annotate({ identifier: "Workspace" })
 ) {}
 
-/** Only `active` gives access. `unconfirmed`: restored from a backup and not yet confirmed by the operator. */
+/** Only `active` grants access. `unconfirmed`: restored from a backup and not confirmed by the operator yet. */
 export const MemberStatus = Schema.Literals(["active", "invited", "suspended", "unconfirmed"])
 export type MemberStatus = typeof MemberStatus.Type
 
-/** An `automation` never signs in: it acts through tokens that owners and admins of its Workspace create for it. */
+/** An `automation` never signs in. It uses tokens that owners and admins of its Workspace create. */
 export const SubjectKind = Schema.Literals(["person", "automation"])
 export type SubjectKind = typeof SubjectKind.Type
 

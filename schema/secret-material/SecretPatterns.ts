@@ -1,9 +1,9 @@
 /*
- * Each pattern recognises the minimum that identifies its form, using exact or small counts, so a scan takes time proportional to
- * the text, however hostile it is.
+ * Each pattern matches the minimum that identifies its form, with exact or small repetition counts. The time of a scan is
+ * therefore proportional to the text, even if it is hostile.
  */
 
-/** Keys with an issuer's prefix. */
+/** Keys with a prefix of their issuer. */
 const prefixedKeys: ReadonlyArray<RegExp> = [
   /\b(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z0-9]{16}/,
   /\b(?:gh[oprsu]_|github_pat_)[A-Za-z0-9]{10}/,
@@ -37,10 +37,10 @@ const technicalTerm =
 const descriptor =
   "-(?:style|like|compatible|based|encoded|prefixed|formatted|issued|bit|byte|digit|char|character|letter|word)s?"
 
-/** Words that contain a digit but are still prose: `v2-style`, `40-character`, `s3-compatible`. */
+/** Words that contain a digit but are prose: `v2-style`, `40-character`, `s3-compatible`. */
 const prose = `(?!(?:${technicalTerm}${proseWords}|v?\\d{1,4}(?:\\.\\d{1,3}){0,2}${proseWords}${descriptor}|v\\d{1,2}(?:\\.\\d{1,2})?(?:-[a-z]{2,14}){1,3}(?=[ \\t]+[a-z]{2}))(?![\\w+/=-]))`
 
-/** Authorization header values. A scheme followed by plain words is prose. */
+/** Values of Authorization headers. A scheme followed by plain words is prose. */
 const headerForms: ReadonlyArray<RegExp> = [
   new RegExp(`\\bbearer[ \\t]{1,4}${prose}(?=[A-Za-z._~+/=-]{0,64}[0-9])[A-Za-z0-9._~+/=-]{8}`, "i"),
   /\bbearer[ \t]{1,4}[A-Za-z0-9._~+/=-]{20}/i,
@@ -58,7 +58,7 @@ const assigned = (value: RegExp | string) =>
 /** `name=value`, `name: value` and `--name value`. References such as `$NAME` are not values. */
 const assignments: ReadonlyArray<RegExp> = [
   assigned(/=(?![=>])[ \t]{0,4}["']?[^\s"'<>{}$%.*=,;&][^\s"'<>{}]{2}/),
-  // A colon often precedes prose, so the value must look like a credential: letters with digits, or long enough.
+  // Prose often follows a colon, so the value must look like a credential: letters with digits, or long enough.
   assigned(
     `:[ \\t]{0,4}["']?(?!base64|oauth|sha[0-9]|utf-?8|rsa|ed25519|https?)${prose}(?=[!-~]{0,12}[0-9])(?=[!-~]{0,12}[A-Za-z])[!#%&(-;=?-z|~]{6}`
   ),
@@ -68,6 +68,6 @@ const assignments: ReadonlyArray<RegExp> = [
 
 export const secretPatterns: ReadonlyArray<RegExp> = [...prefixedKeys, ...headerForms, ...assignments]
 
-/** Record ids of a control plane: they refer to authority that a repository does not have. */
+/** Record ids of a control plane, which refer to authority that a repository does not have. */
 export const hostAuthorityPattern =
   /\b(?:ws|mbr|prj|src|snap|rep|cap|icfg|ipl|rpl|run|rgrp|sv|out|conn|pb|oshare|dep|ifc|ifb|act|pat|bkp)_(?=[a-z0-9]{0,15}[0-9])[a-z0-9]{16}/

@@ -27,7 +27,7 @@ const isPlainText = (text: string): boolean => {
   return text.length > 0
 }
 
-/** The plain ASCII text that a run of characters encodes in base64 or base64url, or `undefined`. */
+/** Decodes base64 or base64url; `undefined` unless the result is plain ASCII. */
 const decodeBase64 = (run: string): string | undefined => {
   const whole = run.length % 4 === 1 ? run.slice(0, -1) : run
   const decoded = Result.try(() => atob(whole.replaceAll("-", "+").replaceAll("_", "/")))
@@ -46,8 +46,8 @@ const base64Texts = (text: string): ReadonlyArray<string> => {
 const maxLayers = 3
 
 /**
- * The folded text and whatever it contains in percent-encoding or base64, up to three encodings deep. Every layer is shorter than
- * the one it came from, so the total cost is a small multiple of the text.
+ * The folded text, and the text in it that is percent-encoded or base64-encoded, up to three times. Each layer is shorter than
+ * the previous one, so the total cost is a small multiple of the text.
  */
 const textLayers = (text: string): ReadonlyArray<string> => {
   const layers: Array<string> = []
@@ -64,7 +64,10 @@ const textLayers = (text: string): ReadonlyArray<string> => {
 
 const authorityEnd = /[/?#\s"'<>\\|(){}[\]]/
 
-/** `scheme://user:password@host`, and over HTTP any user information at all, since a token is often used as the user name. */
+/**
+ * Returns true for `scheme://user:password@host`, and over HTTP for any user information, because tokens are often used as the
+ * user name.
+ */
 const hasUriCredentials = (text: string): boolean => {
   for (let at = text.indexOf("://"); at !== -1; at = text.indexOf("://", at + 3)) {
     const rest = text.slice(at + 3, at + 3 + 1024)
@@ -80,7 +83,7 @@ const hasUriCredentials = (text: string): boolean => {
 
 const tokenRuns = /[A-Za-z0-9_.-]{20,}/g
 
-/** A JSON Web Token: a base64url-encoded object, a dot, and more base64url. */
+/** Returns true for a JSON Web Token: a base64url-encoded object, a dot, and more base64url. */
 const hasJsonWebToken = (text: string): boolean => {
   if (!text.includes("eyJ")) return false
   return (text.match(tokenRuns) ?? []).some((run) => {
@@ -98,9 +101,9 @@ const isSecretText = (text: string) =>
 export type ForbiddenMaterial = "secret_material" | "host_authority_material"
 
 /**
- * Recognises known credential forms (key prefixes, bearer and assignment forms, private keys, URI credentials) and ids of host
- * records, even when hidden by invisible characters, lookalikes, percent-encoding and base64. Prose that mentions a token or a
- * password passes. Costs a small multiple of the length of the text.
+ * Detects known forms of credentials (key prefixes, bearer values, assignments, private keys, credentials in URIs) and ids of
+ * host records, even if they are disguised by invisible characters, lookalikes, percent-encoding or base64. Prose that mentions a
+ * token or password is allowed. The cost is a small multiple of the text.
  */
 export const forbiddenMaterial = (text: string): ForbiddenMaterial | undefined => {
   const layers = textLayers(text)
@@ -128,8 +131,8 @@ const findWithin = (
 }
 
 /**
- * The indexes of the first `limit` strings that contain forbidden material. No form spans lines, so many strings are scanned at
- * once and only a group with a finding is divided: any number of clean strings costs one pass.
+ * The indexes of the first `limit` strings with forbidden material. Forms never span lines, so many strings are scanned together
+ * and only groups with a finding are divided: any number of clean strings costs one pass.
  */
 export const findForbiddenTexts = (
   texts: ReadonlyArray<string>,

@@ -1,4 +1,4 @@
-/** Characters of other scripts that look like the ASCII characters of a key. */
+/** Characters of other scripts that look like ASCII characters. */
 const lookalikes: ReadonlyMap<string, string> = new Map(
   Object.entries({
     a: "аαɑ",
@@ -58,8 +58,8 @@ const beyondAscii = /[^\t\n\r -~]/
 const invisible = /\p{Default_Ignorable_Code_Point}/gu
 
 /**
- * Folds text so that anything that looks like an ASCII key becomes one: compatibility forms (full width, mathematical) and
- * lookalikes become ASCII, and invisible characters disappear. For recognition only, never for display.
+ * Converts everything that looks like an ASCII key to ASCII: compatibility forms (full width, mathematical) and lookalikes are
+ * replaced, and invisible characters removed. For detection only, never for display.
  */
 export const foldText = (text: string): string => {
   if (!beyondAscii.test(text)) return text

@@ -1,4 +1,4 @@
-/** Accounts, their ways to sign in, and their tokens. Every bearer secret is stored only as its SHA-256. */
+/** Accounts, their sign-in methods and tokens. Every bearer secret is stored only as its SHA-256. */
 export const accountTables: ReadonlyArray<string> = [
   `CREATE TABLE users (
     subject TEXT PRIMARY KEY NOT NULL,
@@ -50,7 +50,7 @@ export const accountTables: ReadonlyArray<string> = [
     last_used_at TEXT
   )`,
   `CREATE INDEX access_tokens_by_subject ON access_tokens (subject, created_at, token_id)`,
-  // Opaque OAuth access tokens from the issuer: checked for collisions together with sessions and personal tokens.
+  // Opaque OAuth access tokens of the issuer. They are checked for collisions with sessions and personal tokens.
   `CREATE TABLE oauth_access_tokens (
     id TEXT PRIMARY KEY NOT NULL,
     secret_hash TEXT NOT NULL UNIQUE,

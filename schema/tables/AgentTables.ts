@@ -1,10 +1,10 @@
 /**
  * Agents: processes on other machines that execute the Runs of a pool.
  *
- * - `agent_pools.isolation`: the minimum isolation level of agents in the pool; `NULL`: any
+ * - `agent_pools.isolation`: the minimum isolation level of the pool's agents; `NULL` means any
  * - `agent_enrolment_tokens.uses_left`: how many more agents may enrol with the token
- * - `agents.facts`: the agent's latest description of its machine; `next_keys`: the keys for the next session
- * - `agent_runs`: one row per claim. `claim` is the agent's name for its request, so that a repeated request finds the same
+ * - `agents.facts`: the facts that the agent last reported; `next_keys`: its keys for the next session
+ * - `agent_runs`: one row per claim; `claim` is the agent's name for its request, so that a repeated request finds the same
  *   offer; `checkpoint_serial` is the serial of the newest stored state; the blobs of `result` are files in the data folder, or
  *   rows of `agent_carried_files`
  * - `agent_evidence`: states and journals that arrived after the Run had been settled without them
@@ -97,17 +97,16 @@ export const agentTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The time since which an agent that executes a Run has received no answer, although it reaches the server; `NULL` while answers
+ * The time since which an executing agent has received no responses although it reaches the server; `NULL` while responses
  * arrive.
  */
 export const lostAnswerColumns: ReadonlyArray<string> = [`ALTER TABLE agent_runs ADD COLUMN unanswered_since TEXT`]
 
 /**
- * Credentials that only the agents of a pool hold.
+ * Credentials that only the agents of a pool have.
  *
- * - `agent_pool_provisions`: the Workspaces whose Connections may refer to them, by the operator's choice
- * - `connections.provided_pool`, `provided_name`: set on a Connection that refers to them; such a Connection holds no values
- *   itself
+ * - `agent_pool_provisions`: the Workspaces whose Connections may use them, as the operator decided
+ * - `connections.provided_pool`, `provided_name`: set on a Connection that uses them; it stores no values
  */
 export const agentProvisionTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_pool_provisions (
@@ -123,10 +122,10 @@ export const agentProvisionTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The agent credentials that were used for each plan.
+ * The agent credentials used for each plan.
  *
- * - `agent_provided_marks`: the mark of each credential set that an agent holds, as last reported by the agent
- * - `run_plans.provided_marks`: JSON; the marks of the sets that the plan was created with
+ * - `agent_provided_marks`: the mark of each set of credentials, as the agent last reported it
+ * - `run_plans.provided_marks`: JSON; the marks of the sets used to create the plan
  */
 export const providedMarkTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_provided_marks (
@@ -136,11 +135,11 @@ export const providedMarkTables: ReadonlyArray<string> = [
     PRIMARY KEY (agent_id, name)
   )`,
   `ALTER TABLE run_plans ADD COLUMN provided_marks TEXT`,
-  // Needs an index, because the large plan files precede this column in the row.
+  // An index, because the large plan files come before this column in the row.
   `CREATE INDEX run_plans_provided ON run_plans (run_id, provided_marks) WHERE provided_marks IS NOT NULL`
 ]
 
-/** The small sealed files of a result that has not been settled yet. Larger ones are files in the data folder. */
+/** The small sealed files of a result that has not been settled. Larger ones are files in the data folder. */
 export const carriedFileTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_carried_files (
     run_id TEXT NOT NULL,

@@ -1,6 +1,6 @@
 /**
  * Teams of a Workspace, approval rules, and the approvers of each plan. A `NULL` Project or environment means all of them.
- * `approver` is a subject, or `service` if the service approved for a Capsule that follows its lane.
+ * `approver` is a subject, or `service` if svc approved the plan for a Capsule that follows its lane.
  */
 export const approvalTables: ReadonlyArray<string> = [
   `CREATE TABLE teams (
@@ -47,23 +47,23 @@ export const approvalTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     PRIMARY KEY (run_id, approver)
   )`,
-  // A returning member is not put back into their previous teams; an owner has to add them again.
+  // A member who returns is not added to previous teams again; an owner has to do that.
   `CREATE TRIGGER team_members_leave AFTER UPDATE OF status ON memberships WHEN NEW.status = 'suspended' BEGIN
     DELETE FROM team_members WHERE subject = NEW.subject
       AND team_id IN (SELECT id FROM teams WHERE workspace_id = NEW.workspace_id);
   END`,
-  // Plans approved earlier may still be waiting to be applied.
+  // Plans that were approved earlier may still wait to be applied.
   `INSERT INTO run_approvals (run_id, approver, comment, created_at)
     SELECT id, COALESCE(approved_by, 'service'), approval_comment, approved_at FROM runs
     WHERE approved_at IS NOT NULL AND status = 'succeeded' AND type IN ('plan', 'destroy_plan')`,
-  // Addresses of the commit's authors; NULL if the commit was read by an earlier release that did not record them.
+  // Email addresses of the commit's authors; NULL if an earlier release read the commit without them.
   `ALTER TABLE source_snapshots ADD COLUMN authors TEXT`
 ]
 
 /**
- * The authors of a plan, the creators of automations, the people responsible for an automation that approved, and the person
- * responsible for auto-update. The creators of existing automations are read from the history; without an entry in the history,
- * only the creator of a token is known.
+ * The authors of a plan, the creators of automations, the people behind an automation that approved, and the people behind
+ * auto-update. The creators of existing automations are read from the history. If it has no entry, only the creator of a token is
+ * known.
  */
 export const planAuthorTables: ReadonlyArray<string> = [
   `CREATE TABLE plan_authors (
@@ -80,5 +80,5 @@ export const planAuthorTables: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN auto_update_authors TEXT`
 ]
 
-/** The reasons for uncertainty about existing objects that the approver acknowledged: a JSON list of keys. */
+/** The reasons for uncertainty that the approver acknowledged, as a JSON list of keys. */
 export const acknowledgementColumns: ReadonlyArray<string> = [`ALTER TABLE run_approvals ADD COLUMN acknowledged TEXT`]

@@ -1,6 +1,6 @@
-/** The audit trail and the receipts of idempotent requests. */
+/** Audit events, and the receipts of idempotent requests. */
 export const auditTables: ReadonlyArray<string> = [
-  // Append-only: nothing updates or deletes these rows. `data` is value-free JSON.
+  // Append-only: nothing updates or deletes these rows. `data` is JSON without values.
   `CREATE TABLE audit_events (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT,
@@ -40,7 +40,7 @@ export const auditFilterIndexes: ReadonlyArray<string> = [
 ]
 
 /**
- * Positions in the keyed chains (`actors/base/audit/AuditLink.ts`), and one row per chain. Events from earlier releases are given a
+ * Positions in the keyed chains (`actors/base/audit/AuditLink.ts`), and one row per chain. Events of earlier releases get a
  * position at the next startup.
  */
 export const auditChainTables: ReadonlyArray<string> = [
@@ -48,8 +48,8 @@ export const auditChainTables: ReadonlyArray<string> = [
   `ALTER TABLE audit_events ADD COLUMN mac TEXT`,
   `CREATE UNIQUE INDEX audit_events_by_position ON audit_events (workspace_id, position)`,
   `CREATE INDEX audit_events_unchained ON audit_events (created_at, id) WHERE position IS NULL`,
-  // `scope` is a Workspace id, or '' for the installation, whose row counts the Workspace chains once its own chain has
-  // begun.
+  // `scope` is a Workspace id, or '' for the installation. Once the installation's chain exists, its row counts the Workspace
+  // chains.
   `CREATE TABLE audit_chains (
     scope TEXT PRIMARY KEY NOT NULL,
     position INTEGER NOT NULL,

@@ -1,6 +1,6 @@
 /** Capsules, their immutable configurations, and the results of their applies. */
 export const capsuleTables: ReadonlyArray<string> = [
-  // Never updated: successors are derived. `private_variables` is sealed under this row's identity.
+  // Rows are never updated; changes derive a successor. `private_variables` is sealed under the identity of this row.
   `CREATE TABLE install_configs (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -17,7 +17,7 @@ export const capsuleTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL
   )`,
   `CREATE INDEX install_configs_by_workspace ON install_configs (workspace_id, created_at, id)`,
-  // A Capsule's authority: every write made under it compares id, status, epoch, config, state version and generation.
+  // A Capsule's authority. Every write under it compares id, status, epoch, config, state version and generation.
   `CREATE TABLE capsules (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -49,7 +49,7 @@ export const capsuleTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL
   )`,
-  // A destroyed Capsule frees its name.
+  // A destroyed Capsule's name can be used again.
   `CREATE UNIQUE INDEX capsules_by_name ON capsules (project_id, name, environment) WHERE status <> 'destroyed'`,
   `CREATE INDEX capsules_by_workspace ON capsules (workspace_id, created_at, id)`,
   `CREATE INDEX capsules_by_source ON capsules (source_id)`,
@@ -84,7 +84,7 @@ export const capsuleTables: ReadonlyArray<string> = [
     UNIQUE (capsule_id, generation)
   )`,
   `CREATE INDEX state_versions_by_workspace ON state_versions (workspace_id, created_at, id)`,
-  // Public values are in `value`; sensitive ones are only stored sealed.
+  // Public values are in `value`. Sensitive values are only stored sealed.
   `CREATE TABLE outputs (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -121,10 +121,10 @@ export const capsuleTables: ReadonlyArray<string> = [
   `CREATE INDEX backups_by_workspace ON backups (workspace_id, created_at, id)`
 ]
 
-/** The secret input values that an apply used for a state and that the state may still contain, sealed. */
+/** The sealed secret inputs that an apply used, and that its state may still contain. */
 export const stateSecretColumns: ReadonlyArray<string> = [`ALTER TABLE state_versions ADD COLUMN sealed_secrets TEXT`]
 
-/** Few Capsules need attention; a query that repeats this condition uses the index. */
+/** Few Capsules need attention. A query with exactly this condition uses the index. */
 export const capsulesNeedingAttention = `status <> 'destroyed' AND (status IN ('error', 'stale') OR runtime_safety = 'unknown' OR drift_status = 'drifted')`
 
 export const capsulesNeedingAttentionIndex: ReadonlyArray<string> = [
@@ -135,20 +135,20 @@ export const pathFilterColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN path_filter INTEGER NOT NULL DEFAULT 0`
 ]
 
-/** The snapshot that a Capsule should have followed while the queue of its Workspace was full. */
+/** The snapshot that a Capsule could not follow because the queue of its Workspace was full. */
 export const deferredFollowColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN deferred_snapshot_id TEXT`,
   `CREATE INDEX capsules_deferred ON capsules (updated_at, id) WHERE deferred_snapshot_id IS NOT NULL`
 ]
 
-/** The negation of `isEnded` as an SQL condition on `status`, with an alias such as `c.` where needed. */
+/** The opposite of `isEnded` as an SQL condition, with an alias such as `c.` if needed. */
 export const livingCapsule = (alias: "" | `${string}.` = "") => `${alias}status NOT IN ('destroyed', 'released')`
 
 /** `isInService` as an SQL condition. */
 export const capsuleInService = (alias: "" | `${string}.` = "") =>
   `${alias}status NOT IN ('destroyed', 'released', 'disabled')`
 
-/** The person who released a Capsule, the time and the reason. */
+/** Who released a Capsule, when and why. */
 export const capsuleReleaseColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN released_at TEXT`,
   `ALTER TABLE capsules ADD COLUMN released_by TEXT`,
@@ -159,13 +159,11 @@ export const capsuleReleaseColumns: ReadonlyArray<string> = [
     WHERE status NOT IN ('destroyed', 'released')`
 ]
 
-/** The missing credential that a Capsule is waiting for, as JSON. Only a few Capsules lack a credential. */
+/** The credential that a Capsule is waiting for, as JSON. Few Capsules have one. */
 export const credentialWaitColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN credential_wait TEXT`,
   `CREATE INDEX capsules_without_credential ON capsules (workspace_id, id) WHERE credential_wait IS NOT NULL`
 ]
 
-/**
- * A destroyed Capsule no longer manages anything. A released Capsule manages nothing either, but its state may be the last copy.
- */
+/** A destroyed Capsule manages nothing. Neither does a released one, but its state may be the last copy. */
 export const capsuleWithEvidence = (alias: "" | `${string}.` = "") => `${alias}status <> 'destroyed'`

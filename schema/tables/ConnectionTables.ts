@@ -1,4 +1,4 @@
-/** Credential holders. `sealed_values` holds every value and file; it is emptied when the Connection is revoked. */
+/** Credentials. `sealed_values` contains all values and files, and is emptied when the Connection is revoked. */
 export const connectionTables: ReadonlyArray<string> = [
   `CREATE TABLE connections (
     id TEXT PRIMARY KEY NOT NULL,
@@ -39,8 +39,8 @@ export const connectionTables: ReadonlyArray<string> = [
 
 /**
  * The origins to which a Git Connection may be sent; while `origins` is null, it is never sent. For older Connections, the
- * Sources that use them are only proposed, along with the person who last chose the Connection: adopting them automatically could
- * approve an attack.
+ * origins of their Sources are only proposed, together with the person who last chose the Connection, because adopting them
+ * automatically could approve an attack.
  */
 export const connectionOriginColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN origins TEXT`,
@@ -84,11 +84,11 @@ const lastChangeOf = (target: string, action: string, field: string) => `(SELECT
   ORDER BY a.created_at DESC, a.id DESC LIMIT 1)`
 
 /**
- * The rule for using a Connection, the version of its values, and the person on whose authority automation uses it. Only owners
- * and admins may use existing Connections. The person who attached a Connection or enabled an auto-update is read from the
- * history; without an entry in the history, the person is unknown.
+ * The rule for using a Connection, the version of its values, and the person whose authority automation uses. Only owners and
+ * admins may use existing Connections. The person who attached a Connection or enabled auto-update is read from the history, and
+ * unknown without an entry there.
  */
-/** Normalises stored addresses: the names of both default registries are 22 characters long. */
+/** Normalises stored addresses. The names of both default registries are 22 characters long. */
 export const providerAddressSpelling: ReadonlyArray<string> = [
   `UPDATE connections SET provider = LOWER(provider) WHERE provider <> LOWER(provider)`,
   `UPDATE connections SET provider = SUBSTR(provider, 23)
@@ -98,9 +98,9 @@ export const providerAddressSpelling: ReadonlyArray<string> = [
 export const connectionUseColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN use_rule TEXT NOT NULL DEFAULT '{"roles":["owner","admin"]}'`,
   `ALTER TABLE connections ADD COLUMN version INTEGER NOT NULL DEFAULT 1`,
-  // The row of a removed Connection is kept, without its values, for the Runs and configurations that refer to it.
+  // The row of a removed Connection is kept without values, for the Runs and configurations that refer to it.
   `ALTER TABLE connections ADD COLUMN removed_at TEXT`,
-  // The values that each Run received. A row is kept until its Run is over.
+  // The values that each Run received. A row is kept until its Run has ended.
   `CREATE TABLE connection_holds (
     run_id TEXT NOT NULL REFERENCES runs (id),
     connection_id TEXT NOT NULL REFERENCES connections (id),
@@ -108,7 +108,7 @@ export const connectionUseColumns: ReadonlyArray<string> = [
     PRIMARY KEY (run_id, connection_id, version)
   )`,
   `CREATE INDEX connection_holds_by_connection ON connection_holds (connection_id, version)`,
-  // Sealed values that a rotation replaced, kept for redaction while a Run still holds them.
+  // Sealed values that a rotation replaced, kept for redaction while a Run has them.
   `CREATE TABLE former_connection_values (
     connection_id TEXT NOT NULL REFERENCES connections (id),
     version INTEGER NOT NULL,
@@ -125,15 +125,15 @@ export const connectionUseColumns: ReadonlyArray<string> = [
       (SELECT a.actor_subject FROM audit_events a JOIN capsules c ON c.id = a.target_id
         WHERE c.source_id = sources.id AND a.action = 'capsule.install' ORDER BY a.created_at, a.id LIMIT 1))
     WHERE auth_connection_id IS NOT NULL`,
-  // Members can also set default refs. Only a ref chosen by an owner or admin, or the repository's own default, widens a rule.
+  // Members can also set default refs. Only a ref that an owner or admin chose, or the repository's own default, widens a rule.
   `ALTER TABLE sources ADD COLUMN default_ref_by_manager INTEGER NOT NULL DEFAULT 0`,
   `UPDATE sources SET default_ref_by_manager = 1 WHERE default_ref = 'HEAD'`
 ]
 
 /**
- * Connections created by OAuth helpers. `oauth` describes the tokens, and `sealed_tokens` holds them, in addition to the values
- * derived from the access token; once the Connection has been revoked, the tokens are kept until the authorization server has
- * revoked them. Renewed tokens carry the same authority, so they increment `token_generation` and not `version`.
+ * Connections from OAuth helpers. `oauth` describes the tokens, and `sealed_tokens` contains them, in addition to the values
+ * derived from the access token. After the Connection is revoked, the tokens are kept until the authorization server has revoked
+ * them. Renewed tokens grant the same authority, so they increment `token_generation` instead of `version`.
  */
 export const connectionOAuthTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN oauth TEXT`,
@@ -141,14 +141,14 @@ export const connectionOAuthTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN sealed_tokens TEXT`,
   `ALTER TABLE connections ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE connection_holds ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
-  // Sealed tokens that newer ones have replaced, kept for redaction while a Run still holds them.
+  // Sealed tokens that were replaced, kept for redaction while a Run has them.
   `CREATE TABLE former_connection_tokens (
     connection_id TEXT NOT NULL REFERENCES connections (id),
     token_generation INTEGER NOT NULL,
     sealed_tokens TEXT NOT NULL,
     PRIMARY KEY (connection_id, token_generation)
   )`,
-  // Authorizations that a person has been sent to grant but has not completed yet. Only the digest of the state is stored.
+  // Authorizations for which a person was redirected and has not returned yet. Only the digest of the state is stored.
   `CREATE TABLE connection_authorizations (
     state_hash TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

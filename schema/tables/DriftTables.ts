@@ -1,6 +1,6 @@
 /**
- * Hours between automatic drift checks, 0 for never. On a Capsule, `NULL` means that it follows its Workspace; on a Workspace, it
- * means never. `drift_check_by` is the person on whose authority the checks use Connections.
+ * Hours between automatic drift checks, 0 for never. `NULL` means the Workspace's setting on a Capsule, and never on a Workspace.
+ * `drift_check_by` is the person whose authority the checks use for Connections.
  */
 export const driftCheckColumns: ReadonlyArray<string> = [
   `ALTER TABLE workspaces ADD COLUMN drift_check_hours INTEGER`,

@@ -1,13 +1,13 @@
-/** A message of an earlier release that was not carried out, of this actor and name. */
+/** Selects messages of an earlier release, to this actor and with this name, that were not carried out. */
 const unprocessed = (actor: string, message: string) =>
   `FROM cluster_messages WHERE entity_type = '${actor}' AND tag = '${message}' AND kind = 0 AND processed = 0`
 
 /**
- * Work that is due is a mark in a row. Install plans, revision plans and Interfaces need no mark, because their own columns show
- * the steps that have not begun.
+ * Work that is due is a mark in a row. Install plans, revision plans and Interfaces need no mark, because their columns show
+ * which steps are due.
  *
- * Earlier releases stored this work as messages of a library. The upgrade turns messages that were not carried out into marks,
- * and drops the tables of the library.
+ * Earlier releases stored this work as messages of a library. The upgrade converts messages that were not carried out to marks,
+ * and drops the library's tables.
  */
 export const dueWorkTables: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN follow_snapshot_id TEXT`,
@@ -15,7 +15,7 @@ export const dueWorkTables: ReadonlyArray<string> = [
   `CREATE INDEX capsules_to_follow ON capsules (id) WHERE follow_snapshot_id IS NOT NULL`,
   `ALTER TABLE sources ADD COLUMN unread_due TEXT`,
   `CREATE INDEX sources_unread ON sources (id) WHERE unread_due IS NOT NULL`,
-  // A table instead of a column of the Run: the row of a Run can be large, and a change of one column writes the whole row.
+  // A separate table, because the row of a Run can be large and changing one column rewrites the whole row.
   `CREATE TABLE run_follow_due (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id)
   )`,
@@ -31,7 +31,7 @@ export const dueWorkTables: ReadonlyArray<string> = [
     PRIMARY KEY (kind, record_id)
   )`,
   `CREATE INDEX stuck_work_by_workspace ON stuck_work (workspace_id, since)`,
-  // A database without messages of earlier releases has no such table.
+  // This table does not exist in a database without messages of earlier releases.
   `CREATE TABLE IF NOT EXISTS cluster_messages (
     entity_type TEXT, entity_id TEXT, kind INTEGER, tag TEXT, payload TEXT, processed BOOLEAN
   )`,
@@ -44,8 +44,8 @@ export const dueWorkTables: ReadonlyArray<string> = [
     WHERE id IN (SELECT entity_id ${unprocessed("Source", "Unread")})`,
   `INSERT INTO run_follow_due (run_id) SELECT id FROM runs
     WHERE id IN (SELECT json_extract(payload, '$.planRunId') ${unprocessed("Capsule", "ApplyFollowed")})`,
-  // The newest Run of a coordinator that is under way: the coordinator collects its result again, which changes nothing the
-  // second time.
+  // Marks the newest Run of each coordinator in progress. The coordinator then collects the result again, which changes nothing
+  // the second time.
   `INSERT INTO run_follow_due (run_id) SELECT id FROM runs
     WHERE id NOT IN (SELECT run_id FROM run_follow_due) AND status NOT IN ('queued', 'running')
       AND (id IN (SELECT COALESCE(plan_run_id, check_run_id, sync_run_id) FROM install_plans

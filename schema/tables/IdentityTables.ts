@@ -1,9 +1,10 @@
 /**
- * The OpenID issuer: its keys, the clients that Capsules own, and people's grants to clients. Every bearer secret is stored only
- * as its SHA-256; opaque access tokens are in `oauth_access_tokens`.
+ * The OpenID issuer: its keys, the clients of Capsules, and people's grants to clients. Every bearer secret is stored only as its
+ * SHA-256. Opaque access tokens are in `oauth_access_tokens`.
  */
 export const identityTables: ReadonlyArray<string> = [
-  // `private_jwk` is sealed. `next` is published before it signs; `retired` is published until everything it signed has expired.
+  // `private_jwk` is sealed. A `next` key is published before it signs; a `retired` key is published until everything it signed
+  // has expired.
   `CREATE TABLE oidc_signing_keys (
     kid TEXT PRIMARY KEY NOT NULL,
     algorithm TEXT NOT NULL,
@@ -16,7 +17,7 @@ export const identityTables: ReadonlyArray<string> = [
   )`,
   `CREATE UNIQUE INDEX oidc_signing_keys_active ON oidc_signing_keys (algorithm) WHERE status = 'active'`,
   `CREATE UNIQUE INDEX oidc_signing_keys_next ON oidc_signing_keys (algorithm) WHERE status = 'next'`,
-  // Registered only by a final apply. A null activation digest means stale authority.
+  // Registered only by an apply. A null activation digest means stale authority.
   `CREATE TABLE oidc_capsule_clients (
     client_id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -38,7 +39,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL
   )`,
   `CREATE INDEX oidc_plan_pins_by_capsule ON oidc_plan_pins (capsule_id)`,
-  // One act of consent by one person for one client; everything issued under it becomes invalid with it.
+  // One consent of one person to one client. Everything issued under it becomes invalid with it.
   `CREATE TABLE oidc_grants (
     id TEXT PRIMARY KEY NOT NULL,
     client_id TEXT NOT NULL,
@@ -91,7 +92,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     expires_at TEXT NOT NULL
   )`,
-  // The access that a person has granted to a client; the person decides again only when the client requests more.
+  // The scopes to which a person has consented for a client. The person is asked again only if the client requests more.
   `CREATE TABLE oidc_consents (
     subject TEXT NOT NULL REFERENCES users (subject),
     client_id TEXT NOT NULL,
@@ -102,17 +103,15 @@ export const identityTables: ReadonlyArray<string> = [
   )`
 ]
 
-/**
- * The redirect URI of a grant, so that removing the URI can revoke the grant; `NULL` for devices, and when the URI is unknown.
- */
+/** The redirect URI of a grant, so that removing the URI can revoke the grant; `NULL` for devices, or if it is unknown. */
 export const grantRedirectColumns: ReadonlyArray<string> = [
   `ALTER TABLE oidc_grants ADD COLUMN redirect_uri TEXT`,
   `UPDATE oidc_grants SET redirect_uri = (SELECT MIN(c.redirect_uri) FROM oidc_codes c WHERE c.grant_id = oidc_grants.id)`
 ]
 
 /**
- * Additional addresses for use after sign-out, and the secret of a Capsule's resource server. It is generated, sealed in
- * `generated_secrets`, and compared by its SHA-256. The values that a plan was reviewed with are pinned like the origin.
+ * Additional URLs after signing out, and the secret of a Capsule's resource server. The secret is generated, sealed in
+ * `generated_secrets`, and compared by its SHA-256. The reviewed values are pinned like the origin.
  */
 export const capsuleClientColumns: ReadonlyArray<string> = [
   `ALTER TABLE oidc_capsule_clients ADD COLUMN post_logout_paths TEXT`,

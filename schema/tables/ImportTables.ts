@@ -1,7 +1,7 @@
 /**
- * A Capsule that was imported from another installation's backup. `imported_from` identifies the original, as JSON. The Capsule
- * stays disabled until an owner has confirmed that the original no longer manages it. `sealed_secrets` of an upload contains
- * everything in the backup except the state; the two are erased together.
+ * Capsules imported from another installation's backup. `imported_from` identifies the original as JSON. The Capsule is disabled
+ * until an owner confirms that the original no longer manages the infrastructure. `sealed_secrets` of an upload contains
+ * everything in the backup except the state. Both are erased together.
  */
 export const importColumns: ReadonlyArray<string> = [
   `ALTER TABLE state_uploads ADD COLUMN imported_from TEXT`,

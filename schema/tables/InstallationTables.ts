@@ -1,6 +1,6 @@
 /** The installation that owns a database, and restored records that nobody has confirmed yet. */
 export const installationTables: ReadonlyArray<string> = [
-  // One row. The data folder repeats the id in `instance.json`, so that a database from another installation is noticed.
+  // A single row. The data folder repeats the id in `instance.json`, so that a database from another installation is detected.
   `CREATE TABLE installation (
     id INTEGER PRIMARY KEY NOT NULL CHECK (id = 1),
     installation_id TEXT NOT NULL,
@@ -9,7 +9,7 @@ export const installationTables: ReadonlyArray<string> = [
   )`,
   `INSERT INTO installation (id, installation_id, created_at)
     VALUES (1, 'inst_' || lower(hex(randomblob(12))), strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`,
-  // A record is pending while its own status is 'unconfirmed': the record is authoritative, not this row.
+  // A record waits for review while its own status is 'unconfirmed'. That status decides, not this row.
   `CREATE TABLE restore_review (
     record_id TEXT PRIMARY KEY NOT NULL,
     kind TEXT NOT NULL,

@@ -1,6 +1,6 @@
-/** Requests of configurations to the host: delivered values, provided and consumed Interfaces, hand-off tickets. */
+/** What configurations request from the host: delivered values, offered and consumed Interfaces, hand-off tickets. */
 export const interfaceTables: ReadonlyArray<string> = [
-  // Minted once per Capsule and delivery target; a target with a different shape is given a different secret.
+  // Generated once per Capsule and delivery target. A target with another shape gets another secret.
   `CREATE TABLE generated_secrets (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -12,7 +12,7 @@ export const interfaceTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     UNIQUE (capsule_id, target, bytes, encoding)
   )`,
-  // Delivered values of a Plan Run, sealed, and the digest of the authority under which they were delivered.
+  // The sealed values that a plan received, and the digest of the authority under which they were delivered.
   `CREATE TABLE run_deliveries (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -41,8 +41,7 @@ export const interfaceTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX interfaces_by_workspace ON interfaces (workspace_id, created_at, id)`,
   `CREATE INDEX interfaces_by_type ON interfaces (workspace_id, type, version) WHERE status = 'resolved'`,
-  // `consumer_capsule_id` and `request_key` identify the consumer and its request. A revoked row is kept, because it records the
-  // refusal.
+  // `consumer_capsule_id` and `request_key` identify the consumer and its request. A revoked row is kept to record the refusal.
   `CREATE TABLE interface_bindings (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -60,7 +59,7 @@ export const interfaceTables: ReadonlyArray<string> = [
   `CREATE INDEX interface_bindings_by_interface ON interface_bindings (interface_id, subject)`,
   `CREATE INDEX interface_bindings_by_subject ON interface_bindings (subject, workspace_id, status)`,
   `CREATE INDEX interface_bindings_by_consumer ON interface_bindings (consumer_capsule_id)`,
-  // Durable intents: recorded in the transaction of an apply, carried out by the Interface actor. Failures contain no values.
+  // Intents that an apply records in its transaction and the Interface actor carries out. Failures contain no values.
   `CREATE TABLE interface_intents (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

@@ -1,7 +1,7 @@
 /**
- * Invitations to a Workspace, or only to an account (`workspace_id` is `NULL`). `stand_in` is the subject under which the member
- * list shows the invitee: for an address it is generated, whether or not an account has that address. `proof` is the property of
- * the address that the link proves; `invited_by` is `NULL` for the operator.
+ * Invitations to a Workspace, or to an account alone (`workspace_id` is `NULL`). `stand_in` is the subject that the list of
+ * members shows for the invited person; for an address it is generated, whether or not an account has that address. `proof` is
+ * the kind of proof that using the link provides. `invited_by` is `NULL` for the operator.
  */
 export const invitationTables: ReadonlyArray<string> = [
   `CREATE TABLE invitations (

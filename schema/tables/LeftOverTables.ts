@@ -1,7 +1,7 @@
 /**
  * Sealed states that an apply left behind and its settlement did not accept. `state` and `sealed_secrets` are erased when the
- * state is discarded or adopted (adoption moves them to its StateVersion); the rest stays as evidence. `state_version_id`,
- * `state_generation` and `execution_authority_epoch` record the Capsule's position after the settlement.
+ * state is discarded or adopted; adopting moves them to the StateVersion. Everything else remains as evidence.
+ * `state_version_id`, `state_generation` and `execution_authority_epoch` are those of the Capsule after the settlement.
  */
 export const leftOverTables: ReadonlyArray<string> = [
   `CREATE TABLE left_over_states (

@@ -1,6 +1,6 @@
 /**
- * Notices that leave the server. A notice is written in the transaction of what it reports, with one delivery for each endpoint
- * that wants it; a notice that nobody wants is not written. `workspace_id` is `NULL` for the server's endpoints and notices.
+ * Notices to endpoints outside the server. A notice is written in the transaction of the event, with one delivery per subscribed
+ * endpoint, and not at all if there is none. `workspace_id` is `NULL` for the server's endpoints and notices.
  */
 export const noticeTables: ReadonlyArray<string> = [
   `CREATE TABLE notice_endpoints (
@@ -69,21 +69,22 @@ export const noticeTables: ReadonlyArray<string> = [
     milliseconds INTEGER NOT NULL,
     PRIMARY KEY (delivery_id, number)
   )`,
-  // The last sequence of each subject at each endpoint; it outlives the deliveries, so that no sequence is used twice.
+  // The last sequence number of each subject at each endpoint. Kept after the deliveries are removed, so that no number is used
+  // twice.
   `CREATE TABLE notice_sequences (
     endpoint_id TEXT NOT NULL REFERENCES notice_endpoints (id) ON DELETE CASCADE,
     subject TEXT NOT NULL,
     last INTEGER NOT NULL,
     PRIMARY KEY (endpoint_id, subject)
   )`,
-  // The kinds that a person receives by mail.
+  // The kinds of notices that a person receives by mail.
   `CREATE TABLE notice_mail_kinds (
     subject TEXT NOT NULL REFERENCES users (subject),
     kind TEXT NOT NULL,
     PRIMARY KEY (subject, kind)
   )`,
   `CREATE INDEX notice_mail_kinds_by_kind ON notice_mail_kinds (kind, subject)`,
-  // The person and the Workspace of a mail that reports a notice: it is not sent to a person who has left.
+  // The person and Workspace of a mail with a notice. It is not sent if the person has left.
   `ALTER TABLE mails ADD COLUMN notice_subject TEXT`,
   `ALTER TABLE mails ADD COLUMN notice_workspace_id TEXT`
 ]

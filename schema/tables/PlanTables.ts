@@ -1,9 +1,9 @@
-/** SQL condition: the coordinator has not reached a reviewable plan yet. */
+/** SQL condition: the coordinator has no plan for review yet. */
 export const coordinatorUnderWay = "phase NOT IN ('reviewable', 'failed')"
 
-/** The coordinators that bring a Source to a reviewable Plan Run. */
+/** The coordinators that create a plan for review from a Source. */
 export const planTables: ReadonlyArray<string> = [
-  // `private_variables` is sealed and emptied in the transaction of the initial commit.
+  // `private_variables` is sealed, and emptied in the transaction of the initial commit.
   `CREATE TABLE install_plans (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

@@ -2,8 +2,8 @@ const drift = `(type = 'drift_check')`
 const subject = `COALESCE(created_by, '')`
 
 /**
- * The first queued Run of a Capsule may start when none of its Runs is running; all others wait for their Capsule. Maintained by
- * the database, so that no code that writes a status can forget it and claiming a Run does not require reading whole queues.
+ * The first queued Run of a Capsule may start if none of its Runs is running; all others wait for their Capsule. Triggers
+ * maintain this, so that no code that writes a status can forget it, and claiming a Run need not read whole queues.
  */
 const settleLine = `
     UPDATE runs SET capsule_wait = 1 WHERE capsule_line = NEW.capsule_line AND status = 'queued' AND capsule_wait = 0;
@@ -12,9 +12,10 @@ const settleLine = `
           ORDER BY ${drift}, queued_at, id LIMIT 1)
         AND NOT EXISTS (SELECT 1 FROM runs WHERE capsule_line = NEW.capsule_line AND status = 'running');`
 
-/** Columns and indexes by which the queue finds the next Run without reading the whole queue. */
+/** Columns and indexes with which the queue finds the next Run without reading the whole queue. */
 export const queueTables: ReadonlyArray<string> = [
-  // The Run's pool, and the Capsule in whose queue it waits; `NULL` if it may run alongside other Runs of its Capsule.
+  // The Run's slot pool, and the Capsule in whose queue it waits; `NULL` if it may run in parallel with other Runs of its
+  // Capsule.
   `ALTER TABLE runs ADD COLUMN slot_pool TEXT NOT NULL DEFAULT 'runs'`,
   `ALTER TABLE runs ADD COLUMN capsule_line TEXT`,
   `ALTER TABLE runs ADD COLUMN capsule_wait INTEGER NOT NULL DEFAULT 0`,
@@ -43,8 +44,8 @@ export const queueTables: ReadonlyArray<string> = [
   `CREATE INDEX runs_claimable_of_subject ON runs (slot_pool, ${drift}, workspace_id, ${subject}, queued_at, id)
     WHERE status = 'queued' AND capsule_wait = 0`,
   `CREATE INDEX runs_queued_of_workspace ON runs (workspace_id, queued_at, id) WHERE status = 'queued'`,
-  // The number of the last Run that each Workspace, and each subject in it, started: it only increases, so turns do not depend on
-  // a clock.
+  // The turn in which each Workspace, and each subject in it, last started a Run. Turns only increase, so they do not depend on a
+  // clock.
   `CREATE TABLE run_turns (
     turn INTEGER PRIMARY KEY AUTOINCREMENT,
     slot_pool TEXT NOT NULL,

@@ -1,6 +1,6 @@
-/** The ledger of operations, with their streams and results. */
+/** Runs, their streams and results. */
 export const runTables: ReadonlyArray<string> = [
-  // `spec` is the task of the Run, `evidence` is for reviewers; neither contains a secret.
+  // `spec` contains the parameters of the Run, `evidence` is for reviewers. Neither contains a secret.
   `CREATE TABLE runs (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -49,14 +49,14 @@ export const runTables: ReadonlyArray<string> = [
   `CREATE INDEX runs_by_plan ON runs (plan_run_id)`,
   `CREATE INDEX runs_by_group ON runs (run_group_id, created_at, id)`,
   `CREATE INDEX runs_open ON runs (status, queued_at, id) WHERE status IN ('queued', 'running', 'waiting_approval')`,
-  // The saved plan, sealed; it can be used once.
+  // The saved plan, sealed. It can be used once.
   `CREATE TABLE run_plans (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
     plan_file TEXT NOT NULL,
     lock_text TEXT NOT NULL,
     created_at TEXT NOT NULL
   )`,
-  // The last state written by a running apply, sealed; deleted when its StateVersion is committed.
+  // The last state that a running apply saved, sealed. Deleted when its StateVersion is committed.
   `CREATE TABLE run_checkpoints (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
     state TEXT NOT NULL,
@@ -76,7 +76,7 @@ export const runTables: ReadonlyArray<string> = [
     data TEXT NOT NULL,
     PRIMARY KEY (run_id, seq)
   )`,
-  // Lines come in batches: one row holds the lines first_seq..last_seq as a JSON array.
+  // Lines are stored in batches: one row contains the lines first_seq..last_seq as a JSON array.
   `CREATE TABLE run_log_chunks (
     run_id TEXT NOT NULL REFERENCES runs (id),
     first_seq INTEGER NOT NULL,
@@ -94,36 +94,33 @@ export const runTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** The values that the apply of a plan must redact, sealed: its inputs and the values it marks as sensitive. */
+/** The sealed values that the apply of a plan must redact: its inputs, and values that it marks as sensitive. */
 export const planSecretColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN sealed_secrets TEXT`]
 
-/** The dependencies and shares that a plan took values from, as JSON; `NULL` for plans created before this column existed. */
+/** The dependencies and shares that provided values for a plan, as JSON; `NULL` for plans created before this column existed. */
 export const planConsumptionColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN consumed_outputs TEXT`]
 
 /**
- * The version of the secret rule under which a plan was created, and the reason why an Output is private although its module does
- * not mark it sensitive; `NULL` in rows written before this column existed.
+ * The version of the redaction rules under which a plan was created, and the reason why an Output is private although its module
+ * does not mark it as sensitive; `NULL` in rows written before these columns existed.
  */
 export const secretRuleColumns: ReadonlyArray<string> = [
   `ALTER TABLE run_plans ADD COLUMN secret_rule INTEGER`,
   `ALTER TABLE outputs ADD COLUMN private_origins TEXT`
 ]
 
-/** The purpose of a plan; `NULL` for the newest commit. */
+/** The purpose of a plan; `NULL` for a plan of the newest commit. */
 export const runPurposeColumns: ReadonlyArray<string> = [`ALTER TABLE runs ADD COLUMN purpose TEXT`]
 
 /**
- * The isolation of a Run's module, and its network; `NULL` before it executes, and in rows written before this column existed.
+ * The isolation of a Run's module, and its network; `NULL` before it executes, and in rows written before these columns existed.
  */
 export const runConfinementColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN isolation TEXT`,
   `ALTER TABLE runs ADD COLUMN network TEXT`
 ]
 
-/**
- * A check started by a webhook or the schedule is quiet unless it finds something: it is not listed, and is removed
- * later.
- */
+/** A check that a webhook or the schedule started is quiet until it finds something: it is not listed, and removed later. */
 export const quietLookColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN quiet INTEGER NOT NULL DEFAULT 0`,
   `CREATE INDEX runs_listed ON runs (workspace_id, created_at, id) WHERE quiet = 0`,
@@ -131,8 +128,8 @@ export const quietLookColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * The log of a finished Run is removed in two steps, so that a process may exit at any point: `log_removed_at` means that the log
- * is no longer read, and while `log_removing` is 1, some lines have yet to be deleted.
+ * The log of a finished Run is removed in two steps, so that the process may exit at any time. Once `log_removed_at` is set, the
+ * log is no longer read. While `log_removing` is 1, some lines remain to be deleted.
  */
 export const logRemovalColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN log_removed_at TEXT`,
@@ -143,8 +140,8 @@ export const logRemovalColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * The execution profile of a Run, by name and by digest; and for an apply, the result of the tool itself (1 for success, 0 for
- * failure), without anything that followed. `NULL` before the result, and in rows written before this column existed.
+ * The name and digest of a Run's execution profile. For an apply, also the result of the tool itself (1 for success, 0 for
+ * failure), whatever happened afterwards. `NULL` before the result, and in rows written before these columns existed.
  */
 export const runProfileColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN profile TEXT`,
@@ -153,8 +150,8 @@ export const runProfileColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * The findings of a plan or a drift check, item by item, apart from the rest of the evidence: they can be large, and lists do not
- * show them. Drift checks keep the number of findings.
+ * The detailed findings of a plan or drift check. They are separate from the other evidence, because they can be large and lists
+ * do not show them. The evidence of drift checks keeps their number.
  */
 export const planDetailColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN plan_details TEXT NOT NULL DEFAULT '{}'`,
@@ -169,8 +166,8 @@ export const planDetailColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * Indexes the list of Runs with every column used to filter and count it: a page or count that most Runs do not match reads only
- * the index, never their evidence. SQLite would prefer a narrower index with the same order, so this index replaces those.
+ * Indexes with every column that filters and counts of Runs use, so that a page or count that excludes most Runs reads only the
+ * index and no evidence. They replace narrower indexes with the same order, which SQLite would prefer.
  */
 export const runFacetIndexes: ReadonlyArray<string> = [
   `DROP INDEX runs_listed`,

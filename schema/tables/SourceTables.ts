@@ -1,6 +1,6 @@
 import { livingCapsule } from "./CapsuleTables.ts"
 
-/** Lanes that automation tried to sync while the queue of the Workspace was full. */
+/** Lanes whose automatic sync was refused because the queue of the Workspace was full. */
 export const deferredSyncTables: ReadonlyArray<string> = [
   `CREATE TABLE deferred_syncs (
     source_id TEXT NOT NULL REFERENCES sources (id),
@@ -30,7 +30,7 @@ export const sourceTables: ReadonlyArray<string> = [
     updated_at TEXT NOT NULL
   )`,
   `CREATE INDEX sources_by_workspace ON sources (workspace_id, created_at, id)`,
-  // manifest_document is the raw repository manifest; it is private and never projected.
+  // manifest_document is the text of the repository manifest. It is private and never returned.
   `CREATE TABLE source_snapshots (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -51,7 +51,7 @@ export const sourceTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX source_snapshots_by_source ON source_snapshots (source_id, created_at, id)`,
   `CREATE INDEX source_snapshots_by_archive ON source_snapshots (archive_digest)`,
-  // `module_scan` is the whole scan of the module; plan and apply need it (local modules, exact defaults).
+  // `module_scan` is the complete module scan, which plan and apply need (local modules, exact defaults).
   `CREATE TABLE compatibility_reports (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -75,20 +75,20 @@ export const sourceTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** A webhook secret can be renewed: its version, counted from 1, and when it became valid (null: when the Source was created). */
+/** The version of a webhook secret, from 1, and when it became valid (null: when the Source was created). */
 export const hookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN hook_secret_version INTEGER NOT NULL DEFAULT 1`,
   `ALTER TABLE sources ADD COLUMN hook_secret_at TEXT`
 ]
 
-/** Every lane in use: each Source's default lane, and the lanes that existing Capsules adopted. */
+/** All lanes in use: each Source's default lane, and the lanes that existing Capsules have adopted. */
 export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_path AS path FROM sources WHERE removed_at IS NULL
   UNION SELECT source_id, adopted_ref, adopted_path FROM capsules
   WHERE adopted_ref IS NOT NULL AND ${livingCapsule()})`
 
-/** The findings of the checks on each lane of a Source. */
+/** The results of the checks of each lane. */
 export const laneTables: ReadonlyArray<string> = [
-  // The lane's current snapshot, not necessarily the newest: a force-push may return to an earlier commit.
+  // The current snapshot of the lane. It need not be the newest, because a force-push may return to an earlier commit.
   `CREATE TABLE source_lanes (
     source_id TEXT NOT NULL REFERENCES sources (id),
     ref TEXT NOT NULL,
@@ -107,7 +107,7 @@ export const laneTables: ReadonlyArray<string> = [
     SELECT s.source_id, s.ref, s.path, s.id, s.resolved_commit, s.created_at, s.created_at FROM source_snapshots s
     WHERE s.id = (SELECT n.id FROM source_snapshots n WHERE n.source_id = s.source_id AND n.ref = s.ref AND n.path = s.path
       ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`,
-  // The record of earlier releases about a default lane that could not be fetched.
+  // How earlier releases recorded a default lane that could not be fetched.
   `INSERT INTO source_lanes (source_id, ref, path, error_code, error_message, error_since)
     SELECT id, default_ref, default_path, 'source_sync_failed', 'The last sync failed. Sync the Source again to see why.', updated_at
     FROM sources WHERE status = 'error'
@@ -116,12 +116,12 @@ export const laneTables: ReadonlyArray<string> = [
   `CREATE INDEX source_snapshots_by_lane ON source_snapshots (source_id, ref, path, resolved_commit, created_at, id)`
 ]
 
-/** The commit message; NULL if the commit was read by an earlier release that did not record it. */
+/** The commit message; NULL if an earlier release read the commit without it. */
 export const commitDescriptionColumns: ReadonlyArray<string> = [
   `ALTER TABLE source_snapshots ADD COLUMN commit_description TEXT`
 ]
 
-/** A removed Source no longer starts anything and is not listed; ended Capsules may still refer to it. */
+/** A removed Source starts nothing and is not listed. Ended Capsules may still refer to it. */
 export const sourceRemovalColumns: ReadonlyArray<string> = [`ALTER TABLE sources ADD COLUMN removed_at TEXT`]
 
 /** Refs whose plans may open private data, as a JSON list. */

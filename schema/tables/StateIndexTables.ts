@@ -1,4 +1,4 @@
-/** The versions of an object in the state, each stored once: valid from generation `valid_from` until just before `valid_to`. */
+/** The versions of an object, each stored once. A version is valid from generation `valid_from` until just before `valid_to`. */
 const versions = (columns: string) => `${columns}
     digest TEXT NOT NULL,
     valid_from INTEGER NOT NULL,
@@ -8,9 +8,9 @@ const versions = (columns: string) => `${columns}
     ended_by_run_id TEXT,`
 
 /**
- * The contents of StateVersions without values, so that listing a state does not require opening it. `state_indexes` has a row
- * for each StateVersion that has been read; the service has yet to read a StateVersion without a row. Digests are keyed. Run ids
- * are not foreign keys: a Run may be removed before the objects that it changed.
+ * The contents of StateVersions without values, so that listing them does not require decrypting a state. `state_indexes` has a
+ * row for each StateVersion that has been indexed. Digests are keyed. Run ids are not foreign keys, because a Run may be removed
+ * before the objects that it changed.
  */
 export const stateIndexTables: ReadonlyArray<string> = [
   `CREATE TABLE state_indexes (
@@ -48,15 +48,18 @@ export const stateIndexTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Earlier releases stored secret instance keys. Only the sealed states show which keys are secret; until the service has read
- * them, it hides every resource of a Capsule that has instance keys.
+ * Earlier releases stored secret instance keys. Only the sealed states show which keys are secret, so svc hides every resource of
+ * a Capsule that has instance keys until it has read them.
  */
 export const uncheckedKeys: ReadonlyArray<string> = [
   `UPDATE state_indexes SET outcome = 'unchecked' WHERE outcome = 'indexed' AND capsule_id IN (
     SELECT capsule_id FROM resource_versions WHERE address LIKE '%["%' OR origin LIKE '%["%')`
 ]
 
-/** The first address of an object that moved, and its taint; objects that were read earlier have neither until they change. */
+/**
+ * The first address of an object that moved, and its taint. Objects indexed before this column existed have neither until they
+ * change.
+ */
 export const movedObjectColumns: ReadonlyArray<string> = [
   `ALTER TABLE resource_versions ADD COLUMN origin TEXT`,
   `ALTER TABLE resource_versions ADD COLUMN tainted INTEGER NOT NULL DEFAULT 0`,

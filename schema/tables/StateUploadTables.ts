@@ -1,7 +1,7 @@
 /**
  * States of existing infrastructure, uploaded for an install to take over. `state` is sealed, and erased in the transaction that
- * makes it a StateVersion; the rest of a used row stays as evidence. An upload that nobody uses is deleted. `install_plan_id` is
- * the install that has reserved it.
+ * creates the StateVersion; the rest of the row remains as evidence. An unused upload is deleted. `install_plan_id` is the
+ * install that has reserved it.
  */
 export const stateUploadTables: ReadonlyArray<string> = [
   `CREATE TABLE state_uploads (

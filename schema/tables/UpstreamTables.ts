@@ -1,4 +1,4 @@
-/** People's identities at the upstream OpenID provider, and pending sign-ins there. */
+/** Identities at the upstream OpenID provider, and sign-ins there that are in progress. */
 export const upstreamTables: ReadonlyArray<string> = [
   `CREATE TABLE upstream_identities (
     issuer TEXT NOT NULL,
@@ -23,9 +23,9 @@ export const upstreamAddressColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * `invitation_id` is the invitation that a new account accepts, `invitation_proof` the property of the address that its link
- * proves. `provisioned_memberships` contains the memberships that follow sign-in rules; `role` is `NULL` once the rules have
- * ended the membership.
+ * `invitation_id` is the invitation that a new account accepts, and `invitation_proof` the kind of proof that its link provides.
+ * `provisioned_memberships` contains the memberships that follow sign-in rules; `role` is `NULL` after the rules have ended the
+ * membership.
  */
 export const provisioningTables: ReadonlyArray<string> = [
   `ALTER TABLE upstream_sign_ins ADD COLUMN invitation_id TEXT`,

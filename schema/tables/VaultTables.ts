@@ -1,4 +1,4 @@
-/** Data keys, each wrapped by a master key; the sealed values are in the records that own them. */
+/** Data keys, each wrapped by a master key. Sealed values are stored in the records that own them. */
 export const vaultTables: ReadonlyArray<string> = [
   `CREATE TABLE vault_data_keys (
     id TEXT PRIMARY KEY NOT NULL,
@@ -10,14 +10,14 @@ export const vaultTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     wrapped_at TEXT NOT NULL
   )`,
-  // Only the active key of each record kind and Workspace seals; retired keys only open.
+  // Only the active key of a record kind and Workspace seals new values; retired keys only open existing ones.
   `CREATE UNIQUE INDEX vault_data_keys_active ON vault_data_keys (record_kind, workspace_id) WHERE status = 'active'`,
   `CREATE INDEX vault_data_keys_by_master ON vault_data_keys (master_key_id)`
 ]
 
 /**
- * Places where a sealed value may be too long for one row: the table, the column, and the row's key. A part's `owner` is that
- * key, so that deleting one row does not remove another row's parts.
+ * Columns whose sealed value may be too long for one row: the table, the column and the key of the row. The `owner` of a part is
+ * that key, so that deleting one row does not remove parts of another.
  */
 export const longValues = [
   { table: "state_versions", column: "state", key: "id" },
@@ -37,8 +37,8 @@ const withoutParts = ({ column, key, table }: (typeof longValues)[number]): Read
 }
 
 /**
- * A long value split into parts, each sealed separately; `value` is the text that the record stores in place of the long value.
- * Nothing reads or writes more than one part at a time.
+ * The parts of a long value, each sealed separately. `value` is the text that the record stores instead. Only one part at a time
+ * is read or written.
  */
 export const sealedPartTables: ReadonlyArray<string> = [
   `CREATE TABLE sealed_parts (

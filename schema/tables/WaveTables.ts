@@ -1,14 +1,14 @@
 const touched = "UPDATE run_groups SET moved = moved + 1 WHERE finished_at IS NULL AND type = 'update'"
 
-/** Fires for every change that an open update of a Workspace may have been waiting for. */
+/** Fires for every change for which an open update of a Workspace may be waiting. */
 const trigger = (name: string, event: string, when: string, which: string) =>
   `CREATE TRIGGER run_group_${name} AFTER ${event} WHEN ${when} BEGIN ${touched} AND ${which}; END`
 
 const ofCapsule = (id: string) => `id IN (SELECT group_id FROM run_group_members WHERE capsule_id = ${id})`
 
 /**
- * Updates of a Workspace that advance wave by wave. `moved` counts changes since the group began; only triggers increment it, so
- * that no code that changes a Run or a Capsule can forget it; `seen` is the count at the last decision.
+ * Updates of a Workspace, which advance in waves. `moved` counts changes since the group began. Only triggers increment it, so
+ * that no code that changes a Run or Capsule can forget to. `seen` is the count at the last decision.
  */
 export const waveTables: ReadonlyArray<string> = [
   `ALTER TABLE run_groups ADD COLUMN started_by TEXT`,
@@ -25,7 +25,7 @@ export const waveTables: ReadonlyArray<string> = [
   `CREATE INDEX run_groups_due ON run_groups (created_at, id) WHERE finished_at IS NULL AND type = 'update'
     AND (moved <> seen OR held_by_pause = 1)`,
   `CREATE INDEX run_groups_open ON run_groups (workspace_id, created_at, id) WHERE finished_at IS NULL AND type = 'update'`,
-  // Decisions that are made only once; everything else is derived from the Runs. `code` and `message` state the reason.
+  // Decisions that are made only once; everything else is derived from the Runs. `code` and `message` contain the reason.
   `CREATE TABLE run_group_members (
     group_id TEXT NOT NULL REFERENCES run_groups (id),
     capsule_id TEXT NOT NULL REFERENCES capsules (id),

@@ -1,4 +1,4 @@
-/** The time, author and reason of an automation pause in a Workspace; `NULL` while automation is running. */
+/** When, by whom and why automation was paused in a Workspace; `NULL` while it is not paused. */
 export const automationColumns: ReadonlyArray<string> = [
   `ALTER TABLE workspaces ADD COLUMN automation_paused_at TEXT`,
   `ALTER TABLE workspaces ADD COLUMN automation_paused_by TEXT`,
@@ -7,7 +7,7 @@ export const automationColumns: ReadonlyArray<string> = [
 
 /** Workspaces, their members and Projects. */
 export const workspaceTables: ReadonlyArray<string> = [
-  // `personal_owner` marks the personal Workspace of a subject; it never changes hands.
+  // `personal_owner` marks the personal Workspace of a subject. It never changes.
   `CREATE TABLE workspaces (
     id TEXT PRIMARY KEY NOT NULL,
     handle TEXT NOT NULL UNIQUE,
