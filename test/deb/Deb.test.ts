@@ -1,0 +1,117 @@
+import { afterAll, describe, expect, test } from "bun:test"
+import { Effect, FileSystem } from "effect"
+import { fileURLToPath } from "node:url"
+import { documentedCommands } from "../src/operator/support/DocumentedCommands.ts"
+import { suite } from "../support/Effect.ts"
+import { collect, DebianRoot, succeed } from "./support/DebianRoot.ts"
+
+const repository = fileURLToPath(new URL("../..", import.meta.url))
+const missing = ["debootstrap", "dpkg-deb", "bwrap", "systemd-analyze"].filter((name) => Bun.which(name) === null)
+const possible = missing.length === 0 && process.getuid?.() === 0
+const tests = suite(DebianRoot.layer)
+afterAll(tests.dispose)
+
+const packaged = Effect.fnUntraced(function* (revision: number) {
+  const files = yield* FileSystem.FileSystem
+  const out = yield* files.makeTempDirectoryScoped({ prefix: "svc-deb-" })
+  const args = ["scripts/deb.ts", "--out", out, "--revision", String(revision)]
+  yield* succeed(process.execPath, args, repository)
+  const [name = ""] = yield* files.readDirectory(out)
+  return `${out}/${name}`
+})
+
+const built = Effect.cached(succeed(process.execPath, ["scripts/build.ts"], repository))
+
+describe.skipIf(!possible)("the Debian package", () => {
+  tests.live(
+    "has the same bytes when it is made twice",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        yield* yield* built
+        const [one, other] = [yield* files.readFile(yield* packaged(1)), yield* files.readFile(yield* packaged(1))]
+        expect(Bun.hash(one)).toBe(Bun.hash(other))
+      }),
+    300_000
+  )
+
+  tests.live(
+    "serves, backs up, upgrades, restores on another machine, and keeps the data when it is removed",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        yield* yield* built
+        const [first, next] = [yield* packaged(1), yield* packaged(2)]
+        const { machine } = yield* DebianRoot
+        const { asRoot, install, root, start } = yield* machine
+        const installed = yield* install(first)
+        expect([installed.code, installed.code === 0 ? "" : installed.stderr]).toEqual([0, ""])
+        const folder = yield* asRoot(
+          "stat -c '%U %G %a' /var/lib/svc; id -un svc; svc version; ls /usr/share/man/man1/svc-plan.1.gz"
+        )
+        expect(folder.stdout.split("\n").slice(0, 2)).toEqual(["svc svc 700", "svc"])
+        expect([folder.code, folder.stdout]).toEqual([0, expect.stringContaining("svc-plan.1.gz")])
+        for (const page of yield* files.readDirectory(`${root}/usr/share/man/man1`)) {
+          if (!page.startsWith("svc")) continue
+          const warnings = yield* collect("man", ["--warnings", "-l", `${root}/usr/share/man/man1/${page}`])
+          expect([page, warnings.stderr]).toEqual([page, ""])
+        }
+        const unit = `${root}/usr/lib/systemd/system/svc.service`
+        const verdict = yield* collect("systemd-analyze", ["verify", "--man=no", unit])
+        // This machine has neither the program nor the user of the unit.
+        const complaints = verdict.stderr
+          .split("\n")
+          .filter((line) => line.includes("svc.service") && !line.includes("/usr/bin/svc"))
+        expect(complaints).toEqual([])
+
+        const command = "runuser -u svc --"
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const url = yield* start
+            expect((yield* Effect.promise(() => fetch(`${url}/readyz`))).status).toBe(200)
+            const account = yield* asRoot(
+              `echo 'a long enough password' | ${command} svc admin create-user --email ada@example.com --password-stdin --data-dir /var/lib/svc/data --json`
+            )
+            expect([account.code, account.stderr]).toEqual([0, ""])
+            const doctor = yield* asRoot(`${command} svc doctor --data-dir /var/lib/svc/data`)
+            expect([doctor.code, doctor.stdout]).toEqual([0, expect.stringMatching(/^ok +sandbox +bubblewrap/m)])
+            const backup = yield* asRoot(yield* documentedCommands("drill: backup"))
+            expect([backup.code, backup.stderr]).toEqual([0, ""])
+          })
+        )
+
+        yield* asRoot("echo SVC_NAME=kept >> /etc/svc/environment")
+        const upgraded = yield* install(next)
+        expect([upgraded.code, upgraded.code === 0 ? "" : upgraded.stderr]).toEqual([0, ""])
+        const kept = yield* asRoot(
+          "dpkg-query -W -f '${Version}' svc; tail -n 1 /etc/svc/environment; stat -c %U /var/lib/svc/data"
+        )
+        expect(kept.stdout).toMatch(/^\d+\.\d+\.\d+-2SVC_NAME=kept\nsvc\n$/)
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const url = yield* start
+            expect((yield* Effect.promise(() => fetch(`${url}/readyz`))).status).toBe(200)
+          })
+        )
+
+        const another = yield* machine
+        expect((yield* another.install(next)).code).toBe(0)
+        for (const name of ["backups", "keys"]) {
+          yield* succeed("cp", ["-a", `${root}/srv/${name}`, `${another.root}/srv/${name}`])
+        }
+        const restored = yield* another.asRoot(yield* documentedCommands("drill: restore"))
+        expect([restored.code, restored.stderr]).toEqual([0, ""])
+        const people = yield* another.asRoot(`${command} svc admin users --data-dir /var/lib/svc/data`)
+        expect(people.stdout).toContain("ada@example.com")
+
+        expect((yield* asRoot("apt-get purge -y -qq svc")).stdout).toContain("remain in /var/lib/svc")
+        const rest = yield* asRoot("ls /var/lib/svc/data/master.key; test ! -e /etc/svc; test ! -e /usr/bin/svc")
+        expect([rest.code, rest.stdout]).toEqual([0, "/var/lib/svc/data/master.key\n"])
+      }),
+    600_000
+  )
+})
+
+test.skipIf(possible)("the Debian package needs root, debootstrap, bubblewrap and systemd", () => {
+  if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(missing).toEqual([])
+})

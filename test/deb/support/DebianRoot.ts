@@ -1,0 +1,113 @@
+import { NodeServices } from "@effect/platform-node"
+import { Context, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+
+/** A step of the preparation failed. */
+class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {}
+
+export const collect = Effect.fnUntraced(function* (command: string, args: ReadonlyArray<string>, cwd?: string) {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const handle = yield* spawner.spawn(
+    ChildProcess.make(command, args, { ...(cwd === undefined ? {} : { cwd }), extendEnv: true, stdin: "ignore" })
+  )
+  const text = (stream: typeof handle.stdout) => Stream.mkString(Stream.decodeText(stream))
+  const [stdout, stderr, code] = yield* Effect.all([text(handle.stdout), text(handle.stderr), handle.exitCode], {
+    concurrency: 3
+  })
+  return { stdout, stderr, code: Number(code) }
+}, Effect.scoped)
+
+/** Standard output of a command that must succeed. */
+export const succeed = Effect.fnUntraced(function* (command: string, args: ReadonlyArray<string>, cwd?: string) {
+  const { code, stderr, stdout } = yield* collect(command, args, cwd)
+  if (code !== 0) return yield* new StepFailed({ message: `${command} ended with ${code}: ${stderr}${stdout}` })
+  return stdout
+})
+
+const asService = "setpriv --reuid svc --regid svc --init-groups --inh-caps=-all --bounding-set=-all env -i".split(" ")
+const home = ["PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/var/lib/svc"]
+
+/** Value of a directive of the unit, once for each line. */
+const directives = (unit: string, name: string) =>
+  [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value = ""]) => value.replace(/^"(.*)"$/, "$1"))
+
+const make = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-debian-" })
+  const base = path.join(folder, "base")
+  const release = (yield* succeed("sh", ["-c", ". /etc/os-release; echo $VERSION_CODENAME"])).trim()
+  // The mirror of this machine, wherever it is.
+  const mirror = (yield* succeed("apt-get", ["indextargets", "--format", "$(REPO_URI)", "Codename: ".concat(release)]))
+    .split("\n")
+    .find((line) => line !== "")
+  if (mirror === undefined) return yield* new StepFailed({ message: "apt knows no mirror of this Debian." })
+  yield* succeed("debootstrap", ["--variant=minbase", "--include=ca-certificates", release, base, mirror])
+  for (const name of ["/etc/apt/sources.list", "/etc/apt/sources.list.d", "/usr/share/keyrings", "/etc/resolv.conf"]) {
+    if (yield* files.exists(name)) yield* succeed("cp", ["-aL", name, path.join(base, path.dirname(name))])
+  }
+
+  /** A new machine: an empty Debian, and the tool. */
+  const machine = Effect.gen(function* () {
+    const root = path.join(yield* files.makeTempDirectoryScoped({ prefix: "machine-", directory: folder }), "root")
+    yield* succeed("cp", ["-a", base, root])
+    const tool = Bun.which("tofu") ?? Bun.which("terraform")
+    if (tool !== null)
+      yield* files.copyFile(yield* files.realPath(tool), path.join(root, "usr/local/bin", path.basename(tool)))
+    // A mount namespace whose root is the folder. A plain `chroot` forbids user namespaces, which the sandbox of Runs needs.
+    const enter = [
+      `mount --bind ${root} ${root} && mount --rbind /dev ${root}/dev && mount -t proc proc ${root}/proc`,
+      `mount -t tmpfs -o mode=1777 tmpfs ${root}/tmp && mount -t tmpfs tmpfs ${root}/run && mkdir -p ${root}/run/host`,
+      `cd ${root} && pivot_root . run/host && cd / && umount -l /run/host && exec "$@"`
+    ].join(" && ")
+    const inside = ["--mount", "--propagation", "private", "sh", "-c", enter, "sh"]
+    /** A shell command of root. */
+    const asRoot = (script: string) => collect("unshare", [...inside, "sh", "-ec", script])
+    /** Installs a package with what it depends on. */
+    const install = Effect.fnUntraced(function* (deb: string) {
+      yield* files.copyFile(deb, path.join(root, "svc.deb"))
+      const update = "test -e /var/lib/apt/lists/lock || apt-get update -qq"
+      const options = "DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends"
+      return yield* asRoot(`${update}; ${options} /svc.deb`)
+    })
+    /** Starts the ExecStart of the package's unit, by its user, with its settings; the listeners take free ports. */
+    const start = Effect.gen(function* () {
+      const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+      const unit = yield* files.readFileString(path.join(root, "usr/lib/systemd/system/svc.service"))
+      const [program = ""] = directives(unit, "ExecStart")
+      const environment = yield* files.readFileString(path.join(root, "etc/svc/environment"))
+      const own = environment.split("\n").filter((line) => /^[A-Z_]+=/.test(line))
+      const settings = [
+        ...directives(unit, "Environment"),
+        ...own,
+        "SVC_LISTEN=127.0.0.1:0",
+        "SVC_OPERATOR_LISTEN=127.0.0.1:0"
+      ]
+      const server = yield* spawner.spawn(
+        ChildProcess.make(
+          "unshare",
+          [
+            ...inside,
+            ...asService,
+            `--chdir=${directives(unit, "WorkingDirectory")[0]}`,
+            ...home,
+            ...settings,
+            ...program.split(" "),
+            "--json"
+          ],
+          { extendEnv: true, stdin: "ignore" }
+        )
+      )
+      const line = yield* Stream.decodeText(server.stdout).pipe(Stream.splitLines, Stream.runHead)
+      const ready: { readonly url: string } = JSON.parse(Option.getOrThrow(line))
+      return ready.url
+    })
+    return { root, asRoot, install, start }
+  })
+  return { machine }
+})
+
+/** Makes empty Debian machines: folders in which commands run as in a root of their own. */
+export class DebianRoot extends Context.Service<DebianRoot, Effect.Success<typeof make>>()("svc/deb/DebianRoot") {
+  static readonly layer = Layer.effect(DebianRoot, make).pipe(Layer.provideMerge(NodeServices.layer))
+}
