@@ -9,6 +9,7 @@ import { bundledPackages, leftOut, packagesOf, programs } from "../src/licenses/
 import { collectLicenses } from "../src/licenses/CollectLicenses.ts"
 import { LicenseReportJson, reportText, thirdPartyFile } from "../src/licenses/LicenseReport.ts"
 import { writeDashboard } from "./DashboardFolder.ts"
+import { billOfMaterials, sbomFile } from "./Sbom.ts"
 import { type TargetName, targetNames, targetRuntime, targets } from "./TargetRuntime.ts"
 import { withoutImportMeta } from "./WithoutImportMeta.ts"
 
@@ -39,6 +40,7 @@ const writeLicenses = Effect.fn("build.writeLicenses")(function* (root: string, 
   yield* files.writeFileString(path.join(folder, "LICENSE"), report.product.text)
   yield* files.writeFileString(path.join(folder, "NOTICE"), report.product.notice)
   yield* files.writeFileString(path.join(folder, thirdPartyFile), reportText(report))
+  yield* files.writeFileString(path.join(folder, sbomFile), yield* billOfMaterials(root, report))
 })
 
 /** Writes the dashboard's files, and an entry point that imports each of them so that the bundler embeds them. */

@@ -3,6 +3,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { gzipSync } from "node:zlib"
 import { version } from "../../src/Version.ts"
 import { manPages } from "../ManPage.ts"
+import { sbomFile } from "../Sbom.ts"
 
 /** A Debian package could not be assembled. */
 export class DebFailed extends Schema.TaggedError<DebFailed>()("DebFailed", { message: Schema.String }) {
@@ -93,6 +94,7 @@ export const debPackage = Effect.fn("debPackage")(function* ({ binary, out, revi
   const notices = path.join(path.dirname(binary), "THIRD-PARTY-LICENSES.txt")
   const gzip = (text: string | Uint8Array) => gzipSync(text, { level: 9 })
   yield* write("usr/share/doc/svc/THIRD-PARTY-LICENSES.txt.gz", gzip(yield* files.readFile(notices)))
+  yield* write(`usr/share/doc/svc/${sbomFile}`, yield* files.readFile(path.join(path.dirname(binary), sbomFile)))
   yield* write("usr/share/doc/svc/changelog.gz", gzip(yield* source("CHANGELOG.md")))
   for (const page of yield* manPages(date)) yield* write(`usr/share/man/man1/${page.name}.gz`, gzip(page.text))
   const completions = {

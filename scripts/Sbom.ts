@@ -1,0 +1,81 @@
+import { Effect, FileSystem, Path, Runtime, Schema } from "effect"
+import type { Component, LicenseReport } from "../src/licenses/LicenseReport.ts"
+
+/** The bill of materials would be incomplete. */
+class SbomIncomplete extends Schema.TaggedError<SbomIncomplete>()("SbomIncomplete", { message: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = 1
+}
+
+const Lock = Schema.fromJsonString(
+  Schema.Struct({
+    packages: Schema.Record(
+      Schema.String,
+      Schema.Struct({ version: Schema.optional(Schema.String), integrity: Schema.optional(Schema.String) })
+    )
+  })
+)
+
+/** The file name of the bill of materials, next to a binary and in a package. */
+export const sbomFile = "svc.cdx.json"
+
+const isPackage = ({ name, origin }: Component) => origin === `npm package ${name}`
+const purlName = (name: string) => name.replace("@", "%40")
+
+/** SHA-512 in hexadecimal of an `integrity` of the lock file; `undefined` for another algorithm. */
+const sha512 = (integrity: string) =>
+  integrity.startsWith("sha512-") ? Buffer.from(integrity.slice("sha512-".length), "base64").toString("hex") : undefined
+
+/** One SPDX identifier is an id; several are an expression. */
+const licenses = (license: string) =>
+  /^[\w.-]+$/.test(license) ? [{ license: { id: license } }] : [{ expression: license }]
+
+const described = (component: Component, integrity: string | undefined) => {
+  const { license, name, origin, version } = component
+  const purl = isPackage(component) ? `pkg:npm/${purlName(name)}@${version}` : undefined
+  return {
+    type: "library",
+    "bom-ref": purl ?? `${name}@${version}`,
+    name,
+    version,
+    ...(integrity === undefined ? {} : { hashes: [{ alg: "SHA-512", content: integrity }] }),
+    licenses: licenses(license),
+    ...(purl === undefined ? { description: origin } : { purl })
+  }
+}
+
+/**
+ * The bill of materials of a binary, as CycloneDX 1.6: exactly the components whose licences it contains, with the hashes of the
+ * lock file. It has no date and no random number, so the same commit produces the same bytes. Fails if the lock file lacks a
+ * package that is bundled.
+ */
+export const billOfMaterials = Effect.fn("sbom.billOfMaterials")(function* (root: string, report: LicenseReport) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const lock = yield* Schema.decodeEffect(Lock)(yield* files.readFileString(path.join(root, "package-lock.json")))
+  const integrities = new Map(
+    Object.entries(lock.packages).map(([place, { integrity = "", version = "" }]) => [
+      `${place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length)}@${version}`,
+      sha512(integrity)
+    ])
+  )
+  const unknown = report.components.filter(
+    (one) => isPackage(one) && integrities.get(`${one.name}@${one.version}`) === undefined
+  )
+  if (unknown.length > 0) {
+    const names = unknown.map(({ name, version }) => `${name}@${version}`).join(", ")
+    return yield* new SbomIncomplete({ message: `package-lock.json has no SHA-512 for what is bundled: ${names}.` })
+  }
+  const { license, name, version } = report.product
+  const product = { type: "application", "bom-ref": `${name}@${version}`, name, version, licenses: licenses(license) }
+  const components = report.components.map((one) => described(one, integrities.get(`${one.name}@${one.version}`)))
+  const bill = {
+    $schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
+    metadata: { component: product },
+    components,
+    dependencies: [{ ref: product["bom-ref"], dependsOn: components.map((one) => one["bom-ref"]) }]
+  }
+  return `${JSON.stringify(bill, undefined, 2)}\n`
+})
