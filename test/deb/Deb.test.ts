@@ -101,8 +101,8 @@ describe.skipIf(!possible)("the Debian package", () => {
         }
         const restored = yield* another.asRoot(yield* documentedCommands("drill: restore"))
         expect([restored.code, restored.stderr]).toEqual([0, ""])
-        const people = yield* another.asRoot(`${command} svc admin users --data-dir /var/lib/svc/data`)
-        expect(people.stdout).toContain("ada@example.com")
+        const people = yield* another.asRoot(`${command} svc admin users list --data-dir /var/lib/svc/data`)
+        expect([people.code, people.stderr, people.stdout]).toEqual([0, "", expect.stringContaining("ada@example.com")])
 
         expect((yield* asRoot("apt-get purge -y -qq svc")).stdout).toContain("remain in /var/lib/svc")
         const rest = yield* asRoot("ls /var/lib/svc/data/master.key; test ! -e /etc/svc; test ! -e /usr/bin/svc")

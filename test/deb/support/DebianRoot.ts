@@ -24,6 +24,17 @@ export const succeed = Effect.fnUntraced(function* (command: string, args: Reado
   return stdout
 })
 
+/** Arguments of `unshare` that run the following command with a folder as its root. */
+export const insideRoot = (root: string): ReadonlyArray<string> => {
+  // A mount namespace whose root is the folder. A plain `chroot` forbids user namespaces, which the sandbox of Runs needs.
+  const enter = [
+    `mount --bind ${root} ${root} && mount --rbind /dev ${root}/dev && mount -t proc proc ${root}/proc`,
+    `mount -t tmpfs -o mode=1777 tmpfs ${root}/tmp && mount -t tmpfs tmpfs ${root}/run && mkdir -p ${root}/run/host`,
+    `cd ${root} && pivot_root . run/host && cd / && umount -l /run/host && exec "$@"`
+  ].join(" && ")
+  return ["--mount", "--propagation", "private", "sh", "-c", enter, "sh"]
+}
+
 const asService = "setpriv --reuid svc --regid svc --init-groups --inh-caps=-all --bounding-set=-all env -i".split(" ")
 const home = ["PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/var/lib/svc"]
 
@@ -54,13 +65,7 @@ const make = Effect.gen(function* () {
     const tool = Bun.which("tofu") ?? Bun.which("terraform")
     if (tool !== null)
       yield* files.copyFile(yield* files.realPath(tool), path.join(root, "usr/local/bin", path.basename(tool)))
-    // A mount namespace whose root is the folder. A plain `chroot` forbids user namespaces, which the sandbox of Runs needs.
-    const enter = [
-      `mount --bind ${root} ${root} && mount --rbind /dev ${root}/dev && mount -t proc proc ${root}/proc`,
-      `mount -t tmpfs -o mode=1777 tmpfs ${root}/tmp && mount -t tmpfs tmpfs ${root}/run && mkdir -p ${root}/run/host`,
-      `cd ${root} && pivot_root . run/host && cd / && umount -l /run/host && exec "$@"`
-    ].join(" && ")
-    const inside = ["--mount", "--propagation", "private", "sh", "-c", enter, "sh"]
+    const inside = insideRoot(root)
     /** A shell command of root. */
     const asRoot = (script: string) => collect("unshare", [...inside, "sh", "-ec", script])
     /** Installs a package with what it depends on. */
