@@ -45,10 +45,10 @@ const slowServer = Effect.gen(function* () {
   return { origin, asked: Deferred.await(asked), answer: Effect.sync(answer.resolve) }
 })
 
-describe("a tab that is closed while a repository is being read", () => {
+describe("Closed tabs", () => {
   for (const killed of [false, true]) {
     it.live(
-      `leaves no source behind when the read fails${killed ? ", and the server was killed meanwhile" : ""}`,
+      `a tab closed during a failing read leaves no source behind${killed ? ", and the server was killed meanwhile" : ""}`,
       () =>
         Effect.gen(function* () {
           const git = yield* slowServer

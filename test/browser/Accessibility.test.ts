@@ -18,7 +18,7 @@ const looks = [
 
 const dashboard = new URL("../../src/dashboard/", import.meta.url).pathname
 
-describe("this walk covers", () => {
+describe("Covered routes", () => {
   test("every route", () => {
     const routes = [
       ...Object.keys(makeRouter(new QueryClient()).routesByPath),
@@ -49,7 +49,7 @@ describe("this walk covers", () => {
     }
   })
 
-  test("and the other routes redirect to covered routes", async () => {
+  test("every other route redirects to a covered route", async () => {
     const { page, go } = await suite.visit()
     for (const { path, to } of Object.values(redirects)) {
       await go(path)
@@ -58,7 +58,7 @@ describe("this walk covers", () => {
   })
 })
 
-/** The page for a missing record requests it, so the console reports the 404. */
+/** The page requests the missing record, so the console reports the 404. */
 const unexpected = (faults: ReadonlyArray<string>, missing: true | undefined) =>
   faults.filter((fault) => missing !== true || !fault.endsWith("404 (Not Found)"))
 
@@ -76,9 +76,9 @@ const short = process.env["SVC_TEST_BROWSER"] === "short"
 const languages = ["en", "ja"] as const
 const widths = short ? [1440] : [1440, 390]
 
-describe.each(languages)("every screen in %s", (language) => {
+describe.each(languages)("Screens in %s", (language) => {
   test.each(widths)(
-    "at %d px has no accessibility violations in either theme and does not scroll sideways",
+    "a screen at %d px has no accessibility violations in either theme and does not scroll sideways",
     async (width) => {
       const look = { language, theme: language === "en" ? "light" : "dark", width, height: 900 } as const
       const { page, faults, go } = await suite.visit(look)
@@ -104,7 +104,7 @@ describe.each(languages)("every screen in %s", (language) => {
   )
 })
 
-describe.each(looks)("no accessibility violations in %s", (_name, look) => {
+describe.each(looks)("Accessibility in %s", (_name, look) => {
   test(
     "every dialog closes with Escape and returns the focus",
     async () => {
@@ -119,7 +119,7 @@ describe.each(looks)("no accessibility violations in %s", (_name, look) => {
           wrong.push("the focus is not in the dialog")
         await page.keyboard.press("Escape")
         await page.locator("dialog[open]").waitFor({ state: "detached" })
-        // If it was opened with a key, there is no focus to restore.
+        // A dialog opened with a shortcut key has no focus to restore.
         if (
           !["app/Palette.tsx", "app/ShortcutHelp.tsx"].includes(source) &&
           (await page.evaluate(() => document.activeElement === null || document.activeElement === document.body))
@@ -147,9 +147,9 @@ describe.each(looks)("no accessibility violations in %s", (_name, look) => {
   })
 })
 
-// The short run skips this: the two checks above cover it at another width.
-describe.skipIf(short)("on a phone", () => {
-  test("the navigation opens, navigates and closes", async () => {
+// The short run skips this, because the two checks above cover it at another width.
+describe.skipIf(short)("On a phone", () => {
+  test("the navigation on a phone opens, navigates and closes", async () => {
     const { page, go } = await suite.visit(phone)
     await go(`/w/acme/runs/${failedRun}`, ".diagnosis")
     await page.getByRole("button", { name: "Open navigation" }).click()

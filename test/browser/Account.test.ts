@@ -17,7 +17,7 @@ const offering = (page: Page, password: boolean) =>
   )
 
 describe("sign-in methods", () => {
-  test("come from the server, with its provider and the return to the requested page", async () => {
+  test("the sign-in methods come from the server, with its provider and the return to the requested page", async () => {
     const { page, faults, go } = await suite.visit(undefined, visitor())
     await offering(page, true)
     await go(`/sign-in?return=${encodeURIComponent("/new?git=https://x.example/y")}`)
@@ -29,7 +29,7 @@ describe("sign-in methods", () => {
     expect(faults).toEqual([])
   })
 
-  test("omit a password if the server accepts none", async () => {
+  test("the sign-in methods omit a password if the server accepts none", async () => {
     const { page, go } = await suite.visit(undefined, visitor())
     await offering(page, false)
     await go("/sign-in")
@@ -38,7 +38,7 @@ describe("sign-in methods", () => {
     expect(await page.getByText("reset-password").count()).toBe(0)
   })
 
-  test("return only to this server", async () => {
+  test("sign-in returns only to this server", async () => {
     const { page, go } = await suite.visit(undefined, visitor())
     await offering(page, true)
     await go(`/sign-in?return=${encodeURIComponent("https://evil.example/")}`)
@@ -47,8 +47,8 @@ describe("sign-in methods", () => {
   })
 })
 
-describe("a link to another address", () => {
-  test("shows its purpose and why it cannot be used, even after a reload", async () => {
+describe("Address links", () => {
+  test("an address link shows its purpose and why it cannot be used, even after a reload", async () => {
     for (const [secret, said] of [
       ["#svce_secret", "gets the address mina.sato@acme.example instead of mina@acme.example"],
       ["#svce_used", "This link was used"],
@@ -66,7 +66,7 @@ describe("a link to another address", () => {
     }
   })
 
-  test("replaces another link when opened on that link's page", async () => {
+  test("an address link replaces another link when opened on that link's page", async () => {
     const { page, go } = await suite.visit()
     await go("/account/address#svce_used", ".notice-warn")
     await page.evaluate(() => {
@@ -76,7 +76,7 @@ describe("a link to another address", () => {
     await page.waitForFunction(() => location.hash === "")
   })
 
-  test("is requested if the server sends mail, and created by the operator otherwise", async () => {
+  test("an address link is requested if the server sends mail, and created by the operator otherwise", async () => {
     const { page, api, go } = await suite.visit()
     await go("/account", ".row-static")
     await page.getByRole("button", { name: "Change address" }).click()
@@ -99,7 +99,7 @@ describe("a link to another address", () => {
 })
 
 describe("the account", () => {
-  test("links and unlinks identities of the provider", async () => {
+  test("the account links and unlinks identities of the provider", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/account", ".row-static")
     const link = page.getByRole("link", { name: "Link an identity" })
@@ -116,7 +116,7 @@ describe("the account", () => {
     expect(faults).toEqual([])
   })
 
-  test("keeps the last sign-in method, and explains why", async () => {
+  test("the account keeps the last sign-in method, and explains why", async () => {
     const { page, go } = await suite.visit()
     const message = "This is the last way to sign in to this account. Add another one first."
     await page.route("**/auth/upstream/identities/*", (route) =>
@@ -128,7 +128,7 @@ describe("the account", () => {
     await page.getByRole("dialog").getByText(message).waitFor()
   })
 
-  test("revokes an application's access", async () => {
+  test("the account can revoke an application's access", async () => {
     const { page, api, go } = await suite.visit()
     await go("/account", ".row-static")
     await page.getByText("svc command line").waitFor()
@@ -138,7 +138,7 @@ describe("the account", () => {
     expect(api.changes.map(({ path }) => path)).toEqual(["/auth/grants/grant_1/revoke"])
   })
 
-  test("signs out everywhere after confirmation, and goes to the sign-in page", async () => {
+  test("the account signs out everywhere after confirmation, and goes to the sign-in page", async () => {
     const { page, go } = await suite.visit()
     const asked: Array<string> = []
     await page.route("**/auth/sign-out-everywhere", async (route) => {
@@ -154,7 +154,7 @@ describe("the account", () => {
     expect(asked).toEqual(["POST"])
   })
 
-  test("has no password to change if the server accepts none", async () => {
+  test("the account has no password to change if the server accepts none", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/dashboard/bootstrap", async (route) => {
       const answer = await route.fetch()

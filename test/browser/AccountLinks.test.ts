@@ -10,12 +10,12 @@ import { password, personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
-/** Nothing listens on it: the test reads from no Git server. */
+/** Nothing listens on this port, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 const mina = "mina@acme.example"
 const newAddress = "mina.sato@acme.example"
 
-/** A server that sends mail. The person uses English in the browser in which they set it up, and Japanese in another. */
+/** A server that sends mail. The person sets up the account in an English browser, and uses Japanese in another browser. */
 const world = Effect.gen(function* () {
   const post = yield* mailServer()
   const flags = [`--smtp-url=smtp://127.0.0.1:${post.port}`, "--smtp-from=svc@acme.example"]
@@ -42,9 +42,9 @@ const world = Effect.gen(function* () {
   return { english, japanese: yield* open(darkJapanese), mailedLink, network, operator, post }
 })
 
-describe("a reset link, on the server itself", () => {
+describe("Reset links", () => {
   it.live(
-    "shows whom it admits, even after a reload, and its purpose after use, in both languages",
+    "a reset link shows whom it admits, even after a reload, and its purpose after use, in both languages",
     () =>
       Effect.gen(function* () {
         const { english, japanese, mailedLink, operator } = yield* world
@@ -65,7 +65,7 @@ describe("a reset link, on the server itself", () => {
         yield* japanese.press(ja.setPassword)
         yield* japanese.step(() => japanese.page.waitForURL("**/w/*"))
 
-        // Using the mailed link also invalidated the printed one.
+        // Using the mailed link also invalidated the printed link.
         for (const [{ heading, page, see, step }, words, link] of [
           [japanese, ja, mailed],
           [english, en, printed]
@@ -87,9 +87,9 @@ describe("a reset link, on the server itself", () => {
   )
 })
 
-describe("an address-change link, on the server itself", () => {
+describe("Address-change links", () => {
   it.live(
-    "is requested on the account page, mailed to the new address, survives a reload, and is used once",
+    "an address-change link is mailed to the new address, survives a reload, and is used once",
     () =>
       Effect.gen(function* () {
         const { english, japanese, mailedLink, network } = yield* world
@@ -102,7 +102,7 @@ describe("an address-change link, on the server itself", () => {
         yield* see(words.linkMailed)
         const link = yield* mailedLink(newAddress, "/account/address")
 
-        // Someone who is not signed in returns to the link after signing in, and its secret never appears in an address.
+        // A signed-out person returns to the link after signing in, and its secret never appears in an address.
         yield* japanese.step(() => japanese.page.goto(link))
         yield* japanese.step(() => japanese.page.waitForURL("**/sign-in?return=*"))
         expect(japanese.page.url()).not.toContain("svce_")

@@ -5,7 +5,7 @@ import { barriers, browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("the activity", () => {
-  test("shows people, actions, records and comments by name", async () => {
+  test("the activity shows people, actions, records and comments by name", async () => {
     const world = newWorld()
     const [event] = world.activity
     const [source] = world.sources
@@ -43,7 +43,7 @@ describe("the activity", () => {
     expect(faults).toEqual([])
   })
 
-  test("folds repeated actions, summarises plans, and hides syncs without news", async () => {
+  test("the activity folds repeated actions, summarises plans, and hides syncs without news", async () => {
     const world = newWorld()
     const [first] = world.activity
     const [template] = world.runs
@@ -89,7 +89,7 @@ describe("the activity", () => {
     expect(faults).toEqual([])
   })
 
-  test("is filtered through its address, as is its export, and the address shows everybody the same", async () => {
+  test("the activity and its export are filtered by the address, which shows everybody the same", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/activity", ".activity-row")
     await page.getByLabel("Action").selectOption("run.approve")
@@ -107,7 +107,7 @@ describe("the activity", () => {
     expect(new URL(page.url()).search).toBe("")
   })
 
-  test("copes with an invalid address, in Japanese on a phone", async () => {
+  test("the activity copes with an invalid address, in Japanese on a phone", async () => {
     const { page, faults, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
     await go("/w/acme/activity?from=never&until=&person=usr_unknown", "h1")
     await page.getByText("条件に合う記録はありません").waitFor()

@@ -18,9 +18,9 @@ const withRun = (id: string, more: Partial<World["runs"][number]>): World => {
   return world
 }
 
-describe("the agents of a workspace", () => {
+describe("Workspace agents", () => {
   for (const look of looks) {
-    test(`show the state, tools and work of each agent, by pool (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`the agents page shows each agent's state, tools and work, by pool (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = agentWords[look.language]
       const { page, faults, go } = await suite.visit(look)
       await go("/w/acme/settings/agents", ".agent-row")
@@ -42,7 +42,7 @@ describe("the agents of a workspace", () => {
     })
   }
 
-  test("are reported as absent when the server executes everything itself", async () => {
+  test("the agents page reports no agents when the server executes everything itself", async () => {
     const world = newWorld()
     world.pools = []
     const { page, faults, go } = await suite.visit(lightEnglish, world)
@@ -53,9 +53,9 @@ describe("the agents of a workspace", () => {
   })
 })
 
-describe("a run in a pool", () => {
+describe("Pool runs", () => {
   for (const look of looks) {
-    test(`that is waiting shows what every agent lacks, and links to the agents (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`a waiting run shows what every agent lacks, and links to the agents (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = decisionWords[look.language]
       const world = withRun(queuedRun, {
         pool: "eu-west",
@@ -76,7 +76,7 @@ describe("a run in a pool", () => {
       expect(faults).toEqual([])
     })
 
-    test(`that is being applied shows the time up to which its state is saved (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`a run being applied shows when its state was last saved (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = agentRunWords[look.language]
       const { page, faults, go } = await suite.visit(look, withRun(applyRun, applyingAgent()))
       await go(`/w/acme/runs/${applyRun}`, ".timeline")
@@ -89,7 +89,7 @@ describe("a run in a pool", () => {
       expect(faults).toEqual([])
     })
 
-    test(`whose agent is silent is released by keyboard, by somebody who confirms that its tool has exited (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`a run with a silent agent is released by keyboard after a confirmation (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = agentRunWords[look.language]
       const agent = applyingAgent({ givenUpAt: new Date(Date.now() + 2_400_000).toISOString() })
       const world = withRun(applyRun, { ...agent, agentUnreachableSince: ago(3) })
@@ -113,13 +113,13 @@ describe("a run in a pool", () => {
       expect(api.changes.map(({ body, method, path }) => [method, path, body])).toEqual([
         ["POST", `/api/v1/runs/${applyRun}/release`, { fence: 3, toolIsDead: true, reason: "The machine was deleted." }]
       ])
-      // Its agent is lost: shows what may exist, and what results may still arrive.
+      // The agent is lost, so the page shows objects that may exist and results that may still arrive.
       await page.getByText(diagnosisWords[look.language].advice.agent).waitFor()
       expect(faults).toEqual([])
     })
   }
 
-  test("whose agent was lost reports that the rest is unknown", async () => {
+  test("a run whose agent was lost reports that the rest is unknown", async () => {
     const world = withRun(applyRun, {
       pool: "eu-west",
       status: "failed",
@@ -136,7 +136,7 @@ describe("a run in a pool", () => {
     expect(await page.locator(".resource-waiting").count()).toBe(0)
   })
 
-  test("whose claim has since changed is not released", async () => {
+  test("a run whose claim has since changed is not released", async () => {
     const world = withRun(applyRun, { ...applyingAgent(), agentUnreachableSince: ago(3) })
     const { page, go } = await suite.visit(lightEnglish, world)
     await go(`/w/acme/runs/${applyRun}`, ".notice-warn")
@@ -149,7 +149,7 @@ describe("a run in a pool", () => {
     await dialog.getByText("The Run was claimed anew meanwhile").waitFor()
   })
 
-  test("that only plans shows that it will be given up automatically, and offers no release", async () => {
+  test("a plan with a silent agent shows that it will be abandoned automatically, and offers no release", async () => {
     const { state: _none, ...agent } = applyingAgent().agent ?? { id: "", name: "", fence: 0, leaseSeconds: 0 }
     const world = withRun(applyRun, { type: "plan", pool: "eu-west", agent, agentUnreachableSince: ago(0.7) })
     const { page, go } = await suite.visit(lightEnglish, world)
@@ -158,7 +158,7 @@ describe("a run in a pool", () => {
     expect(await page.getByRole("button", { name: agentRunWords.en.release }).count()).toBe(0)
   })
 
-  test("can be released only by an admin", async () => {
+  test("a run can be released only by an admin", async () => {
     const world = withRun(applyRun, { ...applyingAgent(), agentUnreachableSince: ago(3) })
     const { page, go } = await suite.visit(lightEnglish, world)
     await page.route("**/api/v1/dashboard/bootstrap*", async (route) => {

@@ -204,7 +204,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
   }
 }
 
-/** Ignores the refusals that the walk provokes and the invitation page's request for who is signed in. */
+/** Ignores the expected refusals, and the invitation page's request for the signed-in person. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/status of 4(?:01|09)/.test(text))
 
 describe.each([
@@ -212,7 +212,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("an approval by two people, the owner in %s and the approver in %s", (first, second) => {
   it.live(
-    "is required by a rule, refused to the author, given by a team member, and lapses with the membership",
+    "an approval is required by a rule, refused to the author, given by a team member, and lapses with the membership",
     () =>
       Effect.gen(function* () {
         const repository = yield* notesRepository(module)

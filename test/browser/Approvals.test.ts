@@ -8,7 +8,7 @@ const suite = browserSuite()
 const review = `/w/acme/runs/${reviewRun}`
 
 describe("approval rules", () => {
-  test("the review shows who has approved, who is missing, and why it is waiting, and offers an approval only if it would count", async () => {
+  test("the review shows approvals given and missing, and offers an approval only if it would count", async () => {
     const world = newWorld()
     world.approvals = lapsed
     const { faults, go, page } = await suite.visit(undefined, world)
@@ -23,7 +23,7 @@ describe("approval rules", () => {
     expect(faults).toEqual([])
   })
 
-  test("the review shows the same in Japanese", async () => {
+  test("the review shows approvals in Japanese", async () => {
     const world = newWorld()
     world.approvals = lapsed
     const { faults, go, page } = await suite.visit(darkJapanese, world)

@@ -11,7 +11,7 @@ import { setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish, phone } from "./support/Suite.ts"
 
-/** Nothing listens on it: the test reads from no Git server. */
+/** Nothing listens on this port, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 const slowMachine = 600_000
 
@@ -43,12 +43,12 @@ const operatorAt = Effect.fnUntraced(function* (flags: ReadonlyArray<string>) {
     })
 })
 
-describe("operators' warnings about backups", () => {
+describe("Backup warnings", () => {
   it.live(
-    "a schedule that cannot succeed, and the only key stored with the data, in each language, theme and width",
+    "operators are warned about a failing schedule, and about a key stored only with the data",
     () =>
       Effect.gen(function* () {
-        // The backup disk is not mounted, so the folder does not exist and there is nothing to restore.
+        // The backup disk is not mounted, so the folder does not exist and no backup can be restored.
         const gone = join(yield* temporaryFolder, "not-mounted")
         const visit = yield* operatorAt([`--backup-directory=${gone}`])
         for (const look of looks) {
@@ -72,7 +72,7 @@ describe("operators' warnings about backups", () => {
   )
 
   it.live(
-    "are absent while the newest backup is recent and the key is elsewhere",
+    "backup warnings are absent while the newest backup is recent and the key is elsewhere",
     () =>
       Effect.gen(function* () {
         const root = yield* temporaryFolder
@@ -83,7 +83,7 @@ describe("operators' warnings about backups", () => {
           await chmod(key, 0o600)
           await mkdir(backups)
         })
-        // A current backup means that none is due, so the schedule leaves the folder alone.
+        // With a current backup none is due, so the schedule leaves the folder alone.
         yield* Effect.promise(() => writeFile(join(backups, backupName(Date.now())), ""))
         const visit = yield* operatorAt([
           `--backup-directory=${backups}`,

@@ -11,12 +11,12 @@ const suite = browserSuite()
 const capsule = `/w/acme/capsules/${storefrontId}`
 const looks = [lightEnglish, darkJapanese, { ...lightEnglish, ...phone }]
 
-describe("the story of a capsule", () => {
+describe("Capsule story", () => {
   for (const look of looks) {
     const width = look.width ?? 1440
     const { language } = look
 
-    test(`its history has a line for each change, with links to its runs (${language}, ${width} px)`, async () => {
+    test(`a capsule's history has a line for each change, with links to its runs (${language}, ${width} px)`, async () => {
       const { page, faults, go } = await suite.visit(look)
       await go(`${capsule}/history`, ".history li")
       const lines = page.locator(".history > li")
@@ -42,7 +42,7 @@ describe("the story of a capsule", () => {
       expect(faults).toEqual([])
     })
 
-    test(`its README is rendered without its HTML, and fetches nothing (${language}, ${width} px)`, async () => {
+    test(`a capsule's README is rendered without its HTML, and fetches nothing (${language}, ${width} px)`, async () => {
       const { page, faults, go } = await suite.visit(look)
       const asked: Array<string> = []
       page.on("request", (request) => asked.push(request.url()))
@@ -76,7 +76,7 @@ describe("the story of a capsule", () => {
       expect(faults).toEqual([])
     })
 
-    test(`its inputs show where their values come from, but not the values (${language}, ${width} px)`, async () => {
+    test(`a capsule's inputs show where their values come from, but not the values (${language}, ${width} px)`, async () => {
       const words = inputWords[language]
       const { page, faults, go } = await suite.visit(look)
       await go(`${capsule}/configuration`, ".inputs .input-source :is(a, .status)")

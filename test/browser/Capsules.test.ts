@@ -8,8 +8,8 @@ import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-describe("the list of capsules", () => {
-  test("shows each capsule's newest run, regardless of newer runs of other capsules", async () => {
+describe("Capsule list", () => {
+  test("the list shows each capsule's newest run, whatever newer runs other capsules have", async () => {
     const world = newWorld()
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()
     const old = baseRun({
@@ -40,15 +40,15 @@ describe("the list of capsules", () => {
     await row.getByText("Failed", { exact: true }).waitFor()
     await row.getByText("Drift check").waitFor()
     expect(await page.locator(".long-row").getByText("None yet", { exact: true }).count()).toBe(6)
-    // One request covers all of them, and no pages of runs are requested.
+    // One request covers all capsules, and no pages of runs are requested.
     expect(asked.filter((path) => path.endsWith("/dashboard/latest-runs"))).toHaveLength(1)
     expect(asked.filter((path) => path.endsWith("/runs"))).toEqual([])
     expect(faults).toEqual([])
   })
 })
 
-describe("drift in a capsule", () => {
-  test("is reverted by a separate plan, and checked at the chosen interval", async () => {
+describe("Capsule drift", () => {
+  test("a capsule's drift is reverted by a separate plan, and checked at the chosen interval", async () => {
     const world = newWorld()
     const [capsule, ...others] = world.capsules
     if (capsule === undefined) throw new Error("no capsule")
@@ -73,8 +73,8 @@ describe("drift in a capsule", () => {
   })
 })
 
-describe("a capsule being released", () => {
-  test("requires its name, and afterwards reports the result", async () => {
+describe("Capsule release", () => {
+  test("releasing a capsule requires its name, and afterwards reports the result", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")
     await page.getByRole("button", { name: "Release capsule" }).click()
@@ -98,9 +98,9 @@ describe("a capsule being released", () => {
   })
 })
 
-describe("a capsule that its owner exports", () => {
+describe("Capsule export", () => {
   for (const language of ["en", "ja"] as const) {
-    test(`is exported by keyboard once its name has been entered (${language})`, async () => {
+    test(`a capsule is exported by keyboard once its name has been entered (${language})`, async () => {
       const words = exportWords[language]
       const { page, api, faults, go } = await suite.visit({ language, theme: "light" })
       await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")
@@ -129,7 +129,7 @@ describe("a capsule that its owner exports", () => {
     })
   }
 
-  test("can still be exported after its release", async () => {
+  test("a capsule can still be exported after its release", async () => {
     const world = newWorld()
     world.capsules = world.capsules.map((capsule) =>
       capsule.id === storefrontId
@@ -142,8 +142,8 @@ describe("a capsule that its owner exports", () => {
   })
 })
 
-describe("a capsule whose check failed after an apply", () => {
-  test("is re-adopted with a reason, and a refusal is shown in the form", async () => {
+describe("Failed checks", () => {
+  test("a capsule whose check failed is re-adopted with a reason, and a refusal is shown in the form", async () => {
     const world = newWorld()
     const [capsule, ...others] = world.capsules
     if (capsule === undefined) throw new Error("no capsule")

@@ -72,7 +72,7 @@ const bundle = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const root = path.resolve(yield* path.fromFileUrl(new URL("../..", import.meta.url)))
-  // The packages of the checkout are found from there.
+  // Bundled there so that imports resolve to the packages of this checkout.
   yield* files.makeDirectory(path.join(root, "dist/test"), { recursive: true })
   const folder = yield* files.makeTempDirectoryScoped({ directory: path.join(root, "dist/test"), prefix: "client-" })
   yield* compileLibrary(root, path.join(folder, "library"), { declarations: false })
@@ -84,7 +84,7 @@ const bundle = Effect.gen(function* () {
   return yield* Effect.promise(() => built.outputs[0]?.text() ?? Promise.reject(new Error("no bundle")))
 })
 
-/** In the page: which headers of an answer it can read. */
+/** Runs in the page and returns the response headers that it can read. */
 const readHeaders = async ({ token, url }: Server) => {
   const answer = await fetch(`${url}/api/v1/runs/run_unknown`, { headers: { authorization: `Bearer ${token}` } })
   const { error } = await answer.json()
@@ -105,7 +105,7 @@ it.live("the published client works only in a page of a listed origin", () =>
     const [named, stranger] = [yield* served, yield* served]
     const server = yield* hostedServer(module, { corsOrigins: named.origin })
     const target = new URL(server.url)
-    /** The requests of the browser, as the server receives them. */
+    /** The browser's requests, as the server receives them. */
     const seen: Array<{ readonly method: string; readonly path: string; readonly headers: string }> = []
     const credentialsAllowed: Array<unknown> = []
     const origins = new Set<unknown>()

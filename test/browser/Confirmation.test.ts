@@ -10,7 +10,7 @@ const refusal = (code: string, message: string) => ({
   json: { error: { code, message, requestId: "req_test" } }
 })
 
-/** The server asks for confirmation once, and then accepts the hand-over. */
+/** The server requests confirmation once, and then accepts the hand-over. */
 const askingOnce = async (page: Page) => {
   const seen: Array<string> = []
   let confirmed = false
@@ -39,8 +39,8 @@ const handOver = async (page: Page) => {
   return dialog
 }
 
-describe("a sensitive action", () => {
-  test("waits for the person's confirmation, by keyboard, and then continues automatically", async () => {
+describe("Sensitive actions", () => {
+  test("a sensitive action waits for confirmation by keyboard, and then continues automatically", async () => {
     const { page, faults, go } = await suite.visit()
     const seen = await askingOnce(page)
     await go("/w/acme/settings", ".row-static")
@@ -60,7 +60,7 @@ describe("a sensitive action", () => {
     expect(faults.filter((fault) => !fault.includes("403"))).toEqual([])
   })
 
-  test("is not carried out when the person does not confirm", async () => {
+  test("a sensitive action is not carried out when the person does not confirm", async () => {
     const { page, go } = await suite.visit()
     const seen = await askingOnce(page)
     await go("/w/acme/settings", ".row-static")
@@ -73,7 +73,7 @@ describe("a sensitive action", () => {
     expect(seen).toEqual(["asked"])
   })
 
-  test("can be confirmed at the provider, which returns to the same page", async () => {
+  test("a sensitive action can be confirmed at the provider, which returns to the same page", async () => {
     const { page, go } = await suite.visit()
     await askingOnce(page)
     await go("/w/acme/settings", ".row-static")
@@ -83,8 +83,8 @@ describe("a sensitive action", () => {
   })
 })
 
-describe("the second factor", () => {
-  test("is set up with the first code, shows the recovery codes once, and is turned off again", async () => {
+describe("Second factor", () => {
+  test("the second factor is set up with a first code, shows recovery codes once, and can be turned off", async () => {
     const { page, faults, go } = await suite.visit()
     await go("/account", ".row-static")
     await page.getByRole("button", { name: "Set up", exact: true }).click()
@@ -106,7 +106,7 @@ describe("the second factor", () => {
     expect(faults.filter((fault) => !fault.includes("401"))).toEqual([])
   })
 
-  test("is required at sign-in, after the password", async () => {
+  test("the second factor is required at sign-in, after the password", async () => {
     const world = newWorld()
     world.signedIn = false
     const { page, go } = await suite.visit(undefined, world)

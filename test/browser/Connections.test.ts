@@ -7,7 +7,7 @@ const screen = "/w/acme/connections"
 const older = "conn_0000000000000004"
 
 describe("Git connections", () => {
-  test("show where their values may be sent", async () => {
+  test("Git connections show where their values may be sent", async () => {
     const { page, faults, go } = await suite.visit()
     await go(screen, ".row-connection")
     await page.getByText("https://git.acme.example", { exact: true }).waitFor()
@@ -16,7 +16,7 @@ describe("Git connections", () => {
     expect(faults).toEqual([])
   })
 
-  test("are created with their origins", async () => {
+  test("Git connections are created with their origins", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(screen, ".row-connection")
     await page.getByRole("button", { name: "New connection" }).click()
@@ -36,7 +36,7 @@ describe("Git connections", () => {
     expect(faults).toEqual([])
   })
 
-  test("are created where a repository is entered, with its server prefilled", async () => {
+  test("Git connections are created where a repository is entered, with its server prefilled", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/w/acme/sources", "main")
     await page.getByRole("button", { name: "Add a source" }).first().click()
@@ -49,13 +49,13 @@ describe("Git connections", () => {
     await dialog.getByLabel("Token").fill("hunter2")
     await dialog.getByRole("button", { name: "Save" }).click()
     await dialog.getByLabel("May be sent to").waitFor({ state: "detached" })
-    // This alone does not create the Source.
+    // This step alone does not create the Source.
     expect(api.changes.map(({ path }) => path)).toEqual(["/api/v1/connections"])
     expect(faults).toEqual([])
   })
 
   for (const look of [lightEnglish, darkJapanese])
-    test(`from an earlier release are confirmed by hand, origin by origin (${look.language})`, async () => {
+    test(`Git connections of an earlier release are confirmed by hand, origin by origin (${look.language})`, async () => {
       const { page, api, faults, go } = await suite.visit(look)
       await go(screen, ".row-connection")
       const confirm = look.language === "en" ? "Confirm origins" : "送信先を確認"
@@ -81,9 +81,9 @@ describe("Git connections", () => {
     })
 })
 
-describe("a connection whose values only a pool holds", () => {
+describe("Pool connections", () => {
   for (const look of [lightEnglish, darkJapanese])
-    test(`is created without a value, by keyboard (${look.language})`, async () => {
+    test(`a pool connection is created without a value, by keyboard (${look.language})`, async () => {
       const { page, api, faults, go } = await suite.visit(look)
       const isEnglish = look.language === "en"
       await go(screen, ".row-connection")
@@ -91,7 +91,7 @@ describe("a connection whose values only a pool holds", () => {
       const dialog = page.getByRole("dialog")
       const place = dialog.getByLabel(isEnglish ? "Where its values are" : "値の保管場所")
       await place.selectOption("eu-west/aws-production")
-      // There is no field left to type a secret into.
+      // No field is left in which a secret could be typed.
       expect(await dialog.locator('input[type="password"]').count()).toBe(0)
       expect(await barriers(page)).toEqual([])
       const fields = dialog.getByRole("textbox")
@@ -112,7 +112,7 @@ describe("a connection whose values only a pool holds", () => {
 
 describe("a connection", () => {
   for (const look of [lightEnglish, darkJapanese])
-    test(`is granted to members and gets new values by keyboard (${look.language})`, async () => {
+    test(`a connection is granted to members and gets new values by keyboard (${look.language})`, async () => {
       const english = look.language === "en"
       const { page, api, faults, go } = await suite.visit(look)
       await go(screen, ".row-connection")
@@ -141,7 +141,7 @@ describe("a connection", () => {
       expect(faults).toEqual([])
     })
 
-  test("is removed after confirmation", async () => {
+  test("a connection is removed after confirmation", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(screen, ".row-connection")
     const before = await page.locator(".row-connection").count()
@@ -156,16 +156,16 @@ describe("a connection", () => {
   })
 })
 
-describe("an operator's helper", () => {
+describe("Operator helpers", () => {
   for (const look of [lightEnglish, darkJapanese])
-    test(`takes a person to its server, and back to a connection (${look.language})`, async () => {
+    test(`an operator's helper takes a person to its server, and back to a connection (${look.language})`, async () => {
       const english = look.language === "en"
       const { page, api, faults, go } = await suite.visit(look)
       await go(screen, ".row-connection")
       await page
         .getByText(english ? /id\.acme\.example for: projects\.write/ : /id\.acme\.example で許可を求めます/)
         .waitFor()
-      // If the created connection has a problem, it is shown there with the remedy.
+      // If the created connection has a problem, the page shows the problem there with the remedy.
       await page.getByText(/refused to renew the access token: invalid_grant/).waitFor()
       const again = page.getByRole("button", { name: english ? "Reconnect" : "再接続" })
       expect(await again.count()).toBe(1)

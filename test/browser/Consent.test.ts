@@ -13,7 +13,7 @@ import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 const fire = "__canary=1"
 /** A client and a person with crafted names. A bidi override would reverse the text around them. */
 const clientName = `</p><img src=x onerror=${fire}><script>${fire}</script>\u202e"`
-// An address takes no brackets, but it takes what ends an attribute.
+// An email address cannot contain angle brackets, but it can contain the characters that end an attribute.
 const email = `'/onload=${fire}&b'@acme.example`
 const callback = "https://rp.example.com/cb"
 const verifier = "a-code-verifier-that-is-long-enough-to-be-one-0123456789"
@@ -71,7 +71,7 @@ const authorization = (origin: string) =>
     code_challenge_method: "S256"
   }).toString()}`
 
-/** The signed-in person's browser; it also resolves the client's own address. */
+/** The signed-in person's browser, which also resolves the client's own address. */
 const visitor = Effect.fnUntraced(function* (browser: TestBrowser, origin: string, look: Look) {
   const opened = yield* Effect.promise(() => browser.open({ ...look, width: 400, height: 800 }))
   const { page } = opened
@@ -118,9 +118,9 @@ const looks = [
   ["Japanese, dark", darkJapanese]
 ] as const
 
-describe.each(looks)("the issuer's pages in %s, with names crafted to break out of them", (_name, look) => {
+describe.each(looks)("Issuer pages in %s", (_name, look) => {
   it.live(
-    "require consent before an application gets access, and redirect only to it",
+    "the issuer's pages require consent before an application gets access, and redirect only to it",
     () =>
       Effect.gen(function* () {
         const { browser, origin, send } = yield* issuerWithAccount
@@ -157,7 +157,7 @@ describe.each(looks)("the issuer's pages in %s, with names crafted to break out 
   )
 
   it.live(
-    "connect a device by its code, and refuse an unknown code",
+    "the issuer's pages connect a device by its code, and refuse an unknown code",
     () =>
       Effect.gen(function* () {
         const { browser, origin, send } = yield* issuerWithAccount
@@ -199,7 +199,7 @@ describe.each(looks)("the issuer's pages in %s, with names crafted to break out 
 
 describe("without JavaScript", () => {
   it.live(
-    "a person sets up, signs in, and authorises an application",
+    "a person sets up, signs in, and authorises an application without JavaScript",
     () =>
       Effect.gen(function* () {
         const { browser, origin, secret } = yield* issuer
@@ -253,9 +253,9 @@ describe("without JavaScript", () => {
   )
 })
 
-describe("the policy of the issuer's pages", () => {
+describe("Issuer policy", () => {
   it.live(
-    "runs no script hidden in a name",
+    "the content policy of the issuer's pages runs no script hidden in a name",
     () =>
       Effect.gen(function* () {
         const { browser, origin } = yield* issuerWithAccount

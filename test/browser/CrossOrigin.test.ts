@@ -49,7 +49,7 @@ const use = async ({ repository, token, url }: Server) => {
   }
 }
 
-/** Runs in the page: which of these requests the browser refuses. */
+/** Runs in the page and returns the requests that the browser refuses. */
 const attempt = async ({ token, url }: Server) => {
   const tried = async (ask: () => Promise<Response>) => {
     try {

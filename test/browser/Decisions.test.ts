@@ -19,7 +19,7 @@ const isOf = ({ line }: DecisionRow, request: Pick<Request, "method" | "url">): 
   return request.method() === method && asPattern(path).test(new URL(request.url()).pathname)
 }
 
-/** Until it is released, handles the row's requests with `handle`. */
+/** Handles the row's requests with `handle` until it is released. */
 const intercept = async (page: Page, row: DecisionRow, handle: (route: Route) => Promise<void>) => {
   const pattern = (url: URL) => asPattern(row.line.split(" ")[1] ?? "").test(url.pathname)
   const each = (route: Route) => (isOf(row, route.request()) ? handle(route) : route.fallback())
@@ -27,7 +27,7 @@ const intercept = async (page: Page, row: DecisionRow, handle: (route: Route) =>
   return () => page.unroute(pattern, each)
 }
 
-/** Every change that the dashboard sends, except from the pages for people who are not signed in. */
+/** Every change that the dashboard sends, except from the pages for signed-out people. */
 const sentLines = async (): Promise<ReadonlyArray<string>> => {
   const lines = Object.values<string>(endpoints).filter((line) => !line.startsWith("GET "))
   for (const file of new Bun.Glob("{app,screens}/**/*.{ts,tsx}").scanSync(dashboard)) {
@@ -39,13 +39,13 @@ const sentLines = async (): Promise<ReadonlyArray<string>> => {
   return [...new Set(lines)]
 }
 
-describe("the table of decisions", () => {
-  test("has a row for every change that the dashboard sends", async () => {
+describe("Decision table", () => {
+  test("the decision table has a row for every change that the dashboard sends", async () => {
     const listed = [...decisions.map(({ line }) => line), ...Object.keys(otherLines)]
     expect(listed.toSorted()).toEqual([...(await sentLines())].toSorted())
   })
 
-  test("covers all code that sends: no other file uses the query library's mutations", async () => {
+  test("the decision table covers all sending code, because no other file uses the query library's mutations", async () => {
     const users: Array<string> = []
     for (const file of new Bun.Glob("**/*.{ts,tsx}").scanSync(dashboard))
       if (/useMutation|MutationObserver/.test(await Bun.file(`${dashboard}${file}`).text())) users.push(file)
@@ -55,15 +55,15 @@ describe("the table of decisions", () => {
 
 const short = process.env["SVC_TEST_BROWSER"] === "short"
 const languages = short ? (["en"] as const) : (["en", "ja"] as const)
-/** The short run takes every tenth row, and the first, which approves. */
+/** The short run takes every tenth row, and the first row, which approves. */
 const rows = decisions.filter((_, index) => !short || index % 10 === 0)
 
-describe("to approve and apply", () => {
+describe("Approve and apply", () => {
   const [approval] = decisions
   if (approval === undefined) throw new Error("There are no decisions.")
   const paths = (changes: ReadonlyArray<{ readonly path: string }>) => changes.map(({ path }) => path.split("/").at(-1))
 
-  test("sends no apply if the dialog is closed before the response to the approval", async () => {
+  test("no apply is sent if the dialog is closed before the response to the approval", async () => {
     const { api, page, go } = await suite.visit()
     await go(approval.path, approval.ready)
     const decide = await approval.reach(page, "en")
@@ -73,7 +73,7 @@ describe("to approve and apply", () => {
       arrived.resolve(route)
       await route.fulfill({ response }).catch(() => undefined)
     })
-    // The answer is on its way when the person closes the dialog.
+    // The response is on its way when the person closes the dialog.
     await page.evaluate(() => {
       const send = window.fetch
       Reflect.set(window, "fetch", async (url: string, request: RequestInit) => {
@@ -90,7 +90,7 @@ describe("to approve and apply", () => {
     expect(paths(api.changes)).toEqual(["approve"])
   })
 
-  test("sends nothing later if the browser was offline and the person left the page", async () => {
+  test("nothing is sent later if the browser was offline and the person left the page", async () => {
     const { api, page, go } = await suite.visit()
     await go(approval.path, approval.ready)
     await approval.reach(page, "en")
@@ -106,7 +106,7 @@ describe("to approve and apply", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("shows the approval that arrived although its response was lost", async () => {
+  test("an approval whose response was lost is shown", async () => {
     const { api, page, go } = await suite.visit()
     await go(approval.path, approval.ready)
     const decide = await approval.reach(page, "en")
@@ -140,7 +140,7 @@ describe.each(languages)("in %s", (language) => {
   }
 
   test.each(rows.map((row) => [row.line, row] as const))(
-    "%s is refused while the connection is cut, and neither sent nor claimed unsent if it was lost",
+    "%s is refused while offline, and never reported as unsent if its response was lost",
     async (_, row) => {
       const { page, decide, sent } = await opened(row)
       await page.context().setOffline(true)

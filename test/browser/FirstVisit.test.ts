@@ -22,8 +22,8 @@ const holdCode = async (page: Page) => {
   }
 }
 
-describe("a first visit", () => {
-  test("shows the page's frame and requests its data while the code is still loading", async () => {
+describe("First visits", () => {
+  test("a first visit shows the page's frame and requests its data while the code is still loading", async () => {
     const { page, api, faults } = await suite.visit()
     const asked: Array<string> = []
     page.on("request", (request) => {
@@ -46,7 +46,7 @@ describe("a first visit", () => {
     expect(faults).toEqual([])
   })
 
-  test("uses the product's own typefaces, fetched once and cached forever", async () => {
+  test("a first visit uses the product's own typefaces, fetched once and cached forever", async () => {
     const { page, go, faults } = await suite.visit()
     const fetched: Array<{ readonly type: string | undefined; readonly kept: string | undefined }> = []
     page.on("response", (response) => {
@@ -62,11 +62,11 @@ describe("a first visit", () => {
     expect(faces.toSorted()).toEqual(["Geist", "Geist Mono"])
     const kept = { type: "font/woff2", kept: "public, max-age=31536000, immutable" }
     expect(fetched).toEqual([kept, kept])
-    // Nor is there a warning about an unused preload.
+    // The browser does not warn about an unused preload either.
     expect(faults).toEqual([])
   })
 
-  test("to the start page requests the workspace's overview before the code arrives", async () => {
+  test("a first visit to the start page requests the workspace's overview before the code arrives", async () => {
     const { page, api, faults } = await suite.visit()
     const code = await holdCode(page)
     const overview = page.waitForRequest(/\/api\/v1\/dashboard\/overview/)
@@ -77,7 +77,7 @@ describe("a first visit", () => {
     expect(faults).toEqual([])
   })
 
-  test("without a session goes to sign-in and back to the page", async () => {
+  test("a first visit without a session goes to sign-in and back to the page", async () => {
     const { page, api } = await suite.visit()
     api.world.signedIn = false
     await page.goto(`${api.origin}/w/acme/runs/${reviewRun}`)
@@ -85,7 +85,7 @@ describe("a first visit", () => {
     expect(new URL(page.url()).searchParams.get("return")).toBe(`/w/acme/runs/${reviewRun}`)
   })
 
-  test("keeps the typed text and the caret at sign-in when the code arrives afterwards", async () => {
+  test("a first visit keeps the typed text and the caret at sign-in when the code arrives afterwards", async () => {
     const { page, api, faults } = await suite.visit()
     api.world.signedIn = false
     const code = await holdCode(page)
@@ -108,7 +108,7 @@ describe("a first visit", () => {
     expect(faults).toEqual([])
   })
 
-  test("whose session has been ended elsewhere shows no error on the way to sign-in", async () => {
+  test("a first visit whose session has been ended elsewhere shows no error on the way to sign-in", async () => {
     const { page, api, faults } = await suite.visit()
     api.world.signedIn = false
     // A navigation that returns no content keeps the current page and its messages.

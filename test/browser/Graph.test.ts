@@ -11,7 +11,7 @@ const { en, ja } = graphWords
 const largeWorld = () => ({ ...newWorld(), graph: largeGraph(300) })
 
 describe("the graph", () => {
-  test("shows one Capsule between its producers and consumers, but no Source", async () => {
+  test("the graph shows one Capsule between its producers and consumers, but no Source", async () => {
     const { page, go, faults } = await suite.visit()
     await go(`/w/acme/graph?around=${storefrontId}`, ".node-centre")
     expect(await page.locator(".node-centre strong").textContent()).toBe("storefront")
@@ -37,7 +37,7 @@ describe("the graph", () => {
     expect(faults).toEqual([])
   })
 
-  test("of 300 Capsules is searched and navigated using only the keyboard", async () => {
+  test("a graph of 300 Capsules is searched and navigated using only the keyboard", async () => {
     const { page, go } = await suite.visit(undefined, largeWorld())
     await go("/w/acme/graph", ".node-centre")
     expect(await page.locator(".dot").count()).toBe(300)
@@ -65,7 +65,7 @@ describe("the graph", () => {
     await page.waitForFunction((before) => document.querySelector(".node-centre strong")?.textContent !== before, name)
   })
 
-  test("keeps the centre in view when a Capsule has many neighbours", async () => {
+  test("the graph keeps the centre in view when a Capsule has many neighbours", async () => {
     const { page, go } = await suite.visit(undefined, largeWorld())
     await go("/w/acme/graph?around=cap_graph000000000000", ".node-centre")
     const gives = page.locator(".neighbours-column").last()
@@ -88,7 +88,7 @@ describe("the graph", () => {
     )
   })
 
-  test("reports when a search finds nothing, and is also available as a list", async () => {
+  test("the graph reports when a search finds nothing, and is also available as a list", async () => {
     const { page, go } = await suite.visit(darkJapanese)
     await go("/w/acme/graph?q=nowhere", ".node-centre")
     expect(await page.locator(".finder-none").textContent()).toBe(ja.nothingFound)

@@ -10,7 +10,7 @@ const returnUri = "https://notes.example/connected"
 const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/platform.git")}&path=modules%2Fservice&name=Notes&product=notes&return_uri=${encodeURIComponent(returnUri)}`
 const ticket = "canary-setup-ticket"
 
-/** The program that started the flow, with the requests it receives and those the server receives on the way there. */
+/** The program that started the flow, with the requests it receives and the requests that the server receives before. */
 const elsewhere = async (page: Page) => {
   const visits: Array<string> = []
   const asked: Array<unknown> = []
@@ -44,8 +44,8 @@ const applied = (): World => {
   return world
 }
 
-describe("an install started by another program", () => {
-  test("shows its destination from the plan onwards, goes there only on request, and keeps no part of the ticket", async () => {
+describe("External installs", () => {
+  test("an external install shows its destination, goes there only on request, and keeps no part of the ticket", async () => {
     const { page, api, faults, go } = await suite.visit(undefined, applied())
     const { visits, asked } = await elsewhere(page)
     await nameCapsule(page)
@@ -82,7 +82,7 @@ describe("an install started by another program", () => {
     expect(await page.getByRole("button", { name: "Continue to notes" }).count()).toBe(0)
   })
 
-  test("never follows an address other than the promised address", async () => {
+  test("an external install follows only the promised address", async () => {
     const { page, go } = await suite.visit(undefined, applied())
     await page.route("**/install/return", (route) =>
       route.fulfill({ json: { location: `https://evil.example/?setup_ticket=${ticket}` } })
@@ -99,7 +99,7 @@ describe("an install started by another program", () => {
     expect(new URL(page.url()).pathname).toBe(`/w/acme/runs/${applyRun}`)
   })
 
-  test("is invisible to people who did not arrive through it", async () => {
+  test("an external install is invisible to people who did not arrive through it", async () => {
     const { page, go } = await suite.visit(undefined, applied())
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     expect(await page.getByRole("heading", { name: "Everything is in place" }).count()).toBe(0)

@@ -6,7 +6,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("home", () => {
-  test("shows one entry for each capsule, in groups, riskiest first, with all its other reasons", async () => {
+  test("home shows one entry for each capsule, in groups, riskiest first, with all its other reasons", async () => {
     const { page, faults, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.getByRole("heading", { level: 1, name: "6 things need you" }).waitFor()
@@ -28,7 +28,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("plans everything waiting for the same commit together, and opens the update", async () => {
+  test("home plans everything waiting for the same commit together, and opens the update", async () => {
     const { api, page, faults, go } = await suite.visit()
     await page.route(`**/api/v1/run-groups/${waitingUpdate.id}**`, (route) =>
       route.fulfill({ json: { runGroup: waitingUpdate, runs: [] } })
@@ -46,7 +46,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("confirms first when a new update would cancel the open one", async () => {
+  test("home confirms first when a new update would cancel the open one", async () => {
     const { api, page, faults, go } = await suite.visit()
     const open = {
       key: waitingUpdate.id,
@@ -69,7 +69,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("loads more entries on demand, and counts all of them from the start", async () => {
+  test("home loads more entries on demand, and counts all of them from the start", async () => {
     const { api, page, faults, go } = await suite.visit()
     const [drifted] = needs.filter(({ kind }) => kind === "drifted")
     if (drifted === undefined) throw new Error("no drift")
@@ -84,7 +84,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("reports that all is well only when this is certain", async () => {
+  test("home reports that all is well only when this is certain", async () => {
     const { api, page, faults, go } = await suite.visit()
     api.world.needs = []
     api.world.health = healthOf(12)
@@ -99,7 +99,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("is in Japanese and fits on a phone", async () => {
+  test("home is in Japanese and fits on a phone", async () => {
     const { page, faults, go } = await suite.visit({ language: "ja", theme: "dark", width: 390, height: 844 })
     await go("/w/acme", ".attention-row")
     await page.getByRole("heading", { level: 1, name: "6 件の対応が必要です" }).waitFor()

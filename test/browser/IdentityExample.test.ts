@@ -18,7 +18,7 @@ type Language = "en" | "ja"
 
 const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 
-/** The invitation page asks who is signed in, which may be nobody. */
+/** The invitation page requests the signed-in person, and there may be none. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !text.endsWith("401 (Unauthorized)"))
 
 /** A person's actions at svc and at the application, by keyboard and in their language. */
@@ -71,7 +71,7 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
         await keys.press(button(pageWords[language].allow))
         await greeted(name)
       }),
-    /** Without one, svc asks them to sign in but not to consent again. */
+    /** Without a session, svc asks them to sign in but not to consent again. */
     enterAgain: (name: string, address: string) =>
       step(async () => {
         await keys.press(link("Sign in"))
@@ -113,7 +113,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1").each(
   ["ja", "en"]
 ] as const)("two people and the application of a Capsule, the owner in %s and the guest in %s", (first, second) => {
   it.live(
-    "from invitation through sign-in and sign-out to removal, which takes effect on the next request",
+    "an application admits an invited person until their removal, which takes effect on the next request",
     () =>
       Effect.gen(function* () {
         const at = yield* followedTutorial

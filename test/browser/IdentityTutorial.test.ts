@@ -8,7 +8,7 @@ import { canFollow, email, followedTutorial, password } from "../examples/suppor
 
 describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("the identity tutorial", () => {
   it.live(
-    "its commands produce an application that a person can sign in to and out of",
+    "the tutorial's commands produce an application that a person can sign in to and out of",
     () =>
       Effect.gen(function* () {
         const { app, printed, theirs } = yield* followedTutorial

@@ -13,8 +13,8 @@ const suite = browserSuite()
 const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/platform.git")}&ref=main&path=modules%2Fservice&name=Shop`
 const confirmation = importConfirmationWords.en
 
-describe("a capsule from another installation", () => {
-  test("is imported from its backup, stays disabled, and is enabled once its name has been entered", async () => {
+describe("Imported capsules", () => {
+  test("a capsule imported from a backup stays disabled until its name has been entered", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
     await page.getByRole("button", { name: "Read the repository" }).click()
@@ -57,7 +57,7 @@ describe("a capsule from another installation", () => {
     expect(faults).toEqual([])
   })
 
-  test("is not offered if the operator has turned it off, and neither are states and exports", async () => {
+  test("imports are not offered if the operator has turned them off, and neither are states and exports", async () => {
     const { go, page } = await suite.visit(undefined, {
       ...newWorld(),
       familiesOff: ["backup-imports", "state-uploads", "exports"]

@@ -35,7 +35,7 @@ describe.skipIf(Bun.which("terraform") === null)(
   "a capsule that moves to another installation, in the dashboard",
   () => {
     it.live(
-      "is backed up, downloaded, released, imported, confirmed and planned without changes",
+      "a capsule is backed up, released, imported elsewhere, confirmed and planned without changes",
       () =>
         Effect.gen(function* () {
           const files = yield* FileSystem.FileSystem

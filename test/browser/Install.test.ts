@@ -7,8 +7,8 @@ import { barriers, browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/platform.git")}&ref=main&path=modules%2Fservice&name=Shop`
 
-describe("from a link to a plan", () => {
-  test("takes an input from another capsule without prompting for it", async () => {
+describe("Install links", () => {
+  test("an install takes an input from another capsule without prompting for it", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
     await page.getByRole("button", { name: "Read the repository" }).click()
@@ -35,7 +35,7 @@ describe("from a link to a plan", () => {
     expect(faults).toEqual([])
   })
 
-  test("takes over an uploaded state, with the warning about its old backend", async () => {
+  test("an install takes over an uploaded state, with the warning about its old backend", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
     await page.getByRole("button", { name: "Read the repository" }).click()
@@ -67,7 +67,7 @@ describe("from a link to a plan", () => {
     expect(faults).toEqual([])
   })
 
-  test("creates nothing automatically, survives a reload, and sends exactly what was reviewed", async () => {
+  test("an install link creates nothing automatically, survives a reload, and sends exactly what was reviewed", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
     expect(new URL(page.url()).pathname).toBe("/new")
@@ -120,7 +120,7 @@ describe("from a link to a plan", () => {
     expect(faults).toEqual([])
   })
 
-  test("starts with the operator's defaults", async () => {
+  test("an install starts with the operator's defaults", async () => {
     const { page, api, go } = await suite.visit()
     const operator = { name: "Web shop", profile: "untrusted", variables: ["region"], postApply: [] }
     const place = { origin: "https://git.acme.example/", path: "infra/platform.git", module: "modules/web" }
@@ -132,7 +132,7 @@ describe("from a link to a plan", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("shows what the repository offers but the module does not receive", async () => {
+  test("an install shows what the repository offers but the module does not receive", async () => {
     const world = newWorld()
     world.report = {
       ...world.report,
@@ -169,7 +169,7 @@ describe("from a link to a plan", () => {
 
   // The server reads such a link before any page does, and responds itself.
   test.skipIf(compiledBinary() === undefined)(
-    "and the server refuses it too, with a message that can be read without JavaScript",
+    "the server also refuses a link with an unknown part, with a message readable without JavaScript",
     async () => {
       const { page, api, go } = await suite.visit()
       await go(`${link}&var.domain=evil`, "h1")
@@ -197,7 +197,7 @@ describe("from a link to a plan", () => {
 })
 
 describe("signing in", () => {
-  test("keeps the link and its query, and reports a wrong password", async () => {
+  test("signing in keeps the link and its query, and reports a wrong password", async () => {
     const world = newWorld()
     world.signedIn = false
     const { page, go } = await suite.visit(undefined, world)
@@ -213,7 +213,7 @@ describe("signing in", () => {
     expect(await page.getByLabel("Git address").inputValue()).toBe("https://git.acme.example/infra/platform.git")
   })
 
-  test("never follows a foreign address", async () => {
+  test("signing in never follows a foreign address", async () => {
     const { page, api, go } = await suite.visit()
     for (const address of ["https://evil.example/", "/.//evil.example/"]) {
       await go(`/sign-in?return=${encodeURIComponent(address)}`, "input[type=password]")
@@ -225,7 +225,7 @@ describe("signing in", () => {
     }
   })
 
-  test("an unusable setup link explains why, even after a reload, and what to do next", async () => {
+  test("an unusable setup link explains why, even after a reload, and how to continue", async () => {
     for (const [secret, ...texts] of [
       ["#used-secret", "creating the first account", "The first account exists already", "svc admin reset-password"],
       ["#used-reset-secret", "getting back into an account", "This link was used", "svc admin reset-password"],
@@ -291,8 +291,8 @@ describe("signing in", () => {
   })
 })
 
-describe("an empty workspace", () => {
-  test("shows the first step", async () => {
+describe("Empty workspaces", () => {
+  test("an empty workspace shows the first step", async () => {
     const world = newWorld()
     world.empty = true
     const { page, faults, go } = await suite.visit(undefined, world)

@@ -7,9 +7,9 @@ import { barriers, browserSuite, darkJapanese, lightEnglish, phone } from "./sup
 const suite = browserSuite()
 const open = "https://git.acme.example/infra/platform.git"
 
-describe("the address of a repository", () => {
+describe("Repository addresses", () => {
   for (const look of [lightEnglish, darkJapanese]) {
-    test(`for ssh is offered in its https form, by keyboard (${look.language})`, async () => {
+    test(`an ssh address of a repository is offered in its https form, by keyboard (${look.language})`, async () => {
       const words = installWords[look.language]
       const { page, api, faults, go } = await suite.visit(look)
       await go("/new", "input[type=url]")
@@ -26,7 +26,7 @@ describe("the address of a repository", () => {
     })
   }
 
-  test("that does not identify a repository is not sent", async () => {
+  test("an address that does not identify a repository is not sent", async () => {
     const { page, api, go } = await suite.visit()
     await go("/new", "input[type=url]")
     await page.locator("input[type=url]").fill("https://git.acme.example")
@@ -35,7 +35,7 @@ describe("the address of a repository", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("that cannot be read leaves no source behind", async () => {
+  test("an address that cannot be read leaves no source behind", async () => {
     const world = newWorld()
     const before = world.sources.map(({ id }) => id)
     const { page, api, faults, go } = await suite.visit(undefined, world)
@@ -49,7 +49,7 @@ describe("the address of a repository", () => {
     expect(faults).toEqual([])
   })
 
-  test("of an existing source keeps it", async () => {
+  test("the address of an existing source keeps that source", async () => {
     const world = newWorld()
     const [source] = world.sources
     if (source === undefined) throw new Error("no source")
@@ -69,9 +69,9 @@ describe("the address of a repository", () => {
   })
 })
 
-describe("the inputs of an install", () => {
+describe("Install inputs", () => {
   for (const look of [lightEnglish, darkJapanese, phone]) {
-    test(`show type and default, and check JSON as it is typed (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`install inputs show type and default, and check JSON as it is typed (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = formWords[look.language]
       const world = newWorld()
       world.report = {

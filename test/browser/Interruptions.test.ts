@@ -27,7 +27,7 @@ resource "demo_note" "slow" {
 }
 `
 
-/** Files that make the provider wait once a note exists, before reporting it to the tool. */
+/** Files that make the provider wait once a note exists, before it reports the note to the tool. */
 const holding = Effect.fnUntraced(function* (notesDir: string, note: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -36,9 +36,9 @@ const holding = Effect.fnUntraced(function* (notesDir: string, note: string) {
   return { release: files.remove(file) }
 })
 
-describe("an apply, with the real server, tool and provider", () => {
+describe("Interrupted applies", () => {
   it.live(
-    "is watched through a network outage, and its result is shown after the server has been killed midway",
+    "an apply is watched through a network outage, and its result is shown after the server was killed",
     () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror
@@ -76,7 +76,7 @@ describe("an apply, with the real server, tool and provider", () => {
         yield* see("demo_note.first: Creation complete")
         yield* created(2)
         yield* step(() => page.context().setOffline(true))
-        // The browser emulates an outage only for new requests; this also drops the open ones.
+        // The browser emulates an outage only for new requests, so this also drops the open ones.
         yield* server.network.cut
         yield* see("Connection lost. It resumes automatically.")
         yield* second.release

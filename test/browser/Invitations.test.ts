@@ -12,7 +12,7 @@ import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 import { joinWords } from "../../src/dashboard/signed-out/JoinWords.ts"
 
-/** Nothing listens on it: the test reads from no Git server. */
+/** Nothing listens on this port, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
 const patience = 20_000
@@ -59,9 +59,9 @@ const inviteByKeyboard = Effect.fnUntraced(function* ({ page, step }: Owner, ori
   return { handle, link }
 })
 
-describe("an invitation, between two people", () => {
+describe("Invitation links", () => {
   it.live(
-    "is created by keyboard, shows what the invited person would join, creates an account and a member, and the workspace can be left again",
+    "an invitation by keyboard shows what the person would join, and creates an account and a member",
     () =>
       Effect.gen(function* () {
         const { guest, network, owner } = yield* twoPeople()
@@ -100,7 +100,7 @@ describe("an invitation, between two people", () => {
   )
 
   it.live(
-    "is declined, or survives the redirect to sign-in without its secret appearing in an address",
+    "an invitation is declined, or survives sign-in without its secret appearing in an address",
     () =>
       Effect.gen(function* () {
         const { guest, network, owner } = yield* twoPeople()
@@ -128,7 +128,7 @@ describe("an invitation, between two people", () => {
   )
 
   it.live(
-    "is accepted with a new account from the upstream provider, without its secret appearing in an address",
+    "an invitation is accepted through the upstream provider, without its secret appearing in an address",
     () =>
       Effect.gen(function* () {
         const listener: { handle: RequestListener } = { handle: (_, response) => response.end() }

@@ -4,7 +4,7 @@ import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-describe("using only the keyboard", () => {
+describe("Keyboard only", () => {
   test("the first Tab reaches the link that skips the navigation", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
@@ -25,7 +25,7 @@ describe("using only the keyboard", () => {
     expect(await page.locator("dialog[open]").count()).toBe(0)
   })
 
-  test("arrows walk through the palette and wrap around", async () => {
+  test("arrow keys walk through the palette and wrap around", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.keyboard.press("Control+k")
@@ -64,7 +64,7 @@ describe("using only the keyboard", () => {
     expect(await page.locator("[data-page-search]").inputValue()).toBe("gr")
   })
 
-  test("single letters can be switched off", async () => {
+  test("single-letter shortcuts can be switched off", async () => {
     const { page, go } = await suite.visit()
     await go("/account", ".row-static")
     await page.getByLabel("Single-letter shortcuts").uncheck()

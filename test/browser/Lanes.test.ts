@@ -7,8 +7,8 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 const source = "/w/acme/sources/src_0000000000000001"
 
-describe("the lanes of a source", () => {
-  test("each shows its commit, when it was observed, and why it cannot be fetched", async () => {
+describe("Source lanes", () => {
+  test("each lane shows its commit, when it was observed, and why it cannot be fetched", async () => {
     const { page, faults, go } = await suite.visit()
     await go(source, ".row-static")
     const lanes = page.locator(".panel", { has: page.getByRole("heading", { name: "Followed refs" }) })
@@ -21,8 +21,8 @@ describe("the lanes of a source", () => {
   })
 })
 
-describe("the switch for all automation", () => {
-  test("requires a reason, and every page shows that automation is paused and by whom", async () => {
+describe("Automation pause", () => {
+  test("pausing automation requires a reason, and every page shows who paused it", async () => {
     const world = newWorld()
     const { page, api, faults, go } = await suite.visit(undefined, world)
     await go("/w/acme/settings/settings", ".panel")
@@ -43,8 +43,8 @@ describe("the switch for all automation", () => {
   })
 })
 
-describe("a capsule pinned by a rollback", () => {
-  test("shows who pinned it and why, and what auto-update did, and can be resumed", async () => {
+describe("Pinned capsules", () => {
+  test("a pinned capsule shows who pinned it and why, and can be resumed", async () => {
     const world = newWorld()
     const at = "2026-01-01T00:00:00.000Z"
     const pinnedBy = {
@@ -93,8 +93,8 @@ describe("a capsule pinned by a rollback", () => {
   })
 })
 
-describe("the path filter of a capsule", () => {
-  test("is a check box with an explanation, and saves the choice", async () => {
+describe("Path filter", () => {
+  test("a capsule's path filter is a check box with an explanation, and saves the choice", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel")
     const box = page.getByLabel("Pass over commits that do not touch this module")

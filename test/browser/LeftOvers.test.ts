@@ -7,8 +7,8 @@ const suite = browserSuite()
 const capsuleId = "cap_0000000000000003"
 const title = "An apply left a state that svc did not take"
 
-describe("a state left by an apply", () => {
-  test("is shown on the capsule with its details, and adopted only with the capsule's name", async () => {
+describe("Left-over states", () => {
+  test("a left-over state is shown with its details, and adopted only with the capsule's name", async () => {
     const world = newWorld()
     const { page, faults, go } = await suite.visit(undefined, world)
     const asked: Array<string> = []
@@ -40,7 +40,7 @@ describe("a state left by an apply", () => {
     expect(faults).toEqual([])
   })
 
-  test("its run shows what blocks it, and can discard it", async () => {
+  test("the run of a left-over state shows what blocks its adoption, and can discard it", async () => {
     const world = newWorld()
     world.leftOvers = world.leftOvers.map((each) => ({
       ...each,

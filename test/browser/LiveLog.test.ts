@@ -7,8 +7,8 @@ const suite = browserSuite()
 const lines = (from: number, count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => `line ${from + index}`)
 
-describe("the live log", () => {
-  test("resumes after an outage where it stopped, without gaps or repetitions", async () => {
+describe("Live log", () => {
+  test("the live log resumes after an outage where it stopped, without gaps or repetitions", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 50))
@@ -30,7 +30,7 @@ describe("the live log", () => {
     expect(afters.at(-1)).toBeGreaterThanOrEqual(50)
   })
 
-  test("handles a hundred thousand lines with fewer than a hundred in the page, and follows the newest", async () => {
+  test("the live log shows a hundred thousand lines with fewer than a hundred in the page, and follows the newest", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 100_000))
@@ -42,7 +42,7 @@ describe("the live log", () => {
     expect(faults).toEqual([])
   })
 
-  test("stops following only when the reader scrolls up, and a click returns to the newest", async () => {
+  test("the live log stops following only when the reader scrolls up, and a click returns to the newest line", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     const log = page.locator(".log")
@@ -65,7 +65,7 @@ describe("the live log", () => {
     expect(await log.getAttribute("data-following")).toBe("true")
   })
 
-  test("is searched, and Enter moves from match to match", async () => {
+  test("the live log is searched, and Enter moves from match to match", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, [...lines(1, 2000), "needle one", ...lines(2001, 2000), "needle two"])
@@ -77,7 +77,7 @@ describe("the live log", () => {
     await page.locator(".log-wanted", { hasText: "needle two" }).waitFor()
   })
 
-  test("shows resources as they finish", async () => {
+  test("the live log shows resources as they finish", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".resource")
     api.emitEvent(applyRun, {

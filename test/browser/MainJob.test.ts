@@ -48,9 +48,9 @@ const notesLeft = Effect.fnUntraced(function* (notesDir: string) {
   return (yield* files.readDirectory(notesDir)).filter((file) => file.endsWith(".json")).length
 })
 
-describe("the main job, with the real server, tool and provider", () => {
+describe("Main job", () => {
   it.live(
-    "from the setup link through passkey, password, install, update and drift to destruction",
+    "the dashboard does the main job from the setup link to the destruction",
     () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror

@@ -6,7 +6,7 @@ import { barriers, browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 const { en, ja } = appWords
 
-/** Simulates a server that is down: every request fails, including those for the dashboard's files. */
+/** Simulates a server that is down: every request fails, including requests for the dashboard's files. */
 const disconnect = async (page: Page) => {
   let gone = true
   await page.route("**/*", (route) => (gone ? route.abort("connectionrefused") : route.fallback()))
@@ -15,12 +15,12 @@ const disconnect = async (page: Page) => {
   }
 }
 
-/** Marks the document, so that a reload can be detected by the absence of the mark. */
+/** Marks the document, so that the absence of the mark reveals a reload. */
 const mark = (page: Page) => page.evaluate(() => Reflect.set(globalThis, "__same", true))
 const isSame = (page: Page) => page.evaluate(() => Reflect.get(globalThis, "__same") === true)
 
-describe("a click while the server is unreachable", () => {
-  test("on a link to a screen whose code is not loaded keeps the page, reports the outage, and opens the screen once the server is back", async () => {
+describe("Offline clicks", () => {
+  test("an offline click on an unloaded screen keeps the page, reports the outage, and opens the screen later", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)
@@ -29,7 +29,7 @@ describe("a click while the server is unreachable", () => {
     await page.getByText(en.unreachableClick).waitFor()
     expect(await page.locator(".attention-row").first().isVisible()).toBe(true)
     expect(await barriers(page)).toEqual([])
-    // It is retried on request or automatically; there is still no server.
+    // The screen is retried on request or automatically, but the server is still down.
     await page.getByRole("button", { name: en.unreachableRetry }).click()
     await page.getByText(en.unreachableClick).waitFor()
     reconnect()
@@ -39,14 +39,14 @@ describe("a click while the server is unreachable", () => {
     expect(await isSame(page)).toBe(true)
   })
 
-  test("on a link to a screen whose code is loaded also waits, and another click replaces it", async () => {
+  test("an offline click on a loaded screen also waits, and another click replaces it", async () => {
     const { page, go } = await suite.visit(darkJapanese)
     await go("/w/acme/runs", ".run-row")
     await page.getByRole("link", { name: ja.home }).click()
     await page.locator(".attention-row").first().waitFor()
     await mark(page)
     const reconnect = await disconnect(page)
-    // The outage becomes known when the page's list polls or a link prefetches.
+    // The outage is noticed when the page's list polls or a link prefetches.
     await page.getByRole("link", { name: ja.sources }).hover()
     await page.getByText(ja.unreachable).waitFor()
     await page.getByRole("link", { name: ja.sources }).click()
@@ -60,7 +60,7 @@ describe("a click while the server is unreachable", () => {
     expect(await isSame(page)).toBe(true)
   })
 
-  test("to sign out reports the failure, and the page stays open", async () => {
+  test("signing out while offline reports the failure, and the page stays open", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     // Loads the menu's code.
@@ -73,12 +73,12 @@ describe("a click while the server is unreachable", () => {
     reconnect()
   })
 
-  test("does not hide the fact that a file is missing on the server: the page is reloaded, once", async () => {
+  test("a file that is missing on the server is not mistaken for an outage: the page is reloaded once", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)
     let missing = true
-    // As after a server upgrade: the old version's files are gone.
+    // Simulates a server upgrade: the old version's files are gone.
     await page.route("**/assets/ConnectionsScreen-*", (route) =>
       missing ? route.fulfill({ status: 404 }) : route.fallback()
     )

@@ -53,7 +53,7 @@ describe.each([
   ["without scripts", false]
 ] as const)("an application behind a broker, %s", (_name, scripts) => {
   tests.live(
-    "gets its response after the consent page, after either decision",
+    "an application gets its response after the consent page, after either decision",
     () =>
       Effect.gen(function* () {
         const application = yield* BrokeredApplication
@@ -73,7 +73,7 @@ describe.each([
   )
 
   tests.live(
-    "people return to it after they sign out",
+    "people return to the application after they sign out",
     () =>
       Effect.gen(function* () {
         const application = yield* BrokeredApplication

@@ -93,7 +93,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("an account without a password, on two devices at once, in %s and in %s, by keyboard", (first, second) => {
   it.live(
-    "gets a password that signs in on another device, is locked and unlocked by the operator, and changes its address",
+    "an account gets a password for another device, is locked and unlocked, and changes its address",
     () =>
       Effect.gen(function* () {
         const { faults, network, openPage, operator, setupLink } = yield* peopleAtOnce()

@@ -7,7 +7,7 @@ import { personAt, setUp, signInByPassword, signOut } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-/** Nothing listens on it: the test reads from no Git server. */
+/** Nothing listens on this port, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
 /** The real server, a page whose browser has an authenticator, and the actions of a person using it. */
@@ -21,9 +21,9 @@ const visitor = Effect.gen(function* () {
   return { ...personAt(page, 15_000), page, faults, devtools, network, setupLink }
 })
 
-describe("a setup link", () => {
+describe("Setup links", () => {
   it.live(
-    "creates the first account with a passkey, which then signs in; a dismissed ceremony leaves the link valid",
+    "a setup link creates an account with a passkey, and stays valid if the person dismisses the prompt",
     () =>
       Effect.gen(function* () {
         const { devtools, faults, page, press, see, setupLink, step, type } = yield* visitor
@@ -53,7 +53,7 @@ describe("a setup link", () => {
   )
 })
 
-describe("passkeys, with the real server and an authenticator in the browser", () => {
+describe("Real passkeys", () => {
   it.live(
     "a passkey is added, signs in without a password, and stops working once removed",
     () =>

@@ -18,7 +18,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("two people at once, the first in %s and the second in %s, by keyboard", (first, second) => {
   it.live(
-    "decline, withdraw and accept an invitation, hand a Workspace over, and leave it; an automation has a token that is revoked with it",
+    "people decline, withdraw and accept invitations, and hand over and leave a Workspace",
     () =>
       Effect.gen(function* () {
         const { confirmedLongAgo, faults, network, open, setupLink } = yield* peopleAtOnce()
@@ -51,7 +51,7 @@ describe.each([
   )
 
   it.live(
-    "turn on a second factor, sign in with it elsewhere, and sign out the other devices",
+    "people turn on a second factor, sign in with it elsewhere, and sign out their other devices",
     () =>
       Effect.gen(function* () {
         const { faults, open, setupLink } = yield* peopleAtOnce()
@@ -61,7 +61,7 @@ describe.each([
         const present = Math.floor((yield* Clock.currentTimeMillis) / stepMillis)
         const { codes, key } = yield* here.turnOnFactor(present)
         const [recovery = ""] = codes
-        // The code that activated the second factor has been used; the next one is already accepted.
+        // The code that activated the second factor has been used, but the next code is already accepted.
         yield* there.signIn("mina@acme.example", codeOf(key, present + 1), codeOf(key, present))
         yield* elsewhere.signIn("mina@acme.example", recovery)
         yield* here.seesCodesLeft(codes.length - 1)

@@ -51,11 +51,11 @@ const decisionsOf = async (page: Page, language: "en" | "ja" = "en") => {
   ]
 }
 
-describe("an open approval", () => {
+describe("Open approvals", () => {
   for (const [language, look] of looks) {
     const words = planEndWords[language]
 
-    test(`shows the plan, state and configuration that it is bound to (${language})`, async () => {
+    test(`an open approval shows the plan, state and configuration that it is bound to (${language})`, async () => {
       const visit = await visited(look)
       visit.api.world.runs = visit.api.world.runs.map((run) =>
         run.id === safeRun
@@ -82,7 +82,7 @@ describe("an open approval", () => {
       expect(await barriers(visit.page)).toEqual([])
     })
 
-    test(`closes while it is being read when a newer plan supersedes it, and links to that plan (${language})`, async () => {
+    test(`an open approval closes when a newer plan supersedes it, and links to that plan (${language})`, async () => {
       const visit = await visited(look)
       const dialog = await opened(visit, language)
       expect(await decisionsOf(visit.page, language)).toEqual([false, false])
@@ -110,7 +110,7 @@ describe("an open approval", () => {
     })
   }
 
-  test("closes when another person discards the plan in another browser", async () => {
+  test("an open approval closes when another person discards the plan in another browser", async () => {
     const visit = await visited()
     const dialog = await opened(visit)
     const context = await visit.page.context().browser()?.newContext()
@@ -125,7 +125,7 @@ describe("an open approval", () => {
     await context.close()
   })
 
-  test("closes when its approval is withdrawn", async () => {
+  test("an open approval closes when the plan's approval is withdrawn", async () => {
     const visit = await visited()
     const dialog = await opened(visit)
     changed(visit, { status: "cancelled", approvedAt: new Date().toISOString() }, "run.cancelled")
@@ -133,7 +133,7 @@ describe("an open approval", () => {
     expect(await dialog.locator("button[type=submit]").isDisabled()).toBe(true)
   })
 
-  test("closes when the capsule changes or is released", async () => {
+  test("an open approval closes when the capsule changes or is released", async () => {
     for (const [change, reason] of [
       [{ executionAuthorityEpoch: 9 }, planEndWords.en.reasons.moved],
       [{ status: "released" as const }, planEndWords.en.reasons.capsule_ended]
@@ -152,7 +152,7 @@ describe("an open approval", () => {
     }
   })
 
-  test("closes when its time is up", async () => {
+  test("an open approval closes when its time is up", async () => {
     const visit = await visited()
     await visit.page.clock.install()
     visit.api.world.runs = visit.api.world.runs.map((run) =>
@@ -164,7 +164,7 @@ describe("an open approval", () => {
     expect(await decisionsOf(visit.page)).toEqual([true, true])
   })
 
-  test("shows when an approval no longer counts", async () => {
+  test("an open approval shows when an approval no longer counts", async () => {
     const visit = await visited()
     const { api } = visit
     await visit.page.clock.install()
@@ -174,7 +174,7 @@ describe("an open approval", () => {
     await visit.go(review, ".decision")
     await visit.page.getByTestId("decision").getByRole("button", { name: decisionWords.en.applyNow }).click()
     api.world.approvals = lapsed
-    // No event of the Run reports this; the page notices when it polls.
+    // No event of the Run reports this, so the page notices when it polls.
     await visit.page.clock.runFor(20_000)
     await visit.page.getByRole("dialog").getByText(planEndWords.en.reasons.lapsed).waitFor()
     expect(await visit.page.getByRole("dialog").locator("button[type=submit]").isDisabled()).toBe(true)

@@ -24,9 +24,9 @@ const openPicker = async (page: Page, language: "en" | "ja") => {
   await page.getByRole("dialog").getByRole("group", { name: revisionWords[language].branches }).waitFor()
 }
 
-describe("a plan by hand", () => {
+describe("Manual plans", () => {
   for (const look of [lightEnglish, darkJapanese, phone])
-    test(`reads the ref first and shows how far it is ahead, at ${look.width ?? 1360} px, in ${look.language}`, async () => {
+    test(`a manual plan reads the ref first and shows how far it is ahead, at ${look.width ?? 1360} px, in ${look.language}`, async () => {
       const { page, api, faults, go } = await suite.visit(look)
       await go(capsulePage, ".split")
       await page.getByRole("button", { name: capsuleWords[look.language].plan, exact: true }).click()
@@ -43,7 +43,7 @@ describe("a plan by hand", () => {
       expect(faults).toEqual([])
     })
 
-  test("plans the newest synced commit with a warning when the repository cannot be read", async () => {
+  test("a manual plan uses the newest synced commit with a warning when the repository cannot be read", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/look", (route) =>
       route.fulfill({
@@ -59,7 +59,7 @@ describe("a plan by hand", () => {
   })
 
   for (const look of [lightEnglish, darkJapanese, phone])
-    test(`offers branches, tags and recent commits for another revision, at ${look.width ?? 1360} px, in ${look.language}`, async () => {
+    test(`a manual plan offers branches, tags and recent commits, at ${look.width ?? 1360} px, in ${look.language}`, async () => {
       const { language } = look
       const { page, api, faults, go } = await suite.visit(look)
       await go(capsulePage, ".split")
@@ -105,9 +105,9 @@ const countClicks = async (page: Page) => {
   return () => clicks
 }
 
-describe("the second commit of a capsule, on the real server", () => {
+describe("Second commits", () => {
   it.live(
-    "is applied within four clicks after it was pushed",
+    "a capsule's second commit is applied within four clicks after it was pushed",
     () =>
       Effect.gen(function* () {
         const repository = yield* notesRepository(module("Hello"))

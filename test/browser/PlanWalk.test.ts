@@ -10,22 +10,22 @@ import { browserSuite, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-describe("a first-time user", () => {
+describe("First-time users", () => {
   for (const [language, look] of [
     ["en", lightEnglish],
     ["ja", darkJapanese]
   ] as const) {
-    test(`needs only the Run's page to find what changes, from which commit, and who approved it (${language})`, async () => {
+    test(`a first-time user finds the changes, their commit and their approver on the Run's page alone (${language})`, async () => {
       const world = newWorld()
       world.approvals = lapsed
       const { faults, go, page } = await suite.visit(look, world)
       await go(`/w/acme/runs/${reviewRun}`, "[data-testid=approvals]")
-      // No key is pressed from here on: everything is already readable.
+      // From here on the test presses no key, because everything is already visible.
       const main = page.getByRole("main")
       await main.getByText("Statement[14] › LegacyExportRead › Effect").first().waitFor()
       await main.getByText("acme-audit-prod").first().waitFor()
       const decision = page.getByTestId("decision")
-      // Adoptions and moves are counted beside the decision.
+      // The decision also shows the numbers of adoptions and moves.
       for (const kind of ["import", "move"] as const) {
         await decision.getByText(planWords[language].kinds[kind]).waitFor()
       }
@@ -44,7 +44,7 @@ describe("a first-time user", () => {
       expect(faults).toEqual([])
     })
 
-    test(`loads the changed files on request (${language})`, async () => {
+    test(`a first-time user loads the changed files on request (${language})`, async () => {
       const { page, go } = await suite.visit(look)
       const asked: Array<string> = []
       page.on("request", (request) => asked.push(new URL(request.url()).pathname))

@@ -90,7 +90,7 @@ describe.each([
   "people of a provider, by keyboard, with an owner: the owner in %s and the people in %s",
   (first, second) => {
     it.live(
-      "are refused without a rule, receive the role of their group, lose it and regain it",
+      "people from a provider are refused without a rule, and follow the role of their group",
       () =>
         Effect.gen(function* () {
           const { allow, groups, network, open, openPage, setupLink } = yield* world

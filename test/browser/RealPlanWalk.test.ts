@@ -71,9 +71,9 @@ const ended = (page: Page, id: string) =>
     ({ run }) => run
   )
 
-describe("a first-time user, on the real server", () => {
+describe("Real first use", () => {
   it.live(
-    "uses the Run's page to find which statement changes, why, who approved it, from which commit, and what is adopted",
+    "a first-time user finds the changed statement, its cause, commit and approver on the Run's page",
     () =>
       Effect.gen(function* () {
         const repository = yield* notesRepository(policy("Allow"))
@@ -112,7 +112,7 @@ describe("a first-time user, on the real server", () => {
           yield* Effect.promise(() => visit.page.context().addCookies(state.cookies))
           const { see, step } = personAt(visit.page, 60_000)
           yield* step(() => visit.page.goto(`${server.network.origin}/runs/${planned.id}`))
-          // No key is pressed from here on: everything is already readable.
+          // From here on the test presses no key, because everything is already visible.
           yield* see("Statement[20] › LegacyExportRead › Effect")
           yield* see(planWords[language].imports("acme-audit-prod"))
           const decision = visit.page.getByTestId("decision")

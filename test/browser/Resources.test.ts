@@ -9,9 +9,9 @@ import { barriers, browserSuite, darkJapanese, lightEnglish, phone } from "./sup
 const suite = browserSuite()
 const path = `/w/acme/capsules/${storefrontId}/resources`
 
-describe("the resources of a capsule", () => {
+describe("Capsule resources", () => {
   for (const look of [lightEnglish, darkJapanese, { ...lightEnglish, ...phone }]) {
-    test(`open to their changes by keyboard, accessibly (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`a resource opens to its changes by keyboard, accessibly (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = resourceWords[look.language]
       const { page, faults, go } = await suite.visit(look)
       await go(path, ".resource-address")
@@ -40,7 +40,7 @@ describe("the resources of a capsule", () => {
     })
   }
 
-  test("are found by a search, and 5,000 of them are loaded while scrolling", async () => {
+  test("resources are found by a search, and 5,000 of them are loaded while scrolling", async () => {
     const world = { ...newWorld(), resources: manyResources(5000) }
     const { page, faults, go } = await suite.visit(undefined, world)
     let pages = 0
@@ -66,7 +66,7 @@ describe("the resources of a capsule", () => {
     expect(faults).toEqual([])
   })
 
-  test("are reported as absent before the first apply", async () => {
+  test("resources are reported as absent before the first apply", async () => {
     const world = newWorld()
     world.capsules = world.capsules.map((capsule) => without(capsule, "currentStateVersionId"))
     const { page, go } = await suite.visit(undefined, world)
@@ -75,9 +75,9 @@ describe("the resources of a capsule", () => {
   })
 })
 
-describe("an address with no resource", () => {
+describe("Missing resources", () => {
   for (const address of [`/w/acme/capsules/${storefrontId}/nothing`, "/w/acme/capsules/cap_9999999999999999"]) {
-    test(`has a page with a heading and a link back: ${address}`, async () => {
+    test(`an address with no resource has a page with a heading and a link back: ${address}`, async () => {
       const { page, go } = await suite.visit()
       await go(address, "h1.empty-title")
       expect(await page.locator("h1").count()).toBe(1)

@@ -5,8 +5,8 @@ import { browserSuite, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-describe("a Run that hit a limit", () => {
-  test("shows the limit and the remedy", async () => {
+describe("Reached limits", () => {
+  test("a Run that hit a limit shows the limit and the remedy", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.map((run) =>
       run.id === safeRun
@@ -23,8 +23,8 @@ describe("a Run that hit a limit", () => {
   })
 })
 
-describe("an apply whose check failed", () => {
-  test("shows the response, the remedy, and its profile", async () => {
+describe("Failed checks", () => {
+  test("an apply whose check failed shows the response, the remedy, and its profile", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.map((run) =>
       run.id === applyRun
@@ -57,8 +57,8 @@ describe("an apply whose check failed", () => {
   })
 })
 
-describe("a plan under review", () => {
-  test("shows the addresses to which the application may return people after sign-in and sign-out, in both languages", async () => {
+describe("Reviewed plans", () => {
+  test("a plan shows the addresses to which the application may return people, in both languages", async () => {
     for (const [look, words] of [
       [lightEnglish, runWords.en],
       [darkJapanese, runWords.ja]
@@ -78,7 +78,7 @@ describe("a plan under review", () => {
     }
   })
 
-  test("is approved by its digest only after the capsule's name has been entered, and opens its apply", async () => {
+  test("a plan is approved by its digest only after the capsule's name has been entered, and opens its apply", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".decision")
     await page.getByRole("button", { name: "Approve and apply" }).click()
@@ -98,7 +98,7 @@ describe("a plan under review", () => {
     expect(faults).toEqual([])
   })
 
-  test("needs no name if it destroys nothing", async () => {
+  test("a plan needs no name if it destroys nothing", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     await page.getByRole("button", { name: "Approve and apply" }).click()
@@ -106,7 +106,7 @@ describe("a plan under review", () => {
     expect(await page.getByRole("dialog").getByRole("button", { name: "Approve and apply" }).isEnabled()).toBe(true)
   })
 
-  test("whose plan has changed reports this, with the request id, and applies nothing", async () => {
+  test("a plan that has changed reports this, with the request id, and applies nothing", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     await page.getByRole("button", { name: "Approve and apply" }).click()
@@ -117,7 +117,7 @@ describe("a plan under review", () => {
     expect(api.changes.filter(({ path }) => path.endsWith("/apply"))).toEqual([])
   })
 
-  test("shows a warning when its module was isolated less strictly than by a sandbox with its own network", async () => {
+  test("a plan warns when its module was isolated less strictly than by a sandbox with its own network", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     expect(await page.getByText("with less isolation than svc can give").count()).toBe(0)
@@ -131,7 +131,7 @@ describe("a plan under review", () => {
     await page.getByText("The server's own, with its loopback").waitFor()
   })
 
-  test("approved by someone else shows that without a reload", async () => {
+  test("a plan approved by someone else shows the approval without a reload", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.filter((run) => run.planRunId !== safeRun)
     await go(`/w/acme/runs/${safeRun}`, ".decision")
@@ -149,7 +149,7 @@ describe("a plan under review", () => {
     await page.getByRole("heading", { name: "Approved, not applied yet" }).waitFor()
   })
 
-  test("once approved shows the approver's comment, and its approval can be withdrawn", async () => {
+  test("an approved plan shows the approver's comment, and its approval can be withdrawn", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs
       .filter((run) => run.planRunId !== safeRun)
@@ -176,7 +176,7 @@ describe("a plan under review", () => {
     ])
   })
 
-  test("explains why it is void and, if it was for another revision, is planned again at that revision", async () => {
+  test("a void plan explains why and, if it was for another revision, is planned again at that revision", async () => {
     const { page, api, go } = await suite.visit()
     const capsuleId = api.world.runs.find(({ id }) => id === safeRun)?.capsuleId
     await go(`/w/acme/runs/${safeRun}`, ".decision")
@@ -192,7 +192,7 @@ describe("a plan under review", () => {
     ])
   })
 
-  test("is read-only for people who may not approve", async () => {
+  test("a plan is read-only for people who may not approve", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/dashboard/bootstrap", async (route) => {
       const response = await route.fetch()
@@ -203,17 +203,17 @@ describe("a plan under review", () => {
     expect(await page.getByRole("button", { name: "Approve and apply" }).count()).toBe(0)
   })
 
-  test("shows no hidden values", async () => {
+  test("a plan shows no hidden values", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".attributes")
     expect(await page.locator(".attributes > div", { hasText: "password" }).textContent()).toContain("hidden")
   })
 })
 
-describe("the changes of a plan", () => {
+describe("Plan changes", () => {
   const rows = (text: string) => ({ hasText: text })
 
-  test("are shown inside a policy: the statement, what it now allows, and how many unchanged statements are folded", async () => {
+  test("the changes inside a policy show the statement, its new effect, and the number of folded statements", async () => {
     const { page, go, faults } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const policy = page.locator(".change", rows("aws_s3_bucket_policy.exports"))
@@ -230,7 +230,7 @@ describe("the changes of a plan", () => {
     expect(faults).toEqual([])
   })
 
-  test("are shown inside a script that its provider stores as base64", async () => {
+  test("the changes inside a script that its provider stores as base64 are shown", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const template = page.locator(".change", rows("aws_launch_template.api"))
@@ -240,7 +240,7 @@ describe("the changes of a plan", () => {
     )
   })
 
-  test("include what an import adopts, where a moved resource was, and what forces a replacement", async () => {
+  test("the changes include adopted imports, former addresses of moves, and causes of replacements", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     expect(await page.locator(".change-group-import").innerText()).toContain("adopts acme-audit-prod")
@@ -251,8 +251,8 @@ describe("the changes of a plan", () => {
   })
 })
 
-describe("a Run in the queue", () => {
-  test("shows how many are ahead of it and links to the blocking Run", async () => {
+describe("Queued runs", () => {
+  test("a queued Run shows how many are ahead of it and links to the blocking Run", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${queuedRun}`, ".notice-info")
     await page.getByText("One run of this capsule comes first.").waitFor()
@@ -261,8 +261,8 @@ describe("a Run in the queue", () => {
   })
 })
 
-describe("a short address of a Run", () => {
-  test("opens the Run in its workspace", async () => {
+describe("Short addresses", () => {
+  test("a short address of a Run opens the Run in its workspace", async () => {
     const { page, go } = await suite.visit()
     await go(`/runs/${approvedRun}`, ".timeline")
     expect(new URL(page.url()).pathname).toBe(`/w/acme/runs/${approvedRun}`)

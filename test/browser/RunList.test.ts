@@ -12,8 +12,8 @@ const { en: words } = runListWords
 const { en: palette } = paletteWords
 const rows = "[data-run-row]"
 
-describe("the list of runs", () => {
-  test("keeps its filters in the address: a reload, going back and a link show the same list", async () => {
+describe("Run list", () => {
+  test("the list of runs keeps its filters in the address, through reloads, going back and links", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme/runs", rows)
     const all = await page.locator(rows).count()
@@ -38,7 +38,7 @@ describe("the list of runs", () => {
     expect(faults).toEqual([])
   })
 
-  test("shows a name on every row, even for a Source that has been removed", async () => {
+  test("the list of runs shows a name on every row, even for a Source that has been removed", async () => {
     const world = newWorld()
     const [template] = world.runs
     const [source] = world.sources
@@ -65,7 +65,7 @@ describe("the list of runs", () => {
     expect(faults).toEqual([])
   })
 
-  test("finds runs by words and ids, and reports when nothing matches", async () => {
+  test("the list of runs is searched by words and ids, and reports when nothing matches", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme/runs", rows)
     await page.keyboard.press("/")

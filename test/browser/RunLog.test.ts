@@ -20,8 +20,8 @@ const failing = [
   ...lines(905, 300)
 ]
 
-describe("the log of a Run", () => {
-  test("goes from error to error, with its button and with E, and shows only problems", async () => {
+describe("Run log", () => {
+  test("a Run's log goes from error to error, with its button and with E, and shows only problems", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, failing)
@@ -45,7 +45,7 @@ describe("the log of a Run", () => {
     expect(faults).toEqual([])
   })
 
-  test("puts a line in the address, or several with Shift, and shows the linked lines again when that address is opened", async () => {
+  test("a Run's log puts selected lines in the address, and shows them again when that address is opened", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 400))
@@ -60,7 +60,7 @@ describe("the log of a Run", () => {
     expect(await page.locator(".log").getAttribute("data-following")).toBe("false")
   })
 
-  test("wraps long lines on request, in rows that stay together, and remembers the choice", async () => {
+  test("a Run's log wraps long lines on request, in rows that stay together, and remembers the choice", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     const long = Array.from({ length: 90 }, (_, index) => `word${index}`).join(" ")
@@ -69,8 +69,8 @@ describe("the log of a Run", () => {
     const log = page.locator(".log")
     const isSideways = () => log.evaluate((element) => element.scrollWidth > element.clientWidth)
     expect(await isSideways()).toBe(false)
-    // A character is about eight pixels wide, so one of these widths leaves the least room. Each is narrower than the one before:
-    // rows that were cut for a wider frame would not fit.
+    // A character is about eight pixels wide, so one of these widths leaves the least room. Each width is narrower than the
+    // previous, so rows cut for a wider frame would not fit.
     const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
     for (let narrower = 1; narrower <= 8; narrower++) {
       await page.setViewportSize({ width: width - narrower, height })
@@ -88,7 +88,7 @@ describe("the log of a Run", () => {
     await page.getByRole("button", { name: "Wrap", exact: true, pressed: false }).waitFor()
   })
 
-  test("reports in Japanese on a phone that there are no problems", async () => {
+  test("a Run's log reports in Japanese on a phone that there are no problems", async () => {
     const { page, api, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 3))

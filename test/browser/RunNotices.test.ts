@@ -15,7 +15,7 @@ const iconOf = (page: Page) => page.locator("link[rel=icon]").getAttribute("href
 const iconChanges = (page: Page, known: string | null) =>
   page.waitForFunction((href) => document.querySelector("link[rel=icon]")?.getAttribute("href") !== href, known)
 
-/** Finishes the open apply, reporting it as the server would. */
+/** Finishes the open apply, and reports it as the server would. */
 const end = (api: Visit["api"], status: "failed" | "succeeded") => {
   api.world.runs = api.world.runs.map((run) => (run.id === applyRun ? { ...run, status } : run))
   api.emitEvent(applyRun, { kind: `run.${status}`, data: {} })
@@ -49,8 +49,8 @@ const desktop = (page: Page, answer: "denied" | "granted") =>
 
 const shownOn = (page: Page): Promise<unknown> => page.evaluate(() => Reflect.get(globalThis, "__shown"))
 
-describe("the tab's title and icon", () => {
-  test("count the resources in an apply, and show its result", async () => {
+describe("Tab title", () => {
+  test("the tab's title and icon count the resources in an apply, and show its result", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     await titleStarts(page, "▸ 1 of 2 · ")
@@ -69,7 +69,7 @@ describe("the tab's title and icon", () => {
     expect(faults).toEqual([])
   })
 
-  test("show what is waiting for a person and what has failed, and are reset when the page is left", async () => {
+  test("the tab's title and icon show waiting and failed runs, and are reset when the page is left", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/capsules", "h1")
     const plain = await iconOf(page)
@@ -87,15 +87,15 @@ describe("the tab's title and icon", () => {
     expect(await iconOf(page)).toEndWith(plain ?? "")
   })
 
-  test("are in Japanese", async () => {
+  test("the tab's title is in Japanese", async () => {
     const { page, go } = await suite.visit(darkJapanese)
     await go(`/w/acme/runs/${reviewRun}`, "h1")
     await titleStarts(page, `● ${ja.waiting} · `)
   })
 })
 
-describe("a desktop notification", () => {
-  test("appears only after consent, once, while the page is hidden", async () => {
+describe("Desktop notifications", () => {
+  test("a desktop notification appears only after consent, once, while the page is hidden", async () => {
     const { page, api, go } = await suite.visit()
     await desktop(page, "granted")
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
@@ -107,7 +107,7 @@ describe("a desktop notification", () => {
     expect(await shownOn(page)).toEqual([en.hasFailed(name)])
   })
 
-  test("does not appear without consent, nor while the page is visible", async () => {
+  test("a desktop notification does not appear without consent, nor while the page is visible", async () => {
     const { page, api, go } = await suite.visit()
     await desktop(page, "granted")
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
@@ -127,7 +127,7 @@ describe("a desktop notification", () => {
     expect(await shownOn(other.page)).toEqual([])
   })
 
-  test("is reported as blocked when the browser refuses it", async () => {
+  test("a desktop notification is reported as blocked when the browser refuses it", async () => {
     const { page, go } = await suite.visit()
     await desktop(page, "denied")
     await go(`/w/acme/runs/${applyRun}`, ".log-line")

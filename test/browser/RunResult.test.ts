@@ -7,8 +7,8 @@ import { browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 const { en, ja } = resultWords
 
-describe("an apply that succeeded", () => {
-  test("shows its changes, duration, approver and the module's outputs", async () => {
+describe("Successful applies", () => {
+  test("a successful apply shows its changes, duration, approver and the module's outputs", async () => {
     const { page, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${doneRun}`, ".result-outputs")
     const result = page.locator(".result")
@@ -33,7 +33,7 @@ describe("an apply that succeeded", () => {
     expect(faults).toEqual([])
   })
 
-  test("whose state has since been replaced shows no outputs from another apply", async () => {
+  test("a successful apply whose state has since been replaced shows no outputs from another apply", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.map((run) =>
       run.id === doneRun ? { ...run, stateVersionId: "sv_0000000000000002" } : run
@@ -43,7 +43,7 @@ describe("an apply that succeeded", () => {
     expect(await page.locator(".result-outputs").count()).toBe(0)
   })
 
-  test("is in Japanese on a phone", async () => {
+  test("a successful apply is in Japanese on a phone", async () => {
     const { page, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
     await go(`/w/acme/runs/${doneRun}`, ".result-outputs")
     await page.getByText(ja.outputsChanged(2, 4)).waitFor()
@@ -51,10 +51,10 @@ describe("an apply that succeeded", () => {
   })
 })
 
-describe("an apply that failed", () => {
-  test("shows what happened and what was not started, with its error in the log", async () => {
+describe("Failed applies", () => {
+  test("a failed apply shows what happened and what was not started, with its error in the log", async () => {
     const { page, api, go } = await suite.visit()
-    // As on the server: the state of whatever was done has been saved, and the Capsule is waiting for a plan to compare it with.
+    // As on the server: the state of the partial apply has been saved, and the Capsule is waiting for a plan to compare it with.
     api.world.runs = api.world.runs.map((run) =>
       run.id === failedRun
         ? {
@@ -82,7 +82,7 @@ describe("an apply that failed", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("without evidence of its result states that the result is uncertain", async () => {
+  test("a failed apply without evidence of its result states that the result is uncertain", async () => {
     const { page, api, go } = await suite.visit()
     const ended = { code: "apply_interrupted", message: "The service ended while this apply was running." }
     api.world.runs = api.world.runs.map((run) => (run.id === failedRun ? { ...run, error: ended } : run))

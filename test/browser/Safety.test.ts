@@ -75,7 +75,7 @@ const poisoned = () => {
   return world
 }
 
-describe("text written by other people", () => {
+describe("Untrusted text", () => {
   test.each([
     "/w/acme",
     "/w/acme/capsules",
@@ -104,7 +104,7 @@ describe("text written by other people", () => {
     expect(faults).toEqual([])
   })
 
-  test("becomes a link only when it is an https address", async () => {
+  test("untrusted text becomes a link only when it is an https address", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}`, ".outputs dd")
     const links = await page
@@ -117,7 +117,7 @@ describe("text written by other people", () => {
 })
 
 describe("secrets", () => {
-  test("typed into the install form are not stored anywhere in the browser", async () => {
+  test("secrets typed into the install form are not stored anywhere in the browser", async () => {
     const { page, go } = await suite.visit()
     await go("/new", "input[type=url]")
     await page.getByLabel("Git address").fill("https://git.acme.example/infra/platform.git")
@@ -132,7 +132,7 @@ describe("secrets", () => {
     expect(kept).not.toContain("canary-secret-value")
   })
 
-  test("in a setup link leave the address bar before anything else happens", async () => {
+  test("secrets in a setup link leave the address bar before anything else happens", async () => {
     const { page, go } = await suite.visit()
     await go("/setup#right-secret", "input[type=password]")
     await page.waitForFunction(() => location.hash === "")
@@ -144,7 +144,7 @@ describe("secrets", () => {
 })
 
 describe("every document", () => {
-  test("comes with the policy that forbids foreign content", async () => {
+  test("every document comes with the policy that forbids foreign content", async () => {
     const { page, api } = await suite.visit()
     for (const path of ["/sign-in", "/setup", "/new", "/w/acme", "/account"]) {
       const answer = await page.request.get(`${api.origin}${path}`)
@@ -155,7 +155,7 @@ describe("every document", () => {
     }
   })
 
-  test("a violation is detected by this suite", async () => {
+  test("a violation of the content policy is detected by this suite", async () => {
     const { page, faults, go } = await suite.visit()
     await go("/sign-in", "input[type=password]")
     await page.evaluate(

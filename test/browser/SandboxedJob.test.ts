@@ -8,9 +8,9 @@ import { personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-describe("an install in the server's default sandbox", () => {
+describe("Sandboxed installs", () => {
   it.live(
-    "is applied, and its output is shown",
+    "an install in the server's default sandbox is applied, and its output is shown",
     () =>
       Effect.gen(function* () {
         const repository = yield* demoRepository.pipe(Effect.provide(NodeServices.layer))

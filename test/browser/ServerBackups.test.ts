@@ -20,7 +20,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("scheduled backups in the dashboard, to an operator in %s and a member in %s", (first, second) => {
   it.live(
-    "the newest verified backup shows its time, and its risks are listed, but only to operators",
+    "only operators see the time of the newest verified backup, and its risks",
     () =>
       Effect.gen(function* () {
         const folder = `${yield* temporaryFolder}/backups`

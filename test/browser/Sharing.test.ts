@@ -9,7 +9,7 @@ const suite = browserSuite()
 const ours = `/w/acme/capsules/${storefrontId}/dependencies`
 
 describe("dependencies", () => {
-  test("are added together with the values that flow through them, and removed after confirmation", async () => {
+  test("dependencies are added with the values that flow through them, and removed after confirmation", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(ours, ".row-static")
     await page.getByRole("button", { name: "Add a dependency" }).click()
@@ -40,7 +40,7 @@ describe("dependencies", () => {
 })
 
 describe("shared outputs", () => {
-  test("are accepted by the receiving side and stopped after confirmation", async () => {
+  test("shared outputs are accepted by the receiving side and stopped after confirmation", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/w/acme/settings/shares", ".row-static")
     await page.getByRole("button", { name: "Accept" }).click()
@@ -55,7 +55,7 @@ describe("shared outputs", () => {
     expect(faults).toEqual([])
   })
 
-  test("are offered by name", async () => {
+  test("shared outputs are offered by name", async () => {
     const { page, api, go } = await suite.visit()
     await go("/w/acme/settings/shares", ".row-static")
     await page.getByRole("button", { name: "Share outputs" }).click()
@@ -75,14 +75,14 @@ describe("shared outputs", () => {
 })
 
 describe("backups", () => {
-  test("are created with one click", async () => {
+  test("backups are created with one click", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/settings/backups", ".row-static")
     await page.getByRole("button", { name: "Back up now" }).click()
     await page.locator(".row-static").nth(2).waitFor()
   })
 
-  test("are downloaded by an owner, still sealed", async () => {
+  test("backups are downloaded by an owner, still sealed", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/settings/backups", ".row-static")
     const download = page.waitForEvent("download")
@@ -92,7 +92,7 @@ describe("backups", () => {
   })
 
   for (const language of ["en", "ja"] as const) {
-    test(`restore a capsule after a review of names and positions (${language})`, async () => {
+    test(`backups restore a capsule after a review of names and positions (${language})`, async () => {
       const words = { ...restoreWords[language], ...backupWords[language] }
       const { page, api, faults, go } = await suite.visit({ language, theme: "light" })
       await go("/w/acme/settings/backups", ".row-static")

@@ -6,13 +6,13 @@ import { browserSuite } from "./support/Suite.ts"
 import { type Work, workMeter } from "./support/Work.ts"
 
 // Measured as CPU time on the page's main thread, always relative to the same actions on a small list in the same run, so that
-// the machine's speed and load cancel out. `npm run bench:dashboard` prints what a reader would notice.
+// the machine's speed and load cancel out. `npm run bench:dashboard` prints the times that a reader would notice.
 
 const suite = browserSuite()
 
 /**
- * The factor by which an action on the big list may cost more than on the small list. Anything proportional to the list costs 10
- * to 100 times as much.
+ * The factor by which an action on the big list may cost more than on the small list. Work proportional to the list costs 10 to
+ * 100 times as much.
  */
 const factor = 3
 const rounds = 3
@@ -40,8 +40,8 @@ const rowsSeen = (page: Page) =>
     return { most: Number(Reflect.get(Object(rows), "most")), made: Number(Reflect.get(Object(rows), "made")) }
   })
 
-describe("a list of 1,000 capsules", () => {
-  test("costs no more per key typed into its search than a list of 10", async () => {
+describe("Long lists", () => {
+  test("a list of 1,000 capsules costs no more per key typed into its search than a list of 10", async () => {
     const works = { small: new Array<Work>(), big: new Array<Work>() }
     for (let round = 0; round < rounds; round += 1)
       for (const [name, count] of [
@@ -64,7 +64,7 @@ describe("a list of 1,000 capsules", () => {
     for (const { layouts } of works.big) expect(layouts).toBeLessThan(4)
   })
 
-  test("are found, each by its name, and the address preserves the search", async () => {
+  test("a list of 1,000 capsules finds each capsule by name, and the address preserves the search", async () => {
     const { page, go } = await suite.visit(undefined, worldOf(1000))
     await go(capsulePage.path, capsulePage.ready)
     await page.getByLabel(/Search name/).pressSequentially("service-77")
@@ -76,8 +76,8 @@ describe("a list of 1,000 capsules", () => {
   })
 })
 
-describe("a log of 100,000 lines", () => {
-  test("costs no more per screen, jump to an end, new line or open search than a log of 1,000", async () => {
+describe("Long logs", () => {
+  test("a log of 100,000 lines costs no more per screen, jump, new line or search than a log of 1,000", async () => {
     const works = {
       small: new Array<Awaited<ReturnType<typeof useLog>>>(),
       big: new Array<Awaited<ReturnType<typeof useLog>>>()

@@ -6,8 +6,8 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 const link = `/install?kind=capsule-source-options&git=${encodeURIComponent("https://git.acme.example/infra/shop.git")}&path=install%2Foptions.json`
 
-describe("a link to a document that lists sources", () => {
-  test("reads nothing automatically, shows exactly which document it is, and pins the chosen option", async () => {
+describe("Document links", () => {
+  test("a link to a document reads nothing automatically, and pins the option that a person chooses", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, ".facts")
     await page.getByText("Newest stable version").waitFor()
@@ -24,7 +24,7 @@ describe("a link to a document that lists sources", () => {
       page.locator(".facts > div", { has: page.locator("dt", { hasText: name }) }).locator("dd")
     expect(await factOf("Commit").innerText()).toBe(commit(40))
     expect(await factOf("Digest").innerText()).toMatch(/^sha256:[0-9a-f]{64}$/)
-    // In full also on a narrow screen, which they do not widen.
+    // The address is shown in full, even on a narrow screen, without widening it.
     await page.setViewportSize({ width: 360, height: 800 })
     expect(await factOf("Digest").innerText()).toMatch(/^sha256:[0-9a-f]{64}$/)
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
@@ -42,7 +42,7 @@ describe("a link to a document that lists sources", () => {
     expect(faults).toEqual([])
   })
 
-  test("keeps the revision that an option specifies", async () => {
+  test("a link to a document keeps the revision that an option specifies", async () => {
     const { page, go } = await suite.visit()
     await go(`${link}&ref=main`, ".facts")
     await page.getByRole("button", { name: "Read the document" }).click()
@@ -52,7 +52,7 @@ describe("a link to a document that lists sources", () => {
     expect(await page.getByLabel("Revision").inputValue()).toBe("v3.1.0")
   })
 
-  test("whose document breaks a rule offers none of its options", async () => {
+  test("a link to a document that breaks a rule offers none of its options", async () => {
     const world = newWorld()
     world.optionsDocument = world.optionsDocument.replace('"title":"Trial"', '"title":"Trial","region":"eu"')
     const { page, go } = await suite.visit(undefined, world)

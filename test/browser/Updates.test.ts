@@ -5,7 +5,7 @@ import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-describe("values between capsules", () => {
+describe("Workspace updates", () => {
   test("an update shows its waves and what they are waiting for, and is cancelled after confirmation", async () => {
     const { page, faults, go } = await suite.visit()
     let shown: RunGroup = group
@@ -30,7 +30,7 @@ describe("values between capsules", () => {
     expect(faults).toEqual([])
   })
 
-  test("a stale capsule reports that there is a newer commit and which output has changed", async () => {
+  test("a stale capsule shows a newer commit and the changed output", async () => {
     const { page, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${checkoutId}`, ".split")
     await page.getByText("An update is available").waitFor()

@@ -4,8 +4,8 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 const source = "/w/acme/sources/src_0000000000000001"
 
-describe("the webhook secret of a source", () => {
-  test("is renewed after confirmation, shown once, and never again", async () => {
+describe("Webhook secrets", () => {
+  test("a source's webhook secret is renewed after confirmation, shown once, and never again", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(source, ".row-static")
     await page.getByText("Made with the source").waitFor()
@@ -33,7 +33,7 @@ describe("the webhook secret of a source", () => {
     expect(faults).toEqual([])
   })
 
-  test("is not overwritten if someone else has renewed it meanwhile", async () => {
+  test("a source's webhook secret is not overwritten if someone else has renewed it meanwhile", async () => {
     const { page, api, go } = await suite.visit()
     await go(source, ".row-static")
     await page.getByRole("button", { name: "Renew secret" }).click()
@@ -43,7 +43,7 @@ describe("the webhook secret of a source", () => {
     await question.getByText("Somebody renewed the secret meanwhile").waitFor()
   })
 
-  test("shows the steps for the Git server that the person selects", async () => {
+  test("a source's webhook page shows the steps for the Git server that the person selects", async () => {
     const { page, faults, go } = await suite.visit()
     await go(source, ".row-static")
     const forge = page.getByLabel("Git server")
@@ -56,7 +56,7 @@ describe("the webhook secret of a source", () => {
     expect(faults).toEqual([])
   })
 
-  test("is not offered to viewers", async () => {
+  test("a source's webhook secret is not offered to viewers", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/dashboard/bootstrap", async (route) => {
       const response = await route.fetch()
@@ -68,14 +68,14 @@ describe("the webhook secret of a source", () => {
 })
 
 describe("a source", () => {
-  test("cannot be removed while capsules use it", async () => {
+  test("a source cannot be removed while capsules use it", async () => {
     const { page, go } = await suite.visit()
     await go(source, ".panel-danger")
     await page.getByText("Capsules use this source.").waitFor()
     expect(await page.getByRole("button", { name: "Remove source" }).count()).toBe(0)
   })
 
-  test("is removed after confirmation once nothing uses it", async () => {
+  test("a source is removed after confirmation once nothing uses it", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/w/acme/sources/src_0000000000000003", ".panel-danger")
     await page.getByRole("button", { name: "Remove source" }).click()

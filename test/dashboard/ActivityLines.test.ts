@@ -17,8 +17,8 @@ const event = (id: number, action: string, more: Partial<AuditEvent> = {}): Audi
 const shape = (lines: ReturnType<typeof foldRepeated>) =>
   lines.map((line) => (line.kind === "event" ? line.event.id : `${line.kind} ${line.events.map(({ id }) => id)}`))
 
-describe("the lines of the activity page", () => {
-  test("fold consecutive repeated actions by one person", () => {
+describe("Activity lines", () => {
+  test("activity lines fold consecutive repeated actions by one person", () => {
     const events = [
       event(1, "source.sync"),
       event(2, "source.sync"),
@@ -36,7 +36,7 @@ describe("the lines of the activity page", () => {
     ])
   })
 
-  test("never fold a comment, or another kind of record", () => {
+  test("activity lines never fold a comment, or another kind of record", () => {
     const said = { data: { comment: "Looks right." } }
     expect(
       shape(
@@ -50,7 +50,7 @@ describe("the lines of the activity page", () => {
     ).toEqual(["act_1", "act_2", "act_3", "act_4"])
   })
 
-  test("group syncs that found nothing new into one quiet line at the end of their day", () => {
+  test("activity lines group syncs that found nothing new into one quiet line at the end of their day", () => {
     const sync = (
       id: string,
       minute: number,
@@ -88,7 +88,7 @@ describe("the lines of the activity page", () => {
     ])
   })
 
-  test("mark removals and unknown actions", () => {
+  test("activity lines mark removals and unknown actions", () => {
     expect(markOf({ action: "token.revoke" })).toEqual({ icon: "connection", tone: "bad" })
     expect(markOf({ action: "run.approve" }).tone).toBe("good")
     expect(markOf({ action: "something.new" })).toEqual({ icon: "activity", tone: "plain" })

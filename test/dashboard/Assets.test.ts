@@ -9,8 +9,8 @@ const built = Effect.runPromise(Effect.cached(buildDashboard("fast"))).then((cac
 const assets = Effect.promise(() => built)
 const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
 
-describe("the dashboard's files", () => {
-  it.live("a page has a strict policy and is revalidated each time", () =>
+describe("Dashboard files", () => {
+  it.live("a dashboard page has a strict policy and is revalidated each time", () =>
     Effect.gen(function* () {
       const page = assetFor(yield* assets, { path: "/w/acme/runs/run_1" })
       expect(page?.headers["content-security-policy"]).toBe(contentSecurityPolicy)
@@ -51,7 +51,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("no page has an inline script, style or handler", () =>
+  it.live("no dashboard page has an inline script, style or handler", () =>
     Effect.gen(function* () {
       for (const [path, asset] of yield* assets) {
         if (!path.endsWith(".html")) continue
@@ -62,7 +62,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("every file referenced by a page exists and may be cached forever", () =>
+  it.live("every file referenced by a dashboard page exists and may be cached forever", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const html = text(assetFor(set, { path: "/" })?.body)
@@ -73,40 +73,38 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live(
-    "the typefaces are separate files within 60 KB, served unchanged and cached forever; a page requests one",
-    () =>
-      Effect.gen(function* () {
-        const set = yield* assets
-        const faces = [...set.values()].filter(({ contentType }) => contentType === "font/woff2")
-        expect(faces.map(({ path }) => path.replace(/-[^-]+\.woff2$/, "").replace("/assets/", "")).toSorted()).toEqual([
-          "geist-latin-wght-normal",
-          "geist-mono-latin-wght-normal"
-        ])
-        expect(faces.reduce((sum, { identity }) => sum + identity.byteLength, 0)).toBeLessThanOrEqual(60 * 1024)
-        const style = text([...set.values()].find(({ path }) => path.endsWith(".css"))?.identity)
-        for (const { path } of faces) {
-          const served = assetFor(set, { path, acceptEncoding: "br, gzip" })
-          expect(served?.headers).toMatchObject({
-            "content-type": "font/woff2",
-            "cache-control": "public, max-age=31536000, immutable"
-          })
-          expect(served?.headers["content-encoding"]).toBeUndefined()
-          // The format's signature.
-          expect(text(served?.body.slice(0, 4))).toBe("wOF2")
-          expect(style).toContain(`url(${path})`)
-        }
-        expect(style).not.toContain("url(data:font")
-        expect(style.match(/font-display:swap/g)).toHaveLength(2)
-        for (const path of ["/", "/sign-in"]) {
-          const preloads = [...text(assetFor(set, { path })?.body).matchAll(/<link rel="preload"[^>]*>/g)].map(
-            ([tag]) => tag
-          )
-          expect(preloads).toHaveLength(1)
-          expect(preloads[0]).toMatch(/href="\/assets\/geist-latin-wght-normal-[^"]+"/)
-          expect(preloads[0]).toContain('crossorigin="anonymous"')
-        }
-      })
+  it.live("the typefaces are separate files within 60 KB, cached forever, and a page requests only one", () =>
+    Effect.gen(function* () {
+      const set = yield* assets
+      const faces = [...set.values()].filter(({ contentType }) => contentType === "font/woff2")
+      expect(faces.map(({ path }) => path.replace(/-[^-]+\.woff2$/, "").replace("/assets/", "")).toSorted()).toEqual([
+        "geist-latin-wght-normal",
+        "geist-mono-latin-wght-normal"
+      ])
+      expect(faces.reduce((sum, { identity }) => sum + identity.byteLength, 0)).toBeLessThanOrEqual(60 * 1024)
+      const style = text([...set.values()].find(({ path }) => path.endsWith(".css"))?.identity)
+      for (const { path } of faces) {
+        const served = assetFor(set, { path, acceptEncoding: "br, gzip" })
+        expect(served?.headers).toMatchObject({
+          "content-type": "font/woff2",
+          "cache-control": "public, max-age=31536000, immutable"
+        })
+        expect(served?.headers["content-encoding"]).toBeUndefined()
+        // The format's signature.
+        expect(text(served?.body.slice(0, 4))).toBe("wOF2")
+        expect(style).toContain(`url(${path})`)
+      }
+      expect(style).not.toContain("url(data:font")
+      expect(style.match(/font-display:swap/g)).toHaveLength(2)
+      for (const path of ["/", "/sign-in"]) {
+        const preloads = [...text(assetFor(set, { path })?.body).matchAll(/<link rel="preload"[^>]*>/g)].map(
+          ([tag]) => tag
+        )
+        expect(preloads).toHaveLength(1)
+        expect(preloads[0]).toMatch(/href="\/assets\/geist-latin-wght-normal-[^"]+"/)
+        expect(preloads[0]).toContain('crossorigin="anonymous"')
+      }
+    })
   )
 
   it.live("a page references the chunks of the screen at its address, so that they load along with the rest", () =>
@@ -125,19 +123,19 @@ describe("the dashboard's files", () => {
     })
   )
 
-  // Without HTTP/2 a browser makes six requests at a time; see app/Kit.ts for how the chunks are kept together.
+  // Without HTTP/2 a browser makes six requests at a time; app/Kit.ts explains how the chunks are kept together.
   it.live("a page starts with few files, while its chunks load on demand", () =>
     Effect.gen(function* () {
       const set = yield* assets
       for (const path of ["/", "/runs/run_1", "/w/acme/runs", "/w/acme/capsules", "/new", "/account"]) {
         const html = text(assetFor(set, { path })?.body)
-        // Workers are only referenced: a page that needs one starts it later.
+        // Workers are only referenced, because a page that needs a worker starts it later.
         expect(html.match(/(?:src|href)="\/assets\/[\w.-]+\.js"/g)?.length).toBeLessThan(21)
       }
     })
   )
 
-  it.live("the first frame is drawn without JavaScript, and early requests precede what would wait for them", () =>
+  it.live("the first frame is drawn without JavaScript, and early requests start before the code arrives", () =>
     Effect.gen(function* () {
       const html = text(assetFor(yield* assets, { path: "/w/acme" })?.body)
       expect(html).toContain('class="side-nav"')
@@ -146,7 +144,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("compressed copies contain the same bytes", () =>
+  it.live("compressed copies of dashboard files contain the same bytes", () =>
     Effect.gen(function* () {
       const set = yield* assets
       for (const asset of set.values()) {
@@ -157,7 +155,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("the encoding is one that the browser accepts", () =>
+  it.live("a dashboard file is sent in an encoding that the browser accepts", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const coding = (acceptEncoding?: string) =>

@@ -28,12 +28,12 @@ const connection: Connection = {
 }
 const draft = changeDraft(connection)
 
-describe("a change to a Connection", () => {
-  test("sends nothing that is unchanged", () => {
+describe("Connection changes", () => {
+  test("a change to a Connection sends nothing that is unchanged", () => {
     expect(changeBody(connection, draft)).toEqual({})
   })
 
-  test("sends the whole rule when any part of it changes", () => {
+  test("a change to a Connection sends the whole rule when any part of it changes", () => {
     expect(changeBody(connection, { ...draft, from: "member", refs: "main\n release \n" })).toEqual({
       use: {
         roles: ["owner", "admin", "member"],
@@ -44,7 +44,7 @@ describe("a change to a Connection", () => {
     expect(changeBody(connection, { ...draft, refs: "", modules: "" })).toEqual({ use: { roles: ["owner", "admin"] } })
   })
 
-  test("sends new values only when some have been entered, and removes an expiry with null", () => {
+  test("a change to a Connection sends only entered values, and removes an expiry with null", () => {
     const typed = { values: { CLOUD_TOKEN: "new" }, files: { "key.json": "" } }
     expect(changeBody(connection, { ...draft, ...typed, expiresOn: "" })).toEqual({
       expiresAt: null,
@@ -55,7 +55,7 @@ describe("a change to a Connection", () => {
     })
   })
 
-  test("shows a rule as the lowest role that it admits", () => {
+  test("a Connection's rule is shown as the lowest role that it admits", () => {
     expect(usedFrom({ roles: ["owner"] })).toBe("owner")
     expect(usedFrom({ roles: ["admin"] })).toBe("admin")
     expect(usedFrom({ roles: ["member", "owner"] })).toBe("member")

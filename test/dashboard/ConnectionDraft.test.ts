@@ -27,8 +27,8 @@ const draft: ConnectionDraft = {
 const decode = Schema.decodeUnknownSync(CreateConnection, { onExcessProperty: "error" })
 const workspaceId = "ws_00000000000000000000000000000000"
 
-describe("a new Connection", () => {
-  test("whose values a pool holds does not send anything entered earlier", () => {
+describe("New Connections", () => {
+  test("a new Connection whose values only a pool holds sends no earlier input", () => {
     const [providedBy] = offeredBy(generic, [{ name: "eu-west", provided: ["aws"] }])
     const body = connectionBody(workspaceId, { ...draft, providedBy })
     expect(body).toEqual({
@@ -41,11 +41,11 @@ describe("a new Connection", () => {
     expect(String(decode(body).providedBy?.name)).toBe("aws")
   })
 
-  test("sends what was entered otherwise", () => {
+  test("a new Connection sends its entered values if no pool holds them", () => {
     expect(connectionBody(workspaceId, draft)).toMatchObject({ values: { AWS_PROFILE: "typed before" }, files: [] })
   })
 
-  test("may use only pools that the operator allows, and only without a recipe that requires values", () => {
+  test("a new Connection may use only allowed pools, and only without a recipe that requires values", () => {
     const pools = [{ name: "eu-west", provided: ["aws", "google"] }, { name: "us-east" }]
     expect(offeredBy(generic, pools)).toEqual([
       { pool: "eu-west", name: "aws" },

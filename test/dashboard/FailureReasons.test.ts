@@ -34,7 +34,7 @@ test("every reason for a Run or sync to fail has a message in Japanese", () => {
   expect([...codes].filter((code) => japaneseReason(code) === undefined)).toEqual([])
 })
 
-test("the message is Japanese, and an unknown code has none", () => {
+test("a failure message is Japanese, and an unknown code has none", () => {
   expect(japaneseReason("source_unreachable")).toMatch(/\p{Script=Hiragana}.*。$/u)
   for (const unknown of ["constructor", "", "new_code"]) expect(japaneseReason(unknown)).toBeUndefined()
 })

@@ -4,8 +4,8 @@ import { installConfig, report } from "../browser/support/records/InstallConfigs
 
 const model = formModel(report.variables, installConfig.variables, installConfig.presentation)
 
-describe("a module's form", () => {
-  test("shows questions in the manifest's order, groups features and folds the rest", () => {
+describe("Module forms", () => {
+  test("a module's form shows questions in the manifest's order, groups features and folds the rest", () => {
     expect(model.groups.map(({ id, fields }) => [id, fields.map(({ name }) => name)])).toEqual([
       ["", ["domain", "replicas", "session_key", "public"]],
       ["mail", ["mail_from"]]
@@ -13,18 +13,18 @@ describe("a module's form", () => {
     expect(model.advanced.map(({ name }) => name)).toEqual(["allowed_ranges"])
   })
 
-  test("never shows a question answered elsewhere", () => {
+  test("a module's form never shows a question answered elsewhere", () => {
     expect(model.filled).toEqual([{ name: "name", origin: "capsule_name" }])
     expect(fieldsOf(model).map(({ name }) => name)).not.toContain("name")
   })
 
-  test("treats a sensitive variable as secret, with or without a manifest", () => {
+  test("a module's form treats a sensitive variable as secret, with or without a manifest", () => {
     const generic = formModel(report.variables)
     expect(fieldsOf(generic).find(({ name }) => name === "session_key")?.secret).toBe(true)
     expect(keepable(fieldsOf(model), { domain: "a", session_key: "s" })).toEqual({ domain: "a" })
   })
 
-  test("without a manifest shows what is required and folds variables with a default", () => {
+  test("a module's form without a manifest shows required variables and folds variables with a default", () => {
     const generic = formModel(report.variables)
     expect(generic.groups.flatMap(({ fields }) => fields.map(({ name }) => name))).toEqual([
       "name",
@@ -34,13 +34,13 @@ describe("a module's form", () => {
     expect(generic.advanced).toHaveLength(4)
   })
 
-  test("shows the few questions of a small module without folding", () => {
+  test("a module's form shows the few questions of a small module without folding", () => {
     const small = report.variables.filter(({ name }) => name === "public" || name === "replicas")
     const inputs = small.map(({ name }) => ({ name, origin: "generic", required: false, advanced: false }))
     expect(formModel(small, [], { inputs, features: [] }).advanced).toEqual([])
   })
 
-  test("ignores an invalid presentation", () => {
+  test("a module's form ignores an invalid presentation", () => {
     for (const broken of [
       null,
       3,
@@ -54,7 +54,7 @@ describe("a module's form", () => {
 })
 
 describe("an answer", () => {
-  test("is parsed according to its type", () => {
+  test("an answer is parsed according to its type", () => {
     expect(parseAnswer({ type: "number", required: true }, " 2.5 ")).toEqual({ kind: "value", value: 2.5 })
     for (const typed of ["9007199254740993", "-12345678901234.123456"])
       expect(parseAnswer({ type: "number", required: true }, typed)).toEqual({ kind: "value", value: typed })
@@ -70,12 +70,12 @@ describe("an answer", () => {
     expect(parseAnswer({ type: "string", required: false }, " kept ")).toEqual({ kind: "value", value: " kept " })
   })
 
-  test("is unset when empty, and a problem when required", () => {
+  test("an answer is unset when empty, and a problem when required", () => {
     expect(parseAnswer({ type: "string", required: false }, "")).toEqual({ kind: "unset" })
     expect(parseAnswer({ type: "string", required: true }, undefined)).toMatchObject({ problem: "required" })
   })
 
-  test("that does not match its type is a problem", () => {
+  test("an answer that does not match its type is a problem", () => {
     for (const [type, text, problem] of [
       ["number", "1e999", "number"],
       ["number", "two", "number"],
@@ -87,7 +87,7 @@ describe("an answer", () => {
     }
   })
 
-  test("all together, with problems by name", () => {
+  test("all answers are parsed together, with problems by name", () => {
     const { values, problems } = answersOf(fieldsOf(model), { domain: "shop.example", replicas: "x" })
     expect(values).toEqual({ domain: "shop.example" })
     expect([...problems.keys()].sort()).toEqual(["replicas", "session_key"])

@@ -15,7 +15,7 @@ import {
 
 const now = Date.parse("2026-11-20T09:00:00.000Z")
 
-describe("numbers in words", () => {
+describe("Number formats", () => {
   test("durations", () => {
     expect([840, 3450, 42_000, 185_000, 3_720_000].map((ms) => duration("en", ms))).toEqual([
       "840 ms",
@@ -61,7 +61,7 @@ describe("numbers in words", () => {
     expect(exactTime("ja", "2026-11-20T08:57:03.000Z")).toMatch(/2026\/11\/20.*57:03.*(?:UTC|GMT|[A-Z]{3,4})/)
   })
 
-  test("sizes and names", () => {
+  test("sizes and names are formatted for people", () => {
     expect([812, 4300, 1_572_864].map(bytes)).toEqual(["812 B", "4.2 KiB", "1.5 MiB"])
     expect(shortDigest("sha256:0123456789abcdef")).toBe("0123456789ab")
     expect(providerName("registry.opentofu.org/hashicorp/aws")).toBe("hashicorp/aws")
@@ -116,7 +116,7 @@ describe("addresses", () => {
 })
 
 describe("search", () => {
-  test("finds every word in any order, width and case, the best match first", () => {
+  test("a search finds every word in any order, width and case, the best match first", () => {
     const names = ["big-shop", "shop", "Ｓｈｏｐ staging", "other"]
     const searched = searchable(names, (name) => name)
     expect(matching(searched, "shop")).toEqual(["shop", "Ｓｈｏｐ staging", "big-shop"])

@@ -11,8 +11,8 @@ const capsule = (id: string, name = id) => ({
 })
 const link = (from: string, to: string, mode = "variable_injection") => ({ id: `${from}-${to}`, from, to, mode })
 
-describe("the linked graph", () => {
-  test("contains only dependencies between Capsules: no Sources, and nothing without a link", () => {
+describe("Linked graph", () => {
+  test("the linked graph contains only dependencies between Capsules: no Sources, and nothing without a link", () => {
     const graph = linkedGraph({
       nodes: [
         { id: "src", kind: "source", name: "platform", status: "active" },
@@ -27,12 +27,12 @@ describe("the linked graph", () => {
     expect(graph.layers.map((layer) => layer.map(({ id }) => id))).toEqual([["network"], ["shop"]])
   })
 
-  test("counts two dependencies between the same Capsules as one link", () => {
+  test("the linked graph counts two dependencies between the same Capsules as one link", () => {
     const edges = [link("a", "b"), { ...link("a", "b"), id: "again" }]
     expect(linkedGraph({ nodes: [capsule("a"), capsule("b")], edges })).toMatchObject({ links: 1 })
   })
 
-  test("places every Capsule after all its producers, as early as possible", () => {
+  test("the linked graph places every Capsule after all its producers, as early as possible", () => {
     const graphs = fc.uniqueArray(fc.tuple(fc.nat(30), fc.nat(30)), { maxLength: 80 }).map((pairs) => ({
       nodes: Array.from({ length: 31 }, (_, index) => capsule(`c${index}`)),
       // Always from a smaller to a larger number, so there are no cycles, as the service guarantees.
@@ -50,7 +50,7 @@ describe("the linked graph", () => {
     )
   })
 
-  test("terminates even on a cycle, which cannot be ordered", () => {
+  test("the linked graph terminates even on a cycle, which cannot be ordered", () => {
     const graph = linkedGraph({
       nodes: ["a", "b", "c"].map((id) => capsule(id)),
       edges: [link("a", "b"), link("b", "c"), link("c", "b")]
@@ -59,7 +59,7 @@ describe("the linked graph", () => {
     expect([...reachedFrom(graph, "b", "givesTo")]).toEqual(["c"])
   })
 
-  test("finds what a change reaches, where to start, and which Capsules match a search", () => {
+  test("the linked graph finds what a change reaches, where to start, and which Capsules match a search", () => {
     const graph = linkedGraph({
       nodes: [
         capsule("a", "core"),

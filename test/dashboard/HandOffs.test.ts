@@ -4,8 +4,8 @@ import { handOffKeptMs, leadsTo, parseHandOff } from "../../src/dashboard/app/Ha
 const handOff = { product: "notes", returnUri: "https://notes.example/connected" }
 const since = 1_000_000
 
-describe("a stored hand-off", () => {
-  test("is read back unchanged", () => {
+describe("Stored hand-offs", () => {
+  test("a stored hand-off is read back unchanged", () => {
     const kept = { ...handOff, since, endedWith: "run_1" }
     expect(parseHandOff(JSON.stringify(kept), since + 1)).toEqual(kept)
   })
@@ -23,13 +23,13 @@ describe("a stored hand-off", () => {
     expect(parseHandOff(text, since)).toBeUndefined()
   })
 
-  test("expires once no plan from that time can still be approved", () => {
+  test("a stored hand-off expires once no plan from that time can still be approved", () => {
     const text = JSON.stringify({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs)).toEqual({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs + 1)).toBeUndefined()
   })
 
-  test("leads only to the promised address with a response, never to a look-alike", () => {
+  test("a stored hand-off leads only to the promised address with a response, never to a look-alike", () => {
     expect(leadsTo("https://notes.example/connected?run_id=1", handOff)).toBe(true)
     for (const other of [
       "https://notes.example/connected",

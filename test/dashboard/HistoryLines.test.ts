@@ -27,8 +27,8 @@ const applyOf = (planRunId: string, status: Run["status"] = "succeeded"): Folded
 const shape = (runs: ReadonlyArray<Run>, folded: ReadonlyArray<FoldedRun>) =>
   historyLines(runs, folded).map((line) => [line.run.id, line.apply?.id, line.checks.map(({ id }) => id).join()])
 
-describe("the history of a Capsule", () => {
-  test("has a line for each change, with its apply and the checks of the resulting state", () => {
+describe("Capsule history", () => {
+  test("a Capsule's history has a line for each change, with its apply and the checks of the resulting state", () => {
     const runs = [run("waiting"), check("c3"), check("c2", true), run("second"), check("c1"), run("first")]
     expect(shape(runs, [applyOf("second"), applyOf("first")])).toEqual([
       ["waiting", undefined, ""],
@@ -37,7 +37,7 @@ describe("the history of a Capsule", () => {
     ])
   })
 
-  test("assigns a check to the last successful apply before it, not to a failed one", () => {
+  test("a Capsule's history assigns a check to the last successful apply before it, not to a failed one", () => {
     const runs = [check("c"), run("failed"), run("good")]
     expect(shape(runs, [applyOf("failed", "failed"), applyOf("good")])).toEqual([
       ["failed", "apply-of-failed", ""],
@@ -45,7 +45,7 @@ describe("the history of a Capsule", () => {
     ])
   })
 
-  test("keeps a check whose change is not loaded as a separate line, and a failed check in place", () => {
+  test("a Capsule's history keeps a check whose change is not loaded, and a failed check in place", () => {
     const failed = run("f", { type: "drift_check", status: "failed" })
     expect(shape([failed, check("c"), run("waiting")], [])).toEqual([
       ["f", undefined, ""],
@@ -54,7 +54,7 @@ describe("the history of a Capsule", () => {
     ])
   })
 
-  test("reports the newest check with findings, and whether somebody has decided on it", () => {
+  test("a Capsule's history reports the newest check with findings, and whether somebody has decided on it", () => {
     expect(tellingCheck([check("new"), check("found", true)])?.id).toBe("found")
     expect(tellingCheck([check("new"), check("old")])?.id).toBe("new")
     expect(tellingCheck([])).toBeUndefined()

@@ -3,14 +3,14 @@ import { contentKey } from "../../src/dashboard/screens/install/ContentKey.ts"
 import { advance } from "../../src/dashboard/screens/install/Coordinator.ts"
 import { restoreDraft } from "../../src/dashboard/screens/install/Draft.ts"
 
-describe("an install being entered", () => {
-  test("is restored exactly as stored, including its id", () => {
+describe("Install drafts", () => {
+  test("an install draft is restored exactly as stored, including its id", () => {
     const kept = restoreDraft(null, { url: "https://a.example/b" })
     const back = restoreDraft(JSON.stringify({ ...kept, name: "Shop", answers: { domain: "x" } }), {})
     expect(back).toEqual({ ...kept, name: "Shop", answers: { domain: "x" } })
   })
 
-  test("starts over from the link when the stored draft is broken", () => {
+  test("an install draft starts over from the link when the stored draft is broken", () => {
     for (const broken of ["{", "3", "null", '{"answers":3,"url":5}']) {
       const { id: _id, ...draft } = restoreDraft(broken, { url: "https://a.example/b", ref: "v1" })
       expect(draft).toEqual({
@@ -26,7 +26,7 @@ describe("an install being entered", () => {
     }
   })
 
-  test("gives equal requests the same name, and different requests different names", () => {
+  test("an install gives equal requests the same key, and different requests different keys", () => {
     expect(contentKey({ a: 1 })).toBe(contentKey({ a: 1 }))
     expect(contentKey({ a: 1 })).not.toBe(contentKey({ a: 2 }))
     expect(contentKey("日本")).toMatch(/^[0-9a-f]{16}$/)
@@ -34,7 +34,7 @@ describe("an install being entered", () => {
 })
 
 describe("a coordinator", () => {
-  test("advances step by step until there is a plan to review", async () => {
+  test("an install coordinator advances step by step until there is a plan to review", async () => {
     const phases: Array<string> = []
     const steps = ["creating", "planning", "reviewable"]
     const next = (phase: string) => ({

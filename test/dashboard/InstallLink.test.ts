@@ -7,8 +7,8 @@ const problem = (search: string) => {
   return reading.kind === "refused" ? reading.problem : reading.kind
 }
 
-describe("an install link", () => {
-  test("fills in the form", () => {
+describe("Install links", () => {
+  test("an install link fills in the form", () => {
     expect(readInstallLink(`?${git}&ref=v1&sourcePath=infra&path=modules/app&name=Shop`)).toEqual({
       kind: "link",
       link: {
@@ -21,7 +21,7 @@ describe("an install link", () => {
     })
   })
 
-  test("unpacks a module address", () => {
+  test("an install link unpacks a module address", () => {
     expect(
       readInstallLink(`?source=${encodeURIComponent("git::https://git.example/a/b.git//modules/app?ref=v2")}`)
     ).toEqual({
@@ -30,14 +30,14 @@ describe("an install link", () => {
     })
   })
 
-  test("to a document with options identifies the document", () => {
+  test("an install link to a document with options identifies the document", () => {
     expect(readInstallLink(`?kind=capsule-source-options&${git}&path=install/options.json`)).toEqual({
       kind: "options",
       link: { url: "https://git.example/a/b.git", path: "install/options.json" }
     })
   })
 
-  test("without a query is an empty form", () => {
+  test("an install link without a query is an empty form", () => {
     expect(problem("")).toBe("empty")
   })
 
@@ -72,12 +72,12 @@ describe("an install link", () => {
     ["?kind=capsule-source-options&path=options.json", "source"]
   ]
   for (const [search, expected] of refusals) {
-    test(`${search} is refused as a whole`, () => {
+    test(`the install link ${search} is refused as a whole`, () => {
       expect(problem(search)).toBe(expected)
     })
   }
 
-  test("keeps a hand-off with a custom scheme", () => {
+  test("an install link keeps a hand-off with a custom scheme", () => {
     const reading = readInstallLink(`?${git}&product=notes&return_uri=${encodeURIComponent("notes-app://connected")}`)
     expect(reading).toMatchObject({ link: { handOff: { product: "notes", returnUri: "notes-app://connected" } } })
   })

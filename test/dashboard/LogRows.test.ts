@@ -20,15 +20,15 @@ const logOf = (...lines: ReadonlyArray<string>) => {
 
 const placesOf = (rows: LogRows) => Array.from({ length: rows.count() }, (_, row) => rows.at(row))
 
-describe("the rows in a log", () => {
-  test("are its lines when nothing wraps", () => {
+describe("Log rows", () => {
+  test("log rows are the log's lines when nothing wraps", () => {
     expect(placesOf(new LogRows(logOf("a", "b".repeat(500)), undefined))).toEqual([
       { index: 0, part: 0 },
       { index: 1, part: 0 }
     ])
   })
 
-  test("continue a long line, and can be found by their line", () => {
+  test("log rows continue a long line, and can be found by their line", () => {
     const rows = new LogRows(logOf("a", "b".repeat(25), "c"), 10)
     expect(placesOf(rows)).toEqual([
       { index: 0, part: 0 },
@@ -40,7 +40,7 @@ describe("the rows in a log", () => {
     expect([0, 1, 2].map((index) => rows.rowOf(index))).toEqual([0, 1, 4])
   })
 
-  test("grow with the log", () => {
+  test("log rows grow with the log", () => {
     const buffer = logOf("a")
     const rows = new LogRows(buffer, 10)
     expect(rows.count()).toBe(1)
@@ -48,7 +48,7 @@ describe("the rows in a log", () => {
     expect(rows.count()).toBe(3)
   })
 
-  test("omit everything that is not requested", () => {
+  test("log rows include only the requested lines", () => {
     const buffer = logOf("a", "Error: no", "  in main.tf", "b", "Warning: old", "c")
     const rows = new LogRows(buffer, undefined, ({ level }) => level !== "plain")
     expect(placesOf(rows).map((place) => buffer.line(place?.index ?? -1)?.text)).toEqual([
@@ -59,13 +59,13 @@ describe("the rows in a log", () => {
     expect(buffer.errors).toEqual([1])
   })
 
-  test("count wide characters as two columns, and never split them", () => {
+  test("log rows count wide characters as two columns, and never split them", () => {
     expect(rowStarts("日本語です", 4)).toEqual([0, 2, 4])
     expect(rowStarts("ab😀cd", 3)).toEqual([0, 2, 5])
     expect(rowStarts("", 10)).toEqual([0])
   })
 
-  test("keep the colours of their line", () => {
+  test("log rows keep the colours of their line", () => {
     const pieces = [
       { text: "abc", className: "ansi-red" },
       { text: "def", className: "" }
@@ -77,8 +77,8 @@ describe("the rows in a log", () => {
   })
 })
 
-describe("a link to lines", () => {
-  test("identifies one line or several", () => {
+describe("Line links", () => {
+  test("a link to lines identifies one line or several", () => {
     expect(["#L12", "#L12-L14", "#L14-12", "#L0", "#Lx", ""].map(rangeOf)).toEqual([
       { from: 12, to: 12 },
       { from: 12, to: 14 },
@@ -90,7 +90,7 @@ describe("a link to lines", () => {
     expect([hashOf({ from: 3, to: 3 }), hashOf({ from: 3, to: 9 })]).toEqual(["#L3", "#L3-L9"])
   })
 
-  test("can be extended in both directions", () => {
+  test("a link to lines can be extended in both directions", () => {
     expect(extended({ from: 5, to: 5 }, 9)).toEqual({ from: 5, to: 9 })
     expect(extended({ from: 5, to: 9 }, 2)).toEqual({ from: 2, to: 9 })
     expect(extended(undefined, 2)).toEqual({ from: 2, to: 2 })

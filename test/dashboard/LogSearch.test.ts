@@ -29,15 +29,15 @@ const all = (search: LogSearch) => {
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}`)
 
-describe("a log search", () => {
-  test("finds text across colours, in any case", () => {
+describe("Log search", () => {
+  test("a log search finds text across colours, in any case", () => {
     const { lines } = linesOf(["no", "\u001b[31mErr\u001b[0mor: disk"])
     expect(all(new LogSearch(lines, "error: D"))).toEqual([1])
     expect(all(new LogSearch(lines, ""))).toEqual([])
     expect(all(new LogSearch(lines, "nothing"))).toEqual([])
   })
 
-  test("reads no more lines at a time than the limit allows", () => {
+  test("a log search reads no more lines at a time than the limit allows", () => {
     const { lines, looked } = linesOf(numbered(100_000))
     const search = new LogSearch(lines, "line 9")
     for (let steps = 1; !search.done; steps += 1) {
@@ -47,7 +47,7 @@ describe("a log search", () => {
     expect(search.matches.length).toBe(11_111)
   })
 
-  test("reads new lines as they arrive, and never reads a line twice", () => {
+  test("a log search reads new lines as they arrive, and never reads a line twice", () => {
     const { add, lines, looked } = linesOf(numbered(1000))
     const search = new LogSearch(lines, "line 1")
     all(search)
@@ -61,7 +61,7 @@ describe("a log search", () => {
     expect(search.matches.length).toBe(111 + 10)
   })
 
-  test("searches for a longer string only in matches of the shorter string", () => {
+  test("a log search looks for a longer string only in matches of the shorter string", () => {
     const { add, lines, looked } = linesOf(numbered(10_000))
     const shorter = new LogSearch(lines, "Line 77")
     all(shorter)
@@ -75,7 +75,7 @@ describe("a log search", () => {
     expect(looked.count).toBe(111 + 1)
   })
 
-  test("continues where the search for the shorter string stopped", () => {
+  test("a log search continues where the search for the shorter string stopped", () => {
     const { lines } = linesOf(numbered(5000))
     for (const [given, then] of [
       [10, 30],
@@ -90,7 +90,7 @@ describe("a log search", () => {
     }
   })
 
-  test("starts over for a different string", () => {
+  test("a log search starts over for a different string", () => {
     const { lines } = linesOf(numbered(100))
     const other = new LogSearch(lines, "line 5")
     all(other)

@@ -15,8 +15,8 @@ const states = (id: string) => {
   return stepsOf(run, eventsOf(run)).map(({ id: step, state }) => [step, state])
 }
 
-describe("the timeline of a Run", () => {
-  test("of a waiting plan ends with the review", () => {
+describe("Run timeline", () => {
+  test("the timeline of a waiting plan ends with the review", () => {
     expect(states(reviewRun)).toEqual([
       ["queue", "done"],
       ["prepare", "done"],
@@ -26,7 +26,7 @@ describe("the timeline of a Run", () => {
     ])
   })
 
-  test("of an approved or discarded plan keeps the time of its plan, and shows the decision", () => {
+  test("the timeline of an approved or discarded plan keeps the time of its plan, and shows the decision", () => {
     const waiting = runOf(reviewRun)
     const events = eventsOf(waiting)
     const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at
@@ -48,7 +48,7 @@ describe("the timeline of a Run", () => {
     expect(ends({ ...approved, status: "cancelled" })[1]?.[1]).toBe("withdrawn")
   })
 
-  test("of a running apply shows what is running now", () => {
+  test("the timeline of a running apply shows what is running now", () => {
     expect(states(applyRun)).toEqual([
       ["queue", "done"],
       ["prepare", "done"],
@@ -58,12 +58,12 @@ describe("the timeline of a Run", () => {
     ])
   })
 
-  test("of a failed apply shows where it failed", () => {
+  test("the timeline of a failed apply shows where it failed", () => {
     expect(states(failedRun)).toContainEqual(["apply", "failed"])
     expect(states(failedRun)).toContainEqual(["state", "skipped"])
   })
 
-  test("of an apply whose tool failed but whose state was saved marks only the tool's step", () => {
+  test("the timeline of an apply whose tool failed but whose state was saved marks only the tool's step", () => {
     const run = runOf(failedRun)
     const events = [...eventsOf(run)]
     events.splice(-1, 0, {
@@ -93,24 +93,24 @@ describe("the timeline of a Run", () => {
     ])
   })
 
-  test("of an apply whose plan has prepared the module shows no skipped step", () => {
+  test("the timeline of an apply whose plan has prepared the module shows no skipped step", () => {
     const run = runOf(failedRun)
     const passing = eventsOf(run).filter(({ data, kind }) => kind !== "run.phase" || data.phase !== "init")
     expect(stepsOf(run, passing).map(({ id }) => id)).toEqual(["queue", "prepare", "apply", "state"])
   })
 
-  test("of a Run that failed before any step marks its last position", () => {
+  test("the timeline of a Run that failed before any step marks its last position", () => {
     const run = runOf(failedRun)
     expect(stepsOf(run, []).map(({ state }) => state)).toEqual(["done", "failed", "skipped", "skipped", "skipped"])
     const { startedAt: _never, ...refused } = run
     expect(stepsOf(refused, []).map(({ state }) => state)[0]).toBe("failed")
   })
 
-  test("of a queued plan shows only the queue", () => {
+  test("the timeline of a queued plan shows only the queue", () => {
     expect(states(queuedRun).map(([, state]) => state)).toEqual(["active", "pending", "pending", "pending", "pending"])
   })
 
-  test("shows a source build only if there was one, between its neighbours", () => {
+  test("the timeline shows a source build only if there was one, between its neighbours", () => {
     const run = runOf(reviewRun)
     const at = (second: number) => `2026-11-20T09:00:0${second}.000Z`
     const events = ["prepare", "build", "init", "plan"].map((phase, index) => ({
@@ -122,15 +122,15 @@ describe("the timeline of a Run", () => {
     expect(stepsOf(run, events).map(({ id }) => id)).toEqual(["queue", "prepare", "build", "init", "plan", "approval"])
   })
 
-  test("shows the duration of each finished step", () => {
+  test("the timeline shows the duration of each finished step", () => {
     const run = runOf(reviewRun)
     const plan = stepsOf(run, eventsOf(run)).find(({ id }) => id === "init")
     expect(Date.parse(plan?.finishedAt ?? "") - Date.parse(plan?.startedAt ?? "")).toBe(1700)
   })
 })
 
-describe("the progress of an apply", () => {
-  test("lists the parts of the plan that the apply has not started, but nothing that the tool does not report", () => {
+describe("Apply progress", () => {
+  test("an apply's progress lists the unstarted parts of the plan, without parts that the tool never reports", () => {
     const changes = [
       { address: "a.done", actions: ["create"] },
       { address: "a.failed", actions: ["delete", "create"] },
@@ -148,7 +148,7 @@ describe("the progress of an apply", () => {
     expect(notBegun(changes, begun)).toEqual(["a.next"])
   })
 
-  test("follows each resource until it finishes", () => {
+  test("an apply's progress follows each resource until it finishes", () => {
     expect(progressOf(eventsOf(runOf(failedRun))).map(({ address, state }) => [address, state])).toEqual([
       ["aws_lb_target_group.green", "done"],
       ["aws_lb_listener_rule.green", "failed"]
@@ -156,10 +156,10 @@ describe("the progress of an apply", () => {
   })
 })
 
-describe("the counts of an apply", () => {
+describe("Apply counts", () => {
   const summary = { add: 3, change: 0, destroy: 1, replace: 1, import: 0, forget: 2 }
 
-  test("are taken from its plan's changes, without data sources", () => {
+  test("an apply's counts are taken from its plan's changes, without data sources", () => {
     const change = { address: "a.b", mode: "managed", type: "a", name: "b", provider: "p", changedAttributes: [] }
     const resourceChanges = [
       { ...change, actions: ["create"] },
@@ -175,7 +175,7 @@ describe("the counts of an apply", () => {
     ])
   })
 
-  test("are taken from its summary if the changes were not recorded", () => {
+  test("an apply's counts are taken from its summary if the changes were not recorded", () => {
     expect(countsOf({ planSummary: summary }).map(({ count, kind }) => [kind, count])).toEqual([
       ["destroy", 1],
       ["replace", 1],

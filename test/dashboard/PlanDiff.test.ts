@@ -15,8 +15,8 @@ import { planChanges } from "../browser/support/records/PlanChanges.ts"
 
 const base = { address: "a.b", mode: "managed", type: "a", name: "b", provider: "p" }
 
-describe("the plan's diff", () => {
-  test("puts destructions first, then replacements, updates and creations", () => {
+describe("Plan diff", () => {
+  test("a plan's diff puts destructions first, then replacements, updates and creations", () => {
     expect(diffOf(planChanges).groups.map(({ kind, changes }) => [kind, changes.length])).toEqual([
       ["destroy", 1],
       ["replace", 1],
@@ -28,18 +28,18 @@ describe("the plan's diff", () => {
     ])
   })
 
-  test("shows an Output that remains private although it does not change", () => {
+  test("a plan's diff shows an Output that remains private although it does not change", () => {
     expect(isShownOutput({ actions: ["no-op"] })).toBe(false)
     expect(isShownOutput({ actions: ["update"] })).toBe(true)
     expect(isShownOutput({ actions: ["no-op"], reason: "holds_secret" })).toBe(true)
   })
 
-  test("shows an unchanged Output that the apply publishes", () => {
+  test("a plan's diff shows an unchanged Output that the apply publishes", () => {
     const publication = { change: "published", reason: "secret_gone" } as const
     expect(isShownOutput({ actions: ["no-op"], publication })).toBe(true)
   })
 
-  test("shows only the existing sides of a hidden value", () => {
+  test("a plan's diff shows only the existing sides of a hidden value", () => {
     const kinds = (...of: Parameters<typeof sidesOf>) => Object.values(sidesOf(...of)).map(({ kind }) => kind)
     const hidden = { sensitive: true } as const
     expect(kinds({ ...hidden, beforeSensitive: true })).toEqual(["hidden", "absent"])
@@ -55,7 +55,7 @@ describe("the plan's diff", () => {
     expect(kinds(hidden, ["update"])).toEqual(["hidden", "hidden"])
   })
 
-  test("reduces the parts of a value that become unknown to their size, so that they are not drawn as deleted", () => {
+  test("a plan's diff reduces parts that become unknown to their size, so that they do not look deleted", () => {
     const lines = Array.from({ length: 66 }, (_, line) => `line ${line}`)
     const { before } = sidesOf({
       before: { big: lines, map: { a: 1, b: 2 }, x: "old", list: [[1, 2], "kept"] },
@@ -68,7 +68,7 @@ describe("the plan's diff", () => {
     })
   })
 
-  test("finds a deposed object by its key and by the word", () => {
+  test("a plan's diff finds a deposed object by its key and by the word", () => {
     const changes = [undefined, "0a1b2c3d"].map((deposed) => ({
       ...base,
       actions: ["delete"],
@@ -80,13 +80,13 @@ describe("the plan's diff", () => {
     expect(diffOf(changes, "0a1b").total).toBe(1)
   })
 
-  test("recognises a replacement with its actions in either order", () => {
+  test("a plan's diff recognises a replacement with its actions in either order", () => {
     expect(changeKind({ actions: ["delete", "create"] })).toBe("replace")
     expect(changeKind({ actions: ["create", "delete"] })).toBe("replace")
     expect(changeKind({ actions: ["no-op"] })).toBe("none")
   })
 
-  test("folds label updates and recomputed values, and nothing else", () => {
+  test("a plan's diff folds label updates and recomputed values, and nothing else", () => {
     expect(diffOf(planChanges).noise.map(({ address }) => address)).toEqual([
       "aws_ecs_service.web",
       "aws_s3_bucket.assets"
@@ -107,7 +107,7 @@ describe("the plan's diff", () => {
     ).toBe(true)
   })
 
-  test("searches addresses, types, kinds and attribute names, in any case and order", () => {
+  test("a plan's diff searches addresses, types, kinds and attribute names, in any case and order", () => {
     expect(
       diffOf(planChanges, "ENGINE aws_db").groups.flatMap(({ changes }) => changes.map(({ address }) => address))
     ).toEqual(["module.data.aws_db_instance.main"])
@@ -115,11 +115,11 @@ describe("the plan's diff", () => {
     expect(diffOf(planChanges, "nothing like it").total).toBe(0)
   })
 
-  test("counts what will be lost", () => {
+  test("a plan's diff counts the objects that will be lost", () => {
     expect(losses(planChanges)).toBe(2)
   })
 
-  test("sorts numbered instances numerically", () => {
+  test("a plan's diff sorts numbered instances numerically", () => {
     const numbered = ["a.b[10]", "a.b[9]"].map((address) => ({
       ...base,
       address,
@@ -129,13 +129,13 @@ describe("the plan's diff", () => {
     expect(diffOf(numbered).groups[0]?.changes.map(({ address }) => address)).toEqual(["a.b[9]", "a.b[10]"])
   })
 
-  test("never shows a hidden value, regardless of the record's content", () => {
+  test("a plan's diff never shows a hidden value, whatever the record contains", () => {
     const sides = sidesOf({ sensitive: true, before: "old-secret", after: "new-secret" })
     expect(sides).toEqual({ before: { kind: "hidden" }, after: { kind: "hidden" } })
     expect(JSON.stringify(sides)).not.toContain("secret")
   })
 
-  test("distinguishes null, absent and known later", () => {
+  test("a plan's diff distinguishes null, absent and known later", () => {
     expect(sidesOf({ before: null, unknown: true })).toEqual({
       before: { kind: "null" },
       after: { kind: "later" }
@@ -143,21 +143,21 @@ describe("the plan's diff", () => {
     expect(sidesOf({ after: 0 })).toEqual({ before: { kind: "absent" }, after: { kind: "value", value: 0 } })
   })
 
-  test("keeps short values on a single line, and lays out documents, multi-line text and long values", () => {
+  test("a plan's diff keeps short values on a single line, and lays out documents and long values", () => {
     expect(inlineText(["198.51.100.0/24"])).toBe('["198.51.100.0/24"]')
     expect(inlineText("{broken")).toBe('"{broken"')
     for (const long of ['{"a":[1]}', "a\nb", "x".repeat(61), { text: "x".repeat(61) }])
       expect(inlineText(long)).toBeUndefined()
   })
 
-  test("makes visible any characters that reorder text or have no width", () => {
+  test("a plan's diff makes visible any characters that reorder text or have no width", () => {
     expect(inlineText("admin\u200b")).toBe('"adminU+200B"')
     expect(inlineText(["10.0.0.0/8\u202e"])).toBe('["10.0.0.0/8U+202E"]')
     expect(inlineText("\u{e0041}日本語 é")).toBe('"U+E0041日本語 é"')
     expect(splitAddress({ address: 'aws_x.y["a\u2066"]', type: "aws_x" })).toEqual(["", 'aws_x.y["aU+2066"]'])
   })
 
-  test("identifies what takes effect, an import or a move, and lists the attribute that forces a replacement first", () => {
+  test("a plan's diff marks an import or a move, and lists the attribute that forces a replacement first", () => {
     const none = { ...base, actions: ["no-op"], changedAttributes: [] }
     expect(changeKind({ ...none, importing: { id: "i-1" } })).toBe("import")
     expect(changeKind({ ...none, actions: ["update"], importing: {} })).toBe("import")
@@ -180,7 +180,7 @@ describe("the plan's diff", () => {
     expect([shown.map(({ name }) => name), later]).toEqual([["size", "name", "endpoint"], ["arn"]])
   })
 
-  test("splits an address into location and name", () => {
+  test("a plan's diff splits an address into location and name", () => {
     expect(splitAddress({ address: "module.a.module.b.aws_x.y", type: "aws_x" })).toEqual([
       "module.a.module.b.",
       "aws_x.y"

@@ -28,7 +28,7 @@ test("the reason a plan has ended follows from its status", () => {
   expect(planEndOf(approved, { ...seen, isApplied: true })).toBe("applied")
 })
 
-test("a waiting plan expires when its time is up; an approved plan does not", () => {
+test("a waiting plan expires when its time is up, but an approved plan does not", () => {
   expect(planEndOf(waiting, { ...seen, now: Date.parse(at) })).toBe("expired")
   expect(planEndOf(approved, { ...seen, now: Date.parse(at) })).toBeUndefined()
 })

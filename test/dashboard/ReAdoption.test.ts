@@ -14,8 +14,8 @@ const failedCheck = run({
   error: { code: "lifecycle_failed", message: "The check failed." }
 })
 
-describe("a re-adoption of a Capsule in error", () => {
-  test("is offered when only a check failed in the last deciding Run", () => {
+describe("Offered re-adoptions", () => {
+  test("a re-adoption is offered when only a check failed in the last deciding Run", () => {
     const plan = run({
       id: "run_0000000000000102",
       type: "plan",
@@ -27,7 +27,7 @@ describe("a re-adoption of a Capsule in error", () => {
     expect(onlyCheckFailed([interrupted])).toBe(true)
   })
 
-  test("is not offered after a different failure, a later decision, or no decision at all", () => {
+  test("a re-adoption is not offered after a different failure, a later decision, or no decision at all", () => {
     expect(onlyCheckFailed([])).toBe(false)
     expect(onlyCheckFailed([{ ...failedCheck, error: { code: "tool_failed", message: "It failed." } }])).toBe(false)
     for (const type of ["apply", "destroy_apply", "restore"] as const) {
@@ -41,7 +41,7 @@ describe("a re-adoption of a Capsule in error", () => {
     }
   })
 
-  test("uses the configuration's snapshot, or the adopted snapshot if they differ", () => {
+  test("a re-adoption uses the configuration's snapshot, or the adopted snapshot if they differ", () => {
     const [capsule] = capsules
     if (capsule === undefined) throw new Error("no capsule")
     const adopted = capsule.adoptedSourceRevision?.sourceSnapshotId
@@ -50,7 +50,7 @@ describe("a re-adoption of a Capsule in error", () => {
     expect(snapshotChoices({}, {})).toEqual([])
   })
 
-  test("requires no secret and no value that another source supplies", () => {
+  test("a re-adoption requires no secret and no value that another source supplies", () => {
     const asked = fieldsOf(reviewedModel(installConfig)).map(({ name }) => name)
     const open = installConfig.variables.filter(({ origin, sensitive }) => origin === "user" && !sensitive)
     expect(asked.toSorted()).toEqual(open.map(({ name }) => name).toSorted())

@@ -13,8 +13,8 @@ const check = (id: string, more: Parameters<typeof baseRun>[0] | object = {}) =>
     ...more
   })
 
-describe("the lines in the list of Runs", () => {
-  test("fold consecutive drift checks without findings, but never a check with findings", () => {
+describe("Run lines", () => {
+  test("the list of Runs folds consecutive drift checks without findings, but never a check with findings", () => {
     const runs = [check("run_a"), check("run_b"), check("run_c", { drifted: true }), check("run_d")]
     const [day] = linesByDay(runs, [], { foldsChecks: true })
     expect(day?.lines.map((line) => (line.kind === "checks" ? line.runs.length : line.run.id))).toEqual([
@@ -25,13 +25,13 @@ describe("the lines in the list of Runs", () => {
     expect(linesByDay(runs, [], { foldsChecks: false })[0]?.lines).toHaveLength(4)
   })
 
-  test("show how far a change has progressed", () => {
+  test("the list of Runs shows how far a change has progressed", () => {
     const plan = baseRun({ id: "run_p", type: "plan", status: "waiting_approval" })
     expect(barsOf(plan, undefined)).toEqual(["done", "waiting", "open"])
     expect(barsOf(check("run_a"), undefined)).toBeUndefined()
   })
 
-  test("an address keeps only the parameters that the API accepts", () => {
+  test("the list's address keeps only the parameters that the API accepts", () => {
     const search = runSearch({
       q: "web",
       status: "failed,nonsense,failed",

@@ -51,8 +51,8 @@ const harness = () => {
   return { stream, opened, items, states, waits, last, send }
 }
 
-describe("a Run's stream", () => {
-  test("resumes after the last item it received, and never accepts an item twice", () => {
+describe("Run stream", () => {
+  test("a Run's stream resumes after the last item it received, and never accepts an item twice", () => {
     const { stream, opened, items, waits, last, send } = harness()
     stream.start()
     send(1, 2)
@@ -64,7 +64,7 @@ describe("a Run's stream", () => {
     expect(items).toEqual([1, 2, 3, 4])
   })
 
-  test("waits longer after each failure, and starts over once a frame has arrived", () => {
+  test("a Run's stream waits longer after each failure, and starts over once a frame has arrived", () => {
     const { stream, waits, last, send } = harness()
     stream.start()
     for (let time = 0; time < 4; time += 1) {
@@ -76,7 +76,7 @@ describe("a Run's stream", () => {
     expect(waits.map(({ ms }) => ms)).toEqual([188, 375, 750, 1500, 188])
   })
 
-  test("a socket that opens but is cut before any frame does not reset the wait", () => {
+  test("a socket that opens but is cut before any frame does not reset the stream's wait", () => {
     const { stream, waits, last } = harness()
     stream.start()
     last().onClose(1006)
@@ -86,7 +86,7 @@ describe("a Run's stream", () => {
     expect(waits.map(({ ms }) => ms)).toEqual([188, 375])
   })
 
-  test("closes at done, and does not reconnect", () => {
+  test("a Run's stream closes at done, and does not reconnect", () => {
     const { stream, opened, states, last } = harness()
     stream.start()
     last().onMessage(JSON.stringify({ done: true }))
@@ -95,7 +95,7 @@ describe("a Run's stream", () => {
     expect(opened).toHaveLength(1)
   })
 
-  test("gives up when retrying cannot help", () => {
+  test("a Run's stream stops retrying when retries cannot help", () => {
     const { stream, states, waits, last } = harness()
     stream.start()
     last().onClose(4403)
@@ -103,7 +103,7 @@ describe("a Run's stream", () => {
     expect(waits).toHaveLength(0)
   })
 
-  test("does nothing once stopped, and its wait is cancelled", () => {
+  test("a Run's stream does nothing once stopped, and its wait is cancelled", () => {
     const { stream, opened, items, states, waits, last, send } = harness()
     stream.start()
     last().onClose(1006)
@@ -117,7 +117,7 @@ describe("a Run's stream", () => {
     expect(opened).toHaveLength(1)
   })
 
-  test("retries immediately on request, but only while it waits", () => {
+  test("a Run's stream retries immediately on request, but only while it waits", () => {
     const { stream, opened, last } = harness()
     stream.start()
     stream.retryNow()
@@ -128,7 +128,7 @@ describe("a Run's stream", () => {
     expect(opened).toHaveLength(2)
   })
 
-  test("ignores frames that are not JSON or not text", () => {
+  test("a Run's stream ignores frames that are not JSON or not text", () => {
     const { stream, items, last, send } = harness()
     stream.start()
     last().onMessage("{")
@@ -137,7 +137,7 @@ describe("a Run's stream", () => {
     expect(items).toEqual([1])
   })
 
-  test("never waits longer than fifteen seconds", () => {
+  test("a Run's stream never waits longer than fifteen seconds", () => {
     expect(backoff(40, 1)).toBe(15_000)
     expect(backoff(0, 0)).toBe(125)
   })

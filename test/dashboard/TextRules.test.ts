@@ -39,8 +39,8 @@ const all = (language: "en" | "ja", given: ReadonlyArray<unknown> = ["A", "B", "
 
 const offending = (found: Texts, isWrong: (text: string) => boolean) => found.filter(([, text]) => isWrong(text))
 
-describe("counts in English", () => {
-  test("agree with their noun", () => {
+describe("English counts", () => {
+  test("English counts agree with their noun", () => {
     expect([0, 1, 2, 1204].map((count) => counted(count, "file"))).toEqual([
       "0 files",
       "1 file",
@@ -50,7 +50,7 @@ describe("counts in English", () => {
     expect(counted(1, "entry was", "entries were")).toBe("1 entry was")
   })
 
-  test("never write a plural noun for one thing, nor a singular noun for two", () => {
+  test("English counts never write a plural noun for one thing, nor a singular noun for two", () => {
     const one = all("en", [1, 1, 1])
     expect(one.length).toBeGreaterThan(1500)
     expect(
@@ -65,14 +65,14 @@ describe("counts in English", () => {
 })
 
 describe("English texts", () => {
-  test("write the product's nouns in lower case inside a sentence", () => {
+  test("English texts write the product's nouns in lower case inside a sentence", () => {
     const nouns = /(?<=[A-Za-z,] )(?:Capsule|Workspace|Source|Connection|Run|Output|Interface)s?\b/
     expect(offending(all("en"), (text) => nouns.test(text))).toEqual([])
   })
 })
 
 describe("Japanese texts", () => {
-  test("end every sentence politely, or with a noun", () => {
+  test("Japanese texts end every sentence politely, or with a noun", () => {
     const plain = /(?:る|た|う|く|ぐ|す|つ|ぶ|む|い|だ|か)$/
     const polite = /(?:です|ます|ません|ました|でした|でしょう|ください|ましょう)か?$/
     const sentences = all("ja").flatMap(([path, text]) =>
@@ -85,7 +85,7 @@ describe("Japanese texts", () => {
     expect(offending(sentences, (sentence) => plain.test(sentence) && !polite.test(sentence))).toEqual([])
   })
 
-  test("use one word for one thing", () => {
+  test("Japanese texts use one word for one thing", () => {
     const strangers = /オペレーター|所有者|Capsule|ブラウザ(?!ー)|サーバ(?!ー)|フォルダ(?!ー)|わかって|：/
     expect(offending(all("ja"), (text) => strangers.test(text))).toEqual([])
   })

@@ -70,12 +70,12 @@ describe("the colours", () => {
     expect(pairs.length).toBeGreaterThan(74)
   })
 
-  test("are computed correctly", () => {
+  test("the colours' contrast is computed correctly", () => {
     expect(contrast("#000000", "#ffffff")).toBeCloseTo(21, 5)
     expect(contrast("#767676", "#ffffff")).toBeCloseTo(4.54, 2)
   })
 
-  test("are defined only in Tokens.css, and every name in use is defined there", () => {
+  test("the colours are defined only in Tokens.css, and every name in use is defined there", () => {
     const files = readdirSync(styles).filter((file) => file.endsWith(".css"))
     const raw: Array<string> = []
     const unknown: Array<string> = []

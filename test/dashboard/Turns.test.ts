@@ -20,7 +20,7 @@ const page = () => {
 }
 
 describe("turns", () => {
-  test("take items in order of arrival, and block the page for one slice at a time", () => {
+  test("turns take items in order of arrival, and block the page for one slice at a time", () => {
     const { clock, pass, task } = page()
     const turns = new Turns(clock)
     const done: Array<number> = []
@@ -36,7 +36,7 @@ describe("turns", () => {
     expect(done).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test("continue with items that arrive later, each in its turn", () => {
+  test("turns continue with items that arrive later, each in its turn", () => {
     const { clock, task } = page()
     const turns = new Turns(clock)
     const done: Array<string> = []
@@ -50,7 +50,7 @@ describe("turns", () => {
     expect(done).toEqual(["first", "from the first", "after a rest"])
   })
 
-  test("do not perform work that has been cleared, even within a slice", () => {
+  test("turns do not perform work that has been cleared, even within a slice", () => {
     const { clock, task } = page()
     const turns = new Turns(clock)
     const done: Array<string> = []

@@ -6,7 +6,7 @@ import { Notice } from "../../src/dashboard/ui/Feedback.tsx"
 const hostile = "prod\u202ecod\u200b"
 const shown = "prodU+202EcodU+200B"
 
-describe("the text of an element is spelled out", () => {
+describe("Visible characters", () => {
   test.each([
     ["alone", jsx("p", { children: hostile }), `<p>${shown}</p>`],
     ["among others", jsxs("p", { children: [hostile, 1, "x"] }), `<p>${shown}1x</p>`],

@@ -110,7 +110,7 @@ const japanese = /[\u3040-\u30ff\u4e00-\u9fff]/
 
 describe("the dictionaries", () => {
   for (const [name, words] of Object.entries(dictionaries)) {
-    test(`${name}: every string exists in both languages and is written in its own language`, () => {
+    test(`every string of ${name} exists in both languages and is written in its own language`, () => {
       const english = new Map(leaves(words.en, name))
       const other = new Map(leaves(words.ja, name))
       expect([...other.keys()]).toEqual([...english.keys()])

@@ -23,7 +23,7 @@ const example = (language: string): string =>
 const Adopted = Schema.fromJsonString(Schema.Struct({ capsuleId: CapsuleId, planRunId: RunId, status: Schema.String }))
 
 describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
-  it.live("adopts the state from the documentation, and explains why another state is not eligible", () =>
+  it.live("svc adopt takes over the documented state, and explains why another state is not eligible", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-adopt-" })

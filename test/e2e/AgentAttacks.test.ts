@@ -16,68 +16,66 @@ const publicKey = (kind: "ed25519" | "x25519") => {
 }
 const newKeys = () => ({ sign: publicKey("ed25519"), seal: publicKey("x25519") })
 
-it.live(
-  "enrols one agent by a single-use token, whose greeting works once, and nothing by the keys of another agent",
-  () =>
-    Effect.gen(function* () {
-      const server = yield* attackedServer()
-      const pools = Context.get(server.services, Pools)
-      yield* pools.create("first", {})
-      yield* pools.create("second", {})
-      const tokenOf = (pool: string, uses = 1) =>
-        Effect.map(pools.token(pool, { uses, lifetime: Duration.hours(1) }), ({ secret }) => secret)
-      const client = yield* agentClient(server.url)
-      const agents = server.sql`SELECT id, pool, sign_key, seal_key, revoked_at FROM agents ORDER BY id`
-      const enrol = (token: Redacted.Redacted, keys = newKeys()) =>
-        Effect.result(client.Enrol({ token, name: "one", keys, facts }))
-      const honest = yield* testAgent(server.url, yield* tokenOf("first"), { version })
-      const { facts } = honest
-      yield* honest.hello()
+it.live("an enrolment token enrols one agent, whose greeting works once, and never with another agent's keys", () =>
+  Effect.gen(function* () {
+    const server = yield* attackedServer()
+    const pools = Context.get(server.services, Pools)
+    yield* pools.create("first", {})
+    yield* pools.create("second", {})
+    const tokenOf = (pool: string, uses = 1) =>
+      Effect.map(pools.token(pool, { uses, lifetime: Duration.hours(1) }), ({ secret }) => secret)
+    const client = yield* agentClient(server.url)
+    const agents = server.sql`SELECT id, pool, sign_key, seal_key, revoked_at FROM agents ORDER BY id`
+    const enrol = (token: Redacted.Redacted, keys = newKeys()) =>
+      Effect.result(client.Enrol({ token, name: "one", keys, facts }))
+    const honest = yield* testAgent(server.url, yield* tokenOf("first"), { version })
+    const { facts } = honest
+    yield* honest.hello()
 
-      // One token over several connections, each with keys of its own.
-      const shared = yield* tokenOf("second")
-      const raced = yield* Effect.all(
-        Array.from({ length: 8 }, () => enrol(shared)),
-        { concurrency: "unbounded" }
-      )
-      expect(raced.filter(Result.isSuccess)).toHaveLength(1)
-      const before = yield* agents
-      expect(before).toHaveLength(2)
+    // One token over several connections, each with its own keys.
+    const shared = yield* tokenOf("second")
+    const raced = yield* Effect.all(
+      Array.from({ length: 8 }, () => enrol(shared)),
+      { concurrency: "unbounded" }
+    )
+    expect(raced.filter(Result.isSuccess)).toHaveLength(1)
+    const before = yield* agents
+    expect(before).toHaveLength(2)
 
-      // The public keys of an agent in one pool, with a token for the other pool, or with one key replaced.
-      const foreign = yield* tokenOf("second", 5)
-      const { keys } = honest
-      for (const stolen of [keys, { ...keys, seal: publicKey("x25519") }]) {
-        expect(Result.isSuccess(yield* enrol(foreign, stolen))).toBe(false)
-      }
-      // The key to seal with proves nothing: whoever names another agent's is a new agent, which cannot open its own jobs.
-      const borrowed = yield* enrol(foreign, { ...keys, sign: publicKey("ed25519") })
-      expect(Result.isSuccess(borrowed) && String(borrowed.success.pool)).toBe("second")
-      expect(Result.isSuccess(borrowed) && borrowed.success.agentId).not.toBe(honest.agentId)
-      const after = yield* agents
-      expect(after.filter(({ id }) => before.some((row) => row["id"] === id))).toEqual([...before])
+    // The public keys of an agent in one pool, with a token for the other pool, or with one key replaced.
+    const foreign = yield* tokenOf("second", 5)
+    const { keys } = honest
+    for (const stolen of [keys, { ...keys, seal: publicKey("x25519") }]) {
+      expect(Result.isSuccess(yield* enrol(foreign, stolen))).toBe(false)
+    }
+    // The sealing key proves nothing: an agent that presents another agent's key is a new agent that cannot open its own jobs.
+    const borrowed = yield* enrol(foreign, { ...keys, sign: publicKey("ed25519") })
+    expect(Result.isSuccess(borrowed) && String(borrowed.success.pool)).toBe("second")
+    expect(Result.isSuccess(borrowed) && borrowed.success.agentId).not.toBe(honest.agentId)
+    const after = yield* agents
+    expect(after.filter(({ id }) => before.some((row) => row["id"] === id))).toEqual([...before])
 
-      // One greeting twice: after it was accepted, and on two connections at once.
-      const greet = Effect.gen(function* () {
-        const { nonce } = yield* client.Challenge({ agentId: honest.agentId })
-        const signature = honest.signed(nonce, facts)
-        return client.Hello({ agentId: honest.agentId, nonce, signature, facts, held: [] })
-      })
-      const once = yield* greet
-      expect(Result.isSuccess(yield* Effect.result(once))).toBe(true)
-      expect(Result.isSuccess(yield* Effect.result(once))).toBe(false)
-      const twice = yield* greet
-      const both = yield* Effect.all(
-        Array.from({ length: 6 }, () => Effect.result(twice)),
-        { concurrency: "unbounded" }
-      )
-      expect(both.filter(Result.isSuccess)).toHaveLength(1)
+    // Sends one greeting again after it was accepted, and on two connections at once.
+    const greet = Effect.gen(function* () {
+      const { nonce } = yield* client.Challenge({ agentId: honest.agentId })
+      const signature = honest.signed(nonce, facts)
+      return client.Hello({ agentId: honest.agentId, nonce, signature, facts, held: [] })
+    })
+    const once = yield* greet
+    expect(Result.isSuccess(yield* Effect.result(once))).toBe(true)
+    expect(Result.isSuccess(yield* Effect.result(once))).toBe(false)
+    const twice = yield* greet
+    const both = yield* Effect.all(
+      Array.from({ length: 6 }, () => Effect.result(twice)),
+      { concurrency: "unbounded" }
+    )
+    expect(both.filter(Result.isSuccess)).toHaveLength(1)
 
-      // A revoked agent does not come back by its keys and a new token.
-      yield* Context.get(server.services, Agents).revoke(honest.agentId)
-      expect(Result.isSuccess(yield* enrol(yield* tokenOf("first"), keys))).toBe(false)
-      expect(Result.isSuccess(yield* Effect.result(Effect.flatten(greet)))).toBe(false)
-      // Neither does a greeting that was prepared before.
-      expect(Result.isSuccess(yield* Effect.result(twice))).toBe(false)
-    }).pipe(Effect.provide(quietPlatform))
+    // A revoked agent cannot return with its keys and a new token.
+    yield* Context.get(server.services, Agents).revoke(honest.agentId)
+    expect(Result.isSuccess(yield* enrol(yield* tokenOf("first"), keys))).toBe(false)
+    expect(Result.isSuccess(yield* Effect.result(Effect.flatten(greet)))).toBe(false)
+    // A greeting prepared before the revocation is refused too.
+    expect(Result.isSuccess(yield* Effect.result(twice))).toBe(false)
+  }).pipe(Effect.provide(quietPlatform))
 )

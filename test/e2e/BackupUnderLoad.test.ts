@@ -61,7 +61,7 @@ const pairs = Effect.gen(function* () {
   return rows.map(({ count }) => count)
 })
 
-live("a backup alongside a server that writes continuously finishes, is complete, and restores the same data", () =>
+live("a backup of a server that writes continuously finishes, is complete, and restores the same data", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

@@ -11,10 +11,10 @@ setDefaultTimeout(180_000)
 const missing = ["bash", "zsh", "fish"].filter((shell) => Bun.which(shell) === null)
 const isSkipped = (missing.length > 0 && process.env["SVC_TEST_REQUIRE_ALL"] !== "1") || isIncomplete
 
-/** A name that a shell would execute if a completion inserted it as it is. */
+/** A name that a shell would execute if a completion inserted it unquoted. */
 const hostile = "$(touch pwned);`id`"
 
-/** What bash would insert for these words, the last of which is being typed. */
+/** The text that bash would insert for these words, of which the last is being typed. */
 const onceInBash = (shell: Shell, words: ReadonlyArray<string>) =>
   Effect.map(
     shell.run(
@@ -23,11 +23,11 @@ const onceInBash = (shell: Shell, words: ReadonlyArray<string>) =>
     ({ error, out }) => [out.trim().split("\n"), error] as const
   )
 
-/** As above, but repeats if the server responded too late for the shell. */
+/** Repeats the completion if the server responded too late for the shell. */
 const inBash = (shell: Shell, words: ReadonlyArray<string>) =>
   onceInBash(shell, words).pipe(Effect.repeat({ until: ([[first]]) => first !== "", times: 5 }))
 
-/** What fish would offer for a command line. */
+/** The completions that fish would offer for a command line. */
 const inFish = (shell: Shell, line: string) =>
   Effect.map(shell.run(`fish -c "svc completion fish | source; complete -C '${line}'"`), ({ error, out }) => [
     out.trim().split("\n"),
@@ -56,7 +56,7 @@ const installed = Effect.gen(function* () {
 })
 
 describe.skipIf(isSkipped)("svc completion", () => {
-  it.live("offers commands, flags, choices and live names in bash, zsh and fish", () =>
+  it.live("svc completion offers commands, flags, choices and live names in bash, zsh and fish", () =>
     Effect.gen(function* () {
       const { shell } = yield* installed
       const files = yield* FileSystem.FileSystem
@@ -92,7 +92,7 @@ describe.skipIf(isSkipped)("svc completion", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("is silent without a login, and goes on from its cache when the server does not answer", () =>
+  it.live("svc completion is silent without a login, and uses its cache when the server does not respond", () =>
     Effect.gen(function* () {
       const { shell, token, url } = yield* installed
       expect((yield* shell.run("SVC_WORKSPACE=acme svc __complete -- plan ''")).out).toContain("network/production")
@@ -101,7 +101,7 @@ describe.skipIf(isSkipped)("svc completion", () => {
       expect((yield* files.stat(kept)).mode & 0o777).toBe(0o600)
       const text = yield* files.readFileString(kept)
       expect(text).not.toContain(token)
-      // Expired, so that a request is made.
+      // Expired, so that a request is sent.
       yield* files.writeFileString(kept, text.replaceAll(/"at":\d+/g, '"at":0'))
       const silent = yield* httpServer(() => {})
       const away = yield* files.readFileString(kept)

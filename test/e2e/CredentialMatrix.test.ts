@@ -55,7 +55,7 @@ const form =
       authorization: `Basic ${Buffer.from(`web:${clientSecret}`).toString("base64")}`
     })
 
-/** Every place that takes a credential, and the kinds that belong there. */
+/** Every place that accepts a credential, and the kinds of credential it accepts. */
 const entrances = {
   "API as a bearer": {
     takes: ["personal token", "token for reading", "access token"],
@@ -177,7 +177,7 @@ const ofPerson = new Set([
 
 const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 429
 
-it.live("accepts each kind of credential only at its entrances, and none after its person was locked", () =>
+it.live("each kind of credential is accepted only in its own places, and never after its person is locked", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-matrix-" })
@@ -278,7 +278,7 @@ it.live("accepts each kind of credential only at its entrances, and none after i
         expect([entrance, kind, browser.jar.has(sessionCookie)]).toEqual([entrance, kind, false])
       }
     }
-    // No message of the agents' protocol but one with the agent's session: each refusal is the protocol's own.
+    // The agent protocol accepts only messages with the agent's session, and refuses all others with its own error.
     for (const [kind, secret] of Object.entries(credentials)) {
       attempts += 2
       const headers = { authorization: `Bearer ${secret}` }
@@ -295,7 +295,7 @@ it.live("accepts each kind of credential only at its entrances, and none after i
     expect(after).toEqual(before)
     expect(attempts).toBeGreaterThan(400)
 
-    // Each entrance takes the credential that belongs there, so none of these refusals is the entrance's own fault.
+    // Each place accepts the right credential, so none of these refusals has another cause.
     const own = (name: keyof typeof entrances, kind: string) =>
       attempt(() => entrances[name].enter(credentials[kind] ?? "", browserAt(server.url)))
     expect((yield* own("API as a bearer", "personal token")).status).toBe(200)
@@ -304,7 +304,7 @@ it.live("accepts each kind of credential only at its entrances, and none after i
     expect((yield* own("the issuer's profile", "access token")).status).toBe(200)
     expect((yield* own("a look at a setup link", "setup link")).text).toContain('"live"')
 
-    // Everything that the person held ends when the account is locked.
+    // Every credential of the person ends when the account is locked.
     yield* Context.get(services, Users).setStatus(serviceContext, subject, "disabled")
     for (const [entrance, { enter, takes }] of Object.entries(entrances)) {
       for (const kind of takes as ReadonlyArray<string>) {

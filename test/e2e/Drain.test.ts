@@ -16,7 +16,7 @@ const live = (
 
 type Held = Effect.Success<ReturnType<typeof heldApply>>
 
-/** A live stream of the Run, once its first frame has arrived: what the stream has received, and how it was closed. */
+/** A live stream of the Run, once its first frame has arrived: the received frames, and how the stream was closed. */
 const subscribe = Effect.fnUntraced(function* ({ runId, token, url }: Held) {
   const first = yield* Deferred.make<void>()
   const closed = yield* Deferred.make<{ readonly code: number; readonly reason: string }>()
@@ -67,8 +67,8 @@ const rowOf = ({ dataDir, runId }: Held) =>
     (database) => Effect.sync(() => database.close())
   )
 
-describe.skipIf(tool === null)("a server asked to stop during an apply", () => {
-  live("lets it finish within its grace period, sends live streams their resume position, and exits with 0", () =>
+describe.skipIf(tool === null)("Server drain", () => {
+  live("a stopping server lets its apply finish, sends live streams their resume position, and exits with 0", () =>
     Effect.gen(function* () {
       const { everything, origin, spans } = yield* collector
       const held = yield* heldApply({ environment: { SVC_OTLP_URL: origin } })
@@ -99,32 +99,30 @@ describe.skipIf(tool === null)("a server asked to stop during an apply", () => {
     })
   )
 
-  live(
-    "does not accept new work in the meantime, and on the second signal interrupts the apply in a way that saves its state",
-    () =>
-      Effect.gen(function* () {
-        const held = yield* heldApply({ flags: ["--drain-delay", "300"] })
-        const { closed, received } = yield* subscribe(held)
-        yield* held.signal("SIGTERM")
-        yield* stopping(held.operatorUrl)
-        const { dataDir: _, token, url, workspaceId } = held
-        const authorization = `Bearer ${token}`
-        const created = yield* statusOf(`${url}/api/v1/workspaces/${workspaceId}/install-plans`, {
-          method: "POST",
-          headers: { authorization, "content-type": "application/json", "idempotency-key": "late" },
-          body: "{}"
-        })
-        expect(created.status).toBe(503)
-        expect(created.headers.get("retry-after")).toMatch(/^[1-9]\d*$/)
-        expect(JSON.parse(created.text)).toMatchObject({ error: { code: "verification_unavailable" } })
-        expect((yield* statusOf(`${url}/readyz`)).status).toBe(503)
-        expect((yield* statusOf(`${url}/api/v1/workspaces`, { headers: { authorization } })).status).toBe(200)
-        yield* held.signal("SIGINT")
-        expect(yield* closed).toEqual({ code: 1012, reason: "The server is restarting." })
-        expect(JSON.parse(received.at(-1) ?? "")).toHaveProperty("resumeAfter")
-        expect(yield* held.exitCode).toBe(0)
-        const { status, versions } = yield* rowOf(held)
-        expect({ status, versions }).toEqual({ status: "cancelled", versions: 1 })
+  live("a stopping server accepts no new work, and a second signal interrupts the apply and saves its state", () =>
+    Effect.gen(function* () {
+      const held = yield* heldApply({ flags: ["--drain-delay", "300"] })
+      const { closed, received } = yield* subscribe(held)
+      yield* held.signal("SIGTERM")
+      yield* stopping(held.operatorUrl)
+      const { dataDir: _, token, url, workspaceId } = held
+      const authorization = `Bearer ${token}`
+      const created = yield* statusOf(`${url}/api/v1/workspaces/${workspaceId}/install-plans`, {
+        method: "POST",
+        headers: { authorization, "content-type": "application/json", "idempotency-key": "late" },
+        body: "{}"
       })
+      expect(created.status).toBe(503)
+      expect(created.headers.get("retry-after")).toMatch(/^[1-9]\d*$/)
+      expect(JSON.parse(created.text)).toMatchObject({ error: { code: "verification_unavailable" } })
+      expect((yield* statusOf(`${url}/readyz`)).status).toBe(503)
+      expect((yield* statusOf(`${url}/api/v1/workspaces`, { headers: { authorization } })).status).toBe(200)
+      yield* held.signal("SIGINT")
+      expect(yield* closed).toEqual({ code: 1012, reason: "The server is restarting." })
+      expect(JSON.parse(received.at(-1) ?? "")).toHaveProperty("resumeAfter")
+      expect(yield* held.exitCode).toBe(0)
+      const { status, versions } = yield* rowOf(held)
+      expect({ status, versions }).toEqual({ status: "cancelled", versions: 1 })
+    })
   )
 })

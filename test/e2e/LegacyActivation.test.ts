@@ -45,7 +45,7 @@ const repository = {
 }
 
 describe.skipIf(Bun.which("terraform") === null)("a client of a Capsule without an activation digest", () => {
-  it.live("has no authority until an apply stores the digest", () =>
+  it.live("a Capsule's client has no authority until an apply stores its activation digest", () =>
     Effect.gen(function* () {
       const { browse, client, repositoryUrl, sql } = yield* hostedServer(repository)
       const { workspace } = yield* client.workspaces.create({ payload: { handle: "acme" } })

@@ -47,10 +47,10 @@ const storedLog = Effect.fnUntraced(function* (id: RunId) {
   }
 })
 
-describe("the log contains every line of a module once and in order, at any speed of its reader", () => {
+describe("Complete logs", () => {
   for (const [level, sandbox] of levels)
     it.live(
-      `${level}, where it works`,
+      `the log has every line once and in order, whatever its reader's speed: ${level}, where it works`,
       () =>
         Effect.gen(function* () {
           const { status } = yield* Sandbox
@@ -65,7 +65,7 @@ describe("the log contains every line of a module once and in order, at any spee
           const apply = yield* settled(id)
           yield* Deferred.succeed(isOver, undefined)
           expect([apply.status, apply.isolation]).toEqual(["succeeded", level])
-          // A log is complete when its followers end: the last lines are stored after the Run's end.
+          // A log is complete when its followers end, because the last lines are stored after the Run's end.
           const seen = yield* Effect.forEach(followers, Fiber.join)
           const stored = yield* storedLog(id)
           expect(lineProblem(stored)).toBeUndefined()

@@ -57,7 +57,7 @@ const beginning = Effect.fnUntraced(function* (server: Server) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that moves to another installation", () => {
-  it.live("is managed by only one installation at a time", () =>
+  it.live("a moving Capsule is managed by only one installation at a time", () =>
     Effect.gen(function* () {
       const from = yield* hostedServer({ "main.tf": module }, { masterKey: oldKey ?? "" })
       const original = yield* beginning(from)
@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that moves to anothe
           return { status: response.status, body: await response.json() }
         })
 
-      // Without the key the import is refused, and the message names the key.
+      // Without the key the import is refused, and the error contains the key's id.
       const stranger = yield* hostedServer({ "main.tf": module }, { masterKey: newKey ?? "" })
       const { workspace: elsewhere } = yield* beginning(stranger)
       const refused = yield* upload(stranger, elsewhere.id)

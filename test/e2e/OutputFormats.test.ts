@@ -10,7 +10,7 @@ setDefaultTimeout(120_000)
 
 const longName = "a-server-of-a-team-with-a-long-name"
 
-/** A shell of a person who has named two servers. */
+/** A person's shell with two servers configured. */
 const named = Effect.gen(function* () {
   const shell = yield* shellOf({})
   for (const name of ["first", longName]) {
@@ -20,8 +20,8 @@ const named = Effect.gen(function* () {
   return shell
 })
 
-describe("the result of a command", () => {
-  it.live("is YAML, JSON or names with -o, as --json is JSON", () =>
+describe("Command results", () => {
+  it.live("a command's result is YAML, JSON or names with -o, and JSON with --json", () =>
     Effect.gen(function* () {
       const shell = yield* named
       const json = yield* shell.run("svc context list --json")
@@ -41,7 +41,7 @@ describe("the result of a command", () => {
     }).pipe(Effect.provide(platform), Effect.scoped)
   )
 
-  it.live("is a table that fits the terminal, and is whole in a pipe", () =>
+  it.live("a command's result is a table that fits the terminal, and is complete in a pipe", () =>
     Effect.gen(function* () {
       const shell = yield* named
       const piped = yield* shell.run("svc context list")
@@ -54,7 +54,7 @@ describe("the result of a command", () => {
     }).pipe(Effect.provide(platform), Effect.scoped)
   )
 
-  it.live("has -o wherever a client has --json", () =>
+  it.live("every client command with --json also has -o", () =>
     Effect.gen(function* () {
       const flags = (yield* commandHelps)
         .filter(({ path: [name = ""] }) => clientCommandNames.has(name))

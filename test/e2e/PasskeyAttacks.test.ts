@@ -75,7 +75,7 @@ const wrongSituations: ReadonlyArray<readonly [name: string, situation: Situatio
   ["nobody present", { ...here, userPresent: false }]
 ]
 
-it.live("accepts a passkey only from this site, for this challenge, by its owner", () =>
+it.live("a passkey is accepted only from this site, for this challenge, by its owner", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     const ann = yield* server.person("ann")
@@ -174,20 +174,20 @@ it.live("accepts a passkey only from this site, for this challenge, by its owner
     }
     expect(seen).toEqual(attacks.map(([name]) => [name, 401, undefined]))
 
-    // Each of them would have signed in with the honest answer; that answer does so once, also on several connections.
+    // Each attack fails only because of its change: the honest response signs in, but only once, even over several connections.
     const browser = browserAt(server.url)
     const honest = yield* attempt(async () => ofAnn.get(await fresh(browser), here, 5, ann))
     const statuses = yield* attempt(() =>
       Promise.all(Array.from({ length: 6 }, async () => (await enter(browserAt(server.url), honest)).status))
     )
     expect(statuses.toSorted()).toEqual([200, 401, 401, 401, 401, 401])
-    // A copy of the device: the counter stands still, goes back, or starts again.
+    // A copy of the device: the counter repeats, goes back, or starts again.
     for (const counter of [5, 4, 1, 0]) {
       const copy = browserAt(server.url)
       const answer = yield* attempt(async () => ofAnn.get(await fresh(copy), here, counter, ann))
       expect([counter, (yield* attempt(() => enter(copy, answer))).status]).toEqual([counter, 401])
     }
-    // Two answers of device and copy with different challenges and the same counter, at once.
+    // Two responses of device and copy with different challenges and the same counter, at once.
     const twice = yield* attempt(() =>
       Promise.all(
         [6, 6].map(async (counter) => {
@@ -200,7 +200,7 @@ it.live("accepts a passkey only from this site, for this challenge, by its owner
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("confirms a session only by a passkey of its person and a challenge of that session", () =>
+it.live("a session is confirmed only by its person's passkey and the session's own challenge", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     yield* server.person("ann")
@@ -232,7 +232,7 @@ it.live("confirms a session only by a passkey of its person and a challenge of t
       const challenge = yield* asked(owner, "confirmation")
       expect([name, yield* confirm(owner, ofAnn.get(challenge, situation, 0))]).toEqual([name, 403])
     }
-    // Nothing above counted, so a change that needs a confirmation is still refused.
+    // None of these attempts counted, so a change that needs a confirmation is still refused.
     expect((yield* attempt(() => owner.act(optionsFor.registration, {}))).status).toBe(403)
     const challenge = yield* asked(owner, "confirmation")
     const answer = ofAnn.get(challenge, here, 3)
@@ -244,7 +244,7 @@ it.live("confirms a session only by a passkey of its person and a challenge of t
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("registers a passkey once, from this site, and never in place of somebody else's", () =>
+it.live("a passkey is registered once, from this site, and never in place of another person's", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     yield* server.person("ann")
@@ -269,11 +269,11 @@ it.live("registers a passkey once, from this site, and never in place of somebod
     }
     const asGet = { ...here, clientData: { type: "webauthn.get" } }
     expect(yield* add(rival, makeAuthenticator().create(yield* asked(rival), asGet))).toBe(400)
-    // A key of the attacker under the id of somebody else's passkey, and that passkey itself.
+    // The attacker's key under the id of another person's passkey, and that passkey itself.
     const sameId = makeAuthenticator(Buffer.from(ofAnn.id, "base64url"))
     expect(yield* add(rival, sameId.create(yield* asked(rival), here))).toBe(409)
     expect(yield* add(rival, ofAnn.create(yield* asked(rival), here))).toBe(409)
-    // A challenge of another person, of another session, of another purpose, and none.
+    // A challenge of another person, of another session, for another purpose, and no challenge.
     expect(yield* add(rival, makeAuthenticator().create(yield* asked(owner), here))).toBe(400)
     expect(yield* add(owner, makeAuthenticator().create(yield* asked(second), here))).toBe(400)
     const forSignIn = yield* attempt(() => challengeOf(rival, "signIn"))
@@ -283,7 +283,7 @@ it.live("registers a passkey once, from this site, and never in place of somebod
     expect(yield* add(rival, makeAuthenticator(randomBytes(1024)).create(yield* asked(rival), here))).toBe(400)
     expect(yield* stored).toEqual(before)
 
-    // One answer on several connections, and one device with two challenges at once.
+    // One response on several connections, and one device with two challenges at once.
     const response = makeAuthenticator().create(yield* asked(rival), here)
     const once = yield* Effect.all(
       Array.from({ length: 5 }, () => add(rival, response)),
@@ -295,15 +295,14 @@ it.live("registers a passkey once, from this site, and never in place of somebod
     const raced = yield* Effect.all([add(rival, both[0]), add(owner, both[1])], { concurrency: "unbounded" })
     expect(raced.toSorted()).toEqual([201, 409])
     expect(yield* stored).toHaveLength(3)
-    // With a root to verify against, the library would fetch a list of revoked certificates from any address that a
-    // certificate in the answer names.
+    // With root certificates, the library would fetch a revocation list from any address in a response's certificate.
     for (const identifier of ["android-key", "android-safetynet", "apple", "fido-u2f", "packed", "tpm"] as const) {
       expect([identifier, SettingsService.getRootCertificates({ identifier })]).toEqual([identifier, []])
     }
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("keeps the last sign-in method of each account during simultaneous removals", () =>
+it.live("an account keeps its last sign-in method during simultaneous removals", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     const ann = yield* server.person("ann")

@@ -33,7 +33,7 @@ const raw = (port: number, text: string) =>
 const request = (lines: ReadonlyArray<string>) => `${lines.join("\r\n")}\r\nconnection: close\r\n\r\n`
 
 describe("svc serve", () => {
-  live("starts as a single process, responds, withstands malformed requests, and drains on SIGTERM with 0", () =>
+  live("svc serve starts as one process, withstands malformed requests, and drains on SIGTERM with exit code 0", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -98,7 +98,7 @@ describe("svc serve", () => {
 })
 
 describe.skipIf(tool === null)("svc demo", () => {
-  live("does the main job from start to finish", () =>
+  live("svc demo does the main job from start to finish", () =>
     Effect.gen(function* () {
       yield* run(["demo", "--json"])
       const lines = (yield* TestConsole.logLines).map((line) => JSON.parse(String(line)))

@@ -128,7 +128,7 @@ const exampleWalk = [
   "svc capsule release net --reason moved_elsewhere --confirm net"
 ]
 
-/** The commands that print what the placeholders of the examples stand for. */
+/** Commands that print the values for the examples' placeholders. */
 const placeholders: ReadonlyArray<readonly [placeholder: string, command: string]> = [
   ["sha256:...", "svc run get network --json | jq -r .run.planDigest"],
   ["cap_...", "svc capsule get network --json | jq -r .capsule.id"],
@@ -137,8 +137,8 @@ const placeholders: ReadonlyArray<readonly [placeholder: string, command: string
   ["bkp_...", "svc workspace backup list --json | jq -r '[.backups[] | select(.capsuleId == null)][0].id'"]
 ]
 
-describe.skipIf(isIncomplete)("svc in the terminal", () => {
-  it.concurrent("docs/terminal.md: a newcomer does the whole job, from a Workspace to an export, without `svc api`", () =>
+describe.skipIf(isIncomplete)("Terminal commands", () => {
+  it.concurrent("docs/terminal.md takes a newcomer from a Workspace to an export, without `svc api`", () =>
     Effect.gen(function* () {
       const { run, server, shell } = yield* newcomer
       const journey = ["workspace create", "install", "approve", "apply", "capsule set", "rollback", "adopt", "export"]
@@ -225,7 +225,7 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
           "AWS_ACCESS_KEY_ID=AKIAEXAMPLE AWS_SECRET_ACCESS_KEY=secret $&"
         )
         const { code, error, out } = yield* soon(given)
-        // A plan in which nothing would change ends with 0.
+        // A plan that would change nothing ends with 0.
         const isDone = code === 0 || (code === 3 && leavesPlan.test(line))
         expect([line, code, isDone ? "" : error]).toEqual([line, isDone ? code : 0, ""])
         if (given.endsWith("--json") && !line.startsWith("svc logs")) hasShape(line, out)
@@ -234,7 +234,7 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
       }
     }).pipe(Effect.provide(services)))
 
-  it.concurrent("Ctrl-C stops following, not the Run", () =>
+  it.concurrent("Ctrl-C stops following a Run, but not the Run", () =>
     Effect.gen(function* () {
       const held = yield* heldApply({})
       const shell = yield* shellOf({ SVC_URL: held.url, SVC_TOKEN: held.token })

@@ -7,7 +7,7 @@ import { atTerminal } from "./support/Shell.ts"
 setDefaultTimeout(180_000)
 
 describe.skipIf(isIncomplete)("svc approve", () => {
-  it.live("shows the plan and prompts; a destructive plan is confirmed by name", () =>
+  it.live("svc approve shows the plan and prompts, and confirms a destructive plan by name", () =>
     Effect.gen(function* () {
       const { run, shell } = yield* network
       yield* run("svc workspace use acme")
@@ -33,7 +33,7 @@ describe.skipIf(isIncomplete)("svc approve", () => {
         6,
         expect.stringMatching(/was applied by run_\w+, which is succeeded/)
       ])
-      // The newest plan is meant, not the newest approved one.
+      // The command uses the newest plan, not the newest approved plan.
       const before = yield* run("svc plan network --destroy && exit 1; svc apply network --json")
       expect([before.code, JSON.parse(before.error.split("\n").at(-2) ?? "").error]).toEqual([
         3,

@@ -41,7 +41,7 @@ output "secret_length" {
 `
 
 describe.skipIf(isIncomplete)("svc capsule set", () => {
-  live("changes inputs from arguments, files and standard input, up to a plan, and repeats no secret", () =>
+  live("svc capsule set takes inputs from arguments, files and standard input, and repeats no secret", () =>
     Effect.gen(function* () {
       const { file, json, server, told } = yield* acme({ "network/main.tf": network })
       const values = yield* file("values.tfvars", 'region = "north"\n')
@@ -126,10 +126,10 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
         expect([args, refused.code, refused.error]).toEqual([args, 2, expect.stringContaining(message)])
         expect(refused.error).not.toContain(secret)
       }
-      // The server judges what does not fit.
+      // The server refuses a value that does not fit.
       const unfit = yield* told([...set, "--var", "size=many"])
       expect([unfit.code, unfit.error]).toEqual([1, expect.stringContaining("size")])
-      // The same key and guard answer with the same plan; the guard alone is refused once the configuration has moved.
+      // The same key and guard return the same plan; the guard alone is refused once the configuration has changed.
       const { authorityGuard } = (yield* json(["capsule", "get", "network"])).value.capsule.installConfigReAdoption
       const guarded = ["--var", "region=west", "--no-wait", "--guard", authorityGuard]
       const key = [...guarded, "--idempotency-key", "once"]
@@ -141,7 +141,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
     })
   )
 
-  live("plans another ref, waits for another person, and exits as the tool does", () =>
+  live("svc capsule set plans another ref, waits for another person, and exits as the tool does", () =>
     Effect.gen(function* () {
       const { file, json, server, told } = yield* acme({ "network/main.tf": network })
       const values = yield* file("values.json", '{ "region": "north", "password": "canary-of-the-plan" }')
@@ -157,7 +157,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
       ]
       const { run: first } = (yield* json(install)).value
 
-      // The plan for other programs has nothing that reviewers do not see.
+      // The plan for other programs contains only data that reviewers see.
       const document = yield* told(["run", "get", "network", "--plan-json"])
       expect(document.code).toBe(0)
       expect(document.out).not.toContain("canary")
@@ -185,7 +185,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
       expect((yield* told(["run", "wait", "network"])).code).toBe(0)
       expect((yield* told(["run", "get", "network", "--plan-json"])).code).toBe(0)
 
-      // Nothing to decide
+      // With no decision pending, the plan ends with 0.
       const again = yield* json(["plan", "network"])
       expect([again.code, again.value.run.status]).toEqual([0, "waiting_approval"])
       expect((yield* told(["run", "watch", again.value.run.id])).code).toBe(0)
@@ -194,7 +194,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
       const ended = yield* json(["run", "wait", empty.value.run.id, "--approved"])
       expect([ended.code, ended.value.run.status]).toEqual([1, "cancelled"])
 
-      // Something to decide, in svc's terms and in those of the tool
+      // With a decision pending, the exit code follows svc's convention or the tool's.
       const set = ["capsule", "set", "network", "--var", "size=5", "--discard-if-empty"]
       expect((yield* json(set)).code).toBe(3)
       expect((yield* json([...set, "--detailed-exitcode"])).code).toBe(2)

@@ -6,7 +6,7 @@ import { existingState, isIncomplete, network, services } from "./support/Networ
 setDefaultTimeout(240_000)
 
 describe.skipIf(isIncomplete)("the terminal", () => {
-  it.live("names people, places and reasons, and spends nothing on a request that cannot succeed", () =>
+  it.live("the terminal gives reasons with people and places, and sends no request that cannot succeed", () =>
     Effect.gen(function* () {
       const { run, shell } = yield* network
       yield* run("svc workspace use acme")
@@ -27,7 +27,7 @@ describe.skipIf(isIncomplete)("the terminal", () => {
       const drift = yield* run("svc drift network")
       expect([drift.code, drift.out]).toEqual([0, expect.stringContaining("No drift:")])
 
-      // The file is refused before the export is made.
+      // The file is refused before the export is created.
       yield* run("touch taken.tar.gz")
       const kept = yield* run("svc export network --confirm network --out taken.tar.gz --password-stdin < password.txt")
       expect([kept.code, kept.error]).toEqual([2, expect.stringContaining("Nothing was exported")])

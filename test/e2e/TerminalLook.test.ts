@@ -5,7 +5,7 @@ import { isIncomplete, modulesWith, network, services } from "./support/NetworkS
 
 setDefaultTimeout(240_000)
 
-describe.skipIf(isIncomplete)("after a push", () => {
+describe.skipIf(isIncomplete)("After a push", () => {
   it.live("svc plan reads the repository first, and svc source sync lists the Capsules that are behind", () =>
     Effect.gen(function* () {
       const { run, server } = yield* network

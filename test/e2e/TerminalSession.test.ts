@@ -16,8 +16,8 @@ const person = Effect.gen(function* () {
   return { server, shell }
 })
 
-describe.skipIf(isUnfit)("an action that a token may not perform", () => {
-  it.live("prompts for the password without echoing it, and leaves no session behind", () =>
+describe.skipIf(isUnfit)("Session-only actions", () => {
+  it.live("a session-only action prompts for the password without echoing it, and leaves no session behind", () =>
     Effect.gen(function* () {
       const { server, shell } = yield* person
       const sessions = Effect.map(server.browse("/auth/sessions"), ({ text }) => JSON.parse(text).sessions.length)
@@ -32,7 +32,7 @@ describe.skipIf(isUnfit)("an action that a token may not perform", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("is refused with a wrong password, or without one", () =>
+  it.live("a session-only action is refused with a wrong password, or without a password", () =>
     Effect.gen(function* () {
       const { shell } = yield* person
       const wrong = yield* shell.run("echo not the password | svc token list --password-stdin --json")
@@ -45,7 +45,7 @@ describe.skipIf(isUnfit)("an action that a token may not perform", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("revokes a token that could not be written, since nobody has seen it", () =>
+  it.live("a token that could not be written to a file is revoked, because nobody has seen it", () =>
     Effect.gen(function* () {
       const { shell } = yield* person
       const unread = yield* shell.run(`echo '${personPassword}' | svc token create ci --password-stdin > /dev/full`)

@@ -18,7 +18,7 @@ output "greeting" {
 }
 
 describe.skipIf(isIncomplete)("svc", () => {
-  live("administers a Workspace: teams, rules, Connections, Sources, shares, backups and history", () =>
+  live("svc administers a Workspace: teams, rules, Connections, Sources, shares, backups and history", () =>
     Effect.gen(function* () {
       const { file, json, server, told } = yield* acme(modules)
       const { subject } = server
@@ -66,7 +66,7 @@ describe.skipIf(isIncomplete)("svc", () => {
         expect.stringContaining("Did you mean platform?")
       ])
 
-      // Rules of approval
+      // Approval rules.
       const rule = ["--approvers", "2", "--role", "owner", "--team", "platform", "--commit-author-counts"]
       const { approvalRule } = yield* did("rule", "add", ...rule, ...inProduction)
       expect(approvalRule).toMatchObject({
@@ -100,7 +100,7 @@ describe.skipIf(isIncomplete)("svc", () => {
         modules: [{ origin: "https://git.example.com/infra.git/", path: "network" }],
         refs: ["refs/heads/main"]
       })
-      // Options that no flag changes keep their values.
+      // Options without a flag keep their values.
       expect((yield* did(...use, "--any-module")).connection.use).toEqual({
         roles: ["member"],
         refs: ["refs/heads/main"]
@@ -117,7 +117,7 @@ describe.skipIf(isIncomplete)("svc", () => {
       yield* did("connection", "delete", "staging", "--yes")
       expect((yield* did("connection", "list")).connections).toEqual([])
 
-      // A Capsule, so that there is something to keep
+      // Installs a Capsule for the backups below.
       const install = ["install", server.repositoryUrl, "--module", "network", "--name", "network"]
       const { run } = (yield* json(install)).value
       yield* did("approve", run.id, "--digest", run.planDigest)
@@ -175,7 +175,7 @@ describe.skipIf(isIncomplete)("svc", () => {
       expect((yield* json([...restore, ...key])).value.run.id).toBe(planned.value.run.id)
       yield* did("run", "cancel", planned.value.run.id)
 
-      // The history of all of it
+      // The history of all these actions.
       const listed = yield* did("activity", "list", "--limit", "200", "--since", "1h")
       const actions = new Set(listed.events.map(({ action }: { readonly action: string }) => action))
       expect([...actions]).toEqual(expect.arrayContaining(["run.approve", "connection.revoke", "capsule.update"]))
@@ -190,7 +190,7 @@ describe.skipIf(isIncomplete)("svc", () => {
       expect((yield* refused("activity", "list", "--limit", "0"))[0]).toBe(2)
       expect((yield* told(["activity", "list", "--limit", "3"])).out.split("\n")).toHaveLength(4)
 
-      // The end of svc's part
+      // Releases the Capsule.
       const release = ["capsule", "release", "net", "--reason", "moved_elsewhere"]
       expect(yield* refused(...release)).toEqual([2, expect.stringContaining("--confirm net")])
       expect((yield* refused(...release, "--confirm", "network"))[0]).toBe(2)

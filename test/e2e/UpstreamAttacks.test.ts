@@ -44,7 +44,7 @@ const start = async (browser: AttackBrowser, query = ""): Promise<string> =>
 const arrive = (browser: AttackBrowser, answer: URLSearchParams): Promise<AttackAnswer> =>
   browser.visit(`/auth/upstream/callback?${answer.toString()}`, { headers: { "sec-fetch-site": "cross-site" } })
 
-/** A whole sign-in. */
+/** A complete sign-in. */
 const enter = async (browser: AttackBrowser, provider: SignInProvider, claims: Readonly<Record<string, unknown>>) =>
   arrive(browser, provider.authorize(await start(browser), claims))
 
@@ -55,7 +55,7 @@ const signedByHmac = (key: string, claims: Readonly<Record<string, unknown>>, ki
   return `${body}.${createHmac("sha256", key).update(body).digest("base64url")}`
 }
 
-it.live("refuses every false answer of a provider, and the tokens of another provider", () =>
+it.live("every false response of a provider is refused, and so are tokens of another provider", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const hostile = yield* signInProvider("hostile")
@@ -134,7 +134,7 @@ it.live("refuses every false answer of a provider, and the tokens of another pro
       yield* server.sql`DELETE FROM upstream_identities`
     }
     expect(seen).toEqual(attacks.map(([name]) => [name, 401, undefined]))
-    // The honest answer that each attack changed in one place signs in.
+    // The honest response, which each attack changed in one place, signs in.
     const honest = browserAt(server.url)
     expect((yield* attempt(() => enter(honest, trusted, annAt))).status).toBe(303)
     expect(yield* attempt(() => whoIs(honest))).toBe(ann)
@@ -143,7 +143,7 @@ it.live("refuses every false answer of a provider, and the tokens of another pro
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("refuses an answer that belongs to another browser, another sign-in or another provider", () =>
+it.live("a provider's response for another browser, sign-in or provider is refused", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const hostile = yield* signInProvider("hostile")
@@ -161,23 +161,23 @@ it.live("refuses an answer that belongs to another browser, another sign-in or a
         (location) => provider.authorize(location, annAt)
       )
 
-    // Login CSRF: the attacker's answer, in a browser that began nothing and in a browser that began another sign-in.
+    // Login CSRF: the attacker's response, in a browser without a sign-in and in a browser with another sign-in.
     const attacker = browserAt(server.url)
     const victim = browserAt(server.url)
     expect(yield* enters(victim, yield* begun(attacker))).toBe(400)
     const own = yield* begun(victim)
     expect(yield* enters(victim, yield* begun(attacker))).toBe(401)
-    // The foreign answer has used up the victim's sign-in.
+    // The foreign response has used up the victim's sign-in.
     expect(yield* enters(victim, own)).toBe(400)
 
-    // The code of one sign-in in the answer of the next, in the same browser.
+    // The code of one sign-in in the response of the next, in the same browser.
     const earlier = yield* begun(victim)
     const later = yield* begun(victim)
     const mixed = new URLSearchParams(later)
     mixed.set("code", earlier.get("code") ?? "")
     expect(yield* enters(victim, mixed)).toBe(401)
 
-    // A whole answer a second time, with the cookie of its sign-in restored.
+    // A complete response a second time, with the cookie of its sign-in restored.
     const once = yield* begun(victim)
     const cookie = victim.jar.get(pendingCookie) ?? ""
     expect(yield* enters(victim, once)).toBe(303)
@@ -185,7 +185,7 @@ it.live("refuses an answer that belongs to another browser, another sign-in or a
     replaying.jar.set(pendingCookie, cookie)
     expect(yield* enters(replaying, once)).toBe(400)
 
-    // One answer on several connections at once.
+    // One response on several connections at once.
     const raced = yield* begun(victim)
     const racing = victim.jar.get(pendingCookie) ?? ""
     const answers = yield* attempt(() =>
@@ -199,7 +199,7 @@ it.live("refuses an answer that belongs to another browser, another sign-in or a
     )
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 400, 400, 400, 400, 400, 400, 400])
 
-    // Mix-up: the code of one provider at the server of another, with either issuer next to it.
+    // Mix-up: the code of one provider at the server of another, with either issuer.
     for (const issuer of [hostile.issuer, trusted.issuer]) {
       const confused = browserAt(server.url)
       const ownAnswer = yield* begun(confused)
@@ -217,7 +217,7 @@ it.live("refuses an answer that belongs to another browser, another sign-in or a
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("signs nobody in by an unverified address, in any form of the claims", () =>
+it.live("nobody is signed in by an unverified address, in any form of the claims", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const server = yield* attackedServer(settingsFor(trusted))
@@ -261,7 +261,7 @@ it.live("signs nobody in by an unverified address, in any form of the claims", (
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("links an identity only for the requesting session, while that session lasts", () =>
+it.live("an identity is linked only for the requesting session, while that session lasts", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const server = yield* attackedServer(settingsFor(trusted))
@@ -305,7 +305,7 @@ it.live("links an identity only for the requesting session, while that session l
     yield* server.sql`UPDATE users SET status = 'disabled' WHERE subject = ${bob}`
     expect([yield* arrives(locked, whileLocked), yield* linked]).toEqual([401, []])
     yield* server.sql`UPDATE users SET status = 'active' WHERE subject = ${bob}`
-    // Another person has signed in at the same browser.
+    // Another person has signed in with the same browser.
     const shared = browserAt(server.url)
     yield* attempt(() => signInAs(shared, "ann"))
     const ofAnn = yield* begin(shared)
@@ -318,12 +318,12 @@ it.live("links an identity only for the requesting session, while that session l
     const own = yield* begin(owner)
     expect([yield* arrives(owner, own), yield* linked]).toEqual([303, [ann]])
     expect(yield* attempt(() => whoIs(owner))).toBe(ann)
-    // Somebody else's identity.
+    // Another person's identity.
     const rival = browserAt(server.url)
     yield* attempt(() => signInAs(rival, "bob"))
     const taken = yield* begin(rival)
     expect([yield* arrives(rival, taken), yield* linked]).toEqual([409, [ann]])
-    // Nobody links from another site, or without a session.
+    // Nobody can link an identity from another site, or without a session.
     const sites = [
       {},
       { "sec-fetch-site": "cross-site" },
@@ -340,7 +340,7 @@ it.live("links an identity only for the requesting session, while that session l
   }).pipe(Effect.provide(quietPlatform))
 )
 
-/** Sends a JSON document that never ends within the bound of any answer. */
+/** Sends a JSON document that never ends within the limit of any response. */
 const flood = (response: ServerResponse, sent: { bytes: number }) => {
   const chunk = "x".repeat(1024 * 1024)
   response.writeHead(200, { "content-type": "application/json" })
@@ -355,13 +355,13 @@ const flood = (response: ServerResponse, sent: { bytes: number }) => {
   more()
 }
 
-it.live("limits the responses of a provider, and follows none of its redirects", () =>
+it.live("a provider's responses are limited, and its redirects are never followed", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const hostile = yield* signInProvider("hostile")
     const server = yield* attackedServer(settingsFor(trusted))
     yield* server.person("ann")
-    // In the order in which the server asks: it keeps what it has read.
+    // In the order of the server's requests, because the server caches each response.
     const answers: ReadonlyArray<readonly [path: string, status: number, claims: Readonly<Record<string, unknown>>]> = [
       ["/.well-known/openid-configuration", 503, annAt],
       ["/jwks", 401, annAt],

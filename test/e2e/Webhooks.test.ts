@@ -16,7 +16,7 @@ const isUnfit =
   ["bash", "curl", "jq", "openssl"].some((program) => Bun.which(program) === null) &&
   process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
 
-/** A Source that an install made, so that nobody has seen its webhook secret. */
+/** A Source created by an install, so that nobody has seen its webhook secret. */
 const installed = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const server = yield* hostedServer({ "main.tf": "" })
@@ -43,8 +43,8 @@ const installed = Effect.gen(function* () {
   return { run, server, sourceId, shell, workspace }
 })
 
-describe.skipIf(isUnfit)("the webhook of an installed Source", () => {
-  it.live("docs/webhooks/plain.md: gets its secret in the terminal and starts checks", () =>
+describe.skipIf(isUnfit)("Webhook secrets", () => {
+  it.live("docs/webhooks/plain.md shows how to get the secret in the terminal and start checks", () =>
     Effect.gen(function* () {
       const { run, server, shell, sourceId, workspace } = yield* installed
       const answers: Array<string> = []
@@ -96,7 +96,7 @@ describe.skipIf(isUnfit)("the webhook of an installed Source", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("keeps its secret when the password is wrong", () =>
+  it.live("a webhook secret is unchanged when the password is wrong", () =>
     Effect.gen(function* () {
       const { run, server, sourceId } = yield* installed
       const wrong = yield* run("echo not the password | svc source hook-secret network --password-stdin --json")

@@ -4,7 +4,7 @@ const commands = "test/src/cli/BackupCommands.test.ts"
 const schedule = "test/src/backup/ScheduledBackups.test.ts"
 const storedCommits = "test/actors/inputs/git/StoredCommits.test.ts"
 
-/** Backups that could not be restored, and files that do not match the recorded commits. */
+/** Mutants of backups that could not be restored, and of files that do not match the recorded commits. */
 export const backupMutants: ReadonlyArray<Mutant> = [
   {
     name: "backup: the digest of each file",

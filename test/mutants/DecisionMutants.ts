@@ -7,7 +7,7 @@ const guardsOf = (
   guards: Readonly<Record<string, readonly [text: string, broken: string]>>
 ): ReadonlyArray<Mutant> => Object.entries(guards).map(([name, [text, broken]]) => ({ name, file, text, broken, test }))
 
-/** Decisions that are pure functions: each has its own table test, without a database. */
+/** Mutants of decisions that are pure functions, each with its own table test and without a database. */
 export const decisionMutants: ReadonlyArray<Mutant> = [
   ...guardsOf("actors/ledger/capsule/ApplyObstacle.ts", "test/actors/ledger/capsule/ApplyObstacle.test.ts", {
     "obstacle: only plans": ["if (!isPlan(plan.type)) return", "if (plan.type === null) return"],

@@ -1,6 +1,6 @@
 // `npm run test:mutants`: breaks each listed guard in a copy of the code, and expects its test to fail. `-- --short` runs one
 // guard from each list and one share of all others, chosen by the commit, without running the tests on intact code. `-- --only
-// NAME` runs those whose name contains NAME. Runs as many at once as there are processors, each in its own copy.
+// NAME` runs the guards whose name contains NAME. Runs as many guards at once as there are processors, each in its own copy.
 import { availableParallelism } from "node:os"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Queue, Runtime, Schema, Stream } from "effect"
@@ -23,12 +23,12 @@ const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")
 // Without its guard, a test may block its process, whose own time limits then do not apply either.
 const timeLimit = "10 minutes"
 
-/** Returns true if the test passes in the copy. One that does not end has not passed. */
+/** Returns true if the test passes in the copy. A test that does not end has not passed. */
 const passes = Effect.fnUntraced(
   function* (folder: string, test: string) {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const handle = yield* spawner.spawn(
-      // The first failure ends the process, which would abandon what concurrent tests have started.
+      // The first failure ends the process, which would abandon the work that concurrent tests have started.
       ChildProcess.make(
         process.execPath,
         ["test", "--bail", "--max-concurrency=1", "--timeout", "60000", `./${test}`],

@@ -9,7 +9,7 @@ for (const { broken, file, name, test: proof, text } of mutants) {
   test(`the guard "${name}" matches the list, and has a test`, () => {
     const sound = readFileSync(`${root}${file}`, "utf8")
     expect(sound.split(text).length - 1).toBe(1)
-    // Code that no longer compiles fails every test, which proves nothing about this one.
+    // Code that no longer compiles fails every test, so it would prove nothing about this test.
     expect(() => transpiler.transformSync(sound.replace(text, () => broken))).not.toThrow()
     expect(broken).not.toBe(text)
     expect(existsSync(`${root}${proof}`)).toBe(true)

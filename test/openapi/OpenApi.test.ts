@@ -62,49 +62,47 @@ const Reported = Schema.fromJsonString(
   })
 )
 
-it.live(
-  "three validators find no faults, and the clients from two generators compile and work against the server",
-  () =>
-    Effect.gen(function* () {
-      const folder = yield* tools
-      const server = yield* hostedServer(module)
-      const file = `${folder}/openapi.json`
-      const text = yield* Effect.promise(() => fetch(`${server.url}/openapi.json`).then((answer) => answer.text()))
-      yield* Effect.promise(() => writeFile(file, text))
+it.live("three validators accept the API description, and two generated clients compile and work", () =>
+  Effect.gen(function* () {
+    const folder = yield* tools
+    const server = yield* hostedServer(module)
+    const file = `${folder}/openapi.json`
+    const text = yield* Effect.promise(() => fetch(`${server.url}/openapi.json`).then((answer) => answer.text()))
+    yield* Effect.promise(() => writeFile(file, text))
 
-      const judged = yield* run(folder, [bun, "validate.mjs", file])
-      expect(JSON.parse(judged.stdout)).toEqual({ seriousme: "valid", swagger: "valid" })
-      const linted = yield* run(folder, [bun, "--bun", "node_modules/@redocly/cli/bin/cli.js", "lint", file], {
-        REDOCLY_TELEMETRY: "off",
-        REDOCLY_SUPPRESS_UPDATE_NOTICE: "true"
-      })
-      expect(`${linted.stdout}${linted.stderr}`).toContain("Your API description is valid")
-      expect(`${linted.stdout}${linted.stderr}`).not.toContain("warning")
+    const judged = yield* run(folder, [bun, "validate.mjs", file])
+    expect(JSON.parse(judged.stdout)).toEqual({ seriousme: "valid", swagger: "valid" })
+    const linted = yield* run(folder, [bun, "--bun", "node_modules/@redocly/cli/bin/cli.js", "lint", file], {
+      REDOCLY_TELEMETRY: "off",
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: "true"
+    })
+    expect(`${linted.stdout}${linted.stderr}`).toContain("Your API description is valid")
+    expect(`${linted.stdout}${linted.stderr}`).not.toContain("warning")
 
-      const generated = yield* run(folder, [bun, "generate.mjs", file, `${folder}/programs/generated`])
-      expect([generated.code, generated.stderr]).toEqual([0, ""])
-      const compiled = yield* run(folder, [bun, "node_modules/typescript/bin/tsc", "--project", "programs"])
-      expect([compiled.stdout, compiled.code]).toEqual(["", 0])
+    const generated = yield* run(folder, [bun, "generate.mjs", file, `${folder}/programs/generated`])
+    expect([generated.code, generated.stderr]).toEqual([0, ""])
+    const compiled = yield* run(folder, [bun, "node_modules/typescript/bin/tsc", "--project", "programs"])
+    expect([compiled.stdout, compiled.code]).toEqual(["", 0])
 
-      const env = { SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token), SVC_REPOSITORY: server.repositoryUrl }
-      // A person's session creates the first Workspace when it lists Workspaces; a token only reads.
-      yield* server.browse("/api/v1/workspaces")
-      const installed = yield* run(folder, [bun, "programs/Install.ts"], env)
-      expect([installed.code, installed.stderr]).toEqual([0, ""])
-      expect(yield* Schema.decodeEffect(Installed)(installed.stdout)).toEqual({
-        status: "succeeded",
-        outputs: [["greeting", "hello"]]
-      })
-      const reported = yield* run(folder, [bun, "programs/Report.ts"], env)
-      expect([reported.code, reported.stderr]).toEqual([0, ""])
-      const { kinds, ...rest } = yield* Schema.decodeEffect(Reported)(reported.stdout)
-      expect(rest).toEqual({
-        product: "svc",
-        capsules: ["active"],
-        runs: ["apply succeeded", "compatibility_check succeeded", "plan succeeded", "source_sync succeeded"],
-        lines: true,
-        refused: [404, "not_found"]
-      })
-      expect(kinds).toContain("plan.summary")
-    }).pipe(Effect.provide(Layer.mergeAll(platform, FetchHttpClient.layer)))
+    const env = { SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token), SVC_REPOSITORY: server.repositoryUrl }
+    // A person's session creates the first Workspace when it lists Workspaces; a token only reads.
+    yield* server.browse("/api/v1/workspaces")
+    const installed = yield* run(folder, [bun, "programs/Install.ts"], env)
+    expect([installed.code, installed.stderr]).toEqual([0, ""])
+    expect(yield* Schema.decodeEffect(Installed)(installed.stdout)).toEqual({
+      status: "succeeded",
+      outputs: [["greeting", "hello"]]
+    })
+    const reported = yield* run(folder, [bun, "programs/Report.ts"], env)
+    expect([reported.code, reported.stderr]).toEqual([0, ""])
+    const { kinds, ...rest } = yield* Schema.decodeEffect(Reported)(reported.stdout)
+    expect(rest).toEqual({
+      product: "svc",
+      capsules: ["active"],
+      runs: ["apply succeeded", "compatibility_check succeeded", "plan succeeded", "source_sync succeeded"],
+      lines: true,
+      refused: [404, "not_found"]
+    })
+    expect(kinds).toContain("plan.summary")
+  }).pipe(Effect.provide(Layer.mergeAll(platform, FetchHttpClient.layer)))
 )

@@ -5,8 +5,8 @@ import type { RegexLiteral } from "./RegexLiterals.ts"
 const file = `${import.meta.dirname}/JudgedExpressions.json`
 
 /**
- * Judged only by static analysis and step counts, from a fixed seed: no limit is a duration, so a busy machine only slows it
- * down. An expression is refused if an input as long as the longest document costs more than 5,000 steps per character.
+ * Decided only by static analysis and step counts, from a fixed seed. No limit is a duration, so a busy machine only slows the
+ * analysis down. An expression is refused if an input as long as the longest document costs more than 5,000 steps per character.
  */
 export const budget = {
   timeout: null,
@@ -26,7 +26,7 @@ export const judgementOf = ({ flags, source }: RegexLiteral): string =>
     .digest("base64url")
     .slice(0, 22)
 
-/** True to judge all expressions again and record the verdicts: `SVC_TEST_RECORD=1`. */
+/** True to analyse all expressions again and record the verdicts: `SVC_TEST_RECORD=1`. */
 export const isRecording = process.env["SVC_TEST_RECORD"] === "1"
 
 const recorded: ReadonlySet<string> = new Set(isRecording ? [] : await Bun.file(file).json())

@@ -6,14 +6,14 @@ const builds = manifest("SourceBuildDeclaration")
 const interfaces = manifest("InterfaceDeclaration")
 const hosting = "actors/Hosting.test.ts"
 
-/** The repository manifest section, rule by rule. */
+/** The rules of the specification's repository manifest section. */
 export const manifestRules: ReadonlyArray<SpecificationRule> = [
-  ["UTF-8 JSON, at most 128 KiB", parser, "128 KiB, and one byte more (J5)"],
+  ["UTF-8 JSON, at most 128 KiB", parser, "a manifest of 128 KiB is accepted, and one byte more is refused (J5)"],
   [
     "a mismatch of manifest digest, snapshot, selected module or compatibility report fails closed",
     compiler,
     "another %s",
-    "a manifest without a digest, and a digest without a manifest"
+    "a manifest without a digest, and a digest without a manifest, are fatal"
   ],
   [
     "a proposal conflicting with an operator declaration is rejected, not merged over it",
@@ -41,7 +41,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "a v2 declaration keeps its shape and meaning under later versions",
     versions,
-    "every version accepts what all versions have in common"
+    "every version accepts the fields that all versions share"
   ],
   ["modules: 1 to 32 entries", parser, "0 modules", "32 modules", "33 modules"],
   ["module keys are canonical", parser, "%p is canonical", "%p has no possible length"],
@@ -281,7 +281,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "Interface JSON is scanned for secret-like values and authority-key names",
     material,
-    "names in Interface JSON",
+    "Interface names",
     "ids of host records are not public material"
   ],
   [
@@ -292,8 +292,8 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "whatever the published schemas reject the parser rejects",
     manifest("PublishedSchemas"),
-    "refuses nothing that the parser accepts",
-    "match the definitions exactly"
+    "the published schema refuses nothing that the parser accepts",
+    "the published schemas match the definitions exactly"
   ],
   [
     "the published schemas are served",

@@ -3,7 +3,7 @@ export interface RegexLiteral {
   readonly flags: string
 }
 
-/** After one of these, a slash begins a regular expression; otherwise it is a division. */
+/** After any of these tokens, a slash begins a regular expression; otherwise it is a division. */
 const beforeLiteral = /(?:^|[([{,;:=!&|?+\-*%<>~^]|=>|\breturn|\btypeof|\bcase|\bin|\bof)\s*$/
 
 const literalAt = (code: string, start: number): RegexLiteral & { readonly end: number } => {

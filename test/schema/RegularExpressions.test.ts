@@ -22,7 +22,7 @@ const patterns = new Map<string, RegexLiteral>(
   ])
 )
 
-test("only the literals in source code are found", () => {
+test("the search finds only regular expression literals in source code", () => {
   const code =
     '#!/usr/bin/no\nconst a = /x[/"]y/g // not /this/\nconst b = c / d / e, s = "/no/", t = `/no/${f({ g: `</p>${h(/in/)}` })}</b>`; /* /no/ */ f(/\\/z/iu); return /q/'
   expect(regexLiterals(code)).toEqual([
@@ -33,7 +33,7 @@ test("only the literals in source code are found", () => {
   ])
 })
 
-test("every literal compiles, and every room has at least one", () => {
+test("every regular expression literal compiles, and every room has at least one", () => {
   expect(literals.length).toBeGreaterThan(200)
   for (const { flags, source } of literals) expect(new RegExp(source, flags).source).toBe(source)
 })
@@ -55,11 +55,11 @@ describe("no regular expression in the service takes more than linear time (J15)
       { source: "a+", flags: "g" }
     ]
     expect(judgementOf(one)).not.toBe(judgementOf(other))
-    // Most verdicts are recorded; the others are computed in every run until `SVC_TEST_RECORD=1` is set.
+    // Most verdicts are recorded. The others are computed in every run until `SVC_TEST_RECORD=1` is set.
     expect([...patterns.values()].filter(isJudgedSafe).length).toBeGreaterThan(isRecording ? -1 : patterns.size / 2)
   })
 
-  test("the gate detects quadratic and exponential expressions", async () => {
+  test("the analysis detects quadratic and exponential expressions", async () => {
     const superLinear = ["[a-z]+://[^@]+:[^@]+@", "(?:[a-z0-9]+[-_.]?)+@", "x(?=.*y)[a-z]+$"]
     for (const source of superLinear) {
       expect([source, (await check(source, "", budget)).status]).toEqual([source, "vulnerable"])

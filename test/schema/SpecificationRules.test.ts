@@ -17,7 +17,7 @@ for (const [section, rules] of specificationRules) {
   })
 }
 
-test("no rule is listed twice", () => {
+test("no rule of the specification is listed twice", () => {
   const told = specificationRules.flatMap(([, rules]) => rules.map(([rule]) => rule))
   expect(new Set(told).size).toBe(told.length)
 })

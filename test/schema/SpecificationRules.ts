@@ -23,13 +23,13 @@ const moduleSelection: ReadonlyArray<SpecificationRule> = [
     "an absent manifest never blocks; an invalid one is neither guessed nor partially adopted",
     compiler,
     "absent",
-    "invalid: none of it is adopted, and the reasons remain",
-    "rejected: one unproven input disables the whole manifest"
+    "an invalid manifest is not adopted even in part, and its diagnostics remain",
+    "a manifest with one unproven input is disabled as a whole"
   ],
   [
     "only an operator who requires an exact version makes it fatal",
     compiler,
-    "gets that version, and every problem becomes fatal"
+    "an operator who requires an exact version gets that version, and every problem becomes fatal"
   ],
   [
     "stable-semver: the newest of vX.Y.Z and X.Y.Z; both of one version are ambiguous",
@@ -63,7 +63,7 @@ const sourceOptions: ReadonlyArray<SpecificationRule> = [
   [
     "a regular UTF-8 JSON file, at most 128 KiB",
     options,
-    "the file is UTF-8 JSON of at most 128 KiB, and refusals are typed (J5)"
+    "the source options file is UTF-8 JSON of at most 128 KiB, and refusals are typed (J5)"
   ],
   [
     "entry URL: kind, git, path, optional ref",
@@ -108,7 +108,7 @@ const handOff: ReadonlyArray<SpecificationRule> = [
     "https://app.example/cb?a=b",
     "myapp:cb",
     "http://app.example/cb",
-    "the service itself cannot be a client"
+    "the return address of the service itself is refused"
   ],
   [
     "nothing is created by the link; a bad one is refused as a whole",
@@ -120,7 +120,7 @@ const handOff: ReadonlyArray<SpecificationRule> = [
   [
     "after a successful apply: host_url, product, run_id, capsule_id, setup_ticket",
     walk,
-    "is disclosed, delivered, applied, handed back, consumed by another Capsule, and destroyed"
+    "a hosted module is disclosed, delivered, applied, handed back, consumed by another Capsule, and destroyed"
   ],
   [
     "setup_ticket is a one-time hand-off token",
@@ -132,11 +132,11 @@ const handOff: ReadonlyArray<SpecificationRule> = [
 ]
 
 const attacks: ReadonlyArray<SpecificationRule> = [
-  ["J1", "schema/json/JsonDocument.test.ts", "limits, on both sides of each (J1)"],
+  ["J1", "schema/json/JsonDocument.test.ts", "each JSON limit accepts its own value and refuses one more (J1)"],
   ["J2", "schema/json/JsonDocument.test.ts", "a million opening brackets are refused at the depth ceiling (J2)"],
   ["J3", "schema/json/JsonDocument.test.ts", "(J3)", "by escapes written differently"],
   ["J4", rules, "a resource input by prototype name (J4)"],
-  ["J5", parser, "128 KiB, and one byte more (J5)"],
+  ["J5", parser, "a manifest of 128 KiB is accepted, and one byte more is refused (J5)"],
   ["J6", versions, "versions (J6)"],
   ["J7", material, "(J7)"],
   ["J8", inputs, "label of 160 emoji, counted as characters (J8)", "label of 161 emoji (J8)"],
@@ -150,11 +150,11 @@ const attacks: ReadonlyArray<SpecificationRule> = [
     "J15",
     "schema/RegularExpressions.test.ts",
     "no regular expression in the service takes more than linear time (J15)",
-    "the gate detects quadratic and exponential expressions"
+    "the analysis detects quadratic and exponential expressions"
   ],
   ["R1", returns, "(R1)"],
   ["R2", link, "a key twice (R2)"],
-  ["R3", "schema/handoff/ReturnRedirect.test.ts", "values cannot add fields (R3)"],
+  ["R3", "schema/handoff/ReturnRedirect.test.ts", "payload values cannot add fields to the return address (R3)"],
   ["R4", handoffs, "(R4)"],
   ["G14", "runner/scan/ModuleSource.test.ts", "(G14)"],
   ["G15", "runner/execution/ModuleRunner.test.ts", "(G15)"],

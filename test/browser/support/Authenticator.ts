@@ -20,10 +20,10 @@ export const withAuthenticator = Effect.fnUntraced(function* (page: Page) {
     })
   )
   return {
-    /** Sets whether the user verifies; without verification no passkey is created or used. */
+    /** Sets whether the authenticator verifies its user; without verification no passkey is created or used. */
     verifies: (isUserVerified: boolean) =>
       devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified }),
-    /** Number of passkeys it holds. */
+    /** Number of passkeys in the authenticator. */
     credentials: async () => {
       const { credentials } = await devtools.send("WebAuthn.getCredentials", { authenticatorId })
       return credentials.length

@@ -57,7 +57,7 @@ export const startBrowserWith = async (flags: ReadonlyArray<string>): Promise<Te
       page.on("console", (message) => {
         if (message.type() === "error" || message.type() === "warning") faults.push(message.text())
       })
-      // Also collected in the page itself: a report-only or silent refusal does not reach the console.
+      // Also collected in the page, because a report-only or silent refusal does not reach the console.
       await page.exposeFunction("__violated", (what: string) => faults.push(`policy: ${what}`))
       await page.addInitScript(() => {
         document.addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective, sample }) => {

@@ -25,7 +25,7 @@ export interface DecisionRow {
   readonly ready: string
   /** Changes the server's records before the visit. */
   readonly prepare?: (world: World) => void
-  /** Leads to the button that decides, and returns it. */
+  /** Navigates to the button that sends the decision, and returns it. */
   readonly reach: (page: Page, language: Language) => Promise<Locator>
 }
 
@@ -43,10 +43,10 @@ const answerFor = (label: string, type: string | null): string => {
   return "long-enough-answer"
 }
 
-/** Answers everything that an open dialog asks. */
+/** Fills in every field of an open dialog. */
 const fill = async (dialog: Locator): Promise<void> => {
   const choices = dialog.locator("select:visible")
-  // A choice can show or hide others.
+  // A choice can show or hide other fields.
   for (let index = 0; index < (await choices.count()); index += 1) {
     const choice = choices.nth(index)
     if ((await choice.inputValue()) === "" && (await choice.locator("option").count()) > 1)
@@ -66,7 +66,7 @@ const fill = async (dialog: Locator): Promise<void> => {
   }
 }
 
-/** In an open dialog: answers it, and finds the button that decides. */
+/** Fills in an open dialog, and finds the button that sends the decision. */
 const inDialog = async (page: Page): Promise<Locator> => {
   const dialog = page.getByRole("dialog").last()
   await dialog.locator(".form-actions button").first().waitFor()
@@ -81,7 +81,7 @@ const inDialog = async (page: Page): Promise<Locator> => {
   return decide
 }
 
-/** The dialog of a file that the walk over every dialog also opens; `nth` counts the dialogs of one file. */
+/** A dialog from the list of all dialogs, by file; `nth` counts the dialogs of one file. */
 const dialogOf = (line: string, source: string, nth = 0): DecisionRow => {
   const found = dialogs.filter((each) => each.source === source)[nth]
   if (found === undefined) throw new Error(`No dialog of ${source} is the number ${nth}.`)
@@ -286,7 +286,7 @@ const entrance = "Sent by the pages for people who are not signed in."
 const follows = "Follows the first step of a decision that has a row, with the same signal."
 const reads = "Reads, although it is a POST."
 
-/** The requests of the dashboard without a row above, and the reason. */
+/** Requests of the dashboard without a row above, and the reason. */
 export const otherLines: Readonly<Record<string, string>> = {
   [endpoints.runsApply]: follows,
   [endpoints.installPlansReconcile]: follows,

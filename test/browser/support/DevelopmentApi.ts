@@ -31,7 +31,7 @@ const finished = (run: Run | undefined): boolean =>
 const batch = 500
 
 /**
- * An in-memory server that follows the API's contract and serves the dashboard's files: the dashboard is developed and tested
+ * An in-memory server that follows the API's contract and serves the dashboard's files. The dashboard is developed and tested
  * against it.
  */
 export const startDevelopmentApi = (files: ServedFiles, world: World): DevelopmentApi => {

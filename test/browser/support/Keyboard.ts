@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core"
 
 const mostTabs = 120
 
-/** Presses Tab until the element has focus, as someone without a mouse would. */
+/** Presses Tab until the element has focus, as a person without a mouse would. */
 const reach = async (page: Page, element: Locator) => {
   await element.waitFor()
   for (let pressed = 0; pressed < mostTabs; pressed++) {

@@ -132,7 +132,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
       await page.keyboard.press("Escape")
       await closed()
     }),
-    /** Their last identity confirmation was too long ago, so the page asks for a new one first. */
+    /** The person's last confirmation was too long ago, so the page first requests a new one. */
     handOver: (name: string) =>
       step(async () => {
         await keys.press(within(row(name), people.handOver))
@@ -253,7 +253,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
           else await others.first().waitFor({ state: "detached" })
         }
       }),
-    /** Their next action takes them to the sign-in page. */
+    /** The next action on those devices leads to the sign-in page. */
     isSignedOut: step(async () => {
       await page.reload()
       await page.waitForURL("**/sign-in*")

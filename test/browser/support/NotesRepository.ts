@@ -14,7 +14,7 @@ provider "demo" {
 }
 `
 
-/** A served repository with one module, and a way to change it. Both are removed with the Scope. */
+/** A served repository with one module, and a function that changes the module. Both are removed with the Scope. */
 export const notesRepository = Effect.fnUntraced(function* (module: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -5,10 +5,10 @@ import { startBrowser, type TestBrowser } from "./Browser.ts"
 import { type Language, personIn, step } from "./KeyboardPerson.ts"
 import { realServer } from "./RealServer.ts"
 
-/** Nothing listens on it: the test reads from no Git server. */
+/** Nothing listens on this port, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
-/** Ignores the refusals that a walk provokes and the invitation page's request for who is signed in. */
+/** Ignores the expected refusals, and the invitation page's request for the signed-in person. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/status of 4(?:01|03|04|09)/.test(text))
 
 /** A fresh server and several people using it, each with their own browser context, language and theme. */
@@ -29,7 +29,7 @@ export const peopleAtOnce = Effect.fnUntraced(function* (flags: ReadonlyArray<st
     openPage,
     open: (language: Language) =>
       Effect.map(openPage(language), (page) => personIn(page, language, server.network.origin)),
-    /** Makes everybody's last identity confirmation more than five minutes old, so that it is no longer valid. */
+    /** Moves everybody's last confirmation more than five minutes into the past, so that it is no longer valid. */
     confirmedLongAgo: Effect.acquireUseRelease(
       Effect.sync(() => new Database(`${server.folder}/data/${databaseName}`)),
       (database) =>

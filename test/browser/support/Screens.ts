@@ -13,7 +13,7 @@ export interface Screen {
   readonly missing?: true
 }
 
-/** Every address in the router, except its separate index addresses, which duplicate others. */
+/** Every address in the router, except its separate index addresses, which duplicate other addresses. */
 type AppRoute = Exclude<keyof ReturnType<typeof makeRouter>["routesByPath"], "/w/$workspace/">
 type SignedOutPath = `/${(typeof signedOutPages)[number]}`
 
@@ -36,7 +36,7 @@ export const screensByRoute: Readonly<
   "/sign-in": [{ name: "sign-in", path: "/sign-in", ready: "input[type=password]" }],
   "/setup": [
     { name: "setup", path: "/setup#right-secret", ready: ".signed-out-ways" },
-    // If the link contains the address, there is no field to enter it.
+    // If the link contains the address, the page has no field for it.
     {
       name: "setup-recovery",
       path: "/setup#reset-secret",

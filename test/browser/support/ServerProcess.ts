@@ -45,7 +45,7 @@ export interface ServerProcess {
   readonly port: number
   /** Undefined once an account exists. */
   readonly setupLink: string | undefined
-  /** Simulates a power failure: no chance to clean up. Succeeds once the process has exited. */
+  /** Simulates a power failure, without any chance to clean up. Succeeds once the process has exited. */
   readonly crash: Effect.Effect<void>
 }
 

@@ -59,8 +59,8 @@ export const browserSuite = () => {
 }
 
 /**
- * All axe violations on the whole page under the default rules: which rule, and at which elements. The guards around an open menu
- * are excluded, because they never keep the focus: they pass it on as soon as they get it.
+ * All axe violations on the whole page under the default rules, with the rule and the elements. The focus guards around an open
+ * menu are excluded, because they pass the focus on as soon as they receive it.
  */
 export const barriers = async (page: Page): Promise<ReadonlyArray<string>> => {
   // The pages have no frames, so axe does not need a second page to collect results from them.

@@ -35,7 +35,7 @@ const policyOf = (statements: ReadonlyArray<unknown>) =>
   JSON.stringify({ Version: "2012-10-17", Statement: statements })
 const twenty = Array.from({ length: 20 }, (_, index) => statement(`S${index}`))
 
-test("a change outside of a list's element has its own path, not the path of the element above it", () => {
+test("a change outside a list's element has its own path, not the path of the element above it", () => {
   const value = (port: number, note: string, deep: number) => ({
     first: "same",
     rules: [
@@ -49,7 +49,7 @@ test("a change outside of a list's element has its own path, not the path of the
 })
 
 describe("a policy", () => {
-  test("shows which statement's effect changes, and folds the others with a count", () => {
+  test("a policy shows which statement's effect changes, and folds the others with a count", () => {
     const changed = twenty.with(13, statement("S13", "Deny"))
     const found = difference(policyOf(twenty), policyOf(changed))
     expect(found.extent).toEqual({ unit: "statements", changed: 1, added: 0, removed: 0, total: 20 })
@@ -80,14 +80,14 @@ describe("a policy", () => {
     expect(found.changedLines).toBe(2)
   })
 
-  test("in a different order is not a change", () => {
+  test("a policy in a different order is not a change", () => {
     const found = difference(policyOf(twenty), policyOf(twenty.toReversed()))
     expect(found).toMatchObject({ only: "order", changedLines: 0, reordered: 19 })
     const actions = (list: ReadonlyArray<string>) => policyOf([{ Sid: "A", Effect: "Allow", Action: list }])
     expect(difference(actions(["a:b", "c:d"]), actions(["c:d", "a:b"]))).toMatchObject({ only: "order", reordered: 1 })
   })
 
-  test("that admits everybody, or allows everything, has a heading with this warning", () => {
+  test("a policy that admits everybody, or allows everything, has a heading with this warning", () => {
     const before = [statement("A")]
     const open = [{ ...statement("A"), Principal: "*", Action: ["s3:GetObject", "s3:*"] }]
     expect(difference(policyOf(before), policyOf(open)).highlights).toEqual([
@@ -100,7 +100,7 @@ describe("a policy", () => {
     ])
   })
 
-  test("with a new statement shows what it allows", () => {
+  test("a policy with a new statement shows what it allows", () => {
     const found = difference(policyOf([statement("A")]), policyOf([statement("A"), statement("B", "Deny")]))
     expect(found.extent).toMatchObject({ unit: "statements", changed: 1, added: 1, total: 2 })
     expect(found.highlights.map(({ after, before, name }) => [name, before, after])).toEqual([
@@ -112,8 +112,8 @@ describe("a policy", () => {
   })
 })
 
-describe("objects and lists", () => {
-  test("are paired by key, and elements by name", () => {
+describe("Objects and lists", () => {
+  test("objects are paired by key, and list elements by name", () => {
     const found = difference(
       {
         size: 1,
@@ -155,34 +155,34 @@ describe("objects and lists", () => {
     ])
   })
 
-  test("report where an element in an ordered list has moved to", () => {
+  test("an element that moves in an ordered list is reported with its new position", () => {
     const found = difference({ steps: ["build", "test", "ship"] }, { steps: ["ship", "build", "test"] })
     expect(drawn(found)).toContain('> "ship" 3 to 1')
     expect(found).toMatchObject({ only: undefined, extent: { unit: "items", changed: 1, total: 3 } })
   })
 
-  test("distinguish changes only in type, only in white space, and only in order", () => {
+  test("changes only in type, only in white space, and only in order are distinguished", () => {
     expect(difference({ port: "4" }, { port: 4 }).only).toBe("type")
     expect(difference('{"a":1}', '{ "a": 1 }').only).toBe("whitespace")
     expect(difference("a b\nc", "a  b\nc").only).toBe("whitespace")
     expect(difference({ a: 1 }, { a: 2 }).only).toBeUndefined()
   })
 
-  test("show an unknown part in its place, and never mistake text for it", () => {
+  test("an unknown part is shown in its place, and text is never mistaken for it", () => {
     expect(drawn(difference({ id: "a" }, { id: "(known after apply)" }))).toContain('+   "id": (known after apply)')
     expect(drawn(difference('{"id":"a"}', '{"id":"(known after apply)"}'))).toContain(
       '+   "id": "[(known after apply)]"'
     )
   })
 
-  test("with a number too long for a double, or with a repeated key, are compared as text", () => {
+  test("objects with a number too long for a double, or with a repeated key, are compared as text", () => {
     expect(difference('{"a":12345678901234567890}', '{"a":12345678901234567891}').reading).toBe("words")
     expect(difference('{"a":1,"a":2}', '{"a":1,"a":3}').reading).toBe("words")
   })
 })
 
 describe("texts", () => {
-  test("mark the changed words in a line, and fold unchanged lines", () => {
+  test("texts mark the changed words in a line, and fold unchanged lines", () => {
     const lines = Array.from({ length: 12 }, (_, index) => `line ${index}`)
     const found = difference(lines.join("\n"), lines.with(6, "line six").join("\n"))
     expect(drawn(found)).toEqual([
@@ -195,7 +195,7 @@ describe("texts", () => {
     ])
   })
 
-  test("do not mark words in lines that have little in common", () => {
+  test("texts do not mark words in lines that have little in common", () => {
     expect(drawn(difference("x\nabc def", "x\nquite another thing"))).toEqual([
       "  x",
       "- abc def",
@@ -203,14 +203,14 @@ describe("texts", () => {
     ])
   })
 
-  test("in base64 are decoded if the attribute is known to contain base64", () => {
+  test("texts in base64 are decoded if the attribute is known to contain base64", () => {
     const encoded = (text: string) => Buffer.from(text).toString("base64")
     expect(difference(encoded("a\nb"), encoded("a\nc"), "user_data").reading).toBe("base64")
     expect(difference(encoded("a\nb"), encoded("a\nc"), "checksum").reading).toBe("words")
     expect(difference("AAEC", "AAED", "user_data").reading).toBe("words")
   })
 
-  test("make invisible characters visible", () => {
+  test("texts make invisible characters visible", () => {
     expect(drawn(difference("admin", "adm\u200bin"))[1]).toContain("U+200B")
   })
 })
@@ -226,8 +226,8 @@ const sorted = (value: unknown): string => {
     .join()}}`
 }
 
-describe("nothing is lost or invented", () => {
-  test("of a structure: both sides can be reconstructed from what is rendered", () => {
+describe("Lossless differences", () => {
+  test("both sides of a structure can be reconstructed from the rendered difference", () => {
     const read = (lines: ReadonlyArray<string>): unknown => JSON.parse(lines.join("\n").replace(/,(\n\s*[\]}])/g, "$1"))
     fc.assert(
       fc.property(json, json, (before, after) => {
@@ -240,7 +240,7 @@ describe("nothing is lost or invented", () => {
     )
   })
 
-  test("of a string: both sides can be reconstructed from what is rendered", () => {
+  test("both sides of a string can be reconstructed from the rendered difference", () => {
     const text = fc
       .array(fc.constantFrom("a", "b", "c d", "e f g", ""), { minLength: 2 })
       .map((lines) => lines.join("\n"))

@@ -10,7 +10,7 @@ import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { loadSettings } from "../../../src/settings/Settings.ts"
 import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
-/** The platform without a log: an attack is refused hundreds of times. */
+/** The platform without a log, because an attack is refused hundreds of times. */
 export const quietPlatform = Layer.merge(Layer.fresh(platform), Layer.succeed(References.MinimumLogLevel, "None"))
 
 export const sessionCookie = "__Host-svc_session"
@@ -29,7 +29,7 @@ export interface AttackAnswer {
 export const fromOwnPage = { origin: attackedOrigin, "sec-fetch-site": "same-origin" } as const
 
 let addresses = 0
-/** An address that has sent nothing yet, so that the limits of an attack are not those of the next. */
+/** An address that has sent nothing yet, so that one attack does not use up the limits of the next. */
 export const freshAddress = (): string => {
   addresses += 1
   return `198.18.${addresses >> 8}.${addresses & 255}`
@@ -100,12 +100,12 @@ export const signInAs = async (browser: AttackBrowser, name: string) => {
   expect([name, done.status]).toEqual([name, 200])
 }
 
-/** The code in the envelope of a refusal. */
+/** The error code of a refusal. */
 export const codeOf = ({ text }: AttackAnswer): string => /"code":"(\w+)"/.exec(text)?.[1] ?? text.slice(0, 80)
 
 export const passwordOf = (name: string) => `correct horse battery ${name}`
 
-/** The whole product on loopback, on a data folder of the Scope or the one given, for attacks from outside. */
+/** The whole product on loopback, on the given data folder or one of the Scope, for attacks from outside. */
 export const attackedServer = Effect.fnUntraced(function* (
   settings: Readonly<Record<string, string>> = {},
   folder?: string

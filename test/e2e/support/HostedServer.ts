@@ -86,7 +86,7 @@ export const hostedServer = Effect.fnUntraced(function* (
   const cookieOf = ({ secret: held }: { readonly secret: Redacted.Redacted }) =>
     `${sessionCookieName(publicOrigin)}=${Redacted.value(held)}`
   const cookie = cookieOf(session)
-  /** A request as made by the dashboard: with the cookie, from the service's own origin. */
+  /** A request as the dashboard sends it: with the cookie, from the service's own origin. */
   const browse = (path: string, init: { readonly body?: unknown; readonly headers?: Record<string, string> } = {}) =>
     Effect.promise(async () => {
       const body = init.body === undefined ? {} : { method: "POST", body: JSON.stringify(init.body) }
@@ -112,13 +112,13 @@ export const hostedServer = Effect.fnUntraced(function* (
     repositoryUrl: repository.url,
     commit: (changed: Readonly<Record<string, string>>, branch = "main") =>
       commitFiles({ gitdir, files: { ...changed }, branch }),
-    /** From now on the Git server has nothing to send. */
+    /** From now on the Git server responds with nothing. */
     loseRepository: files.remove(gitdir, { recursive: true }),
     notesDir: mirror.notesDir,
     sql: Context.get(services, SqlClient.SqlClient),
     subject,
     token: secret,
-    /** A token of somebody who has an account. */
+    /** A token of an existing account. */
     tokenOf: Effect.fnUntraced(function* (email: string) {
       const { subject: other } = yield* Effect.fromOption(yield* Context.get(services, Users).findByEmail(email))
       const scopes = ["read", "write"]

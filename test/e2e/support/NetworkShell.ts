@@ -42,7 +42,7 @@ output "queue" {
 /** The page's repository, at a commit that allows this action. */
 export const modulesWith = (action: string) => ({ "network/main.tf": policyOf(action), "queue/main.tf": queue })
 
-/** A state written by the tool alone: the infrastructure that the page takes over. */
+/** A state written by the tool alone, for the infrastructure that the page takes over. */
 export const existingState = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -63,7 +63,7 @@ export const existingState = Effect.fnUntraced(function* (folder: string) {
   yield* files.copyFile(`${work}/terraform.tfstate`, `${folder}/terraform.tfstate`)
 })
 
-/** A server with the page's modules, and the shell of a person who has just come to it. */
+/** A server with the page's modules, and the shell of a newcomer. */
 export const newcomer = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const server = yield* hostedServer(modulesWith("s3:GetObject"))
@@ -83,7 +83,7 @@ export const newcomer = Effect.gen(function* () {
     return end
   })
   const config = ConfigProvider.layer(ConfigProvider.fromEnvRecord(shell.env))
-  /** As `run`, but in this process, which is much faster, for a line without files and syntax of the shell. */
+  /** Like `run`, but in this process, which is much faster, for a line without files or shell syntax. */
   const soon = (line: string) =>
     /["'$<>|=*]|\.(?:json|txt|tfvars|tar)/.test(line)
       ? run(line)
@@ -94,7 +94,7 @@ export const newcomer = Effect.gen(function* () {
   return { server, shell, run, soon }
 })
 
-/** The same, with a Workspace that the person owns and that a pool provides credentials for. */
+/** The same server, with a Workspace that the person owns and a pool that provides credentials for it. */
 export const network = Effect.gen(function* () {
   const place = yield* newcomer
   yield* place.server.client.workspaces.create({ payload: { handle: "acme", displayName: "Acme" } })

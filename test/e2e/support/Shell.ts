@@ -31,7 +31,7 @@ export const shellOf = Effect.fnUntraced(function* (environment: Readonly<Record
 
 export type Shell = Effect.Success<ReturnType<typeof shellOf>>
 
-/** Starts a line on a pseudo-terminal; it is killed with the Scope. */
+/** Starts a line on a pseudo-terminal, and kills it with the Scope. */
 export const atTerminal = Effect.fnUntraced(function* ({ env, home }: Shell, line: string) {
   const decoder = new TextDecoder()
   let screen = ""

@@ -8,15 +8,15 @@ import { loopback } from "../../support/LoopbackServer.ts"
 export const providerSecret = "the-secret-of-this-installation-upstream"
 export const providerClient = "svc"
 
-/** The fault of a provider until the test restores it. Each answer is honest where nothing is given. */
+/** The fault of a provider until the test restores it. Responses without an entry are honest. */
 export interface Lie {
   /** Replaces claims of the ID token; `undefined` omits a claim. */
   readonly claims?: Readonly<Record<string, unknown>>
   readonly header?: Readonly<Record<string, unknown>>
-  /** An ID token in place of the provider's. */
+  /** An ID token in place of the provider's token. */
   readonly idToken?: (claims: Readonly<Record<string, unknown>>) => Promise<string> | string
   readonly userInfo?: Readonly<Record<string, unknown>>
-  /** Answers a request in place of the provider; false leaves it to the provider. */
+  /** Responds to a request in place of the provider, or returns false to leave it to the provider. */
   readonly answer?: (path: string, response: ServerResponse) => boolean
 }
 
@@ -39,7 +39,7 @@ interface Issued {
 }
 
 /**
- * An OpenID provider on loopback for the Scope, with keys of its own: codes work once, for the client that holds the secret, with
+ * An OpenID provider on loopback for the Scope, with its own keys. Codes work once, for the client that holds the secret, with
  * the PKCE verifier and the redirect address of their request. `lie` makes it misbehave.
  */
 export const signInProvider = Effect.fn("signInProvider")(function* (kid: string) {
@@ -125,7 +125,7 @@ export const signInProvider = Effect.fn("signInProvider")(function* (kid: string
     issuer,
     state,
     newKey,
-    /** Signs a person in and returns the query with which the browser comes back. */
+    /** Signs a person in and returns the query of the browser's return. */
     authorize: (location: string, claims: Readonly<Record<string, unknown>>): URLSearchParams => {
       const asked = new URL(location).searchParams
       const code = randomBytes(16).toString("hex")

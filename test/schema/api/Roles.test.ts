@@ -3,7 +3,7 @@ import { HttpApi } from "effect/http-api"
 import { accessOf, accessTable } from "../../../schema/api/Roles.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 
-test("every endpoint has a rule in the table, and every row has an endpoint", () => {
+test("every endpoint has a rule in the access table, and every row has an endpoint", () => {
   const declared = new Set<string>()
   HttpApi.reflect(SvcApi, {
     onGroup: () => undefined,
@@ -15,7 +15,7 @@ test("every endpoint has a rule in the table, and every row has an endpoint", ()
   expect([...declared].toSorted()).toEqual(Object.keys(accessTable).toSorted())
 })
 
-test("an endpoint without a row has no rule", () => {
+test("an endpoint without a row has no access rule", () => {
   expect(accessOf({ method: "GET", path: "/api/v1/capabilities" })).toEqual({ kind: "public" })
   expect(() => accessOf({ method: "POST", path: "/api/v1/capabilities" })).toThrow("Say there who may call it")
 })

@@ -32,7 +32,7 @@ const fields = Object.values(SvcApi.groups).flatMap((group) =>
   )
 )
 
-// It refers to an Output that exists, under the name that its module gave it.
+// The field refers to an existing Output by the name that the module gave it.
 const references = new Set(["POST /api/v1/output-shares outputs name"])
 const invisible = [
   "\u200b",
@@ -47,8 +47,8 @@ const invisible = [
   ""
 ]
 
-describe("an invisible name is refused", () => {
-  test("in every request with a name", () => {
+describe("Invisible names", () => {
+  test("an invisible name is refused in every request with a name", () => {
     expect(fields.length).toBeGreaterThan(15)
     expect(
       fields.filter(({ accepts, place }) => invisible.some((text) => accepts(text)) && !references.has(place))

@@ -22,7 +22,7 @@ it.effect("a database with no room for another page is recognised, and nothing f
 
 const systemError = (code: string) => Object.assign(new Error(code), { code })
 
-test("a file that could not be written for lack of space is recognised even when other errors wrap the cause", () => {
+test("a file that cannot be written for lack of space is recognised even if other errors wrap the cause", () => {
   const wrapped = (cause: unknown) =>
     PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "writeFile", cause })
   expect(isStorageFull(wrapped(systemError("ENOSPC")))).toBe(true)

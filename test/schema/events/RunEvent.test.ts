@@ -15,7 +15,7 @@ const resource = [
   { address: "demo.b", action: "delete", id: "i-1", elapsedSeconds: 1.5 }
 ]
 
-/** Event data for each kind, in every form it can have. */
+/** Event data for each kind, in every possible form. */
 const examples: { readonly [Kind in RunEventKind]: ReadonlyArray<RunEventData<Kind>> } = {
   "run.queued": [{ type: "plan" }, { reason: "The service is stopping." }],
   "run.started": [{ attempt: 1 }],
@@ -72,7 +72,7 @@ const encode = Schema.encodeUnknownSync(RunFact)
 
 describe("an event", () => {
   for (const kind of RunEventKind.literals) {
-    test(`${kind} contains exactly the data for its kind`, () => {
+    test(`the event ${kind} contains exactly the data for its kind`, () => {
       expect(examples[kind].length).toBeGreaterThan(0)
       for (const data of examples[kind]) {
         const fact = { kind, data }
@@ -85,13 +85,13 @@ describe("an event", () => {
     })
   }
 
-  test("of an unknown kind is refused", () => {
+  test("a Run event of an unknown kind is refused", () => {
     expect(isFact({ kind: "run.paused", data: {} })).toBe(false)
     expect(isFact({ kind: "run.phase", data: { phase: "dance" } })).toBe(false)
     expect(isFact({ kind: "run.phase", data: {} })).toBe(false)
   })
 
-  test("has a kind that the code writes, and every written kind has a schema", () => {
+  test("every Run event kind that the code writes has a schema, and every schema is written", () => {
     const texts = ["actors", "runner"].flatMap((room) =>
       readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
         .filter((name) => name.endsWith(".ts"))
@@ -113,7 +113,7 @@ describe("an event", () => {
     )
   })
 
-  test("stored by an earlier release is passed on unchanged", () => {
+  test("a Run event stored by an earlier release is passed on unchanged", () => {
     const page = {
       events: [
         { seq: 1, at: "2026-01-01T00:00:00.000Z", kind: "run.phase", data: {} },
@@ -139,7 +139,7 @@ const JsonSchema = Schema.Struct({
 const schemaOf = Schema.decodeUnknownSync(JsonSchema)
 const Document = Schema.Struct({ components: Schema.Struct({ schemas: Schema.Record(Schema.String, Schema.Unknown) }) })
 
-test("the OpenAPI document describes the data of every kind as closed objects", () => {
+test("the OpenAPI document describes the data of every event kind as closed objects", () => {
   const { schemas } = Schema.decodeUnknownSync(Document)(JSON.parse(JSON.stringify(OpenApi.fromApi(SvcApi)))).components
   const resolved = (value: unknown): typeof JsonSchema.Type => {
     const schema = schemaOf(value)
@@ -162,7 +162,7 @@ test("the OpenAPI document describes the data of every kind as closed objects", 
   expect(kinds.toSorted()).toEqual(RunEventKind.literals.toSorted())
 })
 
-test("the documentation lists every kind and its fields", () => {
+test("the documentation lists every event kind and its fields", () => {
   const text = readFileSync(join(root, "docs/api.md"), "utf8")
   const rows = new Map(
     [...text.matchAll(/^\| `([a-z_.*]+)` \| (.+) \|$/gm)].map(([, kind = "", row = ""]) => [kind, row])

@@ -32,7 +32,7 @@ test.each([
   expect(commitLink(address, commit)).toBeUndefined()
 })
 
-test("links only to commit ids", () => {
+test("a commit link requires a commit id", () => {
   expect(commitLink("https://github.com/acme/platform", "main/../../evil")).toBeUndefined()
 })
 
@@ -51,6 +51,6 @@ test.each([
   expect(fileLink(repository, commit, "//evil.example/x")).toBe(`${below}/evil.example/x`)
 })
 
-test("no link to a file without a link to its commit", () => {
+test("a file has no link if its commit has none", () => {
   expect(fileLink("https://git.acme.example/platform.git", commit, "main.tf")).toBeUndefined()
 })

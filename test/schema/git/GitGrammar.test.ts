@@ -72,7 +72,7 @@ const addresses: Readonly<Record<string, Entrance>> = {
   "a fetch": (text) => Result.getOrUndefined(fetchableAddress(text, policy))
 }
 
-/** Likewise for places that store a different form, or none. */
+/** Places that store a different form of the address, or none. */
 const addressVerdicts: Readonly<Record<string, (text: string) => boolean>> = {
   "svc link check": (text) => linkVerdict(`https://svc.example/install?git=${q(text)}`).status === "valid",
   "svc options check": (text) => Result.isSuccess(options({ url: text })),
@@ -179,8 +179,8 @@ const refused: ReadonlyArray<string> = [
   `https://h.example/${"a".repeat(2048)}`
 ]
 
-describe("a repository address", () => {
-  test.each([...accepted])("%s is %s everywhere", (text, normalForm) => {
+describe("Repository addresses", () => {
+  test.each([...accepted])("the address %s is %s everywhere", (text, normalForm) => {
     for (const [name, entrance] of Object.entries(addresses)) expect([name, entrance(text)]).toEqual([name, normalForm])
     for (const [name, entrance] of Object.entries(addressVerdicts)) expect([name, entrance(text)]).toEqual([name, true])
     expect(parsePackedSource(`git::${text}`, httpsOnly)?.git ?? normalForm).toBe(normalForm)
@@ -188,7 +188,7 @@ describe("a repository address", () => {
   })
 
   test.each(refused.map((text) => [JSON.stringify(text.slice(0, 60)), text] as const))(
-    "%s is refused everywhere",
+    "the address %s is refused everywhere",
     (_shown, text) => {
       for (const [name, entrance] of Object.entries(addresses))
         expect([name, entrance(text)]).toEqual([name, undefined])
@@ -206,7 +206,7 @@ describe("a repository address", () => {
     expect(isPublic("https://[2001:db8::1]/a")).toBe(true)
   })
 
-  test("the network policy also applies, equally to links and fetches", () => {
+  test("the network policy applies equally to links and fetches", () => {
     for (const text of ["http://h.example/a", "https://127.0.0.1/a", "https://[::1]/a", "https://h.example:22/a"]) {
       expect([text, link(`git=${q(text)}`)?.git]).toEqual([text, undefined])
       expect([text, addresses["a fetch"]?.(text)]).toEqual([text, undefined])
@@ -347,19 +347,19 @@ describe("a ref", () => {
     }
   )
 
-  test("follows the same rules in a document as elsewhere", () => {
+  test("a ref follows the same rules in a document as elsewhere", () => {
     const isPublic = Schema.is(PublicGitRef)
     expect(acceptedRefs.filter(([text, normalForm]) => text === normalForm && !isPublic(text))).toEqual([])
     expect(refusedRefs.filter((text) => isPublic(text))).toEqual([])
   })
 
-  test.each([...acceptedRefs])("%s is %s everywhere", (text, normalForm) => {
+  test.each([...acceptedRefs])("the ref %s is %s everywhere", (text, normalForm) => {
     for (const [name, entrance] of Object.entries(refs)) expect([name, entrance(text)]).toEqual([name, normalForm])
     expect(Result.isSuccess(options({ ref: text }))).toBe(true)
   })
 
   test.each(refusedRefs.map((text) => [JSON.stringify(text.slice(0, 30)), text] as const))(
-    "%s is refused everywhere",
+    "the ref %s is refused everywhere",
     (_shown, text) => {
       // A lone surrogate cannot occur in a link.
       if (text.isWellFormed())
@@ -376,7 +376,7 @@ const ofOtherAddresses: ReadonlyMap<string, string> = new Map([
   ["runner/git/StableVersion.ts", "version tags among the refs that a server lists"]
 ])
 
-test("no other grammar exists anywhere", () => {
+test("no other grammar for addresses exists anywhere in the code", () => {
   const sources = ["schema", "runner", "actors", "src"].flatMap((room) =>
     readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
       .filter((path) => /\.tsx?$/.test(path))

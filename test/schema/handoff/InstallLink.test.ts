@@ -20,7 +20,7 @@ const query = (text: string) => verdict(`${origin}/install?${text}`)
 const git = "git=https://git.example/team/app"
 const back = "product=app&return_uri=myapp://done"
 
-test("the shortest link", () => {
+test("the shortest install link is accepted", () => {
   expect(Result.getOrThrow(parseInstallQuery(git))).toEqual({
     _tag: "Install",
     git: "https://git.example/team/app",
@@ -28,7 +28,7 @@ test("the shortest link", () => {
   })
 })
 
-test("the longest link", () => {
+test("the longest install link is accepted", () => {
   const text =
     "git=https%3A%2F%2Fgit.example%2Fteam%2Fapp&ref=v1.2.0%2Bbuild&sourcePath=infra&path=modules/app&name=My+app%20%E5%90%8D&product=app&return_uri=https%3A%2F%2Fapp.example%2Fcb"
   expect(Result.getOrThrow(parseInstallQuery(text))).toEqual({
@@ -42,7 +42,7 @@ test("the longest link", () => {
   })
 })
 
-test("a packed source has the same meaning as the other fields", () => {
+test("a packed source has the same meaning as separate link fields", () => {
   expect(
     Result.getOrThrow(parseInstallQuery("source=git::https://git.example/team/app.git//modules/app?ref=v1.2.0"))
   ).toEqual({
@@ -172,12 +172,12 @@ test.each([
   expect(verdict(link)).toBe("not_a_link ")
 })
 
-test("a fragment is not part of a link", () => {
+test("a fragment is not part of an install link", () => {
   expect(verdict(`${origin}/install?${git}#x`)).toBe("malformed_query ")
   expect(verdict(`${origin}/install#x`)).toBe("not_a_link ")
 })
 
-test("a refusal repeats none of the values", () => {
+test("a refused install link is never repeated in the error", () => {
   const refused = parseInstallQuery(
     "git=https://canary:canary@h.example/a&ref=-canary&path=../canary&name=token%3Dcanary&product=CANARY&return_uri=canary&var.x=canary&ghp_0123456789abcdefABCD=1"
   )
@@ -186,7 +186,7 @@ test("a refusal repeats none of the values", () => {
   )
 })
 
-describe("written and parsed back", () => {
+describe("Link round trips", () => {
   const folder = fc.constantFrom("a", "modules/app", "infra/日本", "a b/c+d&e=f")
   const some = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined })
   const links: fc.Arbitrary<HandoffLink> = fc.oneof(
@@ -220,7 +220,7 @@ describe("written and parsed back", () => {
       .map((link): HandoffLink => ({ _tag: "SourceOptions", ...link }))
   )
 
-  test("every link round-trips unchanged, in one spelling", () => {
+  test("every install link round-trips unchanged, in one spelling", () => {
     fc.assert(
       fc.property(links, (link) => {
         const again = Result.getOrThrow(parseInstallLink(formatInstallLink(origin, link), { serviceOrigin: origin }))
@@ -231,7 +231,7 @@ describe("written and parsed back", () => {
     )
   })
 
-  test("no string makes the parser throw, and an accepted string is written back as the same link", () => {
+  test("no string makes the link parser throw, and an accepted string is written back as the same link", () => {
     const pieces = fc.oneof(
       fc.constantFrom(
         git,

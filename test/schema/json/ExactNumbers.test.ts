@@ -9,7 +9,7 @@ import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
 
 const decodePlanDocument = Schema.decodeUnknownEffect(Schema.fromJsonString(PlanDocument))
 
-describe("numbers in the tool's documents", () => {
+describe("Tool numbers", () => {
   test.each([
     ['{"a":9007199254740993}', '{"a":"9007199254740993"}'],
     [
@@ -43,7 +43,7 @@ describe("numbers in the tool's documents", () => {
     expect(state.sensitiveTexts).toEqual(["12345678901234567891"])
   })
 
-  test("reviewers see a change in the last digit", () => {
+  test("reviewers see a change in the last digit of a number", () => {
     const change = (before: string, after: string) =>
       `{"format_version":"1.2","resource_changes":[{"address":"a.b","type":"a","name":"b",
         "change":{"actions":["update"],"before":{"n":${before}},"after":{"n":${after}}}}],
@@ -71,7 +71,7 @@ test.each([
   expect(containsRoundedNumber(`{"a":["9007199254740993",${number}]}`)).toBe(rounded)
 })
 
-describe("a value as JSON with the tool's own numbers", () => {
+describe("a value is written as JSON with the tool's own numbers", () => {
   const big = "9007199254740993"
 
   test.each([

@@ -17,7 +17,7 @@ const outcome = (text: string, limits: Partial<JsonLimits> = {}) =>
   Result.match(decode(text, limits), { onSuccess: () => "accepted", onFailure: (refusal) => refusal.reason })
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 
-describe("limits, on both sides of each (J1)", () => {
+describe("each JSON limit accepts its own value and refuses one more (J1)", () => {
   const limits = { ...roomy, ...privateValuesLimits }
   const array = (nodes: number) => `[${Array.from({ length: nodes - 1 }, () => "0").join(",")}]`
   test.each([
@@ -72,14 +72,14 @@ describe("hostile documents", () => {
     expect(outcome(text)).toBe("duplicate_key")
   })
 
-  test("duplicates among many keys", () => {
+  test("a duplicate is found among many keys", () => {
     const keys = (count: number) => Array.from({ length: count }, (_, index) => `"k${index}":1`)
     expect(outcome(`{${keys(50).join(",")}}`)).toBe("accepted")
     for (const repeated of [0, 7, 8, 9, 49])
       expect(outcome(`{${[...keys(50), `"k${repeated}":2`].join(",")}}`)).toBe("duplicate_key")
   })
 
-  test("one key in sibling objects is not a duplicate, nor are the NFC and NFD forms of a key", () => {
+  test("equal keys in sibling objects, and the NFC and NFD forms of a key, are not duplicates", () => {
     expect(outcome('[{"a":1},{"a":{"a":2}}]')).toBe("accepted")
     expect(outcome(`{"${"é".normalize("NFC")}":1,"${"é".normalize("NFD")}":2}`)).toBe("accepted")
   })
@@ -108,7 +108,7 @@ describe("hostile documents", () => {
     )
   })
 
-  test("a number that a double would round is refused only if numbers must be exact, with its position", () => {
+  test("a number that a double would round is refused, with its position, only if numbers must be exact", () => {
     const text = new TextEncoder().encode('{"a":["9007199254740993",0.1,\n 12345678901234.123456]}')
     expect(Result.isSuccess(decodeJson(text, roomy))).toBe(true)
     const refused = decodeJson(text, { ...roomy, exactNumbers: true })
@@ -203,7 +203,7 @@ describe("hostile documents", () => {
     expect(outcome(text)).toBe(text === "\ufeff{}" ? "byte_order_mark" : "syntax")
   })
 
-  test("a refusal gives the position and repeats none of the text", () => {
+  test("a JSON refusal gives the position and repeats none of the text", () => {
     const refused = decode('{\n  "name": "canary-value",\n  "canary-key": 1,\n  "canary-key": 2\n}')
     const refusal = Result.isFailure(refused) ? refused.failure : undefined
     expect(refusal).toMatchObject({ reason: "duplicate_key", position: { line: 4, column: 3 } })
@@ -228,7 +228,7 @@ describe("against JSON.parse", () => {
     )
   })
 
-  test("near-JSON is accepted exactly when JSON.parse accepts it, except for what this decoder alone refuses", () => {
+  test("near-JSON is accepted exactly when JSON.parse accepts it, except for this decoder's own refusals", () => {
     const fragments = [
       "{",
       "}",

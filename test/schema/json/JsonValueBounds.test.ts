@@ -29,7 +29,7 @@ test("a missing ceiling imposes no limit", () => {
   expect(exceedsJsonLimits(nest(40), { maxDepth: 39 })).toBe("too_deep")
 })
 
-test("agrees with the scan of the same document", () => {
+test("the value limits agree with the scan of the same document", () => {
   const limits = { maxDepth: 2, maxNodes: 6, maxKeyBytes: 3, maxStringBytes: 4 }
   fc.assert(
     fc.property(fc.json({ maxDepth: 3 }), (text) => {

@@ -17,10 +17,10 @@ const fullFacts = {
   outputs: [output("url")]
 }
 
-describe("a proven manifest", () => {
+describe("Proven manifests", () => {
   const compiled = compile(fullModule, {}, fullFacts)
 
-  test("is adopted as a whole", () => {
+  test("a proven manifest is adopted as a whole", () => {
     expect(told(compiled)).toEqual([])
     expect(compiled).toMatchObject({
       origin: "repository_manifest",
@@ -35,7 +35,7 @@ describe("a proven manifest", () => {
     })
   })
 
-  test("gives every variable one owner", () => {
+  test("a proven manifest gives every variable exactly one source", () => {
     expect(
       compiled.inputs.map(({ name, origin, required, secret, source, type }) => [
         name,
@@ -56,7 +56,7 @@ describe("a proven manifest", () => {
     ])
   })
 
-  test("resolves requirements to exact targets", () => {
+  test("a proven manifest resolves requirements to exact targets", () => {
     expect(compiled.requires).toEqual([
       {
         kind: "secret.generated",
@@ -87,13 +87,13 @@ describe("a proven manifest", () => {
     ])
   })
 
-  test("is stored and read back as JSON", () => {
+  test("a proven manifest is stored and read back as JSON", () => {
     const stored = JSON.stringify(Schema.encodeSync(Schema.toCodecJson(CompiledInstall))(compiled))
     expect(Schema.decodeUnknownSync(Schema.toCodecJson(CompiledInstall))(JSON.parse(stored))).toEqual(compiled)
   })
 })
 
-describe("without a usable manifest, the generic install continues", () => {
+describe("Generic installs", () => {
   const facts = variables(variable("a"), variable("b", { hasDefault: true, sensitive: true }))
   const generic = [
     {
@@ -125,14 +125,14 @@ describe("without a usable manifest, the generic install continues", () => {
     expect(compiled.inputs).toEqual(generic)
   })
 
-  test("invalid: none of it is adopted, and the reasons remain", () => {
+  test("an invalid manifest is not adopted even in part, and its diagnostics remain", () => {
     const compiled = compile({ inputs: [userInput("a"), userInput("a")] }, {}, facts)
     expect(compiled).toMatchObject({ origin: "generic", assistance: "invalid", requires: [], features: [] })
     expect(compiled.inputs).toEqual(generic)
     expect(told(compiled)).toEqual(["duplicate_name inputs/1/name"])
   })
 
-  test("not declared: the manifest does not mention the module", () => {
+  test("an undeclared module leads to the generic install", () => {
     const other = declare(manifest("svc.com/v2.4", {}, { modules: { app: { inputs: [userInput("a")] } } }))
     const compiled = compile({}, { declaration: other }, facts)
     expect(compiled).toMatchObject({ origin: "generic", assistance: "not_declared", diagnostics: [] })
@@ -149,7 +149,7 @@ describe("without a usable manifest, the generic install continues", () => {
     expect(compiled.assistance).toBe("not_declared")
   })
 
-  test("a module is identified by its path in the repository, regardless of the Source's folder", () => {
+  test("a module is identified by its path in the repository, whatever the Source's folder", () => {
     const modules = { ".": { inputs: [userInput("missing")] }, "apps/web": { inputs: [userInput("a")] } }
     const declaration = declare({ apiVersion: "svc.com/v2.4", kind: "Repository", install: { modules } })
     const root = { variables: [variable("a")] }
@@ -157,7 +157,7 @@ describe("without a usable manifest, the generic install continues", () => {
     expect(compile({}, { declaration, manifestKey: "apps" }, root).assistance).toBe("not_declared")
   })
 
-  test("rejected: one unproven input disables the whole manifest", () => {
+  test("a manifest with one unproven input is disabled as a whole", () => {
     const compiled = compile(
       { inputs: [userInput("a"), userInput("missing")], features: [feature("f", ["a"])], sourceBuild: sourceBuild() },
       {},
@@ -170,7 +170,7 @@ describe("without a usable manifest, the generic install continues", () => {
   })
 })
 
-describe("an operator who requires an exact version", () => {
+describe("Exact versions", () => {
   const policy = { ...openPolicy, requiredManifestVersion: "svc.com/v2.4" as const }
   const refusal = (more: Partial<CompilationRequest>, module: JsonObject = {}) => {
     const result = compileInstallConfig(request(module, { policy, ...more }))
@@ -180,7 +180,7 @@ describe("an operator who requires an exact version", () => {
   }
   const { manifestDigest: _, ...absentPins } = pins
 
-  test("gets that version, and every problem becomes fatal", () => {
+  test("an operator who requires an exact version gets that version, and every problem becomes fatal", () => {
     expect(refusal({})).toBe("compiled")
     expect(refusal({ declaration: declare(manifest("svc.com/v2.3")) })).toEqual(["manifest_version_mismatch"])
     const absent = compileInstallConfig(
@@ -223,7 +223,7 @@ describe("mismatching evidence is fatal under every policy", () => {
       expect(mismatch({ pins: { ...pins, [name]: "other" } })).toEqual([name])
     }
   )
-  test("a manifest without a digest, and a digest without a manifest", () => {
+  test("a manifest without a digest, and a digest without a manifest, are fatal", () => {
     const { manifestDigest: _, ...rest } = pins
     expect(mismatch({ pins: rest, facts: { pins: rest, variables: [], outputs: [] } })).toEqual(["manifestDigest"])
     expect(mismatch({ declaration: { _tag: "Absent" } })).toEqual(["manifestDigest"])

@@ -24,7 +24,7 @@ describe("interfaces are proven (J11)", () => {
     expect(told(compile({ interfaces: [iface({ spec })] }, {}, { outputs }))).toEqual([...expected])
   })
 
-  test("an Output with hyphens", () => {
+  test("an Output name may contain hyphens", () => {
     const hyphened = interfaceSpec({
       inputs: { url: { source: "output", outputName: "load-balancer-url", outputType: "url" } }
     })
@@ -62,7 +62,7 @@ describe("interfaces are proven (J11)", () => {
   })
 })
 
-describe("the operator's declarations are limits", () => {
+describe("the operator's Interface declarations are limits", () => {
   const declared = compile(
     {
       interfaces: [
@@ -89,7 +89,7 @@ describe("the operator's declarations are limits", () => {
       spec: interfaceSpec({ inputs: { url: { source: "output", outputName: "url", outputType: "url" } } })
     })
 
-  test("equal declarations merge into one", () => {
+  test("equal Interface declarations merge into one", () => {
     const compiled = compile({ interfaces: [withUrl({ bindingRequests: [bindingRequest()] })] }, { base }, facts)
     expect(compiled.assistance).toBe("adopted")
     expect(compiled.interfaceBlueprints).toEqual(base.interfaceBlueprints)
@@ -97,7 +97,7 @@ describe("the operator's declarations are limits", () => {
     expect(compiled.outputAllowlist).toEqual(base.outputAllowlist)
   })
 
-  test("new keys are added to the operator's", () => {
+  test("new Interface keys are added to the operator's keys", () => {
     const compiled = compile({ interfaces: [iface({ key: "api", name: "Api" })] }, { base }, facts)
     expect(compiled.interfaceBlueprints.map(({ key }) => key)).toEqual(["ui", "api"])
   })
@@ -147,7 +147,7 @@ describe("the operator's declarations are limits", () => {
     })
   })
 
-  test("no person is prompted for variables that the operator sets", () => {
+  test("a person is never prompted for variables that the operator sets", () => {
     expect(compile({}, { base }, facts).inputs.map(({ name }) => name)).toEqual(["a"])
   })
 

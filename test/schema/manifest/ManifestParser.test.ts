@@ -27,7 +27,7 @@ test("the parsed manifest is the document, and prototype names in it are data (J
 })
 
 describe("bytes", () => {
-  test("128 KiB, and one byte more (J5)", () => {
+  test("a manifest of 128 KiB is accepted, and one byte more is refused (J5)", () => {
     const padded = (size: number) => {
       const encoded = bytes(manifest(v))
       const document = new Uint8Array(size).fill(0x20)

@@ -57,7 +57,7 @@ test("the newest version accepts everything that older versions accept", () => {
   expect(upgraded).toBeGreaterThan(5)
 })
 
-test("no bytes make the parser throw", () => {
+test("no bytes make the manifest parser throw", () => {
   const valid = bytes(manifest("svc.com/v2.4", fullModule))
   fc.assert(
     fc.property(

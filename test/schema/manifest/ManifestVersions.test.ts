@@ -25,7 +25,7 @@ describe("versions (J6)", () => {
   }
   test.each(Object.entries(newer))("%s is an unknown field", (_, document) => {
     expect(diagnosticsOf(document).map(({ code }) => code)).toEqual(["unknown_field"])
-    // The author needs to be told which version to declare instead.
+    // The error must contain the version that the author should declare instead.
     expect(diagnosticsOf(document)[0]?.message).toMatch(/(needs?|only) svc\.com\/v2/)
   })
 
@@ -49,7 +49,7 @@ describe("versions (J6)", () => {
     expect(ManifestVersion.literals.map(bound)).toEqual(ManifestVersion.literals.map(() => "valid"))
   })
 
-  test("every version accepts what all versions have in common", () => {
+  test("every version accepts the fields that all versions share", () => {
     for (const version of ManifestVersion.literals) {
       expect(
         verdict(

@@ -193,7 +193,7 @@ test.each<readonly [string, JsonObject, string]>([
 })
 
 describe("several faults", () => {
-  test("all of them are reported", () => {
+  test("several broken module rules are all reported", () => {
     expect(
       verdict(
         module({

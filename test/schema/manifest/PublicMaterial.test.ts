@@ -76,7 +76,7 @@ test("ids of host records are not public material", () => {
   )
 })
 
-describe("names in Interface JSON", () => {
+describe("Interface names", () => {
   test.each([
     "credentialId",
     "credential_ref",
@@ -98,7 +98,7 @@ describe("names in Interface JSON", () => {
       )
     }
   )
-  test("so is the name of an Interface input", () => {
+  test("the name of an Interface input may not look like a credential", () => {
     const spec = interfaceSpec({ inputs: { accessToken: { source: "literal", value: "x" } } })
     expect(verdict(module({ interfaces: [iface({ spec })] }))).toBe(
       `secret_material ${at}/interfaces/0/spec/inputs/accessToken`

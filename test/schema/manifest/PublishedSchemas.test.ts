@@ -13,7 +13,7 @@ import { validOptions } from "./SourceOptionsFixture.ts"
 const folder = `${import.meta.dirname}/../../../schema/manifest/published`
 
 describe("checked-in files", () => {
-  it.live("match the definitions exactly", () =>
+  it.live("the published schemas match the definitions exactly", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       expect((yield* fs.readDirectory(folder)).toSorted()).toEqual(
@@ -44,12 +44,12 @@ describe.each(publishedSchemas.map((schema, index) => [schema.fileName, schema.d
   (_, schema, index) => {
     const validate = new Ajv2020({ strict: true, allErrors: false }).compile(schema)
 
-    test("accepts the full document, as the parser does", () => {
+    test("the published schema accepts the full document, as the parser does", () => {
       expect(validate(documents[index])).toBe(true)
       expect(accepts(documents[index], index)).toBe(true)
     })
 
-    test("refuses nothing that the parser accepts", () => {
+    test("the published schema refuses nothing that the parser accepts", () => {
       let refused = 0
       fc.assert(
         fc.property(nearValid(documents[index]), (document) => {
@@ -62,7 +62,7 @@ describe.each(publishedSchemas.map((schema, index) => [schema.fileName, schema.d
       expect(refused).toBeGreaterThan(100)
     })
 
-    test("accepts what the parser accepts, and is closed", () => {
+    test("the published schema accepts every document that the parser accepts, and is closed", () => {
       const document = documents[index]
       expect(validate({ ...document, extra: 1 })).toBe(false)
       expect(validate({ ...document, kind: "Other" })).toBe(false)

@@ -201,7 +201,7 @@ describe("requirements are proven (J11)", () => {
     ])
   })
 
-  test("the user is not prompted for values that a requirement delivers", () => {
+  test("a person is not prompted for values that a requirement delivers", () => {
     expect(compile({ requires: [secret("client_id")] }, {}, variables(variable("client_id"))).inputs).toEqual([])
   })
 })

@@ -49,7 +49,7 @@ test("an invalid document is returned with its reasons, and with its version if 
   expect(linkVerdict("https://svc.example/install?product=app")).toMatchObject({ status: "invalid" })
 })
 
-test("is plain JSON", () => {
+test("a verdict is plain JSON", () => {
   const verdict = manifestVerdict(bytes({ ...manifest("svc.com/v1"), kind: 1 }))
   expect(Schema.decodeUnknownSync(Verdict)(JSON.parse(JSON.stringify(verdict)))).toEqual(verdict)
 })

@@ -13,8 +13,8 @@ const configs = [
   { name: "root of app", origin, path: "team/app", module: "." }
 ].map((config) => decode(config))
 
-describe("a module's base configuration", () => {
-  test("is the single entry with the most specific location", () => {
+describe("Base configurations", () => {
+  test("a module's base configuration is the single entry with the most specific location", () => {
     const found = (url: string, path: string) => baseConfigFor(configs, { url, path })?.name
     expect(found(`${origin}/team/app.git`, "modules/web")).toBe("web of app")
     expect(found(`${origin}/team/app`, "modules/web")).toBe("web of app")
@@ -29,14 +29,14 @@ describe("a module's base configuration", () => {
     }
   })
 
-  test("has one location in every spelling", () => {
+  test("a base configuration has one location in every spelling", () => {
     expect(placeOf(decode({ origin: `${origin}/team`, path: "app.git" }))).toBe(
       placeOf(decode({ origin, path: "/team/app" }))
     )
     expect(placeOf(decode({ origin, path: "team", module: "." }))).not.toBe(placeOf(decode({ origin, path: "team" })))
   })
 
-  test("is closed: it cannot contain host properties, and no field is ignored", () => {
+  test("a base configuration is closed: it has no host properties, and no field is ignored", () => {
     for (const field of ["isolation", "allowOrigins", "providerBindings", "env", "connectionId"]) {
       expect(() => decode({ origin, [field]: "x" })).toThrow()
     }

@@ -4,7 +4,7 @@ import { CredentialOrigin, GivenCredentialOrigin, isWithinOrigins } from "../../
 
 const given = (text: string) => Option.getOrUndefined(Schema.decodeOption(GivenCredentialOrigin)(text))
 
-describe("an origin to which credentials may be sent", () => {
+describe("Credential origins", () => {
   test.each([
     ["https://git.example.com", "https://git.example.com"],
     ["https://git.example.com/", "https://git.example.com"],
@@ -57,14 +57,14 @@ describe("an origin to which credentials may be sent", () => {
     expect(given(text)).toBeUndefined()
   })
 
-  test("the stored form accepts only the canonical spelling", () => {
+  test("the stored form of an origin accepts only the canonical spelling", () => {
     expect(Schema.is(CredentialOrigin)("https://git.example.com/team/")).toBe(true)
     expect(Schema.is(CredentialOrigin)("https://git.example.com/team")).toBe(false)
     expect(Schema.is(CredentialOrigin)("https://git.example.com/")).toBe(false)
   })
 })
 
-describe("an address within an origin", () => {
+describe("Addresses within origins", () => {
   const team = [CredentialOrigin.make("https://git.example.com/team/")]
   const whole = [CredentialOrigin.make("https://git.example.com")]
 

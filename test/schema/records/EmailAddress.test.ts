@@ -4,7 +4,7 @@ import { addressForms, EmailAddress, EmailDomain, withStoredSpelling } from "../
 
 const decode = Schema.decodeUnknownOption(EmailAddress)
 
-describe("an address is stored in its delivered form", () => {
+describe("an email address is stored in its delivered form", () => {
   test.each([
     ["Ann@Example.com", "ann@example.com"],
     ["  ann@example.com\n", "ann@example.com"],
@@ -24,7 +24,7 @@ describe("an address is stored in its delivered form", () => {
   })
 })
 
-describe("text that no mail server accepts is refused", () => {
+describe("an email address that no mail server accepts is refused", () => {
   test.each([
     "",
     "ann",
@@ -77,12 +77,12 @@ describe("text that no mail server accepts is refused", () => {
   })
 })
 
-test("an address is looked up in the form of earlier releases and in today's form", () => {
+test("an email address is looked up in the form of earlier releases and in today's form", () => {
   expect(addressForms(" Bob@B\u00fccher.example")).toEqual(["bob@b\u00fccher.example", "bob@xn--bcher-kva.example"])
   expect(addressForms("an\u200bn@example.com")).toEqual(["an\u200bn@example.com", "an\u200bn@example.com"])
 })
 
-test("a domain of a rule has the form of stored addresses", () => {
+test("a rule's email domain has the form of stored addresses", () => {
   const is = Schema.is(EmailDomain)
   expect(["example.com", "mail.example.com", "xn--bcher-kva.example"].map((text) => is(text))).toEqual([
     true,

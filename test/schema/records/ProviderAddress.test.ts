@@ -27,7 +27,7 @@ test.each([
   expect(connection.provider).toBe(normal)
 })
 
-test("different spellings of a stored address are normalised to the same one", () => {
+test("different spellings of a stored provider address are normalised to the same one", () => {
   const database = new Database(":memory:")
   database.run("CREATE TABLE connections (provider TEXT NOT NULL)")
   const written = [

@@ -6,12 +6,12 @@ import { periodOfKind, retention, retentionTable } from "../../../schema/records
 
 const root = join(import.meta.dir, "../../..")
 
-test("the operations page contains the table", () => {
+test("the operations page contains the retention table", () => {
   const page = readFileSync(join(root, "docs/operations.md"), "utf8")
   expect(/<!-- retention -->\n([\s\S]*?)\n<!-- \/retention -->/.exec(page)?.[1]).toBe(retentionTable())
 })
 
-test("every period is used, and none is repeated in the code that removes records", () => {
+test("every retention period is used, and none is repeated in the code that removes records", () => {
   const files = ["actors", "runner"].flatMap((room) =>
     readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".ts"))
@@ -25,7 +25,7 @@ test("every period is used, and none is repeated in the code that removes record
   expect(days.map(({ path }) => path)).toEqual([])
 })
 
-test("the periods match the specification's rulings", () => {
+test("the retention periods match the specification's rulings", () => {
   expect(Duration.toHours(retention.plan.after)).toBe(7 * 24)
   expect(Duration.toHours(retention.session.after)).toBe(30 * 24)
   expect(Duration.toMinutes(retention.setupLink.after)).toBe(30)

@@ -28,8 +28,8 @@ const byHand: Readonly<Record<RunStatus, string>> = {
   expired: ""
 }
 
-describe("the transitions of a Run", () => {
-  test("match the table", () => {
+describe("Run transitions", () => {
+  test("a Run's transitions match the table", () => {
     for (const status of statuses) {
       expect(Object.keys(runTransitions[status]).toSorted()).toEqual(
         byHand[status].split(" ").filter(Boolean).toSorted()
@@ -37,7 +37,7 @@ describe("the transitions of a Run", () => {
     }
   })
 
-  test("reach every status from `queued`", () => {
+  test("a Run's transitions reach every status from `queued`", () => {
     const reached = new Set<RunStatus>(["queued"])
     for (const from of reached) {
       for (const to of statuses) if (runTransitions[from][to] !== undefined) reached.add(to)
@@ -45,7 +45,7 @@ describe("the transitions of a Run", () => {
     expect([...reached].toSorted()).toEqual([...statuses].toSorted())
   })
 
-  test("end in a final status, except for a plan that was approved and never used", () => {
+  test("a Run's transitions end in a final status, except for an approved plan that was never used", () => {
     const leaving = standings.filter(
       (run) => isFinalStatus(run.status) && statuses.some((to) => transitionEvent(run, to) !== undefined)
     )
@@ -61,7 +61,7 @@ describe("the transitions of a Run", () => {
     }
   })
 
-  test("are reported by the event named after their target status", () => {
+  test("a Run's transitions are reported by the event named after their target status", () => {
     for (const run of standings) {
       for (const to of statuses) {
         const event = transitionEvent(run, to)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { isInvisible, visibleText } from "../../../schema/records/VisibleText.ts"
 
-describe("text from other people", () => {
+describe("Untrusted text", () => {
   test.each([
     ["\u202eevil\u202c", "U+202EevilU+202C"],
     ["a\u2066b\u2069", "aU+2066bU+2069"],

@@ -106,7 +106,7 @@ test.each([
   expect(forbiddenMaterial(btoa(`id is ${id}`))).toBe("host_authority_material")
 })
 
-test("finds each of several, up to the limit", () => {
+test("the secret scan finds each of several credentials, up to the limit", () => {
   const texts = Array.from({ length: 500 }, (_, index) => (index % 100 === 7 ? "token=abcdef" : "plain text"))
   expect([...findForbiddenTexts(texts, 10).keys()]).toEqual([7, 107, 207, 307, 407])
   expect([...findForbiddenTexts(texts, 2).keys()]).toEqual([7, 107])

@@ -4,7 +4,7 @@ import { vocabulary } from "../../../../src/dashboard/words/Vocabulary.ts"
 export type Language = "en" | "ja"
 
 export interface OpenedDialog {
-  /** The file below `src/dashboard` that renders the dialog. */
+  /** The file in `src/dashboard` that renders the dialog. */
   readonly source: string
   readonly path: string
   readonly ready: string

@@ -31,7 +31,7 @@ const rule: ApprovalRule = {
 
 export const approvalRules: ReadonlyArray<ApprovalRule> = [rule]
 
-/** No rule applies to the demo's Runs, and teams add nothing: what callers may do depends only on their role in the Workspace. */
+/** No rule applies to the demo's Runs, and teams add nothing, so callers' rights depend only on their role in the Workspace. */
 export const unruled = (run: Run): RunApprovals => ({
   runId: run.id,
   state: run.approvedAt === undefined ? "waiting" : "approved",

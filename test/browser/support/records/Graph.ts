@@ -14,7 +14,7 @@ const links = [
   ["6", "2"]
 ]
 
-/** As returned by the server: the Capsules, what flows between them, and each one's Source. */
+/** As returned by the server: the Capsules, the values that flow between them, and each Capsule's Source. */
 export const graph: Graph = {
   nodes: [
     ...(source === undefined

@@ -14,7 +14,7 @@ const behind = [
   ...Array.from({ length: 13 }, (_, index) => about(100 + index, `worker-${index + 1}`, "staging"))
 ]
 
-/** Worst first, as returned by the API. */
+/** Most serious first, as returned by the API. */
 export const needs: ReadonlyArray<Need> = [
   {
     key: "cap_0000000000000003",

@@ -1,6 +1,6 @@
 const start = Date.parse("2026-11-20T09:00:00.000Z")
 
-/** A time this many minutes ago. */
+/** The time this many minutes ago. */
 export const ago = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString()
 
 /** A copy of a record without some of its fields. */

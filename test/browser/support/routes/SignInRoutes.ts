@@ -18,7 +18,7 @@ const grants = [
   }
 ]
 
-/** Anything that can open the account or act on its behalf, besides passwords and passkeys; nothing for other paths. */
+/** Routes that open the account or act for its owner, besides passwords and passkeys; nothing for other paths. */
 const recoveryCodes = Array.from({ length: 10 }, (_, n) => `aaaa-bbbb-cccc-ddd${(n % 6) + 2}`)
 
 const secondFactor = (world: World, method: string): Answer => {
