@@ -17,10 +17,11 @@ const wellKnownPorts = 1024
  */
 export const originProblem = (address: ServerAddress, policy: OriginPolicy): string | undefined => {
   if (policy.allowOrigins.includes(address.origin)) return undefined
-  if (address.scheme !== "https") return "must start with https://. An operator can allow one http origin by name."
+  if (address.scheme !== "https")
+    return "must start with https://. An operator can allow one http origin by name, with SVC_GIT_ALLOW_ORIGINS."
   const literal = hostAddress(address.hostname)
   if (literal !== undefined && !isPublicAddress(literal))
-    return "has a host that is not a public address. An operator can allow its origin by name."
+    return "has a host that is not a public address. An operator can allow its origin by name, with SVC_GIT_ALLOW_ORIGINS."
   if (address.port !== "" && Number(address.port) < wellKnownPorts) return "names a port below 1024 other than 443."
   return undefined
 }

@@ -22,10 +22,14 @@ const lookUp = Effect.fnUntraced(function* (hostname: string, whose: string) {
     .pipe(Effect.mapError(() => new GitUnreachable({ message: `The host ${hostname} ${whose} could not be found.` })))
 })
 
-/** Resolves a host once and refuses it if any of its addresses is not public, unless the operator allows the origin. */
+/**
+ * Resolves a host once and refuses it if any of its addresses is not public, unless the operator allows the origin, with
+ * `setting` if the refusal can name it.
+ */
 export const pinnedAddresses = Effect.fn("pinnedAddresses")(function* (
   { hostname, origin }: URL,
-  whose: string
+  whose: string,
+  setting?: string
 ): Effect.fn.Return<GitEndpoint["addresses"], GitAddressRefused | GitUnreachable, GitPolicy> {
   const policy = yield* GitPolicy
   const [first, ...rest] = yield* lookUp(hostname, whose)
@@ -35,7 +39,7 @@ export const pinnedAddresses = Effect.fn("pinnedAddresses")(function* (
   if (!policy.allowOrigins.includes(origin) && !addresses.every(isPublicAddress))
     return yield* new GitAddressRefused({
       host: hostname,
-      message: `The host ${hostname} ${whose} has an address that is not public. An operator can allow its origin by name.`
+      message: `The host ${hostname} ${whose} has an address that is not public. An operator can allow its origin by name${setting === undefined ? "" : `, with ${setting}`}.`
     })
   return addresses
 })
@@ -44,5 +48,5 @@ export const pinnedAddresses = Effect.fn("pinnedAddresses")(function* (
 export const pinEndpoint = Effect.fn("pinEndpoint")(function* (
   url: GitAddress
 ): Effect.fn.Return<GitEndpoint, GitAddressRefused | GitUnreachable, GitPolicy> {
-  return { url, addresses: yield* pinnedAddresses(new URL(url), "of the Git URL") }
+  return { url, addresses: yield* pinnedAddresses(new URL(url), "of the Git URL", "SVC_GIT_ALLOW_ORIGINS") }
 })

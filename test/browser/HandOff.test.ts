@@ -54,6 +54,7 @@ describe("External installs", () => {
     await page.getByRole("button", { name: "Read the repository" }).click()
     await page.getByLabel("Domain").fill("notes.example.com")
     await page.getByLabel("Session key").fill("s3cret")
+    await page.getByLabel("Connection for aws").selectOption({ label: "AWS production" })
     await page.getByLabel("I have read these commands; run them").check()
     await page.getByRole("button", { name: "Make the plan" }).click()
     await page.getByText("After a successful apply you can go on to notes at").waitFor()

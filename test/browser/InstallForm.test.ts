@@ -109,3 +109,127 @@ describe("Install inputs", () => {
     })
   }
 })
+
+const read = `/install?git=${encodeURIComponent(open)}&ref=main&path=modules%2Fservice`
+const variable = (name: string, line: number, required: boolean) => ({
+  name,
+  type: "string" as const,
+  required,
+  hasDefault: !required,
+  sensitive: false,
+  ephemeral: false,
+  declaredAt: { path: "variables.tf", line }
+})
+
+/** A module that needs a provider which svc knows nothing about. */
+const foreignProvider = () => {
+  const world = newWorld()
+  world.presentation = undefined
+  world.connections = []
+  world.report = {
+    ...world.report,
+    status: "ready",
+    findings: [],
+    manifest: { status: "absent", diagnostics: [] },
+    variables: [variable("zone", 1, false), variable("alias", 5, true), variable("bucket", 9, true)],
+    rootProviderRequirements: [
+      { provider: "example.test/acme/demo", moduleLocalName: "demo" },
+      { provider: "hashicorp/random", moduleLocalName: "random" }
+    ]
+  }
+  return world
+}
+
+describe("an install with a provider that is not known", () => {
+  for (const look of [lightEnglish, darkJapanese, phone]) {
+    const { language } = look
+    const words = installWords[language]
+    test(`asks for a connection, and takes "needs none" with one click (${language}, ${look.width ?? 1360} px)`, async () => {
+      const { page, api, faults, go } = await suite.visit(look, foreignProvider())
+      await go(read, "input[type=url]")
+      await page.getByRole("button", { name: words.read }).click()
+      const select = page.getByLabel(words.connectionFor("demo"))
+      await select.waitFor()
+      expect(await select.locator("option").allTextContents()).toEqual([words.connectionChoose])
+      expect(await page.getByLabel(words.connectionFor("random")).locator("option").allTextContents()).toEqual([
+        words.connectionNone
+      ])
+      await page.getByLabel("alias").fill("a")
+      await page.getByLabel("bucket").fill("b")
+      await page.getByLabel(words.buildAllow).check()
+      await page.getByRole("button", { name: words.makePlan }).click()
+      expect(api.changes.filter(({ path }) => path.endsWith("/install-plans"))).toEqual([])
+      await page.getByText(words.connectionMissing).waitFor()
+      expect(await select.evaluate((element) => element === document.activeElement)).toBe(true)
+      expect(await barriers(page)).toEqual([])
+      await page.getByRole("button", { name: words.connectionFree }).click()
+      await page.getByRole("option", { name: words.connectionFreeName("demo") }).waitFor({ state: "attached" })
+      expect(api.changes.at(-1)?.body).toMatchObject({ provider: "example.test/acme/demo", authMode: "none" })
+      await page.getByRole("button", { name: words.makePlan }).click()
+      await page.getByRole("heading", { level: 1 }).waitFor()
+      await page.waitForURL(/\/runs\/run_/)
+      expect(faults).toEqual([])
+    })
+
+    test(`lists what is missing with links to the fields, required ones first (${language}, ${look.width ?? 1360} px)`, async () => {
+      const { page, go } = await suite.visit(look, foreignProvider())
+      await go(read, "input[type=url]")
+      await page.getByRole("button", { name: words.read }).click()
+      await page.getByLabel("alias").waitFor()
+      expect(
+        await page
+          .locator(".form .form .input-mono, .form input[name]")
+          .evaluateAll((all) => all.map((each) => each.getAttribute("name")))
+      ).toEqual(["alias", "bucket", "zone"])
+      // The name comes from the module, the rest of a finished step is folded.
+      expect(await page.getByLabel(words.name, { exact: true }).inputValue()).toBe("service")
+      expect(await page.locator("input[type=url]").isVisible()).toBe(false)
+      await page.getByLabel(words.name, { exact: true }).fill("")
+      await page.getByRole("button", { name: words.makePlan }).click()
+      const summary = page.getByRole("alert").filter({ hasText: words.fixThese })
+      await summary.waitFor()
+      expect(
+        await page.getByLabel(words.name, { exact: true }).evaluate((element) => element === document.activeElement)
+      ).toBe(true)
+      expect(await summary.getByRole("link").allTextContents()).toEqual([
+        words.name,
+        "alias",
+        "bucket",
+        words.connectionFor("demo"),
+        words.buildAllow
+      ])
+      await summary.getByRole("link", { name: "bucket" }).click()
+      expect(await page.getByLabel("bucket").evaluate((element) => element === document.activeElement)).toBe(true)
+      expect(await barriers(page)).toEqual([])
+      await page.getByRole("button", { name: `${words.change}: ${words.steps.source}` }).click()
+      await page.locator("input[type=url]").waitFor()
+    })
+  }
+
+  test("keeps what was sent on the page until the plan opens", async () => {
+    const { page, go } = await suite.visit(lightEnglish, foreignProvider())
+    await go(read, "input[type=url]")
+    await page.getByRole("button", { name: installWords.en.read }).click()
+    await page.getByLabel("alias").fill("a")
+    await page.getByLabel("bucket").fill("b")
+    await page.getByRole("button", { name: installWords.en.connectionFree }).click()
+    await page.getByRole("option", { name: installWords.en.connectionFreeName("demo") }).waitFor({ state: "attached" })
+    await page.getByLabel(installWords.en.buildAllow).check()
+    await page.evaluate(() => {
+      const seen: Array<string> = []
+      Reflect.set(globalThis, "__addresses", seen)
+      new MutationObserver(() => {
+        const address = document.querySelector("input[type=url]")
+        if (address instanceof HTMLInputElement) seen.push(address.value)
+      }).observe(document, { childList: true, subtree: true, attributes: true })
+    })
+    await page.getByRole("button", { name: installWords.en.makePlan }).click()
+    await page.waitForURL(/\/runs\/run_/)
+    await page.getByRole("heading", { level: 1, name: /^Plan/ }).waitFor()
+    const seen = await page.evaluate((): unknown => Reflect.get(globalThis, "__addresses"))
+    expect(new Set(Array.isArray(seen) ? seen : [])).toEqual(new Set([open]))
+    expect(
+      await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("svc.install")))
+    ).toEqual([])
+  })
+})

@@ -19,6 +19,7 @@ describe("Install drafts", () => {
         path: ".",
         authConnectionId: "",
         name: "",
+        proposedName: "",
         environment: "production",
         answers: {},
         bindings: {}

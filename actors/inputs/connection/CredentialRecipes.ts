@@ -128,19 +128,6 @@ export const credentialRecipes: ReadonlyArray<CredentialRecipe> = [
   }
 ]
 
-/** Providers that contact no service outside the run, so they need no Connection. */
-export const credentialFreeProviders: ReadonlySet<string> = new Set([
-  "hashicorp/archive",
-  "hashicorp/cloudinit",
-  "hashicorp/external",
-  "hashicorp/http",
-  "hashicorp/local",
-  "hashicorp/null",
-  "hashicorp/random",
-  "hashicorp/time",
-  "hashicorp/tls"
-])
-
 /** The provider arguments that correspond to environment variables, for recipes that define them. */
 export const argumentNames = (recipeId: string): Readonly<Record<string, string>> => {
   const recipe = credentialRecipes.find((candidate) => candidate.id === recipeId)

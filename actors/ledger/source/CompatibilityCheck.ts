@@ -165,6 +165,7 @@ export class CompatibilityCheck extends Context.Service<
               sensitive: variable.sensitive,
               ephemeral: variable.ephemeral,
               nullable: variable.nullable,
+              declaredAt: variable.location,
               ...shownDeclaration(variable, false)
             })),
             outputs: scan.outputs.map((output) => ({

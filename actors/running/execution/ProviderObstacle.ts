@@ -3,7 +3,7 @@ import { normaliseProviderAddress } from "../../../schema/records/NormaliseProvi
 import type { ProviderRequirement, ProviderResolution } from "../../../schema/records/Provider.ts"
 import type { ConnectionRow } from "../../inputs/connection/ConnectionRow.ts"
 import { effectiveStatus, isUsable, statusRemedy } from "../../inputs/connection/ConnectionStore.ts"
-import { credentialFreeProviders } from "../../inputs/connection/CredentialRecipes.ts"
+import { credentialFreeProviders } from "../../../schema/records/CredentialFreeProviders.ts"
 
 /** The reason why a provider requirement is not met. */
 export interface ProviderObstacle {

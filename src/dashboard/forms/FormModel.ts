@@ -105,6 +105,10 @@ export const changeableVariables = ({
   return variables.filter(({ name }) => inputs.get(name)?.origin !== "generic")
 }
 
+/** The order in the module's files. A report of an earlier release has no places, and keeps its order. */
+const byPlace = ({ declaredAt: a }: ReportVariable, { declaredAt: b }: ReportVariable): number =>
+  a === undefined || b === undefined ? 0 : a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1
+
 /** Number of questions that fit on a screen; optional questions without a label are folded only above this number. */
 const fitsOneLook = 6
 
@@ -125,6 +129,7 @@ export const formModel = (
   const isLabelled = (name: string): boolean => bilingual(inputs.get(name)?.label) !== undefined
   const found = variables
     .filter(({ name }) => originOf(name) === "user")
+    .sort(byPlace)
     .map((variable) => fieldOf(variable, inputs.get(variable.name)))
     .sort((a, b) => rank(a.name) - rank(b.name) || Number(b.required) - Number(a.required))
   const foldsUnlabelled = found.length > fitsOneLook || found.some(({ name }) => isLabelled(name))

@@ -249,6 +249,7 @@ export const decisions: ReadonlyArray<DecisionRow> = [
     ready: "input[type=url]",
     reach: async (page, to) => {
       await page.getByRole("button", { name: installWords[to].read, exact: true }).click()
+      await page.getByLabel(installWords[to].connectionFor("aws")).selectOption({ label: "AWS production" })
       await page.getByLabel(installWords[to].buildAllow).check()
       await page.getByLabel(to === "en" ? "Domain" : "ドメイン").fill("shop.example.com")
       await page.getByLabel(to === "en" ? "Session key" : "セッションキー").fill("s3cret")

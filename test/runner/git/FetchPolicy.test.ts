@@ -96,3 +96,8 @@ describe("GitAddress", () => {
       expect(message(text)).not.toContain("hunter2")
   })
 })
+
+test("the refusal of an http address names the setting with which an operator allows it", () => {
+  const refused = fetchableAddress("http://git.internal:3000/team/repository.git", { allowOrigins: [] })
+  expect(Result.isFailure(refused) ? refused.failure.message : "").toContain("SVC_GIT_ALLOW_ORIGINS")
+})

@@ -13,6 +13,8 @@ export interface InstallDraft {
   readonly path: string
   readonly authConnectionId: string
   readonly name: string
+  /** The name that this page proposed, which a later choice may replace. */
+  readonly proposedName: string
   readonly environment: string
   readonly sourceId?: string | undefined
   readonly syncRunId?: string | undefined
@@ -32,6 +34,7 @@ const fresh = (link: InstallLink): InstallDraft => ({
   path: link.sourcePath ?? ".",
   authConnectionId: "",
   name: (link.name ?? "").slice(0, 80),
+  proposedName: "",
   environment: "production",
   answers: {},
   bindings: {}
@@ -68,6 +71,7 @@ export const restoreDraft = (kept: string | null, link: InstallLink): InstallDra
           "path",
           "authConnectionId",
           "name",
+          "proposedName",
           "environment",
           "sourceId",
           "syncRunId",
@@ -101,7 +105,8 @@ const keep = (key: string, draft: InstallDraft | undefined): void => {
 export interface DraftState {
   readonly draft: InstallDraft
   readonly change: (next: Partial<InstallDraft>) => void
-  readonly clear: () => void
+  /** Forgets the stored draft. The page keeps showing what was sent until the next page replaces it. */
+  readonly forget: () => void
 }
 
 export const useInstallDraft = (link: InstallLink, workspaceId: string): DraftState => {
@@ -115,9 +120,6 @@ export const useInstallDraft = (link: InstallLink, workspaceId: string): DraftSt
         keep(key, changed)
         return changed
       }),
-    clear: () => {
-      keep(key, undefined)
-      setDraft(fresh(link))
-    }
+    forget: () => keep(key, undefined)
   }
 }

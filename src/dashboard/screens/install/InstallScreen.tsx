@@ -1,7 +1,7 @@
 import "../../app/Kit.ts"
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useRouterState } from "@tanstack/react-router"
-import { lazy, Suspense, useMemo, useState, type ReactNode } from "react"
+import { lazy, Suspense, useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react"
 import { installConfigQuery, reportQuery } from "../../api/Queries.ts"
 import { whenReachable } from "../../api/Reachability.ts"
 import type { CompatibilityReport, SourceSnapshot } from "../../api/Types.ts"
@@ -12,16 +12,18 @@ import { VariableForm } from "../../forms/VariableForm.tsx"
 import { Button, LinkButton } from "../../ui/Button.tsx"
 import { Empty, Notice, Skeleton } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
+import { CommitLine } from "../../ui/Commit.tsx"
 import { Page } from "../../ui/Layout.tsx"
-import { useWords } from "../../words/Words.ts"
-import { ConnectionsStep } from "./ConnectionsStep.tsx"
+import { repositoryName } from "../../words/Format.ts"
+import { useBilingual, useWords } from "../../words/Words.ts"
+import { ConnectionsStep, requirementKey, requirementName, unboundRequirements } from "./ConnectionsStep.tsx"
 import { useInstallDraft } from "./Draft.ts"
 import { dependenciesOf, FromCapsules, type Taken } from "./FromCapsules.tsx"
 import { type InstallLink, readInstallLink } from "./InstallLink.ts"
 import { ModuleStep } from "./ModuleStep.tsx"
 import { ReadFailure } from "./ReadFailure.tsx"
 import { useSnapshot } from "./ReadSource.ts"
-import { ReviewStep } from "./ReviewStep.tsx"
+import { buildField, ReviewStep } from "./ReviewStep.tsx"
 import { SourceStep } from "./SourceStep.tsx"
 import { TakeOver, type TakenState } from "./TakeOver.tsx"
 import { installWords } from "./Words.ts"
@@ -31,20 +33,81 @@ interface StepProps {
   readonly number: number
   readonly title: string
   readonly state: "done" | "open" | "later"
+  /** What was chosen in a finished step, which is folded to it. Another result folds the step again. */
+  readonly result?: { readonly id: string; readonly shown: ReactNode } | undefined
   readonly children?: ReactNode
 }
 
-const Step = ({ number, title, state, children }: StepProps) => (
-  <section className={`install-step install-${state}`} aria-current={state === "open" ? "step" : undefined}>
-    <header>
-      <span className="install-number" aria-hidden="true">
-        {state === "done" ? <Icon name="check" /> : number}
-      </span>
-      <h2>{title}</h2>
-    </header>
-    {children === undefined || children === null ? null : <div className="install-body">{children}</div>}
-  </section>
-)
+const Step = ({ number, title, state, result, children }: StepProps) => {
+  const words = useWords(installWords)
+  const body = useId()
+  const [opened, setOpened] = useState<string | undefined>(undefined)
+  const isFolded = state === "done" && result !== undefined && opened !== result.id
+  return (
+    <section className={`install-step install-${state}`} aria-current={state === "open" ? "step" : undefined}>
+      <header>
+        <span className="install-number" aria-hidden="true">
+          {state === "done" ? <Icon name="check" /> : number}
+        </span>
+        <h2>{title}</h2>
+        {state === "done" && result !== undefined ? (
+          <>
+            <span className="install-result">{result.shown}</span>
+            <Button
+              small
+              aria-expanded={!isFolded}
+              aria-controls={body}
+              aria-label={`${isFolded ? words.change : words.keep}: ${title}`}
+              onClick={() => setOpened(isFolded ? result.id : undefined)}
+            >
+              {isFolded ? words.change : words.keep}
+            </Button>
+          </>
+        ) : null}
+      </header>
+      {children === undefined || children === null ? null : (
+        <div className="install-body" id={body} hidden={isFolded}>
+          {children}
+        </div>
+      )}
+    </section>
+  )
+}
+
+interface ProblemAt {
+  /** The `name` of the control. */
+  readonly name: string
+  readonly label: string
+}
+
+const controlOf = (name: string): HTMLElement | undefined => {
+  const found = document.getElementsByName(name)[0]
+  return found instanceof HTMLElement ? found : undefined
+}
+
+/** What prevents the plan, each with the way to its field. */
+const Problems = ({ problems }: { readonly problems: ReadonlyArray<ProblemAt> }) => {
+  const words = useWords(installWords)
+  return (
+    <Notice tone="bad" title={words.fixThese}>
+      <ul className="plain-list">
+        {problems.map(({ label, name }) => (
+          <li key={name}>
+            <a
+              href={`#${encodeURIComponent(name)}`}
+              onClick={(event) => {
+                event.preventDefault()
+                controlOf(name)?.focus()
+              }}
+            >
+              {label}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  )
+}
 
 // Loaded separately, since it contains the rules for the document.
 const SourceOptionsChooser = lazy(
@@ -69,7 +132,7 @@ const Configured = ({
   readonly report: CompatibilityReport
 }) => {
   const words = useWords(installWords)
-  const { draft, change, clear } = state
+  const { draft, change, forget } = state
   const config = useQuery({
     ...installConfigQuery(report.installConfigId ?? ""),
     enabled: report.installConfigId !== undefined
@@ -86,11 +149,32 @@ const Configured = ({
   }, [report, config, taken])
   const fields = useMemo(() => fieldsOf(model), [model])
   const [secrets, setSecrets] = useState<Draft>({})
-  const [tried, setTried] = useState(false)
+  // Each attempt to make the plan moves the focus to the first field that prevents it.
+  const [attempts, setAttempts] = useState(0)
+  const tried = attempts > 0
+  const [buildRead, setBuildRead] = useState(false)
+  const say = useBilingual()
   const typed = { ...draft.answers, ...secrets }
   const answers = answersOf(fields, typed)
-  const nameProblem = tried && draft.name.trim() === ""
-  const ready = answers.problems.size === 0 && draft.name.trim() !== "" && draft.environment.trim() !== ""
+  const problems: ReadonlyArray<ProblemAt> = [
+    ...(draft.name.trim() === "" ? [{ name: "capsule-name", label: words.name }] : []),
+    ...(draft.environment.trim() === "" ? [{ name: "capsule-environment", label: words.environment }] : []),
+    ...fields.filter(({ name }) => answers.problems.has(name)).map(({ label, name }) => ({ name, label: say(label) })),
+    ...unboundRequirements(report.rootProviderRequirements, draft.bindings).map((requirement) => ({
+      name: `connection ${requirementKey(requirement)}`,
+      label: words.connectionFor(requirementName(requirement))
+    })),
+    ...(config?.sourceBuild === undefined || buildRead ? [] : [{ name: buildField, label: words.buildAllow }])
+  ]
+  const ready = problems.length === 0
+  const [first] = problems
+  const firstProblem = useRef(first?.name)
+  useEffect(() => {
+    firstProblem.current = first?.name
+  })
+  useEffect(() => {
+    if (attempts > 0 && firstProblem.current !== undefined) controlOf(firstProblem.current)?.focus()
+  }, [attempts])
   const onChange = (name: string, value: string) => {
     const next = { ...typed, [name]: value }
     const kept = keepable(fields, next)
@@ -104,14 +188,17 @@ const Configured = ({
           <TextField
             label={words.name}
             helper={words.nameHelp}
+            name="capsule-name"
             required
             maxLength={80}
-            error={nameProblem ? " " : undefined}
+            error={tried && draft.name.trim() === "" ? words.nameMissing : undefined}
             value={draft.name}
             onChange={(event) => change({ name: event.target.value })}
           />
           <TextField
             label={words.environment}
+            name="capsule-environment"
+            error={tried && draft.environment.trim() === "" ? words.environmentMissing : undefined}
             required
             maxLength={40}
             value={draft.environment}
@@ -128,11 +215,12 @@ const Configured = ({
         <ConnectionsStep
           requirements={report.rootProviderRequirements}
           bindings={draft.bindings}
+          isTried={tried}
           onChange={(bindings) => change({ bindings })}
         />
       </Step>
       <Step number={5} title={words.steps.review} state="open">
-        {tried && !ready ? <Notice tone="bad">{words.fixFirst}</Notice> : null}
+        {tried && !ready ? <Problems problems={problems} /> : null}
         <ReviewStep
           draft={draft}
           snapshot={snapshot}
@@ -141,11 +229,13 @@ const Configured = ({
           values={answers.values}
           dependencies={dependenciesOf(taken)}
           taken={takenState}
+          buildRead={buildRead}
+          onBuildRead={setBuildRead}
           ready={ready}
-          onTried={() => setTried(true)}
+          onTried={() => setAttempts((count) => count + 1)}
           onDone={({ capsuleId }) => {
             if (handOff !== undefined && capsuleId !== undefined) rememberHandOff(capsuleId, handOff)
-            clear()
+            forget()
           }}
         />
       </Step>
@@ -171,11 +261,44 @@ const Flow = ({ link }: FlowProps) => {
           </p>
         </Notice>
       )}
-      <Step number={1} title={words.steps.source} state={snapshot === undefined ? "open" : "done"}>
+      <Step
+        number={1}
+        title={words.steps.source}
+        state={snapshot === undefined ? "open" : "done"}
+        result={
+          snapshot === undefined || !usable
+            ? undefined
+            : {
+                id: snapshot.id,
+                shown: (
+                  <>
+                    {repositoryName(snapshot.url)} <code>{snapshot.ref}</code>{" "}
+                    <CommitLine id={snapshot.resolvedCommit} description={snapshot.commitDescription} />
+                  </>
+                )
+              }
+        }
+      >
         <SourceStep draft={draft} change={change} reading={reading} />
         <ReadFailure run={run} />
       </Step>
-      <Step number={2} title={words.steps.module} state={snapshot === undefined ? "later" : usable ? "done" : "open"}>
+      <Step
+        number={2}
+        title={words.steps.module}
+        state={snapshot === undefined ? "later" : usable ? "done" : "open"}
+        result={
+          report?.status === "ready" && report.manifest.status !== "rejected"
+            ? {
+                id: report.id,
+                shown: (
+                  <>
+                    <code>{report.modulePath}</code> {words.report.ready}
+                  </>
+                )
+              }
+            : undefined
+        }
+      >
         {snapshot === undefined ? null : (
           <ModuleStep key={snapshot.id} draft={draft} change={change} snapshot={snapshot} wanted={link.modulePath} />
         )}
@@ -193,11 +316,25 @@ const Flow = ({ link }: FlowProps) => {
   )
 }
 
+interface Place {
+  readonly pathname: string
+  readonly searchStr: string
+}
+
+/** The search of this page, also while the next page is loading: its search would be another, empty form. */
+const searchHere = ({
+  location,
+  resolvedLocation
+}: {
+  readonly location: Place
+  readonly resolvedLocation?: Place | undefined
+}): string => (/^\/(?:new|install)$/.test(location.pathname) ? location : (resolvedLocation ?? location)).searchStr
+
 export const InstallScreen = () => {
   const words = useWords(installWords)
   const workspace = useOptionalWorkspace()
   const navigate = useNavigate()
-  const search = useRouterState({ select: (router) => router.location.searchStr })
+  const search = useRouterState({ select: searchHere })
   const reading = useMemo(() => readInstallLink(search, window.location.origin), [search])
   if (workspace === undefined) {
     return <Empty whole icon="people" title={words.noWorkspace} action={<LinkButton to="/">OK</LinkButton>} />

@@ -146,11 +146,9 @@ export const ModuleStep = ({ draft, change, snapshot, wanted }: ModuleStepProps)
   const only = found?.length === 1 ? found[0]?.path : undefined
   const auto = wanted !== undefined && found?.some(({ path }) => path === wanted) === true ? wanted : only
   const choose = (path: string) => {
-    change({
-      modulePath: path,
-      reportId: undefined,
-      ...(draft.name === "" ? { name: suggestedName(snapshot.url, path) } : {})
-    })
+    const proposedName = suggestedName(snapshot.url, path)
+    const isOwn = draft.name !== "" && draft.name !== draft.proposedName
+    change({ modulePath: path, reportId: undefined, ...(isOwn ? {} : { name: proposedName, proposedName }) })
     check.mutate(path)
   }
   useEffect(() => {

@@ -26,6 +26,9 @@ import { installWords } from "./Words.ts"
 import { CommitLine } from "../../ui/Commit.tsx"
 import { useDecision } from "../../ui/Decision.ts"
 
+/** The name of the field that allows a source build. */
+export const buildField = "build-read"
+
 interface ReviewStepProps {
   readonly draft: InstallDraft
   readonly snapshot: SourceSnapshot
@@ -34,6 +37,8 @@ interface ReviewStepProps {
   readonly values: Readonly<Record<string, Schema.Json>>
   readonly dependencies: ReadonlyArray<NewDependency>
   readonly taken: TakenState | undefined
+  readonly buildRead: boolean
+  readonly onBuildRead: (read: boolean) => void
   readonly ready: boolean
   readonly onTried: () => void
   readonly onDone: (made: InstallPlan) => void
@@ -47,6 +52,8 @@ export const ReviewStep = ({
   values,
   dependencies,
   taken,
+  buildRead,
+  onBuildRead,
   ready,
   onTried,
   onDone
@@ -58,7 +65,6 @@ export const ReviewStep = ({
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const [phase, setPhase] = useState<InstallPlan["phase"] | undefined>(undefined)
-  const [buildRead, setBuildRead] = useState(false)
   const build = config?.sourceBuild
   const bindings = report.rootProviderRequirements.flatMap((requirement) => {
     const connectionId = draft.bindings[requirementKey(requirement)]
@@ -122,7 +128,6 @@ export const ReviewStep = ({
   })
   const isImport = taken?.upload.importedFrom !== undefined
   const failed = plan.data?.phase === "failed" ? plan.data : undefined
-  const allowed = build === undefined || buildRead
   return (
     <div className="stack">
       <Facts
@@ -165,8 +170,9 @@ export const ReviewStep = ({
           <BuildDisclosure build={build} />
           <CheckField
             label={words.buildAllow}
+            name={buildField}
             checked={buildRead}
-            onChange={(event) => setBuildRead(event.target.checked)}
+            onChange={(event) => onBuildRead(event.target.checked)}
           />
         </div>
       )}
@@ -186,7 +192,6 @@ export const ReviewStep = ({
           tone="primary"
           icon="run"
           busy={plan.isPending}
-          disabled={!allowed}
           onClick={() => {
             onTried()
             if (ready) plan.mutate()
