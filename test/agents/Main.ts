@@ -1,5 +1,5 @@
 // `npm run test:agents [-- --short [--share K]] [-- --only TEXT]`: a real server, real agents and the real tool, with every fault
-// injected between them. After each fault, the provider's own count, the states and every captured byte show whether a promise
+// injected between them. After each fault, the provider's own count, the states and every captured byte show whether a guarantee
 // was broken. Exits with 1 if one was.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Duration, Effect, FileSystem, Option, Runtime, Schema } from "effect"

@@ -6,9 +6,9 @@ import type { AgentProtocol } from "../../schema/agent/AgentProtocol.ts"
  * The occasion on which a message is sent.
  *
  * - `begin`: an agent enrols and starts its session
- * - `plan`, `apply`, `drift`: for a Capsule with a source build
- * - `handIn`: its Capsule was released while the agent was working
- * - `decline`: an offer that its server has not signed
+ * - `plan`, `apply`, `drift`: the agent executes this Run for a Capsule with a source build
+ * - `handIn`: the Capsule was released while the agent was working
+ * - `decline`: the agent receives an offer that its server has not signed
  */
 export type Occasion = "begin" | "plan" | "apply" | "drift" | "handIn" | "decline"
 
@@ -16,7 +16,7 @@ type Message = RpcGroup.Rpcs<typeof AgentProtocol>["_tag"]
 type Fetched = "snapshot" | "build" | "state" | "plan_file"
 export type Said = Message | `GET ${Fetched}` | `PUT ${Exclude<BlobKind, "snapshot">}`
 
-/** Every message and transfer, each with the occasion on which a fault hits it. Omitting a message here is a compile error. */
+/** Every message and transfer, with the occasion on which a fault hits it. Omitting a message here is a compile error. */
 export const occasions: Readonly<Record<Said, Occasion>> = {
   Enrol: "begin",
   Challenge: "begin",
@@ -50,7 +50,7 @@ const carried: ReadonlySet<Said> = new Set([
   "PUT outcome"
 ] satisfies ReadonlyArray<Said>)
 
-/** Returns true if it is sent only if one side is from the previous release. */
+/** Returns true if the message is sent only when one side is from the previous release. */
 export const isOfBefore = (message: Said): boolean => carried.has(message)
 
 const isSaid = (name: string): name is Said => Object.hasOwn(occasions, name)

@@ -5,7 +5,7 @@ import type { Answer, Target } from "./Target.ts"
 /** One attack on a running server. `run` returns the number of attempts, and fails if one of them succeeded. */
 export interface Attack {
   readonly name: string
-  /** `isShort`: with as few attempts as still show a fault. */
+  /** `isShort`: with as few attempts as can still reveal a fault. */
   readonly run: (target: Target, isShort: boolean) => Effect.Effect<number, unknown>
 }
 
@@ -15,7 +15,7 @@ const longestBlock = 250
 const mostMemory = 2
 const often = Schedule.spaced("250 millis")
 const longPatience = 60
-/** The short form only looks at each attack's memory, and waits for it after the last. */
+/** The short form only records each attack's memory, and waits for it to shrink after the last attack. */
 const shortPatience = 1
 
 export interface Idle {
@@ -29,7 +29,7 @@ const p99 = (answers: ReadonlyArray<Answer>) =>
     0.99
   )
 
-/** The server without an attack: what its bystander waits, and the memory that it holds. */
+/** The server without an attack: its bystander's waiting times, and its memory. */
 export const idleOf = Effect.fnUntraced(function* (target: Target, seconds: number) {
   const since = yield* target.now
   yield* Effect.sleep(`${seconds} seconds`)
@@ -38,7 +38,7 @@ export const idleOf = Effect.fnUntraced(function* (target: Target, seconds: numb
   return idle
 })
 
-/** Resident memory as a multiple of the idle size, once it is below the bound or the time is over. */
+/** Resident memory as a multiple of the idle size, once it is below the limit or the time is over. */
 const memoryWithin = Effect.fnUntraced(function* (target: Target, idle: Idle, seconds: number) {
   const memory = Effect.map(target.resident, (resident) => resident / idle.resident)
   yield* Effect.repeat(memory, {
@@ -48,7 +48,7 @@ const memoryWithin = Effect.fnUntraced(function* (target: Target, idle: Idle, se
   return yield* memory
 })
 
-/** Returns true if memory returns below its bound after the last attack; prints the memory. */
+/** Returns true if memory returns below its limit after the last attack; prints the memory. */
 export const memoryReturns = Effect.fnUntraced(function* (target: Target, idle: Idle) {
   const times = yield* memoryWithin(target, idle, longPatience)
   yield* Console.log(
@@ -63,13 +63,13 @@ const row = (cells: ReadonlyArray<string>) =>
 
 export const heading = row(["attack", "attempts", "seconds", "blocked ms", "p99 ratio", "refused", "memory x (after)"])
 
-/** Runs an attack, prints its line of the table, and returns what it broke. */
+/** Runs an attack, prints its line of the table, and returns the limits it exceeded. */
 export const measured = Effect.fnUntraced(function* (target: Target, idle: Idle, attack: Attack, isShort: boolean) {
   yield* target.blocked
   const since = yield* target.now
   const result = yield* Effect.result(attack.run(target, isShort))
   const ended = yield* target.now
-  // A block is counted at the next turn of the thread, and the bystander's last answers are still on their way.
+  // A block is counted at the next turn of the thread, and the bystander's last responses are still on their way.
   yield* Effect.sleep("300 millis")
   const blocked = yield* target.blocked
   const answers = target.answersSince(since)

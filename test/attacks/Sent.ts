@@ -3,17 +3,17 @@ import { connect } from "node:net"
 import { Effect } from "effect"
 
 let from = 0
-/** Another address for each request, as the trusted proxy reports it: the limits of an address do not end the attack. */
+/** Another address for each request, as reported by the trusted proxy, so that limits per address do not end the attack. */
 export const fromAnywhere = () => {
   from += 1
   return { "x-forwarded-for": `198.${18 + ((from >> 16) & 1)}.${(from >> 8) & 255}.${from & 255}` }
 }
 
-/** Sends a request and returns its status; 0 when the connection was cut. */
+/** Sends a request and returns its status, or 0 if the connection was cut. */
 export const sent = (url: string, init: RequestInit) =>
   Effect.promise(async () => {
     try {
-      // A connection that is used again would begin in the middle of a body that was refused early.
+      // A reused connection would begin in the middle of a body that was refused early.
       const answer = await fetch(url, { ...init, headers: { connection: "close", ...fromAnywhere(), ...init.headers } })
       await answer.arrayBuffer()
       return answer.status
@@ -22,14 +22,16 @@ export const sent = (url: string, init: RequestInit) =>
     }
   })
 
-/** As many requests, this many at once; returns how often each status was answered. */
+/** Sends this many requests, this many at once, and returns how often each status occurred. */
 export const flood = (count: number, atOnce: number, one: (index: number) => Effect.Effect<number>) =>
   Effect.map(
     Effect.forEach(Array.from({ length: count }), (_, index) => one(index), { concurrency: atOnce }),
     (statuses) => Map.groupBy(statuses, (status) => status)
   )
 
-/** Connections that send a head, and then a byte of the body each 100 ms, for so many seconds; all of them are cut at the end. */
+/**
+ * Connections that send a head, and then a byte of the body every 100 ms for this many seconds. All of them are cut at the end.
+ */
 export const trickled = ({
   url,
   path,

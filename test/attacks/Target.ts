@@ -60,7 +60,8 @@ const member = Effect.fnUntraced(function* (
 
 /**
  * A real server with an agent that holds a Run, a Source with a webhook, and a bystander: a member who reads fifty times and
- * writes once a second. The server believes this machine about the addresses of its clients, so that an attack comes from many.
+ * writes once a second. The server trusts this machine's reports of client addresses, so that an attack comes from many
+ * addresses.
  */
 export const startTarget = Effect.fn("startTarget")(function* (program: string) {
   const files = yield* FileSystem.FileSystem
@@ -140,9 +141,9 @@ export const startTarget = Effect.fn("startTarget")(function* (program: string) 
     memberEmail: bystander.email,
     memberToken: bystander.token,
     hasPriority,
-    /** The bystander's answers to what was due since then. */
+    /** The bystander's responses to requests that were due since then. */
     answersSince: (due: number) => answers.filter((answer) => answer.due >= due),
-    /** The longest block of the server's main thread since this was last asked, in milliseconds. */
+    /** The longest block of the server's main thread since the previous call, in milliseconds. */
     blocked: Effect.map(gauges, (text) => 1000 * Number(/^svc_main_thread_blocked_seconds (\S+)$/m.exec(text)?.[1])),
     resident: Effect.sync(
       () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${product.pid}/status`, "latin1"))?.[1]) / 1024

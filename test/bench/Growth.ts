@@ -17,7 +17,7 @@ type Columns = Readonly<Record<string, string | number | null>>
 const letters = (index: number): string =>
   [5, 4, 3, 2, 1, 0].map((place) => String.fromCharCode(97 + (Math.floor(index / 26 ** place) % 26))).join("")
 
-/** Copies a row under other names, producing what many installs would create. */
+/** Copies a row under other names, producing the rows of many installs. */
 const multiply = (database: DatabaseSync, id: string, from: number, to: number) => {
   const row: Columns = { ...(database.prepare("SELECT * FROM capsules WHERE id = ?").get(id) as Columns) }
   const names = Object.keys(row)
@@ -85,7 +85,7 @@ export const growth = (binary: string) =>
     })
     const measures = [
       ["read of a Capsule", get(`/api/v1/capsules/${capsuleId}`)],
-      // Limited to what always exists: a page with twice as many Capsules takes longer at any size.
+      // Limited to the rows that always exist, because a page with twice as many Capsules takes longer at any size.
       ["list of 10 Capsules", get(`/api/v1/workspaces/${product.workspaceId}/capsules?limit=10`)],
       ["list of 20 Runs", get(`/api/v1/workspaces/${product.workspaceId}/runs?limit=20`)],
       ["command on a Capsule", rename]

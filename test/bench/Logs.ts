@@ -59,7 +59,7 @@ export const pacedTool = (folder: string, tool: string) =>
     `i=0; while [ $i -lt ${timedLines} ]; do echo "printed at $(date +%s%N)"; i=$((i+1)); sleep 0.01; done`
   )
 
-/** Milliseconds from when a line was printed, as recorded in the line, until it reaches a subscriber. */
+/** Milliseconds from the time in a printed line until the line reaches a subscriber. */
 export const delaysOf = Effect.fn("delaysOf")(function* (product: Product, runId: string) {
   const delays: Array<number> = []
   const done = yield* Deferred.make<void>()
@@ -151,7 +151,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   return {
     slowdown: median(during) / median([...before, ...after]),
     worst: percentile(during, 0.99),
-    // Garbage is created and collected as lines pass through, so only memory that remains in use counts.
+    // Lines create garbage that is collected again, so only memory that remains in use counts.
     growth: (yield* megabytes(product.pid)) - held,
     peak: Math.max(...memory),
     seconds,

@@ -1,4 +1,4 @@
-// `bun run bench`: every figure alongside its comparison, in one run. `--only reads` runs one group; it may be repeated.
+// `bun run bench`: every figure alongside its comparison, in one run. `--only reads` runs one group and may be repeated.
 // `--against FILE` runs only the comparison of this build with another release binary.
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"

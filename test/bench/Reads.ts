@@ -9,10 +9,10 @@ import { threadTimes } from "./support/ThreadTimes.ts"
 
 const rounds = 5
 const connections = 10
-// As long as the measured load, and just as long before it: until then, much of the time is spent compiling the code.
+// As long as the measured load, because until then much of the time is spent compiling the code.
 const loadSeconds = 0.2
 const warmUpSeconds = 0.6
-// On a busy machine, too few responses arrive within that time for anything to be compiled.
+// On a busy machine, too few responses arrive within that time for the code to be compiled.
 const fewestToWarm = 500
 const fewest = 60
 /** Limit for p99 relative to p50. */
@@ -37,7 +37,7 @@ interface Measured {
   readonly waited: number
 }
 
-// They return much more than one record or one list, and have separate targets.
+// These routes return much more than one record or one list, and have separate targets.
 const whole: ReadonlySet<string> = new Set(["dashboard.overview", "sources.installModules"])
 
 const bareServer = Effect.fnUntraced(function* (dataDir: string) {

@@ -14,8 +14,8 @@ const mainJob = Effect.fnUntraced(function* (product: Product, url: string, name
 })
 
 /**
- * Plan and apply with this build compared with another one. Both servers run at the same time and take turns, in either order, so
- * that other load on the machine affects both equally.
+ * Plan and apply with this build compared with another build. Both servers run at the same time and take turns, in either order,
+ * so that other load on the machine affects both equally.
  */
 export const sideBySide = (binary: string, other: string, tool: string) =>
   Effect.gen(function* () {

@@ -11,7 +11,7 @@ const post = (url: string, body: unknown, from: number) =>
     fetch(url, {
       method: "POST",
       signal,
-      // Each uses its own address, as reported by the trusted proxy, so that the limit per address does not apply.
+      // Each client uses its own address, as reported by the trusted proxy, so that the limit per address does not apply.
       headers: { "content-type": "application/json", "x-forwarded-for": `198.51.${from >> 8}.${from & 255}` },
       body: JSON.stringify(body)
     }).then((response) => response.status)

@@ -9,7 +9,7 @@ const millisecondsPerTick = 10
 /** CPU time that a process has used, in milliseconds. */
 const processorTime = Effect.fnUntraced(function* (pid: number) {
   const files = yield* FileSystem.FileSystem
-  // Starts with the third field, the one after the name in brackets; user and system time are fields 14 and 15.
+  // Starts with the third field, after the name in brackets; user and system time are fields 14 and 15.
   const fields = (yield* files.readFileString(`/proc/${pid}/stat`)).split(") ")[1]?.split(" ") ?? []
   return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick
 })

@@ -27,7 +27,7 @@ const decodeFrame = Schema.decodeSync(Frame)
 const now = () => performance.timeOrigin + performance.now()
 
 /**
- * Sockets that count what they receive. `expect` completes with the delays, in milliseconds, once each socket has received that
+ * Sockets that count received messages. `expect` completes with the delays, in milliseconds, once each socket has received that
  * many.
  */
 const crowd = Effect.fn("crowd")(function* (url: string, headers: Readonly<Record<string, string>>) {

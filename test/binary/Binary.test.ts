@@ -21,8 +21,8 @@ const serve = Effect.fnUntraced(function* (folder: string, ...flags: ReadonlyArr
 
 const get = (url: string, init?: RequestInit) => Effect.promise(() => fetch(url, init))
 
-describe("the binary in a hostile folder, with only the system available", () => {
-  tests.live("prints its version", () =>
+describe("Binary in isolation", () => {
+  tests.live("the binary prints its version", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -33,7 +33,7 @@ describe("the binary in a hostile folder, with only the system available", () =>
     })
   )
 
-  tests.live("prints the licences of its contents, which are also shipped with it", () =>
+  tests.live("the binary prints the licences of its contents, which are also shipped with it", () =>
     Effect.gen(function* () {
       const { foreignFolder, installed, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -52,7 +52,7 @@ describe("the binary in a hostile folder, with only the system available", () =>
     })
   )
 
-  tests.live("prints completions for each shell", () =>
+  tests.live("the binary prints completions for each shell", () =>
     Effect.gen(function* () {
       const { foreignFolder, run } = yield* Binary
       const folder = yield* foreignFolder
@@ -65,7 +65,7 @@ describe("the binary in a hostile folder, with only the system available", () =>
     })
   )
 
-  tests.live("examines the machine with its own settings", () =>
+  tests.live("the binary examines the machine with its own settings", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -82,7 +82,7 @@ describe("the binary in a hostile folder, with only the system available", () =>
     })
   )
 
-  tests.live("scans a module with its embedded parser", () =>
+  tests.live("the binary scans a module with its embedded parser", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
       const files = yield* FileSystem.FileSystem
@@ -96,7 +96,7 @@ describe("the binary in a hostile folder, with only the system available", () =>
     })
   )
 
-  tests.live("serves API, dashboard and metrics, and drains on SIGTERM", () =>
+  tests.live("the binary serves API, dashboard and metrics, and drains on SIGTERM", () =>
     Effect.gen(function* () {
       const { foreignFolder, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -120,7 +120,7 @@ describe("the binary in a hostile folder, with only the system available", () =>
     })
   )
 
-  tests.live("accepts an operator's commands while its server is running", () =>
+  tests.live("the binary accepts an operator's commands while its server is running", () =>
     Effect.gen(function* () {
       const { foreignFolder, run } = yield* Binary
       const folder = yield* foreignFolder
@@ -138,7 +138,7 @@ describe("the binary in a hostile folder, with only the system available", () =>
     })
   )
 
-  tests.live("exposes /metrics, /healthz and /readyz to the operator on a separate address", () =>
+  tests.live("the binary exposes /metrics, /healthz and /readyz to the operator on a separate address", () =>
     Effect.gen(function* () {
       const { foreignFolder } = yield* Binary
       const { operatorUrl: operator, url } = yield* serve(yield* foreignFolder, "--operator-listen", "127.0.0.1:0")
@@ -151,8 +151,8 @@ describe("the binary in a hostile folder, with only the system available", () =>
   )
 })
 
-describe.skipIf(tool === null)("the whole main job using the binary", () => {
-  tests.live("runs with the repository hidden", () =>
+describe.skipIf(tool === null)("Binary main job", () => {
+  tests.live("the binary does the main job with the repository hidden", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -176,7 +176,7 @@ describe.skipIf(tool === null)("the whole main job using the binary", () => {
       ]
     ]
   ] as const)
-    tests.live(`confines module code at level ${level}, where the machine supports it`, () =>
+    tests.live(`the binary confines module code at level ${level}, where the machine supports it`, () =>
       Effect.gen(function* () {
         const { program } = yield* Binary
         const files = yield* FileSystem.FileSystem

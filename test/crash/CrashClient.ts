@@ -4,13 +4,13 @@ import type { Run } from "../../schema/records/Run.ts"
 import type { CrashHost } from "./CrashHost.ts"
 import type { NeverReady, ServerProcess } from "./ServerProcess.ts"
 
-/** A promise made by the product was broken. */
+/** A guarantee made by the product was broken. */
 export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
 
 export const holds = (condition: boolean, message: string): Effect.Effect<void, Broken> =>
   condition ? Effect.void : Effect.fail(new Broken({ message }))
 
-/** The message of the broken promise. */
+/** The message of the broken guarantee. */
 export const brokenBy = (cause: Cause.Cause<unknown>): Broken => {
   const error = Cause.squash(cause)
   return error instanceof Broken ? error : new Broken({ message: Cause.pretty(cause) })

@@ -5,9 +5,9 @@ import { type NeverReady, type ServeOptions, serve, type ServerProcess } from ".
 /** The way in which a server process dies: at a named point, or this many milliseconds after becoming ready. */
 export type Kill = { readonly _tag: "at"; readonly at: KillAt } | { readonly _tag: "after"; readonly millis: number }
 
-/** A server that is restarted each time it is killed, as a service manager would. */
+/** A server that is restarted each time it is killed, as by a service manager. */
 export interface CrashHost {
-  /** The process that is currently responding, or the next one. */
+  /** The process that is currently responding, or the next process. */
   readonly current: Effect.Effect<ServerProcess, NeverReady>
   /** The number of kills so far. */
   readonly kills: () => number

@@ -18,7 +18,7 @@ export const hunt = Effect.fnUntraced(function* (
   if (victim === "server" || victim === "point") {
     if (victim === "server") yield* first.signal("SIGKILL")
     yield* first.ended
-    // Waits until the next process has settled what this one left.
+    // Waits until the next process has settled this process's work.
     yield* host.current
   } else {
     while (!(yield* killVictim((yield* host.current).pid, victim, stage))) yield* Effect.sleep("5 millis")

@@ -43,7 +43,7 @@ export const browser = Effect.fnUntraced(function* ({ client }: Traveller) {
   return send
 })
 
-/** An owner exports the Capsule and downloads it; either may be interrupted by a crash. */
+/** An owner exports the Capsule and downloads the archive; a crash may interrupt either step. */
 export const exportJourney = Effect.fn("exportJourney")(function* (traveller: Traveller, capsuleId: string) {
   const { acknowledged, client } = traveller
   const { capsule } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))

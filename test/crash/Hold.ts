@@ -8,7 +8,7 @@ import type { Stage } from "./Scenario.ts"
 export interface Hold {
   /** Waits until something is held at that point. */
   readonly reached: Effect.Effect<void>
-  /** Releases it, and everything that arrives later. */
+  /** Releases held work, and all work that arrives later. */
   readonly release: Effect.Effect<void>
 }
 

@@ -11,7 +11,7 @@ import { updateJourney } from "./UpdateJourney.ts"
 
 const mostAttempts = 8
 
-/** Uploads another tool's state that contains nothing yet, retrying with the same key until the server has responded. */
+/** Uploads another tool's empty state, retrying with the same key until the server has responded. */
 const upload = Effect.fnUntraced(function* ({ client, world }: Traveller, attempt: number) {
   const state = { version: 4, terraform_version: "1.5.0", serial: 3, lineage: `adopted-${attempt}`, resources: [] }
   const { stateUpload } = yield* client.call(({ stateUploads }) =>
@@ -30,7 +30,7 @@ interface Install<E> {
   readonly adopt?: (attempt: number) => Effect.Effect<{ readonly uploadId: StateUploadId; readonly sha256: string }, E>
 }
 
-/** Returns the installed Capsule with its first plan, or without one if an import has to be confirmed first. */
+/** Returns the installed Capsule with its first plan, or without a plan if an import has to be confirmed first. */
 const install = Effect.fnUntraced(function* <E>(traveller: Traveller, { adopt: taken, name }: Install<E>) {
   const { acknowledged, client, repositoryUrl, world } = traveller
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {

@@ -1,5 +1,5 @@
 // `bun run test:crash [--short [--share K]] [--points N] [--seed S] [--only text]`: kills the real server and its child processes
-// at every step and at random times, and reports every broken promise. Exits with 1 if there are any.
+// at every step and at random times, and reports every broken guarantee. Exits with 1 if there are any.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Duration, Effect, FileSystem, type Layer, Option, Random, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"

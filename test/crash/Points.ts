@@ -5,7 +5,7 @@ import type { Hunt, Scenario, Victim } from "./Scenario.ts"
 
 const at = (point: KillPointName, passing: number): Kill => ({ _tag: "at", at: { point, passing } })
 
-/** The state is read a few times per second, so the tool has to wait until one has been seen. */
+/** The state is read a few times per second, so the tool has to wait until a read has seen it. */
 const heldAt = (point: KillPointName): Pick<Scenario, "hunt"> =>
   point === "apply.checkpoint" ? { hunt: { victim: "point", stage: "apply" } } : {}
 
@@ -163,7 +163,7 @@ const recoveries: ReadonlyArray<Scenario> = [
   chain(["plan.run.phase", 2], ["recovery.settled", 1], ["recovery.cleaning", 1])
 ]
 
-/** Three installs create three plans; the fourth starts the update. Each of its later waves is hit too. */
+/** Three installs create three plans, and the fourth plan starts the update. Each of its later waves is hit too. */
 const updates: ReadonlyArray<Scenario> = [
   {
     name: "an update in waves: at its start, between two waves, in a plan and in an apply",

@@ -133,7 +133,7 @@ const numbersOf = (dataDir: string) =>
     (database) => Effect.sync(() => database.close())
   )
 
-/** Runs one of the suite program's commands to completion. */
+/** Runs a command of the suite program to completion. */
 const command = Effect.fnUntraced(function* (program: string, args: ReadonlyArray<string>, killAt?: KillAt) {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>

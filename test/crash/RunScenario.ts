@@ -28,7 +28,7 @@ const copyFolder = Effect.fnUntraced(function* (from: string, to: string) {
   yield* spawner.exitCode(ChildProcess.make("cp", ["-a", from, to]))
 })
 
-/** Runs one scenario on a data folder below `folder`, which must exist and be empty. Fails with the broken promise. */
+/** Runs one scenario on a data folder below `folder`, which must exist and be empty. Fails with the broken guarantee. */
 export const runScenario = Effect.fn("runScenario")(
   function* (world: CrashWorld, scenario: Scenario, folder: string) {
     const files = yield* FileSystem.FileSystem

@@ -13,7 +13,7 @@ export interface Hunt {
   readonly stage: Stage
 }
 
-/** A process to kill this many milliseconds after the journey started, if one exists at that time. */
+/** A process to kill this many milliseconds after the journey started, if such a process exists at that time. */
 export interface Strike {
   readonly victim: Victim
   readonly millis: number

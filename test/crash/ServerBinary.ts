@@ -6,7 +6,7 @@ import { leftOut } from "../../src/licenses/BundledPackages.ts"
 class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { message: Schema.String }) {}
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-// The first one is the file's entry point.
+// The first path is the file's entry point.
 const entrypoints = [
   "test/crash/server/Main.ts",
   "test/crash/service/Main.ts",

@@ -16,7 +16,7 @@ export interface Traveller {
   readonly applyFailed: (apply: Run) => Effect.Effect<void, Broken>
 }
 
-/** A failed Run must give a reason, and a defect in the service is not an acceptable one. */
+/** A failed Run must give a reason, and a defect in the service is not an acceptable reason. */
 export const isExcused = (traveller: Traveller, code: string | undefined) =>
   traveller.mayFail ? code !== undefined && code !== "internal_error" : code === "interrupted"
 

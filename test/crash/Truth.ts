@@ -168,7 +168,7 @@ const exportsAreRecorded = (ledger: Ledger, { exports: { downloaded, granted } }
   ]
 }
 
-/** No sealed value remains that is no longer needed. */
+/** No unneeded sealed value remains. */
 export const nothingStays = (ledger: Ledger) => [
   ...ledger.installPlans
     .filter(
@@ -179,7 +179,7 @@ export const nothingStays = (ledger: Ledger) => [
         phase !== "creating_capsule"
     )
     .map(({ id }) => `The install plan ${id} still holds private values`),
-  // A state torn by a kill is kept as a left-over state for a person to inspect.
+  // A state truncated by a kill is kept as a left-over state for a person to inspect.
   ...ledger.checkpoints.map(({ id }) => `A checkpoint of ${id} stayed`),
   ...ledger.plans
     .filter(({ id }) => {
@@ -189,7 +189,7 @@ export const nothingStays = (ledger: Ledger) => [
     .map(({ id }) => `The saved plan of ${id} stayed`)
 ]
 
-/** No apply of a module with operator checks succeeds without them, whatever was killed in between. */
+/** No apply of a module with operator checks succeeds without them, at whatever point processes were killed. */
 export const uncheckedSuccesses = (ledger: Ledger): ReadonlyArray<string> =>
   ledger.runs
     .filter(({ status, type }) => type === "apply" && status === "succeeded")
@@ -199,7 +199,7 @@ export const uncheckedSuccesses = (ledger: Ledger): ReadonlyArray<string> =>
     )
     .map(({ id }) => `${id} succeeded without the checks after it`)
 
-/** Every promise broken during a journey. */
+/** Every guarantee broken during a journey. */
 export const untruths = (
   ledger: Ledger,
   cloud: Cloud,

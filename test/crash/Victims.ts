@@ -54,7 +54,7 @@ const matches: Record<Victim, (process: Process, subcommand: string) => boolean>
   sync: ({ commandLine }) => commandLine.includes(`\0${syncArgument}\0`)
 }
 
-/** Kills one process that runs below a server, in any stage unless one is named. Returns `false` if there is none. */
+/** Kills one process below a server, in the given stage or in any. Returns `false` if there is none. */
 export const killVictim = (server: number, victim: Victim, stage?: Stage): Effect.Effect<boolean> =>
   Effect.sync(() => {
     const subcommand = stage === undefined ? "" : (subcommands[stage] ?? "")

@@ -33,7 +33,7 @@ describe.skipIf(needed.length > 0 && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
   "the requests of docs/%s.md",
   (document) => {
     it.live(
-      "receive the documented responses",
+      "the curl examples receive the documented responses",
       () =>
         Effect.gen(function* () {
           const { cookie, services, subject, url } = yield* servedPerson
@@ -68,7 +68,7 @@ describe.skipIf(needed.length > 0 && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
               request.replaceAll("usr_...", subject).replace(/(?<="expiresAt": ")[^"]+/, inAMonth),
               env
             )
-            // No Run exists here: requests for one are well-formed, and receive a not-found response.
+            // No Run exists here, so requests for a Run are well-formed and receive a not-found response.
             const expected = request.includes("$RUN") ? "not_found" : undefined
             expect([request, code, answer.error?.code]).toEqual([request, 0, expected])
             env["SUBJECT"] = answer.member?.subject ?? env["SUBJECT"] ?? ""

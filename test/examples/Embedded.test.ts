@@ -10,7 +10,7 @@ import { Actor, SvcClient } from "../../src/index.ts"
 import { layer, TestControlPlane } from "../../src/testing/index.ts"
 import { it } from "../support/Effect.ts"
 
-/** Processes started by this one that are still running. */
+/** Processes started by this process that are still running. */
 const children = Effect.promise(async () => {
   const listed = (await readFile(`/proc/self/task/${process.pid}/children`, "utf8")).trim().split(/\s+/)
   const states = await Promise.all(listed.map((pid) => readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")))
@@ -58,9 +58,9 @@ const served = HttpRouter.serve(application, { disableLogger: true, disableListe
   Layer.provide(Layer.succeed(References.MinimumLogLevel, "Error"))
 )
 
-describe.skipIf(tool === null)("the embedded example", () => {
+describe.skipIf(tool === null)("Embedded example", () => {
   it.live(
-    "deploys under its own policy, shows a Run live, and offers the API to its own clients",
+    "the embedded example deploys under its own policy, shows a Run live, and offers the API to its clients",
     () =>
       Effect.gen(function* () {
         const before = new Set(yield* children)
@@ -102,7 +102,7 @@ describe.skipIf(tool === null)("the embedded example", () => {
         const second = yield* deployed(large)
         expect(second).toMatchObject({ status: "needs_review", because: expect.stringContaining("more than 20") })
 
-        // An API client below the prefix reads the plan; the application approves what a person has reviewed.
+        // An API client below the prefix reads the plan, and the application approves the reviewed plan.
         const client = Layer.provideMerge(SvcClient.layer({ baseUrl: `${url}/svc`, token }), Actor.token(token))
         const plan = yield* Effect.provide(
           Effect.flatMap(SvcClient, ({ runs }) => runs.read({ params: { runId: second.runId } })),

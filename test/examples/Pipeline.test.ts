@@ -15,7 +15,7 @@ const [addRule = "", createToken = "", plan = "", apply = ""] = [
 ].map(([, line = ""]) => line)
 
 describe.skipIf(isIncomplete)("docs/pipeline.md", () => {
-  it.live("plans, waits for another person, applies exactly the plan that was read, and reports it", () =>
+  it.live("the pipeline example plans, waits for another person, and applies exactly the plan that was read", () =>
     Effect.gen(function* () {
       const { run, server, shell } = yield* network
       const files = yield* FileSystem.FileSystem
@@ -44,7 +44,7 @@ describe.skipIf(isIncomplete)("docs/pipeline.md", () => {
       const asPipeline = 'export SVC_TOKEN="$(cat token.txt)" SVC_WORKSPACE=acme;'
       yield* server.commit(modulesWith("s3:PutObject"))
       yield* done(`${asPipeline} ${plan}`)
-      // Its own approval does not count, and nothing outside its environment is open to it.
+      // Its own approval does not count, and it can access nothing outside its environment.
       const approval = 'svc approve "$(jq -r .run.id plan.json)" --digest "$(jq -r .run.planDigest plan.json)"'
       yield* run(`${asPipeline} ${approval}`)
       expect(yield* done('svc run get "$(jq -r .run.id plan.json)" --json | jq -r .run.status')).toBe(
@@ -55,7 +55,7 @@ describe.skipIf(isIncomplete)("docs/pipeline.md", () => {
       )
       expect([elsewhere.code, elsewhere.out]).toEqual([4, ""])
 
-      // Another plan than the one that was read is never applied.
+      // Only the plan that was read is ever applied.
       yield* done("mkdir other && jq '.run.planDigest = \"sha256:0\"' plan.json > other/plan.json")
       const waiting = yield* Effect.forkChild(run(`${asPipeline} ${apply}`))
       yield* done(`SVC_TOKEN=${bob} SVC_WORKSPACE=acme ${approval}`)

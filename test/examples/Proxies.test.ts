@@ -71,15 +71,15 @@ const behind = Effect.fnUntraced(function* (name: ProxyName) {
 })
 
 for (const name of proxies) {
-  describe.skipIf(!hasProxy(name))(`the example for ${name}`, () => {
-    live("forwards addresses, events as they arrive, WebSockets, and the client's address", () =>
+  describe.skipIf(!hasProxy(name))(`Example for ${name}`, () => {
+    live("the proxy forwards addresses, events as they arrive, WebSockets, and the client's address", () =>
       Effect.gen(function* () {
         const { headers, origin } = yield* behind(name)
         const tls = { rejectUnauthorized: false }
         const discovery = yield* Effect.promise(async () => (await fetch(`${origin}/.well-known/svc`, { tls })).json())
         expect(discovery).toMatchObject({ apiBaseUrl: `${origin}/api/v1` })
 
-        // The Run is waiting, so the stream stays open: a buffering proxy would not pass anything on.
+        // The Run is waiting, so the stream remains open, and a buffering proxy would not pass anything on.
         const events = `${origin}/api/v1/runs/${runId}/events`
         const first = yield* Effect.promise(async () => {
           const response = await fetch(events, { tls, headers: { ...headers, accept: "text/event-stream" } })

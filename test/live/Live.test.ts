@@ -91,9 +91,9 @@ const watch = Effect.fnUntraced(function* (url: string, headers: Readonly<Record
 
 const bearer = (token: Redacted.Redacted) => ({ authorization: `Bearer ${Redacted.value(token)}` })
 
-describe("live sequences from a real server", () => {
+describe("Live sequences", () => {
   it.live(
-    "reach clients that drop, stall and reconnect across two crashes: in order, without gaps or duplicates",
+    "live sequences reach clients that drop, stall and reconnect across two crashes, without gaps or duplicates",
     () =>
       Effect.gen(function* () {
         const { client, host, planRunId, world } = yield* livePlane({ lines: 1500, kills, prepare: () => Effect.void })
@@ -101,7 +101,7 @@ describe("live sequences from a real server", () => {
           readToTheEnd({ ...reader, server: host.current, token: world.token, runId: planRunId })
         const logs = readers.filter(({ sequence }) => sequence === "logs")
         const events = readers.filter(({ sequence }) => sequence === "events")
-        // A plan's events continue until it is decided, so it is cancelled once its log is complete.
+        // A plan's events continue until a person decides on it, so the test cancels the plan once its log is complete.
         const [ofLogs, ofEvents] = yield* Effect.all(
           [
             Effect.forEach(logs, read, { concurrency: "unbounded" }).pipe(
@@ -125,8 +125,8 @@ describe("live sequences from a real server", () => {
         }
         for (const { received } of ofEvents) expect(received).toEqual(upTo(kinds.length))
         const lines = ofLogs[0]?.received.length ?? 0
-        // The provider's output from two attempts, except for what the first had not yet stored when it was killed, which is at
-        // most one batch.
+        // The provider's output from two attempts, except for the lines that the first attempt had not stored when it was killed,
+        // at most one batch.
         expect(lines).toBeGreaterThan(2500)
         for (const { connections, received } of ofLogs) {
           expect(received).toEqual(upTo(lines))
@@ -138,7 +138,7 @@ describe("live sequences from a real server", () => {
   )
 
   it.live(
-    "end when the token is revoked or the membership suspended, and reject pages from another origin",
+    "live sequences end when the token is revoked or the member suspended, and reject pages from another origin",
     () =>
       Effect.gen(function* () {
         const plane = yield* livePlane({ lines: 1, kills: [], prepare: secondPerson })

@@ -15,7 +15,7 @@ const decode = Schema.decodeUnknownSync(Frame)
 export type Transport = "websocket" | "sse"
 export type Sequence = "events" | "logs"
 
-/** The data that one connection has delivered, for every kind of end. */
+/** The data that one connection has delivered, however the connection ended. */
 interface Reading {
   readonly seqs: ReadonlyArray<number>
   readonly done: boolean
@@ -93,7 +93,7 @@ const readEventSource = ({ after, frames, runId, sequence, stall, token, url }: 
         }
       }
     } catch {
-      // The server has been killed; whatever has been read up to then still counts.
+      // The server has been killed, but all data read up to then still counts.
     }
     return { seqs, done: false }
   })

@@ -1,6 +1,5 @@
-// `npm run test:packages [-- --short]`: packs the packages, installs them into empty projects on Node and Bun, and checks the
-// following there: types, the demonstration, the raw request corpus, third-party programs, and a clean close. Exits with 1 if a
-// step has failed.
+// `npm run test:packages [-- --short]`: packs the packages, installs them into empty projects on Node and Bun, and checks types,
+// the demonstration, the raw request corpus, third-party programs, and a clean close. Exits with 1 if a step has failed.
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Clock, Console, Effect, FileSystem, Path, Runtime, Schema } from "effect"

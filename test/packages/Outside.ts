@@ -16,7 +16,7 @@ export const withExample = Effect.fn("withExample")(function* (root: string, fol
   }
 })
 
-/** The application deploys, shows the Run, offers the API, and then exits on its own. */
+/** The application deploys, shows the Run, offers the API, and then exits without help. */
 export const applicationWorks = Effect.fn("applicationWorks")(function* (
   folder: string,
   runtime: ReadonlyArray<string>

@@ -34,7 +34,7 @@ export const ended = Effect.fn("ended")(function* (cwd: string, program: string,
   return { code: Number(code), output, errors } satisfies Ended
 }, Effect.scoped)
 
-/** The same, but anything other than success is a failure. */
+/** Runs a program that must succeed, and returns its output. */
 export const succeeded = Effect.fn("succeeded")(function* (cwd: string, program: string, args: ReadonlyArray<string>) {
   const { code, errors, output } = yield* ended(cwd, program, args)
   if (code === 0) return output

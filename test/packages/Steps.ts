@@ -19,8 +19,8 @@ const errorsOfOurs = (output: string) =>
   output.split("\n").filter((line) => line.includes("error TS") && !line.startsWith("node_modules/effect/"))
 
 /**
- * A strict consumer compiles, with and without `exactOptionalPropertyTypes`. With the DOM types there are no errors at all;
- * without them, Effect's declarations have some and ours have none.
+ * A strict consumer compiles, with and without `exactOptionalPropertyTypes`. With the DOM types there are no errors at all.
+ * Without them, Effect's declarations have some errors and ours have none.
  */
 export const typesAreClean = Effect.fn("typesAreClean")(function* (
   folder: string,

@@ -1,6 +1,6 @@
-// `npm run test:pictures`: compares ten key screens with their approved pictures, pixel by pixel. `SVC_PICTURES=update
-// npm run test:pictures` stores the current ones: look at each before you commit it. Needs Chromium and Noto CJK, as
-// the browser suite does.
+// `npm run test:pictures`: compares ten key screens with their approved pictures, pixel by pixel. `SVC_PICTURES=update npm run
+// test:pictures` stores the current pictures: look at each before you commit it. Needs Chromium and Noto CJK, as the browser
+// suite does.
 import { pictureTime } from "./support/FixedTime.ts"
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
@@ -77,7 +77,7 @@ const take = async (name: string, look: Look): Promise<Uint8Array> => {
 }
 
 describe("the picture", () => {
-  test.each(pictures)("%s matches the stored picture", async (name, screen, look) => {
+  test.each(pictures)("the screen %s matches the stored picture", async (name, screen, look) => {
     const found = await take(screen, look)
     if (updates) await store(name, found)
     else expect(await compare(name, found)).toBeUndefined()

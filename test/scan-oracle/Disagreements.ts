@@ -9,7 +9,7 @@ interface KnownDisagreement {
   readonly about?: RegExp
 }
 
-/** The scan refuses what the tool accepts. */
+/** The scan refuses a module that the tool accepts. */
 export const stricter: ReadonlyArray<KnownDisagreement> = [
   { rule: "Computed booleans", reasons: ["not_literal_boolean", "ephemeral_root_output"], about: /&&|==|tobool/ },
   { rule: "Computed texts", reasons: ["not_literal_text"] },
@@ -33,7 +33,7 @@ export const stricter: ReadonlyArray<KnownDisagreement> = [
   { rule: "Nested lists in JSON syntax", reasons: ["wrong_labels"], about: /\[\[/ }
 ]
 
-/** The tool refuses what the scan accepts; the plan reports it. */
+/** The tool refuses a module that the scan accepts, and the plan reports it. */
 export const laxer: ReadonlyArray<KnownDisagreement> = [
   {
     rule: "Expressions",

@@ -4,7 +4,7 @@ import { fileKinds } from "./FileSnippets.ts"
 
 export type Files = Readonly<Record<string, string | Uint8Array>>
 
-/** A small module, and the part of the language that it is about. */
+/** A small module, and the part of the language that it tests. */
 export interface Snippet {
   readonly kind: string
   readonly files: Files
@@ -15,7 +15,7 @@ const kinds: ReadonlyArray<readonly [name: string, files: fc.Arbitrary<Files>]> 
   ...fileKinds
 })
 
-/** Distinct snippets, every kind in turn; the same for the same seed. A kind that has no more is left out. */
+/** Distinct snippets, every kind in turn, and the same for the same seed. An exhausted kind is skipped. */
 export const snippets = (count: number, seed: number): ReadonlyArray<Snippet> => {
   const drawn = kinds.map(([kind, files], index) => {
     const samples = fc.sample(files, { seed: seed + index, numRuns: Math.ceil((4 * count) / kinds.length) })

@@ -18,7 +18,7 @@ const Report = Schema.fromJsonString(
   })
 )
 
-/** No provider is installed here, which stops the tool only after everything that the scan could judge. */
+/** No provider is installed here, which stops the tool only after all checks that the scan could make. */
 const withoutProviders = /^(?:Missing required provider|Inconsistent dependency lock file|Module not installed)/
 
 const start = async (folder: string, args: ReadonlyArray<string>) => {
@@ -47,7 +47,7 @@ const toolErrors = Effect.fnUntraced(function* (folder: string, callsModules: bo
     .map(({ detail = "", summary }) => `${summary}: ${detail.split("\n", 1)[0] ?? ""}`)
 })
 
-/** Asks `terraform validate` and the scan about the same files. */
+/** Runs `terraform validate` and the scan on the same files. */
 export const verdictsOn = Effect.fn("verdictsOn")(function* ({ files }: Snippet, version: string) {
   const system = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -58,7 +58,7 @@ export const verdictsOn = Effect.fn("verdictsOn")(function* ({ files }: Snippet,
     yield* system.makeDirectory(path.dirname(file), { recursive: true })
     yield* system.writeFile(file, typeof content === "string" ? new TextEncoder().encode(content) : content)
   }
-  // The scan comes first: the tool leaves a folder behind.
+  // The scan comes first, because the tool leaves a folder behind.
   const scan = yield* scanner.scanModule(yield* folderTree(folder), ".", "terraform")
   const unfit = toolProblems(scan, { name: "terraform", version })
   const callsModules = Object.keys(files).some((name) => name.includes("/"))

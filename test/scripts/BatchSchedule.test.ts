@@ -11,8 +11,8 @@ const folderWith = Effect.fnUntraced(function* (chrt: string | undefined) {
   return folder
 })
 
-describe("the batch policy of a test run", () => {
-  it.live("applies to the started command and its child processes", () =>
+describe("Batch policy", () => {
+  it.live("the batch policy applies to the started command and its child processes", () =>
     Effect.gen(function* () {
       const words = yield* batchSchedule("/usr/bin:/bin")
       if (words.length === 0) return
@@ -23,14 +23,14 @@ describe("the batch policy of a test run", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("is used if an attempt succeeds", () =>
+  it.live("the batch policy is used if an attempt succeeds", () =>
     Effect.gen(function* () {
       const working = yield* folderWith(`[ "$1" = --max ] || exec "$3" "$4"`)
       expect(yield* batchSchedule(working)).toEqual([`${working}/chrt`, "--batch", "0"])
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("is omitted if it is refused or the program is missing", () =>
+  it.live("the batch policy is omitted if it is refused or the program is missing", () =>
     Effect.gen(function* () {
       expect(yield* batchSchedule(yield* folderWith("echo Operation not permitted >&2; exit 1"))).toEqual([])
       expect(yield* batchSchedule(yield* folderWith(undefined))).toEqual([])

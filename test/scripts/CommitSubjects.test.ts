@@ -17,7 +17,7 @@ test.each([
   expect(subjectFaults(subject)).toEqual(["does not begin with an imperative"])
 )
 
-test("reports a commit subject of 61 characters, and accepts one of 60", () => {
+test("the commit check reports a subject of 61 characters, and accepts 60", () => {
   expect(subjectFaults(`Add ${"x".repeat(56)}`)).toEqual([])
   expect(subjectFaults(`Add ${"x".repeat(57)}`)).toEqual(["61 characters instead of at most 60"])
 })

@@ -35,12 +35,12 @@ error: Cannot find module './missing.ts'
 
 const ended = (exitCode: number, log: string, name = "npm test") => ({ name, exitCode, log })
 
-describe("the failure summary of CI", () => {
-  test("is empty when every suite exited with 0", () => {
+describe("Failure summary", () => {
+  test("the failure summary is empty when every suite exited with 0", () => {
     expect(failureSummary([ended(0, bunLog)])).toBe("")
   })
 
-  test("lists each failed test once, with its file and error, but without the noise before it", () => {
+  test("the failure summary lists each failed test once, with its file and error, but without earlier noise", () => {
     expect(failureSummary([ended(0, bunLog, "npm run other"), ended(1, bunLog)])).toBe(
       `npm test ended with 1
   test/actors/Hosting.test.ts: hosting > counts
@@ -55,12 +55,12 @@ describe("the failure summary of CI", () => {
     )
   })
 
-  test("copes with colours and GitHub's groups", () => {
+  test("the failure summary copes with colours and GitHub's groups", () => {
     const log = "::group::test/A.test.ts:\n\x1b[31merror: no\x1b[0m\n\x1b[31m(fail)\x1b[0m one [1.00ms]\n::endgroup::"
     expect(failureSummary([ended(1, log)])).toBe("npm test ended with 1\n  test/A.test.ts: one\n      error: no")
   })
 
-  test("recognises killed servers and undetected mutants", () => {
+  test("the failure summary recognises killed servers and undetected mutants", () => {
     const crash =
       "ok      install.created:1  4.1 s\nFAILED  plan.settled:1  3.0 s\n    A process stayed: tofu\n    So did another"
     const guards = "noticed role\nMISSED  fence: owner\n"
@@ -74,19 +74,19 @@ guards ended with 1
     )
   })
 
-  test("lists the file whose process crashed", () => {
+  test("the failure summary lists the file whose process crashed", () => {
     const log = "test/A.test.ts:\n✗ test/A.test.ts (worker crashed: SIGKILL)\n\n 6 pass\n 1 fail\n"
     expect(failureSummary([ended(1, log)])).toBe("npm test ended with 1\n  test/A.test.ts (worker crashed: SIGKILL)")
   })
 
-  test("shows the last lines of a suite that reports no test", () => {
+  test("the failure summary shows the last lines of a suite that reports no test", () => {
     const log = Array.from({ length: 90 }, (_, index) => `line ${index}`).join("\n")
     const lines = failureSummary([ended(2, log, "build")]).split("\n")
     expect(lines).toHaveLength(17)
     expect(lines.at(-1)).toBe("      line 89")
   })
 
-  test("has at most 60 lines of 240 characters, with names before error text", () => {
+  test("the failure summary has at most 60 lines of 240 characters, with names before error text", () => {
     const error = `error: ${"wide ".repeat(100)}\n${"at somewhere\n".repeat(30)}`
     const log = Array.from({ length: 24 }, (_, index) => `${error}(fail) test ${index} [1.00ms]`).join("\n")
     const few = Array.from({ length: 3 }, (_, index) => `${error}(fail) test ${index} [1.00ms]`).join("\n")

@@ -6,8 +6,8 @@ import { it } from "../support/Effect.ts"
 
 const mount = (options: string, place: string = memoryDisk) => `tmpfs ${place} tmpfs ${options} 0 0\n`
 
-describe("temporary folders in memory", () => {
-  it.effect("are used only where programs may be executed", () =>
+describe("Memory folders", () => {
+  it.effect("temporary folders in memory are used only where programs may be executed", () =>
     Effect.sync(() => {
       expect(startsPrograms(mount("rw,nosuid,nodev"), memoryDisk)).toBe(true)
       expect(startsPrograms(mount("rw,nosuid,nodev,noexec"), memoryDisk)).toBe(false)
@@ -18,7 +18,7 @@ describe("temporary folders in memory", () => {
     })
   )
 
-  it.effect("count available memory, not just unused memory", () =>
+  it.effect("temporary folders in memory count available memory, not just unused memory", () =>
     Effect.sync(() => {
       const meminfo = "MemTotal:       8000000 kB\nMemFree:         100000 kB\nMemAvailable:   5000000 kB\n"
       expect(availableMemory(meminfo)).toBe(5_000_000 * 1024)
@@ -26,7 +26,7 @@ describe("temporary folders in memory", () => {
     })
   )
 
-  it.live("are open to every user, removed with the Scope, and absent without a memory file system", () =>
+  it.live("temporary folders in memory are open to every user, and absent without a memory file system", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* Effect.scoped(

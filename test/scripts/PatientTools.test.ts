@@ -13,27 +13,29 @@ const folders = Effect.gen(function* () {
   return { files, scripts, tools }
 })
 
-describe("the tools of a test run", () => {
-  it.live("are started by a script with the same name, which applies the settings and then becomes the tool", () =>
-    Effect.gen(function* () {
-      const { files, scripts } = yield* folders
-      const where = "/usr/local/bin:/usr/bin"
-      const searchPath = yield* patientPath(where, scripts)
-      expect(searchPath).toBe(`${scripts}:${where}`)
-      for (const name of ["terraform", "tofu"]) {
-        const tool = Bun.which(name, { PATH: where })
-        if (tool === null) continue
-        expect(Bun.which(name, { PATH: searchPath })).toBe(`${scripts}/${name}`)
-        expect(yield* files.readFileString(`${scripts}/${name}`)).toContain(
-          `GOGC=400 GOMEMLIMIT=1GiB GOMAXPROCS=1 exec '${tool}' "$@"`
-        )
-        const { stdout } = Bun.spawnSync([name, "version", "-json"], { env: { PATH: searchPath } })
-        expect(JSON.parse(stdout.toString())).toHaveProperty("terraform_version")
-      }
-    }).pipe(Effect.provide(NodeServices.layer))
+describe("Test tools", () => {
+  it.live(
+    "a tool of a test run starts through a script with its name, which applies settings and becomes the tool",
+    () =>
+      Effect.gen(function* () {
+        const { files, scripts } = yield* folders
+        const where = "/usr/local/bin:/usr/bin"
+        const searchPath = yield* patientPath(where, scripts)
+        expect(searchPath).toBe(`${scripts}:${where}`)
+        for (const name of ["terraform", "tofu"]) {
+          const tool = Bun.which(name, { PATH: where })
+          if (tool === null) continue
+          expect(Bun.which(name, { PATH: searchPath })).toBe(`${scripts}/${name}`)
+          expect(yield* files.readFileString(`${scripts}/${name}`)).toContain(
+            `GOGC=400 GOMEMLIMIT=1GiB GOMAXPROCS=1 exec '${tool}' "$@"`
+          )
+          const { stdout } = Bun.spawnSync([name, "version", "-json"], { env: { PATH: searchPath } })
+          expect(JSON.parse(stdout.toString())).toHaveProperty("terraform_version")
+        }
+      }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("are unchanged if a sandbox does not expose them", () =>
+  it.live("the tools of a test run are unchanged if a sandbox does not expose the scripts", () =>
     Effect.gen(function* () {
       const { files, scripts, tools } = yield* folders
       yield* files.writeFileString(`${tools}/tofu`, "#!/bin/sh\n", { mode: 0o755 })

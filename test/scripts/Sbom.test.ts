@@ -19,8 +19,8 @@ interface Bill {
 const names = (components: ReadonlyArray<{ readonly name: string; readonly version: string }>) =>
   components.map(({ name, version }) => `${name}@${version}`).toSorted()
 
-describe("the bill of materials", () => {
-  live("lists exactly the bundled components, each npm package with its hash from the lock file", () =>
+describe("Bill of materials", () => {
+  live("the bill of materials lists exactly the bundled components, with hashes from the lock file", () =>
     Effect.gen(function* () {
       const report = yield* collectLicenses(root)
       const text = yield* billOfMaterials(root, report)
@@ -38,7 +38,7 @@ describe("the bill of materials", () => {
     })
   )
 
-  live("is refused if the lock file lacks a bundled package", () =>
+  live("the bill of materials is refused if the lock file lacks a bundled package", () =>
     Effect.gen(function* () {
       const report = yield* collectLicenses(root)
       const [first, ...others] = report.components

@@ -10,7 +10,7 @@ const name = "@oven/bun-linux-aarch64"
 
 const digest = (bytes: Uint8Array) => `sha512-${new Bun.CryptoHasher("sha512").update(bytes).digest("base64")}`
 
-/** An npm registry on loopback with one package, and a repository whose lockfile pins what the registry should serve. */
+/** An npm registry on loopback with one package, and a repository whose lockfile pins the registry's package. */
 const registry = Effect.fnUntraced(function* (locked: { readonly version?: string } = {}) {
   const files = yield* FileSystem.FileSystem
   const root = yield* files.makeTempDirectoryScoped({ prefix: "svc-runtimes-" })
@@ -31,7 +31,7 @@ const registry = Effect.fnUntraced(function* (locked: { readonly version?: strin
     if (served === undefined) return new Response("not here", { status: 404 })
     const { origin, pathname } = new URL(request.url)
     if (pathname.endsWith(".tgz")) return new Response(served)
-    // A compromised registry vouches for whatever it serves.
+    // A compromised registry vouches for every package it serves.
     const dist = { tarball: `${origin}/runtime.tgz`, integrity: digest(served) }
     const manifest = { name, version: Bun.version, dist }
     return Response.json({ name, "dist-tags": { latest: Bun.version }, versions: { [Bun.version]: manifest } })
@@ -86,7 +86,7 @@ live("a runtime that the registry has changed is refused, and not kept", () =>
   })
 )
 
-live("a registry without the package causes an error that explains what to do", () =>
+live("a registry without the package causes an error that explains the remedy", () =>
   Effect.gen(function* () {
     const { archive, runtime, serve } = yield* registry()
     serve(undefined)

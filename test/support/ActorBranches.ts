@@ -25,7 +25,7 @@ const branchesIn = (text: string): number =>
     .split("\n")
     .filter((line) => /\bif \(|\bswitch \(|\s\?\s(?!=)/.test(line) && !isPlain(line)).length
 
-/** Files in `actors/` that no test imports, with the lines on which each one branches. */
+/** Files in `actors/` that no test imports, with the lines on which each file branches. */
 export const untestedBranches = (root: string): ReadonlyMap<string, number> => {
   const tested = new Set(filesOf(root, "test").flatMap((file) => imported(root, file)))
   return new Map(

@@ -11,13 +11,13 @@ interface Watched {
 }
 
 /**
- * Commits a change at the last moment before a command's own transaction begins: after everything that the command reads ahead.
+ * Commits a change just before a command's own transaction begins, after everything the command has read in advance.
  *
  * - `layer`: the `SqlClient` through which the service under test writes
- * - `interrupted`: runs `command`, with `happens` just before its transaction number `at`, the first unless stated, and fails with
- *   a defect if the command ended without having begun it. Transactions of other fibers do not count
- * - `interruptedRequest`: like the above, for an effect that sends a request to the service: its first transaction counts, and the
- *   second value is whether it began one
+ * - `interrupted`: runs `command`, with `happens` just before its transaction number `at` (by default the first), and fails with a
+ *   defect if the command ended before that transaction. Transactions of other fibers do not count
+ * - `interruptedRequest`: the same for the first transaction of an effect that sends a request to the service. The second value is
+ *   true if the request began a transaction
  */
 export const beforeTransaction = () => {
   const watched = new Set<Watched>()

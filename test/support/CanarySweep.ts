@@ -16,7 +16,7 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
     .map((name) => join(folder, name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
 
-/** The bytes of a file; none if the server removed it after it was listed, as it does with the folder of an ended Run. */
+/** The bytes of a file, or none if the server removed it after it was listed, as it does with the folder of an ended Run. */
 export const contentOf = (file: string) => {
   try {
     return readFileSync(file)

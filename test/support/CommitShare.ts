@@ -8,7 +8,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 export const shareOf = <A>(all: ReadonlyArray<A>, share: number, count: number): ReadonlyArray<A> =>
   all.filter((_, index) => index % count === share % count)
 
-/** This commit's share, below `count`. A few commits cover all shares, and the same commit always gets the same one. */
+/** This commit's share, below `count`. A few commits cover all shares, and the same commit always gets the same share. */
 export const shareOfCommit = (count: number) =>
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

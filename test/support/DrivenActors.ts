@@ -1,6 +1,6 @@
 /**
  * Files in `actors/` that branch but are not imported by any test: their decisions are in tested pure functions, and the rest
- * only sequences and writes. Each is listed with a test that exercises it through its actor, and with what it branches on.
+ * only sequences and writes. Each is listed with a test that exercises it through its actor, and with the values it branches on.
  */
 export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
   "actors/access/account/NewPasskeys.ts": [

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** Polls until the condition holds: work that actors do after a transaction has no signal of its own. */
+/** Polls until the condition holds, because actors' work after a transaction sends no signal. */
 export const eventually = <A, E, R>(ask: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
   Effect.gen(function* () {
     for (;;) {

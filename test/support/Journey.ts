@@ -39,7 +39,7 @@ export const settled = Effect.fnUntraced(function* (id: RunId) {
   return yield* (yield* Runs).read(id)
 })
 
-/** Waits for an event of a Run, the first of its kind unless a later one is requested. */
+/** Waits for an event of a Run, the first of its kind unless a later event is requested. */
 export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, times = 1) {
   const streams = yield* RunStreams
   for (;;) {
@@ -56,7 +56,7 @@ export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, tim
 
 const CoordinatedRun = rowShape({ id: RunId })
 
-/** The Run that an install plan or a revision plan waits for: the newest of those it has started. */
+/** The Run that an install plan or a revision plan waits for: the newest Run it has started. */
 export const coordinatedRun = Effect.fnUntraced(function* (planId: InstallPlanId | RevisionPlanId) {
   const sql = yield* SqlClient.SqlClient
   const newest = sql.literal("COALESCE(plan_run_id, check_run_id, sync_run_id)")

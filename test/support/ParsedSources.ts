@@ -4,7 +4,7 @@ import { join, relative } from "node:path"
 import type { SourceFile } from "typescript/unstable/ast"
 import { API } from "typescript/unstable/async"
 
-/** Parses the sources below these folders, one after the other, with their paths from `root`. Returns how many there are. */
+/** Parses the sources below these folders, one after the other, with their paths from `root`. Returns the number of sources. */
 export const forEachSource = async (
   root: string,
   folders: ReadonlyArray<string>,

@@ -5,12 +5,12 @@ import { checked, seeMessage, takeFaults } from "./description/CheckedAnswers.ts
 
 setDefaultTimeout(120_000)
 
-// A change is always judged by the same examples, so that a failure is due to the change. `SVC_TEST_SEED=random` searches for new
-// examples, and a failure can be reproduced with the seed it printed.
+// The examples depend only on this seed, so a new failure is due to a change. `SVC_TEST_SEED=random` searches for new examples,
+// and a failure can be reproduced with the seed it printed.
 const seed = process.env["SVC_TEST_SEED"] ?? "20261121"
 configureGlobal(seed === "random" ? {} : { seed: Number(seed) })
 
-// Every response that a test receives from our server is compared with its description.
+// Compares every response that a test receives from our server with the server's description.
 const plainFetch = globalThis.fetch
 globalThis.fetch = Object.assign(
   async (...[input, init]: Parameters<typeof plainFetch>) => {
@@ -28,7 +28,7 @@ globalThis.fetch = Object.assign(
   { preconnect: plainFetch.preconnect }
 )
 
-// So is every message that a test receives over our WebSockets.
+// Does the same for every message that a test receives over our WebSockets.
 const plainEmit = WebSocket.prototype.emit
 WebSocket.prototype.emit = function emit(this: WebSocket, event: string | symbol, ...args: ReadonlyArray<unknown>) {
   if (event === "message") seeMessage(this.url, args[0])

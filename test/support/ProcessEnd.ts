@@ -12,7 +12,7 @@ const pidfdOpen = 434
 const readable = 1
 const entryBytes = 8
 
-/** The state and the parent of a process, and what else the kernel lists after its name. */
+/** The state and the parent of a process, and the other fields that the kernel lists after its name. */
 const statusOf = (pid: number): ReadonlyArray<string> => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")

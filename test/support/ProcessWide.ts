@@ -18,7 +18,7 @@ const redaction = Effect.runSync(Scope.provide(redactionThreads(), processScope)
 
 const working = new Set<string>()
 
-/** Each variant of bubblewrap is tried until it works: several hundred sandboxes start, and the machine stays the same. */
+/** Each variant of bubblewrap is tried until one works: several hundred sandboxes start, and the machine stays the same. */
 const refusalOf: KnownVariantsShape["refusalOf"] = (key, ask) =>
   Effect.suspend(() =>
     working.has(key)
@@ -44,8 +44,8 @@ const passwordCost = { memoryCost: 64, timeCost: 1 }
 
 /**
  * Shared by all services in a test process: the bundled programs of confinement and of a sync, the threads of the parser and of
- * redaction, the variant of bubblewrap that works, key pairs, and the cost of a password. No spans are made, as in a service whose
- * settings name no receiver for them.
+ * redaction, the variant of bubblewrap that works, key pairs, and the cost of a password. No spans are created, as in a service
+ * without a configured collector.
  */
 export const processWide = Layer.mergeAll(
   bundledConfinement,

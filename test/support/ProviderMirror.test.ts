@@ -84,7 +84,7 @@ const tests = suite(NodeServices.layer)
 afterAll(tests.dispose)
 
 describe.skipIf(tool === "")("the demo provider under the real tool", () => {
-  tests.live("plans, applies, reads, imports, detects drift and destroys", () =>
+  tests.live("the demo provider plans, applies, reads, imports, detects drift and destroys", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const module = requirement() + note("a", 'secret = "s3cret-attribute"') + note("b")
@@ -116,7 +116,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("uses each alias's credential, also in a child module, and can leak one on purpose", () =>
+  tests.live("the demo provider uses each alias's credential, and can leak a credential on purpose", () =>
     Effect.gen(function* () {
       const child = requirement(", configuration_aliases = [demo.other]") + note("c", "provider = demo.other")
       const { succeed, state } = yield* workspace(
@@ -143,7 +143,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("fails before, after and during destruction", () =>
+  tests.live("the demo provider can fail before, after and during destruction", () =>
     Effect.gen(function* () {
       const failing = (a: string, b: string) =>
         requirement() + note("a", `fail = ${JSON.stringify(a)}`) + note("b", `fail = ${JSON.stringify(b)}`)
@@ -165,7 +165,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("stops waiting when asked to, and still reports what it created", () =>
+  tests.live("the demo provider stops waiting when asked to, and still reports its creations", () =>
     Effect.gen(function* () {
       const module = requirement() + note("slow", "delay_after_ms = 600000")
       const { mirror, start, succeed, state } = yield* workspace(module)
@@ -186,7 +186,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("crashes after a creation and leaves an orphan behind", () =>
+  tests.live("the demo provider can crash after a creation and leave an orphan behind", () =>
     Effect.gen(function* () {
       const { mirror, run, succeed, state } = yield* workspace(requirement() + note("a", 'fail = "crash"'))
       yield* succeed("init", "-no-color")
@@ -199,7 +199,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("receives and returns more than its connection's windows allow, in both directions at once", () =>
+  tests.live("the demo provider receives and returns more data than its connection's windows allow", () =>
     Effect.gen(function* () {
       const content = (name: string) => Array.from({ length: 30_000 }, (_, at) => `${name}${100_000_000 + at}`).join("")
       const names = ["a", "b", "c"]
@@ -215,7 +215,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("is refused when changed after init, and offers a newer version", () =>
+  tests.live("the demo provider is refused when changed after init, and offers a newer version", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { mirror, folder, write, run, succeed } = yield* workspace(requirement() + note("a"))
@@ -232,7 +232,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("is found under the tool's default registry host", () =>
+  tests.live("the demo provider is found under the tool's default registry host", () =>
     Effect.gen(function* () {
       const { succeed } = yield* workspace(
         `terraform {

@@ -28,13 +28,13 @@ const build = Effect.fnUntraced(function* (version: string) {
 const builds = Effect.runSync(Effect.cached(Effect.all(demoProviderVersions.map(build))))
 
 /**
- * A filesystem mirror with the real demo provider, and an empty folder for its notes. Both live as long as the Scope; the build
- * is shared by the process.
+ * A filesystem mirror with the real demo provider, and an empty folder for its notes. Both exist as long as the Scope, and the
+ * process builds the provider once.
  *
  * - `path`: root of the mirror (`<host>/acme/demo/<version>/<os>_<arch>/`)
- * - `packed`: root of a mirror with the same packages as archives, which the tool unpacks as it does those of a registry
+ * - `packed`: root of a mirror with the same packages as archives, which the tool unpacks like packages from a registry
  * - `interpreter`: the executable named in the plugin's first line; a sandbox must make it readable
- * - `notesDir`: for DEMO_DIR; holds `<id>.json` per note and `creations.log`
+ * - `notesDir`: the value of DEMO_DIR; contains `<id>.json` per note and `creations.log`
  * - `cliConfigFile`: a CLI configuration that allows only this mirror
  * - `environment`: everything a bare tool needs besides PATH and DEMO_TOKEN
  */
@@ -83,7 +83,7 @@ export const providerMirror = Effect.gen(function* () {
   }
 }).pipe(Effect.orDie, Effect.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)))
 
-/** Number of notes actually created, whatever any state says. */
+/** Number of notes actually created, whatever the states contain. */
 export const countCreations = Effect.fnUntraced(
   function* (notesDir: string) {
     const fileSystem = yield* FileSystem.FileSystem

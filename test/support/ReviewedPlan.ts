@@ -1,6 +1,6 @@
 import type { Run } from "../../schema/records/Run.ts"
 
-/** The approval of somebody who has read the plan: its digest, and what its diagnostics require to be acknowledged. */
+/** The approval of a person who has read the plan, with its digest and the required acknowledgements of its diagnostics. */
 export const reviewed = ({ diagnostics = [], planDigest }: Pick<Run, "diagnostics" | "planDigest">) => {
   const acknowledged = diagnostics.flatMap(({ code }) => (code === undefined ? [] : [code]))
   return {

@@ -48,9 +48,9 @@ export interface StaleRead {
 interface Write {
   readonly node: Node
   readonly by: Node
-  /** True if the variable gets another value, instead of its value being changed. */
+  /** True if the variable is assigned, rather than its current value changed. */
   readonly replaces: boolean
-  /** The literal that is written, if it is one. */
+  /** The written literal, if the written value is a literal. */
   readonly literal: string | undefined
 }
 
@@ -81,7 +81,7 @@ const functionOf = (node: Node): Node => {
   return at
 }
 
-/** The nodes below `node` in order, without types. The insides of functions are left out: they run at another time. */
+/** The nodes below `node` in order, without types. The insides of functions are left out, because they run at another time. */
 const evaluated = (node: Node): ReadonlyArray<Node> => {
   const nodes: Array<Node> = []
   const visit = (child: Node) => {
@@ -164,7 +164,10 @@ const variablesOf = (file: SourceFile): ReadonlyMap<Node, Variable> => {
   return found
 }
 
-/** Returns true if the call's result is yielded: then it is an Effect, and not a method of an array, a Map or a Set. */
+/**
+ * Returns true if the call's result is yielded, which means that it is an Effect rather than a method of an array, a Map or a
+ * Set.
+ */
 const isYielded = (call: Node): boolean => {
   let at = call
   while (isPropertyAccessExpression(at.parent) || (isCallExpression(at.parent) && at.parent.expression === at)) {
@@ -187,7 +190,7 @@ const targetOf = (node: Node): Node | undefined => {
   return changing.has(name.text) && !isYielded(node) ? expression : undefined
 }
 
-/** Adds to each variable where it is written and where it is read. */
+/** Records for each variable where it is written and where it is read. */
 const noteUses = (file: SourceFile, variables: ReadonlyMap<Node, Variable>) => {
   const onlyWritten = new Set<Node>()
   const visit = (node: Node) => {

@@ -13,8 +13,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url))
 const cache = `${root}dist/test/`
 
 /**
- * The path at which a compiled binary looks for the service; only in memory, because a build may be writing the real file at the
- * same time.
+ * The path at which a compiled binary looks for the service. The file exists only in memory, because a build may be writing the
+ * real file at the same time.
  */
 const entry = `${root}dist/build/Service.ts`
 const code = `import { main } from "../../${programs.service}"\nmain([], "")\n`
@@ -62,8 +62,8 @@ const compile = async (): Promise<void> => {
 }
 
 /**
- * Path of `svc` as one file, compiled once per test run: a test that starts it many times would otherwise spend most of its time
- * loading sources. It has no dashboard and no licences; `test:binary` tests the shipped file.
+ * Path of `svc` as one file, compiled once per test run, because a test that starts it many times would otherwise spend most of
+ * its time loading sources. It has no dashboard and no licences; `test:binary` tests the shipped file.
  */
 export const svcProgram = async (): Promise<string> => {
   await (program ??= builtOnce("svc", compile))

@@ -55,8 +55,8 @@ const executeHere: SyncExecutorShape["execute"] = Effect.fnUntraced(function* (j
 })
 
 /**
- * Syncs do their process's work inside the test process, with the job and outcome still encoded in transit: starting a process
- * takes longer than fetching and archiving a test's repository.
+ * Syncs do their process's work inside the test process, with the job and outcome still encoded in transit, because starting a
+ * process takes longer than fetching and archiving a test's repository.
  */
 export const syncsInThisProcess = Layer.succeed(SyncExecutor, { execute: executeHere })
 

@@ -45,9 +45,9 @@ export interface TestPlaneOptions {
   readonly sandbox?: Partial<SandboxSettingsShape>
   /** The schedule of the service's background work; by default, it never runs. */
   readonly cleanup?: Layer.Layer<never>
-  /** A runner other than the shipped one, with the tool it stands in for. */
+  /** A runner other than the shipped runner, with the tool it stands in for. */
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
-  /** A client over the writing one, through which the service works. */
+  /** Wraps the writing database client, which the service uses. */
   readonly writer?: Layer.Layer<SqlClient.SqlClient, never, SqlClient.SqlClient>
 }
 

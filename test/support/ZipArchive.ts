@@ -8,7 +8,7 @@ interface ZipMember {
   readonly name: string
   readonly method: number
   readonly packed: Uint8Array
-  /** Of the contents, as the archive states them. */
+  /** The size of the contents, as stated in the archive. */
   readonly size: number
   readonly checksum: number
 }
@@ -29,7 +29,7 @@ export const zipOf = (members: ReadonlyArray<ZipMember>): Uint8Array => {
     shared.writeUInt32LE(packed.byteLength, 14)
     shared.writeUInt32LE(size, 18)
     shared.writeUInt16LE(path.byteLength, 22)
-    // Made on Unix, whose file mode is in the upper half of the attributes.
+    // Created on Unix, whose file mode is in the upper half of the attributes.
     const rest = Buffer.alloc(14)
     rest.writeUInt32LE(executable * 0x1_0000, 6)
     rest.writeUInt32LE(offset, 10)

@@ -26,7 +26,7 @@ const ok = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   return JSON.parse(ended.out === "" ? "{}" : (ended.out.split("\n").at(-1) ?? ""))
 })
 
-live("a backup in the first format is verified, restored and used; what it lacks is reported, and recovers", () =>
+live("a backup in the first format is verified, restored and used, and its missing parts are reported", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const from = yield* unpack(fileOfFirstFormat)

@@ -8,7 +8,7 @@ import { folder, live, svc } from "../src/cli/support/CommandLine.ts"
 import { serve } from "../src/operator/support/Server.ts"
 import { decodeFixture, fixtureFile, fixtureFolder, type Fixture } from "./Fixture.ts"
 
-// Data folders left by servers of earlier releases (Main.ts), upgraded by this one and then used.
+// Data folders left by servers of earlier releases (Main.ts), upgraded by this release and then used.
 const versions = readdirSync(fixtureFolder)
   .map((name) => Number.parseInt(name, 10))
   .toSorted((a, b) => a - b)
@@ -69,7 +69,7 @@ const look = Effect.fnUntraced(function* (url: string, fixture: Fixture) {
   return client
 })
 
-/** Applies a plan with a changed input and a private one, then the plan that the older release created. */
+/** Applies a plan with a changed input and a private input, then the plan that the older release created. */
 const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
   const params = { capsuleId: fixture.appliedCapsuleId }
   const { capsule } = yield* client.capsules.read({ params })
@@ -136,7 +136,7 @@ const restore = Effect.fnUntraced(function* (into: string, fixture: Fixture) {
   expect(yield* greetingOf(client, fixture)).toBe("new")
 })
 
-live("every released version since the second has a fixture, and so does the current one", () =>
+live("every released version since the second has a fixture, and so does the current version", () =>
   Effect.sync(() => {
     expect(versions.length).toBeGreaterThan(12)
     expect(versions.at(0)).toBe(2)
@@ -144,7 +144,7 @@ live("every released version since the second has a fixture, and so does the cur
   })
 )
 
-// All of them are opened; the first, middle and last are also used, or every one with SVC_UPGRADE_ALL.
+// All of them are opened; the first, middle and last are also used, or all of them with SVC_UPGRADE_ALL.
 const fewToUse: ReadonlySet<number | undefined> = new Set([
   versions.at(0),
   versions[Math.floor(versions.length / 2)],

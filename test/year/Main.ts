@@ -1,5 +1,5 @@
 // `npm run test:year [-- --short] [-- --seed N]`: runs the service through a year of simulated time, with pushes, drift checks,
-// updates, people and restarts. The database and folder must stay below the bound stated on the operations page.
+// updates, people and restarts. The database and folder must remain below the limit stated on the operations page.
 import { NodeRuntime } from "@effect/platform-node"
 import { Clock, Effect, FileSystem, Random } from "effect"
 import { parseArgs } from "node:util"
@@ -13,7 +13,7 @@ const { values } = parseArgs({
   options: { short: { type: "boolean", default: false }, seed: { type: "string", default: "1" } }
 })
 
-/** A date far from today's, so that anything reading another clock is detected, in a year with a leap day. */
+/** A date far from today's, in a year with a leap day, so that the use of any other clock is detected. */
 const begin = Date.UTC(2031, 6, 1, 8)
 
 const program = Effect.gen(function* () {

@@ -64,7 +64,7 @@ const filesBelow = Effect.fnUntraced(function* (folder: string) {
   return found
 })
 
-/** Archives that no record references. Any that are found twice, days apart, are orphans. */
+/** Archives that no record references. An archive that is found twice, days apart, is an orphan. */
 export const unnamedArchives = Effect.fn("unnamedArchives")(function* (dataDir: string) {
   const read = yield* ReadSql
   const rows = yield* read<{ digest: string }>`SELECT DISTINCT archive_digest AS digest FROM source_snapshots`
@@ -123,7 +123,7 @@ const usage = Effect.fn("usage")(function* () {
   return faults
 })
 
-/** Everything wrong with an idle installation; empty unless the service has lost something. */
+/** All faults of an idle installation; empty unless the service has lost something. */
 export const faultsOf = Effect.fn("faultsOf")(function* () {
   const sql = yield* SqlClient.SqlClient
   const faults: Array<string> = []

@@ -19,7 +19,7 @@ export const startedSince = Effect.fn("startedSince")(function* (since: string) 
   return row?.n ?? 0
 })
 
-/** Capsules whose newest check is older than the schedule allows; new ones may still be waiting for their first. */
+/** Capsules whose newest check is older than the schedule allows; new Capsules may still be waiting for their first check. */
 export const driftFaults = Effect.fn("driftFaults")(function* (now: number, month: number) {
   const sql = yield* SqlClient.SqlClient
   const latest = new Date(now - latestHours * hourMillis).toISOString()

@@ -20,10 +20,7 @@ const previewOf = Effect.fnUntraced(function* ({ id }: YearWorkspace, day: numbe
   return row?.id
 })
 
-/**
- * An environment for one change: it is installed from the current commit, and the environment for the previous change is
- * destroyed.
- */
+/** An environment for one change, installed from the current commit. Destroys the environment for the previous change. */
 export const preview = Effect.fn("preview")(function* (workspace: YearWorkspace, day: number, previous: number) {
   const { owner, sources } = workspace
   const [source] = sources

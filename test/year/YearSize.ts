@@ -16,8 +16,8 @@ export interface YearSize {
   readonly keep: number
   readonly keepAudit: number
   /**
-   * The month after which nothing grows any further: by then everything that is kept has been replaced once, including a
-   * Capsule's ten states.
+   * The month after which nothing grows any further: by then all kept records have been replaced once, including a Capsule's ten
+   * states.
    */
   readonly levelFrom: number
   /** Days between two backups of the installation. */

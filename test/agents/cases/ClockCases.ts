@@ -10,7 +10,7 @@ const library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 const hour = 3600
 
 /**
- * A wall clock that a case sets while the program is running; monotonic clocks are unaffected, as when a person sets the clock.
+ * A wall clock that a case sets while the program is running. Monotonic clocks are unaffected, as when a person sets the clock.
  */
 const wallClock = (file: string, offset: number) => {
   const set = (seconds: number) => writeFileSync(file, `${seconds < 0 ? "" : "+"}${seconds}\n`)
@@ -52,7 +52,7 @@ const clocks = (name: string, offset: number, jump: number, side: "agent" | "ser
     const apply = yield* world.over(applyId)
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.code} ${apply.error?.message}`)
     yield* holds((yield* world.capsule(capsuleId)).status === "active", "The Capsule is not active")
-    // The clock really was wrong: the reports carry its time.
+    // Proves that the clock was wrong: the reports carry its time.
     const told = (yield* world.eventsOf(applyId)).map(({ at }) => Date.parse(at))
     const furthest = Math.max(...told.map((at) => Math.abs(at - Date.now())))
     yield* holds(furthest > 50_000, `No time of the Run is wrong, so the clock was not: ${furthest} ms`)

@@ -43,7 +43,7 @@ export const keptAgent = Effect.fn("keptAgent")(function* (agent: Agent) {
 })
 export type KeptAgent = Effect.Success<ReturnType<typeof keptAgent>>
 
-/** Messages that an agent sends while the tool is working; the tool waits until their faults have happened. */
+/** Messages that an agent sends while the tool is working. The tool waits until their faults have happened. */
 const whileApplying: ReadonlySet<string> = new Set([
   "Start",
   "Renew",
@@ -68,8 +68,8 @@ const plan = Effect.fnUntraced(function* (
 })
 
 /**
- * Takes a Capsule through its lifecycle up to an occasion, where the faults occur. Every Run finishes, regardless of the
- * interruptions.
+ * Takes a Capsule through its lifecycle up to an occasion, where the faults occur. Every Run finishes, whatever interruptions
+ * occur.
  */
 export const journeyTo = Effect.fn("journeyTo")(function* (
   world: AgentWorld,
@@ -85,7 +85,7 @@ export const journeyTo = Effect.fn("journeyTo")(function* (
   const { capsuleId, planRunId, planned } = yield* plan(world, agent, label, "built", first)
   if (occasion === "plan" || occasion === "begin" || planned.status !== "waiting_approval") return [planned]
   if (occasion === "apply") {
-    // Its build then has to come from the server.
+    // The build then has to come from the server.
     rmSync(`${agent.folder}/builds`, { recursive: true, force: true })
     yield* armed(agent.line, faults)
   }

@@ -5,12 +5,12 @@ import type { LaneCase } from "./AgentCase.ts"
 import { journeyTo, keptAgent, type KeptAgent } from "./Journeys.ts"
 import { faultAt } from "./LineCases.ts"
 
-/** The point in a message: before the server receives it, or after the server has acted and before the agent knows. */
+/** The point in a message: before the server receives it, or after the server has acted but before the agent has the response. */
 const moments = { "request lost": "before", "answer lost": "after" } as const
 
 /**
  * The agent is killed between each pair of messages, and restarted on its folder. A plan starts over; an apply ends with the
- * outcome the server knows, and the verdict compares that with what the provider has created.
+ * outcome recorded by the server, which the verdict compares with the provider's creations.
  */
 export const killCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
   (["request lost", "answer lost"] as const).map((way) => ({

@@ -24,7 +24,7 @@ const applying = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgen
   return { capsuleId, applyId, tools: holdProcesses(toolsOf(agent)) }
 })
 
-/** The Run was settled without its agent: nobody knows what exists, and the agent's results are evidence. */
+/** The Run was settled without its agent: the existing resources are unknown, and the agent's results are evidence. */
 const lost = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,

@@ -23,15 +23,15 @@ const diskFull: WorldCase = {
     yield* world.held("one-b")
     yield* disk.fill
     const asked = agent.line.said.length
-    // It renews its lease even when the disk is full.
+    // The agent renews its lease even when the disk is full.
     yield* eventually(() => agent.line.said.slice(asked).includes("Renew"))
     yield* world.letGo("one-b")
-    // A poll was already in progress, so the offer in its response is declined.
+    // A poll was already in progress, so the agent declines the offer in its response.
     const other = yield* world.installed("two")
     yield* eventually(() => agent.line.said.slice(asked).includes("Decline"))
     yield* disk.free
     const apply = yield* world.over(applyId)
-    // Either its state was written in time, or the tool printed the state and it was saved from that output: nothing is lost.
+    // Either its state was written in time, or the tool printed the state and svc saved that output, so nothing is lost.
     yield* holds(apply.status === "succeeded" || apply.status === "failed", apply.status)
     const planned = yield* world.over(other.planRunId)
     yield* holds(planned.status === "waiting_approval", `${planned.status} ${planned.error?.message}`)
@@ -81,7 +81,7 @@ const fair: WorldCase = {
         (label) => world.installed(label, "plain", workspaceId),
         { concurrency: 8 }
       )
-    // The first Workspace has queued all of its Runs before the other one requests any.
+    // The first Workspace has queued all of its Runs before the other Workspace requests any.
     const first = yield* install("a", manyRuns - runsOfOther)
     const others = yield* install("b", runsOfOther, second.id)
     const names = ["one", "two", "three", "four"]
@@ -93,7 +93,7 @@ const fair: WorldCase = {
       .toSorted((a, b) => Date.parse(a.startedAt ?? "") - Date.parse(b.startedAt ?? ""))
       .map(({ workspaceId }) => workspaceId)
     const last = order.lastIndexOf(second.id)
-    // If they take turns, the smaller share is done after about the same number of Runs from the larger one.
+    // If they take turns, the smaller share is done after about the same number of Runs from the larger share.
     yield* holds(
       last < runsOfOther * 3,
       `The last of ${runsOfOther} Runs of the second Workspace began as number ${last}`

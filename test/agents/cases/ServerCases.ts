@@ -6,7 +6,7 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent } from "./Journeys.ts"
 
-/** Time without a response after which an agent gives up a plan. */
+/** Time without a response after which an agent abandons a plan. */
 const longestPlan = 48
 
 const notes = ["a", "b", "c"].map((name) => `demo_note.${name}`)

@@ -36,7 +36,10 @@ const worked = Effect.fnUntraced(function* (world: AgentWorld, runId: RunId) {
   }
 })
 
-/** Time from the request until the agent receives it, while states fill the line; the agent passes it to its tool immediately. */
+/**
+ * Time from the request until the agent receives it, while states fill the line. The agent passes the request to its tool
+ * immediately.
+ */
 const cancelled = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgent, planRunId: RunId) {
   const applyId = yield* world.approvedApply(planRunId)
   agent.line.slow(megabyte)
@@ -73,7 +76,7 @@ const slowLine = (name: string, module: Wide): WorldCase => ({
       [planned(world, "one", module), planned(world, "two", module), planned(world, "three", module)],
       { concurrency: "unbounded" }
     )
-    // Both tools keep their first object open, so that no state is final until the slow line has delivered two.
+    // Both tools keep their first object open, so that no state is final until the slow line has delivered two states.
     const open = ["one-0", "two-0"]
     yield* Effect.forEach(open, world.hold)
     const both = yield* Effect.forEach([one, two], world.approvedApply, { concurrency: 2 })

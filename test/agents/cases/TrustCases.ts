@@ -16,7 +16,7 @@ import { eventually, keptAgent } from "./Journeys.ts"
 
 const [credential, password, otherCredential] = canaries
 
-/** The demo provider signs each note with a digest of the token it was given. */
+/** The demo provider signs each note with a digest of its token. */
 const signatureOf = (token: string) => createHash("sha256").update(token).digest("hex").slice(0, 8)
 
 /** The creators of the existing notes. */
@@ -32,7 +32,7 @@ const ownCredentials: WorldCase = {
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld({ ...options, leavesCredential: true })
     const { capsuleId, planRunId } = yield* world.installed("one")
-    // An agent without the credential is not eligible, and the Run reports what is missing.
+    // An agent without the credential is not eligible, and the Run reports the missing credential.
     const bare = yield* keptAgent(yield* world.agent("bare"))
     yield* world.until(planRunId, ({ queue }) => queue?.message?.includes(`with the credentials ${ownName}`) === true)
     const fit = yield* keptAgent(yield* world.agent("fit", { env: yield* world.ownCredentials() }))
@@ -41,7 +41,7 @@ const ownCredentials: WorldCase = {
     const apply = yield* world.over(yield* world.approvedApply(planRunId))
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
     yield* holds(ownersOf(world.notesDir).has(signatureOf(credential)), "The provider was not given the credential")
-    // Anything the server has read is still in its memory; the credential is not.
+    // Everything the server has read is still in its memory, but the credential is not.
     const remembered = wordsInMemory(world.first.pid, [credential, "demo_note"])
     yield* holds(remembered.join() === "demo_note", `The server's memory holds ${remembered.join()}`)
     // A plan that is never applied keeps its file.
@@ -60,7 +60,7 @@ const ownCredentials: WorldCase = {
     yield* bare.end
     yield* fit.end
     yield* verdict(world)
-    // The sensitive input is in the sealed plan file and the sealed state; the credential does not appear anywhere.
+    // The sealed plan file and the sealed state contain the sensitive input, and the credential does not appear anywhere.
     const sealed = yield* wordsInSealed(canaries).pipe(
       Effect.provide(storage(yield* testSettings({ dataDir: world.dataDir })))
     )
@@ -80,7 +80,7 @@ const otherValues: WorldCase = {
     const { capsuleId, planRunId } = yield* world.installed("one")
     const plan = yield* world.over(planRunId)
     yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
-    // The agent that planned is connected but has no free slot; the other one has a slot but different values.
+    // The agent that planned is connected but has no free slot; the other agent has a slot but different values.
     yield* world.plans.hold("busy-a")
     const busy = yield* world.installed("busy")
     yield* world.plans.held("busy-a")
@@ -100,7 +100,7 @@ const otherValues: WorldCase = {
     yield* two.owesNothing
     yield* two.end
 
-    // Once the agent itself has different values, a plan created with the former ones is void.
+    // Once the agent itself has different values, a plan created with the former values is void.
     const { run } = yield* world.client.capsules.destroyPlan({
       params: { capsuleId },
       headers: { "idempotency-key": "destroy" },

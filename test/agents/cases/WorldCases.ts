@@ -22,7 +22,7 @@ const serverKilled: WorldCase = {
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld(options)
     const { capsuleId, planRunId } = yield* world.installed("one")
-    // Without an agent, the Run waits and reports what it is waiting for.
+    // Without an agent, the Run waits and reports the reason.
     const waiting = yield* world.until(planRunId, ({ queue }) => queue?.reason === "no_agent")
     yield* holds(waiting.queue?.message === "No agent of the pool far is connected.", `${waiting.queue?.message}`)
     const agent = yield* keptAgent(yield* world.agent("one"))
@@ -70,7 +70,7 @@ const agentKilled: WorldCase = {
 /** Also included in the short form. */
 export const shortWorldCases: ReadonlyArray<WorldCase> = [serverKilled, agentKilled, ...logCases]
 
-/** Long cases first: they spend more time waiting than working. */
+/** Long cases first, because they spend more time waiting than working. */
 export const worldCases: ReadonlyArray<WorldCase> = [
   ...slowLineCases,
   ...leaseCases,

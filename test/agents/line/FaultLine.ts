@@ -8,7 +8,7 @@ import { headOf, messageOf, wholeBytes } from "./HttpMessage.ts"
  * The point at which a connection is cut.
  *
  * - `request lost`, `half the request`: the server receives nothing, or only the beginning
- * - `half the answer`, `answer lost`: the server has acted, and the agent does not know
+ * - `half the answer`, `answer lost`: the server has acted, but the agent has no complete response
  * - `forged answer`: the signature of an offer is changed in transit
  */
 export const ways = ["request lost", "half the request", "half the answer", "answer lost"] as const
@@ -26,8 +26,8 @@ export interface Fault {
 }
 
 /**
- * Neither side sees the announcement, so they communicate as with the previous release. It must be as long as the word it
- * replaces.
+ * Neither side sees the announcement, so they communicate as with the previous release. The replacement must be as long as the
+ * original.
  */
 const unheard = carriesFiles.replace("carried", "unheard")
 
@@ -54,8 +54,8 @@ const forged = (answer: Buffer): Buffer =>
   )
 
 /**
- * The connection between an agent and its server: it passes everything on, records it, and breaks where a test says so.
- * `asBefore`: neither side knows that the other accepts files within messages, as with the previous release.
+ * The connection between an agent and its server. It passes everything on, records it, and breaks on a test's request.
+ * `asBefore`: each side is unaware that the other accepts files within messages, as with the previous release.
  */
 export const faultLine = Effect.fn("faultLine")(function* (
   upstreamUrl: string,
@@ -187,7 +187,7 @@ export const faultLine = Effect.fn("faultLine")(function* (
     said,
     /** Every byte that has passed through, by connection and direction. */
     captured: () => captured.map((chunks) => Buffer.concat(chunks)),
-    /** Arms faults that each happen once. Replaces the previous ones. */
+    /** Arms faults that each happen once. Replaces the previous faults. */
     arm: (next: ReadonlyArray<Fault>) => {
       faults = next.map((fault) => ({ ...fault, isHit: false }))
     },
@@ -202,7 +202,7 @@ export const faultLine = Effect.fn("faultLine")(function* (
       isCut = next
       if (next) for (const socket of sockets) socket.destroy()
     },
-    /** True if everything that the server sends is dropped. Messages of the agent arrive. */
+    /** True if everything that the server sends is dropped, while the agent's messages arrive. */
     mute: (next: boolean) => {
       isMuted = next
     },

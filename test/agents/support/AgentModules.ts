@@ -68,7 +68,7 @@ variable "label" { type = string }
 ${resource}
 `
 
-/** Every way in which the tool finds an absolute path, and a program that prints where it really is. */
+/** Every way in which the tool finds an absolute path, and a program that prints its real location. */
 const paths = `
 resource "terraform_data" "paths" {
   input = [abspath("\${path.module}/tpl"), path.cwd, abspath(path.root)]

@@ -30,13 +30,13 @@ const Enrolled = Schema.fromJsonString(Schema.Struct({ agentId: Schema.String })
 
 export interface WorldOptions {
   readonly folder: string
-  /** The programs under test; using an earlier release on one side shows that the two work together. */
+  /** The programs under test. An earlier release on one side tests that the two releases work together. */
   readonly server: string
   readonly agent?: string
   readonly leaseSeconds?: number
   readonly serverEnv?: Readonly<Record<string, string>>
   readonly isolation?: "off" | "required"
-  /** The server is not given the provider's credential: the Connection names what the pool provides. */
+  /** The server has no provider credential: the Connection refers to the pool's credential by name. */
   readonly leavesCredential?: boolean
 }
 
@@ -45,7 +45,7 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly folder?: string
   readonly places?: number
-  /** The address of the server as given to the agent, if different from the line's. */
+  /** The address of the server as given to the agent, if different from the line's address. */
   readonly server?: string
   /** Overrides the world's program. */
   readonly program?: ReadonlyArray<string>
@@ -80,7 +80,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       Stream.decodeText()
     )
 
-  /** An operator's command alongside the running server. */
+  /** Runs an operator's command while the server is running. */
   const atTerminal = (...args: ReadonlyArray<string>) =>
     Effect.scoped(
       Effect.gen(function* () {
@@ -146,7 +146,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     value: string = credential,
     more: { readonly label?: string } = {}
   ) {
-    // Outside the folders that the verdict searches: this is where the secret belongs.
+    // Outside the folders that the verdict searches, because the secret belongs here.
     const kept = yield* files.makeTempDirectoryScoped({ prefix: "own-credentials-" })
     yield* files.writeFileString(`${kept}/token`, `${value}\n`, { mode: 0o600 })
     // The test provider runs without isolation.
@@ -249,7 +249,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     )
     const { capsuleId, planRunId } = plan
     if (planRunId === undefined || capsuleId === undefined) {
-      // The server spends at most a few seconds reading a module, and on a busy machine that may not be enough to get anywhere.
+      // The server reads a module for at most a few seconds, which may not be enough on a busy machine.
       const isLate = plan.diagnostics.some(({ code }) => code === "parse_deadline")
       if (isLate && attempt < mostAttempts) return yield* installed(label, module, workspaceId, attempt + 1)
       return yield* new Broken({ message: `The install failed: ${JSON.stringify(plan.diagnostics)}` })
@@ -323,7 +323,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     until,
     over: (runId: RunId) => until(runId, isOver),
     approvedApply,
-    /** Lets the current server exit on its own. */
+    /** Waits for the current server to exit. */
     stopped: Effect.promise(async () => {
       current?.signal("SIGTERM")
       await current?.exited

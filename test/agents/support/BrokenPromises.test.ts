@@ -82,7 +82,7 @@ const failure = [
 const pending = { ...capsule, status: "pending", current_state_version_id: null, current_state_generation: 0 }
 const empty = { ...state, notes: [] }
 
-/** Worlds in which one promise is broken, and the expected report for each. */
+/** Worlds in which one guarantee is broken, and the expected report for each. */
 const broken: ReadonlyArray<readonly [world: string, witnessed: Witnessed, said: RegExp]> = [
   [
     "the state of a successful apply is lost",
@@ -177,12 +177,12 @@ const broken: ReadonlyArray<readonly [world: string, witnessed: Witnessed, said:
   ["the database is damaged", changed({ integrity: [{ row: "missing" }] }), /The database is damaged/]
 ]
 
-describe("the verdict on a test world of agents", () => {
-  test("reports nothing about a world in which every promise was kept", () => {
+describe("Agent verdicts", () => {
+  test("the verdict on agents reports nothing about a world in which every guarantee was kept", () => {
     expect(brokenPromises(whole)).toEqual([])
   })
 
-  test("accepts a created object that is listed as possibly created", () => {
+  test("the verdict on agents accepts a created object that is listed as possibly created", () => {
     const suspected = { ...failed, evidence: { possiblyCreated: ["demo_note.a", "demo_note.b"] } }
     const unsafe = { ...pending, status: "error", runtime_safety: "unknown" }
     expect(
@@ -190,7 +190,7 @@ describe("the verdict on a test world of agents", () => {
     ).toEqual([])
   })
 
-  test("accepts an apply that was offered again before its tool had started", () => {
+  test("the verdict on agents accepts an apply that was offered again before its tool had started", () => {
     const events = [
       ...ledger.events.slice(0, 3),
       ...told("run_apply", "run.queued", "run.applying", "run.queued", "run.applying", "run.succeeded")
@@ -205,7 +205,7 @@ describe("the verdict on a test world of agents", () => {
   }
 
   for (const canary of canaries) {
-    it.effect(`fails: a log contains ${canary}`, () =>
+    it.effect(`the verdict fails on a log that contains ${canary}`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         writeFileSync(`${folder}/log`, `{"message":"the value is ${canary}"}\n`)

@@ -7,7 +7,7 @@ export interface Witnessed {
   readonly cloud: Cloud
   /** The Capsule for each label. A label's notes are named after it. */
   readonly capsules: ReadonlyMap<string, string>
-  /** The place where a secret was found in plaintext. */
+  /** The place where a secret was found in plain text. */
   readonly secrets: ReadonlyArray<string>
 }
 
@@ -20,7 +20,10 @@ const toolsBeganOnce = (ledger: Ledger) =>
     return begun > 1 ? [`The tool of the ${type} ${id} began ${begun} times`] : []
   })
 
-/** Nothing was created twice, by the provider's own count; whatever was created is in a state, or listed as possibly created. */
+/**
+ * Checks by the provider's own count that nothing was created twice, and that every creation is in a state or listed as possibly
+ * created.
+ */
 const creationsAreKnown = ({ capsules, cloud, ledger }: Witnessed) => {
   const inStates = new Set(ledger.states.flatMap(({ notes }) => notes))
   return [...new Set(cloud.created.map(({ name }) => name))].flatMap((name) => {
@@ -66,7 +69,7 @@ const untouchedIsTrue = ({ capsules, cloud, ledger }: Witnessed) =>
     return isSafe && made.length > 0 ? [`${label} is said to be untouched, and has ${made.join(", ")}`] : []
   })
 
-/** One message for every broken promise. */
+/** One message for every broken guarantee. */
 export const brokenPromises = (witnessed: Witnessed): ReadonlyArray<string> => {
   const { cloud, ledger, secrets } = witnessed
   return [

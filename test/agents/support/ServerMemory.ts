@@ -19,7 +19,7 @@ export const wordsInMemory = (pid: number, words: ReadonlyArray<string>): Readon
         try {
           size = readSync(memory, buffer, 0, Math.min(buffer.length, end - at), at)
         } catch {
-          // A part that has been released in the meantime.
+          // A memory region that was released in the meantime.
           continue
         }
         const read = buffer.subarray(0, size)

@@ -15,7 +15,7 @@ const Described = Schema.fromJsonString(
 
 const hookPath = "/hooks/sources/{sourceId}"
 
-/** The routes that read a body of anybody, by the server's own description. */
+/** Routes that read a body from anybody, according to the server's own description. */
 const entrances = ({ url }: Target) =>
   Effect.promise(async () => (await fetch(`${url}/openapi.json`)).text()).pipe(
     Effect.flatMap(Schema.decodeEffect(Described)),

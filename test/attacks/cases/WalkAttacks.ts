@@ -6,7 +6,7 @@ import type { Attack } from "../Attack.ts"
 import { signatureOf } from "../Sent.ts"
 import type { Target } from "../Target.ts"
 
-/** One attempt of a row of docs/builders/attack-walk.md: what goes over the wire, and the only statuses that hold. */
+/** One attempt of a row in docs/builders/attack-walk.md: the bytes to send, and the only acceptable statuses. */
 interface Attempt {
   readonly row: string
   readonly method: string
@@ -20,7 +20,7 @@ interface Attempt {
 
 const patience = 10_000
 
-/** Sends a request byte for byte; returns the statuses of all answers, and their text. */
+/** Sends a request byte for byte, and returns the statuses of all responses and their text. */
 const wire = ({ url }: Target, { body = "", headers = [], method, path }: Attempt) =>
   Effect.callback<{ readonly statuses: ReadonlyArray<number>; readonly text: string }>((resume) => {
     const { hostname, port } = new URL(url)
@@ -49,7 +49,7 @@ const evil = ["origin", "https://evil.example"] as const
 const json = ["content-type", "application/json"] as const
 const bearer = (token: string) => ["authorization", `Bearer ${token}`] as const
 
-/** Every route below a Workspace, with names that nothing has. */
+/** Every route below a Workspace, with ids that do not exist. */
 const workspaceRoutes = (workspaceId: string) =>
   Object.values(SvcApi.groups).flatMap((group) =>
     Object.values(group.endpoints).flatMap(({ method, path }) =>
@@ -222,7 +222,7 @@ const walk: Attack = {
         const isHeld = statuses.length === 1 && attempt.held.includes(statuses[0] ?? 0)
         const isHidden = attempt.hidden === undefined || !text.includes(attempt.hidden)
         const isOwn = !text.includes("evil.example") && !/^set-cookie: a=b/im.test(text)
-        // H9 and H10, on every answer. The metadata of the issuer is for everybody, and a request that is none gets no content.
+        // H9 and H10, on every response. The issuer's metadata is public, and an invalid request gets no content.
         const isMarked = /^x-content-type-options: nosniff/im.test(text) || !/^content-type/im.test(text)
         const isOpen = /^access-control-allow-origin/im.test(text) && !attempt.path.startsWith("/.well-known/")
         return isHeld && isHidden && isOwn && isMarked && !isOpen

@@ -7,7 +7,7 @@ import { startProduct } from "../support/Product.ts"
 
 const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
-/** Server and agent get a core whenever they need one, as does this process, which sends the requests. */
+/** Server and agent get a core whenever they need it, as does this process, which sends the requests. */
 export const promptly = Effect.fn("promptly")(function* (product: FarProduct) {
   return (yield* atRealTimePriority([product.pid, product.agentPid, process.pid]))
     ? "at a real-time priority"
@@ -16,7 +16,7 @@ export const promptly = Effect.fn("promptly")(function* (product: FarProduct) {
 
 /**
  * A server that executes one repository's Runs through an agent on this machine, and another repository's Runs itself. The
- * connection between server and agent records what was sent when, unless the agent connects directly.
+ * connection between server and agent records the time of each transfer, unless the agent connects directly.
  */
 export const farProduct = Effect.fn("farProduct")(function* (
   binary: string,

@@ -20,7 +20,7 @@ import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 
 type World = Effect.Success<ReturnType<typeof embeddedWith>>
 
-/** Commands that leave the service as it was, or with one more record, so that they can be repeated. */
+/** Commands that leave the service unchanged, or with one more record, so that they can be repeated. */
 export interface CommandKind {
   readonly name: string
   readonly once: (index: number) => Effect.Effect<unknown, unknown>
@@ -139,7 +139,7 @@ export const commandKinds = Effect.fnUntraced(function* (world: World, url: stri
           tokens.revoke(context, subject, token.token_id)
         )
     },
-    // These activate an actor each time, and idle actors take memory for some seconds.
+    // These commands activate an actor each time, and idle actors take memory for some seconds.
     {
       name: "create and remove a Source",
       once: (index) =>

@@ -8,7 +8,7 @@ interface Executed {
   readonly method: "all" | "run"
 }
 
-/** The methods of `node:sqlite` that are observed, as they are. */
+/** The original methods of `node:sqlite` that are observed. */
 const { all, run } = StatementSync.prototype
 const { prepare } = DatabaseSync.prototype
 
@@ -21,8 +21,8 @@ interface Prepared {
 }
 
 /**
- * Observes the statements of this process until the scope closes. Must begin before the service opens its database: a statement
- * does not reveal its connection.
+ * Observes the statements of this process until the scope closes. Must begin before the service opens its database, because a
+ * statement does not reveal its connection.
  */
 export const observedStatements = Effect.gen(function* () {
   const prepared = new WeakMap<StatementSync, Prepared>()
@@ -62,7 +62,7 @@ export const observedStatements = Effect.gen(function* () {
         const known = prepared.get(statement)
         if (known === undefined) continue
         if (known.sql.startsWith("VACUUM INTO")) {
-          // The copy holds what has been written until now.
+          // The copy contains everything written until now.
           source = known.database
           taken = []
         } else if (known.database === source) taken.push({ sql: known.sql, bindings, method })
@@ -74,8 +74,8 @@ export const observedStatements = Effect.gen(function* () {
 })
 
 /**
- * Replays what the service's writing connection has executed in a copy of its database, made now: the same statements in the same
- * transactions with the same values, prepared once, with equal durability.
+ * Copies the database and replays the statements of the service's writing connection in the copy: in the same transactions, with
+ * the same values, prepared once, with equal durability.
  */
 export const replayed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const files = yield* FileSystem.FileSystem
@@ -94,7 +94,7 @@ export const replayed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     kept.set(text, fresh)
     return fresh
   }
-  /** Executes these statements; returns the number of commits. */
+  /** Executes these statements, and returns the number of commits. */
   return (executed: ReadonlyArray<Executed>) =>
     Effect.sync(() => {
       let commits = 0

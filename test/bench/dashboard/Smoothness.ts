@@ -20,7 +20,7 @@ interface Felt {
   readonly slowestInput: number
 }
 
-/** Makes the page record what its reader notices. The result reports one interval after another. */
+/** Makes the page record the delays its reader notices. The result reports one interval after another. */
 const watch = async (page: Page) => {
   await page.evaluate(() => {
     const seen = { tasks: new Array<number>(), inputs: new Array<number>(), frames: new Array<number>() }
@@ -101,7 +101,7 @@ const capsuleRound = (browser: TestBrowser, files: ServedFiles, count: number) =
     return { work, using }
   })
 
-/** Browsers call anything longer a long task, because people notice it. */
+/** Browsers call a longer task a long task, because people notice it. */
 const longTask = { atMost: 50 }
 /** Two frames: one may be missed occasionally. */
 const smooth = { atMost: 34 }
@@ -110,7 +110,7 @@ const answered = { atMost: 200 }
 const sameCost = { atMost: 3 }
 
 /**
- * Smoothness of a log with 100,000 lines and a list of 1,000 Capsules, and their cost compared with small ones in the same
+ * Smoothness of a log with 100,000 lines and a list of 1,000 Capsules, and their cost compared with small lists in the same
  * rounds.
  */
 export const smoothness = Effect.fnUntraced(function* (browser: TestBrowser, files: ServedFiles) {

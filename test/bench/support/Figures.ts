@@ -1,7 +1,7 @@
 import { Console, Effect, type Layer } from "effect"
 import type { platform } from "../../../src/composition/Platform.ts"
 
-/** One line of the result: what was measured, its target, and whether the target is met. */
+/** One line of the result: the measurement, its target, and whether the target is met. */
 export interface Figure {
   readonly name: string
   readonly figure: number

@@ -43,7 +43,7 @@ const eventsOf = (product: Product, runId: string) =>
     answer instanceof Response || !("events" in answer) ? [] : answer.events
   )
 
-// The times come from the Run's own events. Polling more often would only take CPU time away from what is being measured.
+// The times come from the Run's own events. Polling more often would only take CPU time away from the measured work.
 const patient = Schedule.spaced("100 millis")
 
 type InstallRequest = Parameters<Product["client"]["installPlans"]["create"]>[0]["payload"]

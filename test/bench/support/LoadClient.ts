@@ -1,5 +1,5 @@
-// The client for a load measurement, as a separate process: garbage collection in the bench would be counted as the server's
-// time. Reads one measurement request per line from stdin, and prints one result for each.
+// The client for a load measurement, as a separate process, because garbage collection in the bench would be counted as the
+// server's time. Reads one measurement request per line from stdin, and prints one result for each.
 import { createInterface } from "node:readline"
 import type { Load } from "./Load.ts"
 
@@ -27,7 +27,7 @@ const isEnded = (waiting: Waiting, bytes: Buffer): boolean => {
   return waiting.tail === lastChunk
 }
 
-/** Processes received bytes; returns whether the response is complete. Bodies are counted, not decoded. */
+/** Processes received bytes, and returns true if the response is complete. Bodies are counted, not decoded. */
 const isWhole = (waiting: Waiting, bytes: Buffer): boolean => {
   if (waiting.tail !== undefined) return isEnded(waiting, bytes)
   if (waiting.missing !== undefined) {

@@ -21,8 +21,8 @@ resource "demo_note" "many" {
 `
 
 /**
- * A mirror that a release binary's sandbox can use: the plugin's interpreter is part of the mirror. The notes are kept
- * in the temporary folder of the process that starts the plugin.
+ * A mirror that a release binary's sandbox can use, because the mirror includes the plugin's interpreter. The notes are stored in
+ * the temporary folder of the process that starts the plugin.
  */
 export const selfContainedMirror = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

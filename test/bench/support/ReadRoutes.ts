@@ -6,7 +6,7 @@ import type { Effect } from "effect"
 
 type World = Effect.Success<ReturnType<typeof readWorld>>
 
-/** Rows of a list: what a bare server reads for the same response. */
+/** Rows of a list that a bare server reads for the same response. */
 interface Rows {
   readonly table: string
   readonly column?: string
@@ -22,7 +22,7 @@ export interface ReadRoute {
   readonly rows?: Rows
 }
 
-// The first is reached once, by a browser coming from another site; the others are downloads. All have side effects.
+// The first route is reached once, by a browser coming from another site; the others are downloads. All have side effects.
 const unmeasured: ReadonlySet<string> = new Set(["connections.finishOAuth", "backups.archive", "exports.download"])
 
 const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {

@@ -6,10 +6,9 @@ const priority = "1"
 
 /**
  * Gives these processes, with their threads and future children, a core whenever they need one. Otherwise the 99th percentile of
- * short responses measures how long the scheduler lets another process finish its slice of 3 ms, even on an idle machine: a
- * runtime's collector and compilers have their own threads. Both sides of a comparison get this priority.
- *
- * Returns whether the machine permits it, which requires Linux and permission to do so.
+ * short responses would measure how long the scheduler lets another process finish its slice of 3 ms, even on an idle machine,
+ * because a runtime's collector and compilers have their own threads. Both sides of a comparison get this priority. Returns true
+ * if the machine permits it, which requires Linux and permission to do so.
  */
 export const atRealTimePriority = Effect.fn("atRealTimePriority")(function* (pids: ReadonlyArray<number>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

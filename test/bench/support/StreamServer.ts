@@ -1,5 +1,5 @@
-// A server with one Run that never finishes, and a bare server alongside it. Reads one command per line: `paced N` appends N
-// events to the Run at 50 per second, `burst N` appends them all at once, `bare N` publishes N identical messages on the bare
+// A server with one Run that never finishes, and a bare server in the same process. Reads one command per line: `paced N` appends
+// N events to the Run at 50 per second, `burst N` appends them all at once, `bare N` publishes N identical messages on the bare
 // server. Every event contains its creation time.
 import { NodeRuntime } from "@effect/platform-node"
 import { Clock, Console, Context, Effect, Redacted, Schedule, Stdio, Stream } from "effect"

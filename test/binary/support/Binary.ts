@@ -20,7 +20,7 @@ const collect = Effect.fnUntraced(function* (command: ChildProcess.Command) {
   return { stdout, stderr, code: Number(code) }
 }, Effect.scoped)
 
-// Each of these would take over a program that reads its working directory.
+// Each of these files would take over a program that reads its working directory.
 const hostileFiles: Readonly<Record<string, string>> = {
   ".env": "SVC_DATA_DIR=from-dotenv\nSVC_LISTEN=127.0.0.1:1\nSVC_NAME=from-dotenv\nSVC_LOG=nonsense\n",
   ".env.production": "SVC_NAME=from-dotenv\n",
@@ -65,7 +65,7 @@ const make = Effect.gen(function* () {
   if (!masked && process.env["SVC_TEST_REQUIRE_ALL"] === "1")
     return yield* new BinaryUnavailable({ message: "bubblewrap cannot hide everything but the binary on this machine" })
 
-  /** A foreign folder in which everything tries to take over the binary. */
+  /** A foreign folder in which every file tries to take over the binary. */
   const foreignFolder = Effect.gen(function* () {
     const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-foreign-" })
     for (const [name, content] of Object.entries(hostileFiles)) {

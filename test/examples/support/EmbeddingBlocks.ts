@@ -28,12 +28,12 @@ const optionsFor = (folder: string, extension: ".ts" | ".d.ts") => ({
 
 const nameOf = (index: number) => `Block${index + 1}.ts`
 
-/** Omits something required: a compiler that finds no error here has checked nothing. */
+/** Omits a required property: a compiler that finds no error here has checked nothing. */
 const faulty = 'import { layer } from "@svc-dev/server"\nexport const plane = layer({ dataDir: "./plane" })\n'
 
 /**
  * Compiles each block as a separate module against the library in a folder, under this repository's strict options. Returns the
- * errors in the blocks, and those in a block that is known to have an error.
+ * errors in the blocks, and the errors in a block that is known to have an error.
  */
 export const faultsAgainst = Effect.fn("faultsAgainst")(function* (
   texts: ReadonlyArray<string>,

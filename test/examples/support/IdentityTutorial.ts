@@ -30,7 +30,7 @@ const freePort = Effect.promise(
     })
 )
 
-/** The tutorial's repository, served as it would be by a Git host. */
+/** The tutorial's repository, served as by a Git host. */
 const repository = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-tutorial-git-" })

@@ -24,7 +24,7 @@ interface Place {
   readonly upstream: string
 }
 
-/** Replaces the values that an example's comments tell its reader to replace; each of them must exist. */
+/** Replaces the values that an example's comments ask its reader to replace; each of them must exist. */
 const filledIn = (text: string, replacements: Readonly<Record<string, string>>) =>
   Object.entries(replacements).reduce((filled, [from, to]) => {
     if (!filled.includes(from)) throw new Error(`The example does not contain ${from}.`)

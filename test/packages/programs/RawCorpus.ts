@@ -1,4 +1,4 @@
-// Runs the raw request corpus against the current runtime's listener, and prints what differs from the record.
+// Runs the raw request corpus against the current runtime's listener, and prints the differences from the record.
 import { Console, Effect, Layer, References } from "effect"
 import { platform } from "../../../src/composition/Platform.ts"
 import { answersIn, corpus, exchange } from "../../src/http/raw/RawExchange.ts"

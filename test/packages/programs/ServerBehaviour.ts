@@ -145,7 +145,7 @@ await served(
       socket.write("GET / HTTP/1.1\r\nhost: a.test\r\n\r\n")
       await once(socket, "readable")
       socket.pause()
-      // Waits until nothing more is pulled: the kernel's buffers are full.
+      // Waits until nothing more is pulled, because the kernel's buffers are full.
       for (let before = -1; before !== sent; ) {
         before = sent
         await sleep(200)
@@ -288,8 +288,8 @@ await served(
 }
 
 /**
- * A subscriber that answers only the first few pings: what it received besides text frames, until it is cut off or has been
- * pinged enough times.
+ * A subscriber that answers only the first few pings. Returns everything it received besides text frames, until it is cut off or
+ * has been pinged enough times.
  */
 const subscriber = (port: number, answers: number) =>
   new Promise<ReadonlyArray<string>>((resolve) => {

@@ -13,8 +13,8 @@ const tolerance = 0.12
 const allowedPart = 0.0004
 
 /**
- * Describes in words how a picture differs from the stored one; `undefined` if it does not. The pictures themselves are in
- * `screenshots/pictures`.
+ * Describes in words how a picture differs from the stored picture, or returns `undefined` if it does not. The pictures
+ * themselves are in `screenshots/pictures`.
  */
 export const compare = async (name: string, found: Uint8Array): Promise<string | undefined> => {
   const keep = async (kind: string, bytes: Uint8Array) => {

@@ -1,6 +1,6 @@
 /** Problems found since the last test, for the current test. */
 const faults: Array<string> = []
-/** Responses that have already been checked where they were sent and need no second check where they arrive. */
+/** Responses that were checked where they were sent, and need no second check where they arrive. */
 const seen = new Set<string>()
 
 /** Messages still being compared. */
@@ -23,7 +23,7 @@ export interface SentRequest {
   readonly headers: Headers
 }
 
-/** Compares a response with the server's description without consuming what the test reads. */
+/** Compares a response with the server's description without consuming the body that the test reads. */
 const checkAnswer = async ({ headers, method, url }: SentRequest, response: Response): Promise<void> => {
   const id = response.headers.get("x-request-id")
   // A test's other servers have no description.
