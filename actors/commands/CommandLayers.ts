@@ -22,6 +22,7 @@ import { RevisionPlanSteps } from "./revision-plan/RevisionPlanSteps.ts"
 import { RevisionPlanStore } from "./revision-plan/RevisionPlanStore.ts"
 import * as RevisionPlansLive from "./revision-plan/RevisionPlansLive.ts"
 import * as RunActor from "./run/RunActor.ts"
+import { RunComments } from "./run/RunComments.ts"
 import * as RunStreamsLive from "./run/RunStreamsLive.ts"
 import * as RunsLive from "./run/RunsLive.ts"
 import * as SourceActor from "./source/SourceActor.ts"
@@ -37,7 +38,7 @@ const actors = Layer.mergeAll(
 ).pipe(
   Layer.provide(Layer.mergeAll(InstallPlanSteps.layer, RevisionPlanSteps.layer)),
   Layer.provide(InitialCommit.layer),
-  Layer.provideMerge(Layer.mergeAll(CapsuleRuns.layer, StateAdoption.layer)),
+  Layer.provideMerge(Layer.mergeAll(CapsuleRuns.layer, RunComments.layer, StateAdoption.layer)),
   Layer.provideMerge(Layer.mergeAll(InstallPlanStore.layer, RevisionPlanStore.layer))
 )
 

@@ -28,9 +28,10 @@ export type WorkspaceLocator =
  * - `boundConnection`: a Connection that the Capsule in the path already binds; all others are outside the limits
  * - `capsule`: a Capsule within the limits
  * - `configuration`: a configuration of a Capsule within the limits
+ * - `person`: never within the limits, which do not include the members of the Workspace
  * - `snapshot`: a snapshot of the Source of the Capsule in the path
  */
-export type NamedRecord = "boundConnection" | "capsule" | "configuration" | "snapshot"
+export type NamedRecord = "boundConnection" | "capsule" | "configuration" | "person" | "snapshot"
 
 export interface WorkspaceAccess {
   readonly kind: "workspace"

@@ -5,6 +5,7 @@ import { AuditApi } from "./AuditApi.ts"
 import { BackupImportsApi } from "./BackupImportsApi.ts"
 import { BackupsApi } from "./BackupsApi.ts"
 import { CapsulesApi } from "./CapsulesApi.ts"
+import { CommentsApi } from "./CommentsApi.ts"
 import { ConnectionsApi } from "./ConnectionsApi.ts"
 import { DashboardApi } from "./DashboardApi.ts"
 import { ExportsApi } from "./ExportsApi.ts"
@@ -74,6 +75,7 @@ export const extensions: ReadonlyArray<Family> = [
     sourceChanges,
     changeCauses
   }),
+  family("run-comments", "Comments on Runs.", CommentsApi.endpoints),
   family("agent-pools", "Pools of agents, and releasing a Capsule from a lost one.", AgentPoolsApi.endpoints),
   family("run-groups", "Cancelling a group of Runs.", { cancelGroup }),
   family("source-revisions", "The branches, tags and newest commits of a repository.", { revisions }),

@@ -6,6 +6,7 @@ import { AuditApi } from "./AuditApi.ts"
 import { BackupImportsApi } from "./BackupImportsApi.ts"
 import { BackupsApi } from "./BackupsApi.ts"
 import { CapsulesApi } from "./CapsulesApi.ts"
+import { CommentsApi } from "./CommentsApi.ts"
 import { ConnectionsApi } from "./ConnectionsApi.ts"
 import { DashboardApi } from "./DashboardApi.ts"
 import { DiscoveryApi } from "./DiscoveryApi.ts"
@@ -44,6 +45,7 @@ export class SvcApi extends HttpApi.make("svc")
   .add(ExportsApi)
   .add(SourcesApi)
   .add(RunsApi)
+  .add(CommentsApi)
   .add(AgentPoolsApi)
   .add(ConnectionsApi)
   .add(NoticesApi)

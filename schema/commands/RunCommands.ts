@@ -1,10 +1,11 @@
 import { Schema } from "effect"
 import { Rpc } from "effect/rpc"
 import { ApiError } from "../errors/ApiError.ts"
-import { RunId } from "../records/Ids.ts"
+import { RunCommentId, RunId, Subject } from "../records/Ids.ts"
 import { Run } from "../records/Run.ts"
+import { RunComment } from "../records/RunComment.ts"
 import { UncertainCode } from "../records/UncertainGround.ts"
-import { CommandContext, commandsOf } from "./Command.ts"
+import { CommandContext, commandsOf, IdempotentRequest, replayable } from "./Command.ts"
 
 /** Decisions about one Run. They never wait for the Run, which executes outside the mailbox. */
 export const RunCommands = commandsOf(
@@ -19,6 +20,21 @@ export const RunCommands = commandsOf(
       acknowledged: Schema.optional(Schema.Array(UncertainCode))
     },
     success: Run,
+    error: ApiError
+  }),
+  Rpc.make("Comment", {
+    payload: {
+      context: CommandContext,
+      text: Schema.String,
+      mentions: Schema.optional(Schema.Array(Subject)),
+      idempotency: Schema.optional(IdempotentRequest)
+    },
+    success: replayable(RunComment),
+    error: ApiError
+  }),
+  Rpc.make("RemoveComment", {
+    payload: { context: CommandContext, commentId: RunCommentId },
+    success: RunComment,
     error: ApiError
   }),
   Rpc.make("Cancel", {

@@ -34,6 +34,8 @@ export const resultShapes: Readonly<Record<string, Readonly<Record<string, strin
   "run watch": { run: "Run" },
   "run wait": { run: "Run", "approvals?": "with --approved: who approved, and whether it is enough" },
   "run cancel": { run: "Run" },
+  "run comment": { comment: "RunComment" },
+  "run comments": { comments: "array of RunComment, oldest first" },
   "run release": { run: "Run" },
   logs: { seq: "number of the line", text: "the line" },
   "capsule list": { capsules: "array of Capsule" },

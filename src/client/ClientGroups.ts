@@ -51,6 +51,9 @@ export const clientGroups = (options: GroupOptions): SvcClientShape => {
     get capsules() {
       return built(this, group("capsules"))
     },
+    get comments() {
+      return built(this, group("comments"))
+    },
     get connections() {
       return built(this, group("connections"))
     },

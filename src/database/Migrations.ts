@@ -23,6 +23,7 @@ import {
   pathFilterColumns,
   stateSecretColumns
 } from "../../schema/tables/CapsuleTables.ts"
+import { runCommentTables } from "../../schema/tables/CommentTables.ts"
 import {
   connectionOAuthTables,
   connectionOriginColumns,
@@ -158,7 +159,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0062_mail_senders": mailSenderColumns,
   "0063_secret_keys": uncheckedKeys,
   "0064_due_work": dueWorkTables,
-  "0065_notices": noticeTables
+  "0065_notices": noticeTables,
+  "0066_run_comments": runCommentTables
 }
 
 /** The database was written by a newer release than this one. */

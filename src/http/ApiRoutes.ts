@@ -5,6 +5,7 @@ import { agentPoolHandlers } from "./handlers/AgentPoolHandlers.ts"
 import { backupImportHandlers } from "./handlers/BackupImportHandlers.ts"
 import { backupHandlers } from "./handlers/BackupHandlers.ts"
 import { capsuleHandlers } from "./handlers/CapsuleHandlers.ts"
+import { commentHandlers } from "./handlers/CommentHandlers.ts"
 import { connectionHandlers } from "./handlers/ConnectionHandlers.ts"
 import { dashboardHandlers } from "./handlers/DashboardHandlers.ts"
 import { discoveryHandlers } from "./handlers/DiscoveryHandlers.ts"
@@ -36,6 +37,7 @@ export const spineHandlers = Layer.mergeAll(
   exportHandlers,
   sourceHandlers,
   runHandlers,
+  commentHandlers,
   agentPoolHandlers,
   connectionHandlers,
   dashboardHandlers

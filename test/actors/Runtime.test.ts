@@ -1,3 +1,5 @@
+import type { Mails } from "../../actors/base/mail/Mails.ts"
+import type { RunComments } from "../../actors/commands/run/RunComments.ts"
 import { expect, test } from "bun:test"
 import type { FileSystem, Layer, Path } from "effect"
 import type { SecureRandom } from "effect/crypto"
@@ -153,7 +155,16 @@ test("the inferred requirements of each actor match the services its handlers us
   > = true
   const run: Exactly<
     NeedsOf<typeof RunActor.layer, "Run">,
-    Approvals | Audit | RunCancels | RunHandover | RunLedger | RunLifecycle | RunPlans | RunQueue | SqlClient.SqlClient
+    | Approvals
+    | Audit
+    | RunCancels
+    | RunComments
+    | RunHandover
+    | RunLedger
+    | RunLifecycle
+    | RunPlans
+    | RunQueue
+    | SqlClient.SqlClient
   > = true
   const source: Exactly<
     NeedsOf<typeof SourceActor.layer, "Source">,
@@ -198,6 +209,7 @@ test("all actors together require only the database, the vault and the runner", 
     | FileSystem.FileSystem
     | GitPolicy
     | GitRemote
+    | Mails
     | Memberships
     | ModuleRunner
     | ModuleScanner

@@ -9,6 +9,24 @@ const guardsOf = (
 
 /** Mutants of the facts about a plan and its module for a reviewer, and of the permissions of an untrusted README. */
 export const reviewMutants: ReadonlyArray<Mutant> = [
+  ...guardsOf("actors/commands/run/RunComments.ts", "test/actors/commands/run/RunComments.test.ts", {
+    "comments: secrets are masked": [
+      "const create = insert(id, context, shown, people)",
+      "const create = insert(id, context, text, people)"
+    ],
+    "comments: private inputs of the configuration are secrets": [
+      "if (sensitive && value !== undefined)",
+      "if (!sensitive && value !== undefined)"
+    ],
+    "comments: only the author removes": [
+      "if (row.author !== context.actor.subject) {",
+      "if (row.author === undefined) {"
+    ],
+    "comments: only members are mentioned": [
+      "if (readers.length < mentions.length) {",
+      "if (readers.length > mentions.length) {"
+    ]
+  }),
   ...guardsOf(
     "actors/ledger/staleness/ChangeCauseDecision.ts",
     "test/actors/ledger/staleness/ChangeCauseDecision.test.ts",

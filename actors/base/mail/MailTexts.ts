@@ -48,6 +48,14 @@ export type MailContent =
     }
   | { readonly kind: "reset_link"; readonly link: string; readonly expiresAt: string }
   | { readonly kind: "address_link"; readonly link: string; readonly expiresAt: string }
+  | {
+      /** A comment on a Run mentions the recipient. The comment itself is never mailed. */
+      readonly kind: "mention"
+      readonly link: string
+      readonly person: string
+      /** Absent for a Run without a Capsule. */
+      readonly capsule?: string | undefined
+    }
   | { readonly kind: "notice"; readonly change: AccountChange; readonly at: string; readonly accountPage: string }
 
 export interface MailText {
@@ -67,6 +75,7 @@ interface Words {
   ) => MailText
   readonly reset: (server: string, mail: Extract<MailContent, { kind: "reset_link" }>) => MailText
   readonly address: (server: string, mail: Extract<MailContent, { kind: "address_link" }>) => MailText
+  readonly mention: (server: string, mail: Extract<MailContent, { kind: "mention" }>) => MailText
   readonly notice: (server: string, mail: Extract<MailContent, { kind: "notice" }>, change: string) => MailText
 }
 
@@ -120,6 +129,19 @@ const en: Words = {
       link,
       "",
       `It works once, until ${utc(expiresAt)}, and only for that account. If it was not you, do nothing: your address stays yours.`
+    )
+  }),
+  mention: (server, { capsule, link, person }) => ({
+    subject: `You are mentioned in a comment on ${server}`,
+    text: lines(
+      "A comment on a Run mentions you.",
+      "",
+      `Written by: ${mailedPerson(person, quotedEn)}`,
+      capsule === undefined ? undefined : `Capsule: ${quotedEn(mailedName(capsule))}`,
+      `People who use ${server} choose the names in quotation marks; its operator does not check them.`,
+      "",
+      "Read the comment and answer it:",
+      link
     )
   }),
   notice: (server, { accountPage, at }, change) => ({
@@ -180,6 +202,19 @@ const ja: Words = {
       `このリンクは一度だけ、${utc(expiresAt)} まで、依頼したアカウントでのみ使えます。心当たりがない場合は、何もする必要はありません。`
     )
   }),
+  mention: (server, { capsule, link, person }) => ({
+    subject: `${server} のコメントであなたが呼ばれています`,
+    text: lines(
+      "実行へのコメントで、あなたの名前が挙げられています。",
+      "",
+      `書いた人: ${mailedPerson(person, quotedJa)}`,
+      capsule === undefined ? undefined : `カプセル: ${quotedJa(mailedName(capsule))}`,
+      `かぎ括弧内の名前は ${server} の利用者が付けたもので、管理者は確認していません。`,
+      "",
+      "次のリンクからコメントを読んで返信できます。",
+      link
+    )
+  }),
   notice: (server, { accountPage, at }, change) => ({
     subject: `${server} のアカウントが変更されました`,
     text: lines(
@@ -204,6 +239,8 @@ export const mailText = (language: MailLanguage, server: string, mail: MailConte
       return words.reset(server, mail)
     case "address_link":
       return words.address(server, mail)
+    case "mention":
+      return words.mention(server, mail)
     case "notice":
       return words.notice(server, mail, words.changes[mail.change])
   }

@@ -81,7 +81,7 @@ export class Mails extends Context.Service<
               content: yield* vault.seal(mailPlace(id), Redacted.make(content)),
               attempts: 0,
               next_at: createdAt,
-              expires_at: mail.kind !== "notice" && mail.expiresAt < latest ? mail.expiresAt : latest,
+              expires_at: "expiresAt" in mail && mail.expiresAt < latest ? mail.expiresAt : latest,
               created_at: createdAt,
               ended_at: null,
               outcome: null

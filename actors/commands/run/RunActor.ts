@@ -18,6 +18,7 @@ import { RunQueue } from "../../running/queue/RunQueue.ts"
 import { isApprovedPlan } from "../../../schema/records/RunLifecycle.ts"
 import { type RunRow, standingOf, toRun } from "../../ledger/run/RunRow.ts"
 import { approvalRefusal, cancelStep } from "./ReviewDecisions.ts"
+import { RunComments } from "./RunComments.ts"
 import type { Approver } from "../../../schema/records/Approval.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 import { Subject } from "../../../schema/records/Ids.ts"
@@ -87,6 +88,11 @@ export const layer = serve(RunCommands, {
     transacted,
     Effect.tap(() => KillPoint.use((killPoint) => killPoint("approve.decided")))
   ),
+
+  // Secrets are looked for before the transaction begins.
+  Comment: (id, { context, ...comment }) => RunComments.use((comments) => comments.write(id, context, comment)),
+
+  RemoveComment: (id, { commentId, context }) => RunComments.use((comments) => comments.remove(id, context, commentId)),
 
   Cancel: Effect.fnUntraced(
     function* (id, { context, reason }) {

@@ -4,6 +4,7 @@ import { RunStatus, RunType, type Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, jsonLine, print, printLine } from "../Output.ts"
 import { agentFacts } from "./AgentText.ts"
+import { commentCommand, commentsCommand } from "./CommentCommands.ts"
 import { planJson } from "./PlanJson.ts"
 import { peopleOf, showEnd } from "./PlanView.ts"
 import { releaseCommand } from "./ReleaseCommand.ts"
@@ -182,7 +183,16 @@ const cancelCommand = Command.make(
 
 export const runCommand = Command.make("run").pipe(
   Command.withDescription("Runs: plans, applies, checks"),
-  Command.withSubcommands([listCommand, getCommand, watchCommand, waitCommand, cancelCommand, releaseCommand])
+  Command.withSubcommands([
+    listCommand,
+    getCommand,
+    watchCommand,
+    waitCommand,
+    cancelCommand,
+    commentCommand,
+    commentsCommand,
+    releaseCommand
+  ])
 )
 
 export const logsCommand = Command.make(

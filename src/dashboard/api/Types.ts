@@ -53,6 +53,7 @@ import type {
   LatestRun as LatestRunSchema,
   Run as RunSchema
 } from "../../../schema/records/Run.ts"
+import type { RunComment as RunCommentSchema } from "../../../schema/records/RunComment.ts"
 import type {
   RunGroup as RunGroupSchema,
   SkippedCapsule as SkippedCapsuleSchema
@@ -113,6 +114,7 @@ export type Capsule = typeof CapsuleSchema.Encoded
 export type NewDependency = typeof NewDependencySchema.Encoded
 export type Dependency = typeof DependencySchema.Encoded
 export type Run = typeof RunSchema.Encoded
+export type RunComment = typeof RunCommentSchema.Encoded
 export type RunGroup = typeof RunGroupSchema.Encoded
 export type RunWave = typeof RunWaveSchema.Encoded
 export type WaveMember = typeof WaveMemberSchema.Encoded

@@ -28,6 +28,7 @@ const placesOf: Record<NamedRecord, Places> = {
     sql
   )`SELECT c.project_id AS "projectId", c.environment FROM install_configs i
     JOIN capsules c ON c.id = i.capsule_id OR c.install_config_id = i.id WHERE i.id = ${named}`,
+  person: () => Effect.succeed([]),
   snapshot: (sql, named, inPath) => Place.rows(sql)`SELECT c.project_id AS "projectId", c.environment FROM capsules c
     JOIN source_snapshots s ON s.source_id = c.source_id WHERE c.id = ${inPath} AND s.id = ${named}`
 }
@@ -37,6 +38,7 @@ const reasons: Record<NamedRecord, string> = {
     "A token that is limited to Projects or environments names only Connections that the Capsule already binds. Use a token without limits.",
   capsule: "The token is limited to other Projects or environments than those of this Capsule.",
   configuration: "The token is limited to other Projects or environments than those of this configuration.",
+  person: "A token that is limited to Projects or environments mentions nobody. Use a token without limits.",
   snapshot: "A token that is limited to Projects or environments names only snapshots of the Capsule's own Source."
 }
 

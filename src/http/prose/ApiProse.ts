@@ -13,7 +13,7 @@ import {
 } from "./CapsulesProse.ts"
 import { connectionsProse } from "./ConnectionsProse.ts"
 import { noticesProse } from "./NoticesProse.ts"
-import { runsProse } from "./RunsProse.ts"
+import { commentsProse, runsProse } from "./RunsProse.ts"
 import { sourcesProse } from "./SourcesProse.ts"
 import { type GroupProse, route } from "./Prose.ts"
 import type { DiscoveryApi } from "../../../schema/api/DiscoveryApi.ts"
@@ -96,6 +96,7 @@ export const apiProse: { readonly [Id in keyof Groups]: GroupProse<Groups[Id]> }
   exports: exportsProse,
   sources: sourcesProse,
   runs: runsProse,
+  comments: commentsProse,
   agentPools: agentPoolsProse,
   connections: connectionsProse,
   notices: noticesProse,

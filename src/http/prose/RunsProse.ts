@@ -1,3 +1,4 @@
+import type { CommentsApi } from "../../../schema/api/CommentsApi.ts"
 import type { RunsApi } from "../../../schema/api/RunsApi.ts"
 import { type GroupProse, liveRead, queuedRun, route } from "./Prose.ts"
 
@@ -57,6 +58,24 @@ export const runsProse: GroupProse<typeof RunsApi> = {
     rollbackPlan: queuedRun(
       "Plan a return to the revision of an earlier state",
       "Plans the commit and configuration with which that StateVersion was applied, against the current state; nothing is rolled back without review and apply. The apply pins the Capsule (`autoUpdate.pinnedBy`, with `reason`): auto-update follows no commit until somebody resumes it, or, with `resumeOnNewCommit`, until the lane is at another commit."
+    )
+  }
+}
+
+export const commentsProse: GroupProse<typeof CommentsApi> = {
+  about: "Comments on Runs.",
+  routes: {
+    list: route(
+      "List the comments on a Run, oldest first",
+      "Everybody who may read the Run reads them. A removed comment keeps its place, author and times, and has `removedAt` instead of `text`."
+    ),
+    write: route(
+      "Comment on a Run",
+      "Secrets that the service knows of the Run and its Capsule are masked before the comment is stored, as in logs; what is masked cannot be read again. `mentions` are active members of the Workspace (400 for anybody else): each person with a verified address gets a mail, on a server that sends mail. The mail has the link, never the text. The operation history only records that there is a comment. A Run keeps at most 1,000 comments (409 `failed_precondition`), for as long as the Run is kept."
+    ),
+    remove: route(
+      "Remove your own comment",
+      "Erases the text and the mentions; that there was a comment stays visible. Only its author may do this (403). A comment is never changed."
     )
   }
 }

@@ -8,6 +8,7 @@ import { capsuleWords } from "../../../src/dashboard/screens/capsule/Words.ts"
 import { connectionWords } from "../../../src/dashboard/screens/connections/Words.ts"
 import { installWords } from "../../../src/dashboard/screens/install/Words.ts"
 import { takeOverWords } from "../../../src/dashboard/screens/install/TakeOverWords.ts"
+import { discussionWords } from "../../../src/dashboard/screens/run/DiscussionWords.ts"
 import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
 import { automationWords } from "../../../src/dashboard/screens/workspace/AutomationWords.ts"
 import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
@@ -15,6 +16,7 @@ import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
 import { dialogs } from "./Dialogs.ts"
 import type { Language } from "./dialogs/DialogActions.ts"
 import { storefrontId, unconfirmedImport } from "./records/Capsules.ts"
+import { reviewRun } from "./records/Runs.ts"
 import type { World } from "./routes/World.ts"
 
 /** A decision in the dashboard, up to the click that sends it. */
@@ -139,6 +141,16 @@ const install = `/install?git=${encodeURIComponent("https://git.acme.example/inf
 export const decisions: ReadonlyArray<DecisionRow> = [
   dialogOf(endpoints.runsApprove, "screens/run/ApproveDialog.tsx"),
   dialogOf(endpoints.runsCancel, "screens/run/CancelDialog.tsx"),
+  {
+    line: endpoints.commentsWrite,
+    path: `/w/acme/runs/${reviewRun}`,
+    ready: ".comment-form",
+    reach: async (page, to) => {
+      await page.getByLabel(discussionWords[to].label, { exact: true }).fill("Looks right.")
+      return page.getByRole("button", { name: discussionWords[to].send, exact: true })
+    }
+  },
+  dialogOf(endpoints.commentsRemove, "screens/run/Discussion.tsx"),
   dialogOf(endpoints.runsCancelGroup, "screens/update/UpdateScreen.tsx"),
   dialogOf(endpoints.agentPoolsRelease, "screens/run/ReleaseFromAgent.tsx"),
   dialogOf(endpoints.runsRollbackPlan, "screens/capsule/Rollback.tsx"),

@@ -23,7 +23,7 @@ import { decisionWords } from "./DecisionWords.ts"
 import { restoreWords } from "./RestoreWords.ts"
 
 /** The Run that applied this plan, `null` when there is none, `undefined` while unknown. */
-const useApplyOf = (run: Run): Run | null | undefined => {
+export const useApplyOf = (run: Run): Run | null | undefined => {
   const workspace = useWorkspace()
   const wanted = run.approvedAt !== undefined && run.capsuleId !== undefined
   const { data } = useInfiniteQuery({

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
+import { commentsQuery } from "../../api/CommentQueries.ts"
 import { sourceQuery } from "../../api/Queries.ts"
 import type { Capsule, GrantedUse, Run } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
@@ -16,6 +17,7 @@ import { useLanguage, useWords } from "../../words/Words.ts"
 import { usedFrom } from "../connections/ConnectionChange.ts"
 import { agentRunWords } from "./AgentWords.ts"
 import { ChangedFiles } from "./ChangedFiles.tsx"
+import { discussionWords } from "./DiscussionWords.ts"
 import { planBasisWords } from "./PlanBasisWords.ts"
 import { runWords } from "./Words.ts"
 
@@ -137,6 +139,8 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
   const terms = useWords(vocabulary)
   const basis = useWords(planBasisWords)
   const agents = useWords(agentRunWords)
+  const discussion = useWords(discussionWords)
+  const { data: comments } = useQuery(commentsQuery(run.id))
   const language = useLanguage()
   const workspace = useWorkspace()
   const actorName = useActorName()
@@ -219,6 +223,12 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
                 {words.openUpdate}
               </Link>
             )
+          ],
+          [
+            discussion.title,
+            <a key="discussion" href="#discussion">
+              {discussion.comments(comments?.length ?? 0)}
+            </a>
           ],
           [words.approvedBy, run.approvedBy === undefined ? undefined : actorName(run.approvedBy)],
           [words.took, took],

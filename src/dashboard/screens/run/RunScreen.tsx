@@ -110,6 +110,7 @@ const NotifyButton = () => {
 // Decisions first; the log follows.
 const ApplyResult = lazy(whenReachable(async () => ({ default: (await import("./ApplyResult.tsx")).ApplyResult })))
 const RestoreView = lazy(whenReachable(async () => ({ default: (await import("./RestoreView.tsx")).RestoreView })))
+const Discussion = lazy(whenReachable(async () => ({ default: (await import("./Discussion.tsx")).Discussion })))
 const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
 
 // A drift check shows differences but no actions.
@@ -248,6 +249,9 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
           ) : null}
           <Suspense fallback={<LogPlace />}>
             <LogView runId={run.id} running={busy} queued={run.status === "queued"} removedAt={run.logRemovedAt} />
+          </Suspense>
+          <Suspense fallback={null}>
+            <Discussion run={run} events={events} />
           </Suspense>
         </div>
         <aside className="split-side" aria-label={words.facts}>

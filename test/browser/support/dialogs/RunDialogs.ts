@@ -1,6 +1,7 @@
 import type { Page, Route } from "playwright-core"
 import { agentRunWords } from "../../../../src/dashboard/screens/run/AgentWords.ts"
 import { decisionWords } from "../../../../src/dashboard/screens/run/DecisionWords.ts"
+import { discussionWords } from "../../../../src/dashboard/screens/run/DiscussionWords.ts"
 import { updateWords } from "../../../../src/dashboard/screens/update/Words.ts"
 import { applyingAgent } from "../records/Agents.ts"
 import { waitingUpdate } from "../records/RunGroups.ts"
@@ -32,6 +33,7 @@ export const runDialogs: ReadonlyArray<OpenedDialog> = [
     ready: ".resource",
     open: button((to) => decisionWords[to].cancel)
   },
+  { source: "screens/run/Discussion.tsx", ...review, open: button((to) => discussionWords[to].remove) },
   {
     source: "screens/update/UpdateScreen.tsx",
     path: `/w/acme/updates/${waitingUpdate.id}`,

@@ -1,5 +1,6 @@
 import { changeCausesOf } from "../records/ChangeCauses.ts"
 import { me } from "../records/People.ts"
+import { newId } from "../records/Seeds.ts"
 import { type Answer, type Asked, missing, numberField, ok, refuse, textField } from "./Answer.ts"
 import { type World, addRun, replaceRun } from "./World.ts"
 
@@ -14,6 +15,27 @@ export const latestRuns = (world: World, query: URLSearchParams): Answer => {
       return [{ capsuleId, runId: id, type, status, createdAt, ...(approvedAt === undefined ? {} : { approvedAt }) }]
     })
   })
+}
+
+const commentRoute = (world: World, runId: string, action: string, asked: Asked): Answer => {
+  if (asked.method === "GET") return ok({ comments: world.comments.filter((each) => each.runId === runId) })
+  if (asked.method === "DELETE") {
+    world.comments = world.comments.map(({ text: _text, mentions: _mentions, ...each }) =>
+      each.id === action.split("/")[1]
+        ? { ...each, removedAt: new Date().toISOString() }
+        : { ...each, ...(_text === undefined ? {} : { text: _text }) }
+    )
+    return ok({ comment: world.comments.find(({ id }) => id === action.split("/")[1]) })
+  }
+  const comment = {
+    id: newId("cmt"),
+    runId,
+    author: me,
+    text: textField(asked.body, "text") ?? "",
+    createdAt: new Date().toISOString()
+  }
+  world.comments.push(comment)
+  return ok({ comment }, 201)
 }
 
 export const runRoute = (world: World, id: string, action: string | undefined, asked: Asked): Answer => {
@@ -31,6 +53,7 @@ export const runRoute = (world: World, id: string, action: string | undefined, a
       }
     })
   if (action === "change-causes") return ok({ changeCauses: changeCausesOf(run) })
+  if (action === "comments" || action?.startsWith("comments/") === true) return commentRoute(world, id, action, asked)
   if (action === "approvals") return ok({ approvals: world.approvals(run) })
   if (action === "approve") {
     const digest = textField(asked.body, "planDigest")

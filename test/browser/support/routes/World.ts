@@ -13,6 +13,7 @@ import type {
   Need,
   Run,
   RunApprovals,
+  RunComment,
   Source,
   StateResource,
   Workspace
@@ -25,6 +26,7 @@ import { graph } from "../records/Graph.ts"
 import { installConfig, report } from "../records/InstallConfigs.ts"
 import { health, needs } from "../records/Needs.ts"
 import { baseRun, failedRun, runs } from "../records/Runs.ts"
+import { comments } from "../records/Comments.ts"
 import { newId } from "../records/Seeds.ts"
 import { dependencies, outputShares } from "../records/Sharing.ts"
 import { resources } from "../records/StateResources.ts"
@@ -38,6 +40,7 @@ export interface World {
   secondFactor: boolean
   capsules: Array<Capsule>
   runs: Array<Run>
+  comments: Array<RunComment>
   sources: Array<Source>
   /** Created for a failed read, and therefore not in any list. */
   removedSources: Array<Source>
@@ -70,6 +73,7 @@ export const newWorld = (): World => ({
   secondFactor: false,
   capsules: [...capsules],
   runs: [...runs],
+  comments: [...comments],
   sources: [...sources],
   removedSources: [],
   pools,

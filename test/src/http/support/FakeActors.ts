@@ -43,6 +43,7 @@ import { InstallPlans } from "../../../../actors/commands/install-plan/InstallPl
 import { OutputShares } from "../../../../actors/ledger/output-share/OutputShares.ts"
 import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
 import { type NeedPage, Needs } from "../../../../actors/commands/attention/Needs.ts"
+import { RunComments } from "../../../../actors/commands/run/RunComments.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { hookIsAuthentic } from "../../../../actors/ledger/source/SourceHook.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
@@ -155,7 +156,7 @@ const commands = Layer.mergeAll(
   }),
   Layer.succeed(InstallPlanCommands, { Create: refuse, Reconcile: refuse, Advance: refuse }),
   Layer.succeed(RevisionPlanCommands, { Create: refuse, Reconcile: refuse, Advance: refuse }),
-  Layer.succeed(RunCommands, { Approve: refuse, Cancel: refuse }),
+  Layer.succeed(RunCommands, { Approve: refuse, Cancel: refuse, Comment: refuse, RemoveComment: refuse }),
   Layer.succeed(SourceCommands, {
     Create: refuse,
     Unread: refuse,
@@ -212,6 +213,7 @@ const actors = Layer.mergeAll(
     cancelGroup: refuse,
     rollbackPlan: refuse
   }),
+  Layer.succeed(RunComments, { list: refuse, write: refuse, remove: refuse }),
   Layer.succeed(Needs, { list: () => Effect.succeed(noNeeds) }),
   Layer.succeed(Sources, fakeSources),
   Layer.succeed(Connections, {

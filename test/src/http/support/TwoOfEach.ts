@@ -228,6 +228,14 @@ export const twoOfEach = Effect.fnUntraced(function* (workspace_id: WorkspaceId,
       discarded_at: newest,
       discarded_by: world.ada
     })
+    yield* add("run_comments", {
+      id: id("cmt", number),
+      run_id: first.run,
+      author: world.ada,
+      text: "A comment",
+      mentions: "[]",
+      created_at: at(number)
+    })
     yield* add("auto_update_decisions", {
       id: id("aud", number),
       capsule_id: first.capsule,
@@ -359,6 +367,7 @@ export const twoOfEach = Effect.fnUntraced(function* (workspace_id: WorkspaceId,
     workspaceId: workspace_id,
     capsuleId: first.capsule,
     sourceId: first.source,
+    runId: first.run,
     stateVersionId: id("sv", 3),
     endpointId: id("nep", 1),
     subject: automation.subject

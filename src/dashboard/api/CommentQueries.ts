@@ -1,0 +1,18 @@
+import { queryOptions } from "@tanstack/react-query"
+import { call } from "./Call.ts"
+import { commentsList } from "./Endpoints.ts"
+import { everyPage } from "./Queries.ts"
+
+/** The stream of a Run ends with the Run, and the discussion goes on: the comments are read again at this interval. */
+const commentPaceMs = 10_000
+
+export const commentsQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ["run", runId, "comments"],
+    queryFn: ({ signal }) =>
+      everyPage(
+        (page) => call(commentsList, { params: { runId }, query: page, signal }),
+        ({ comments }) => comments
+      ),
+    refetchInterval: commentPaceMs
+  })

@@ -1,0 +1,68 @@
+import type { Member } from "../../api/Types.ts"
+
+type Person = Pick<Member, "displayName" | "email" | "kind" | "status" | "subject">
+
+/** The name of a member after an `@`. */
+export const mentionName = ({ displayName, email, subject }: Person): string => displayName ?? email ?? subject
+
+/** The members who can be mentioned: people who can read the Run. */
+export const mentionable = <P extends Person>(members: ReadonlyArray<P>): ReadonlyArray<P> =>
+  members.filter(({ kind, status }) => kind === "person" && status === "active")
+
+/** A mention that is being typed: what follows the `@`, and where the `@` is. */
+export interface OpenMention {
+  readonly at: number
+  readonly typed: string
+}
+
+const mostTyped = 60
+
+/** The mention that ends at the caret, if there is one. An `@` inside a word, as in an address, begins none. */
+export const openMention = (text: string, caret: number): OpenMention | undefined => {
+  const before = text.slice(0, caret)
+  const at = before.lastIndexOf("@")
+  if (at < 0 || /[^\s(]/u.test(before.charAt(at - 1))) return undefined
+  const typed = before.slice(at + 1)
+  return typed.length > mostTyped || typed.includes("\n") ? undefined : { at, typed }
+}
+
+/** The people whose name or address contains what is typed, at most `most`. */
+export const suggested = <P extends Person>(
+  people: ReadonlyArray<P>,
+  typed: string,
+  most: number
+): ReadonlyArray<P> => {
+  const wanted = typed.toLocaleLowerCase()
+  return people
+    .filter(({ displayName, email }) =>
+      [displayName, email].some((name) => name?.toLocaleLowerCase().includes(wanted) === true)
+    )
+    .slice(0, most)
+}
+
+const isInWord = /[\p{L}\p{N}_]/u
+
+/** True if the text contains `@name`. A longer name that begins the same does not count. */
+const isMentioned = (text: string, name: string, longer: ReadonlyArray<string>): boolean => {
+  for (let at = text.indexOf(`@${name}`); at >= 0; at = text.indexOf(`@${name}`, at + 1)) {
+    const end = at + 1 + name.length
+    const isPart = isInWord.test(text.charAt(end))
+    if (!isPart && !longer.some((other) => text.startsWith(`@${other}`, at))) return true
+  }
+  return false
+}
+
+/** The people whom the text mentions. Of several people with one name, those who were chosen. */
+export const mentionsIn = (
+  text: string,
+  people: ReadonlyArray<Person>,
+  chosen: ReadonlySet<string>
+): ReadonlyArray<string> => {
+  const names = people.map(mentionName)
+  return people.flatMap((person) => {
+    const name = mentionName(person)
+    const isUnique = names.filter((other) => other === name).length === 1
+    const longer = names.filter((other) => other !== name && other.startsWith(name))
+    return (isUnique || chosen.has(person.subject)) && isMentioned(text, name, longer) ? [person.subject] : []
+  })
+}
