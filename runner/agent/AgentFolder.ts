@@ -8,7 +8,7 @@ import { fileOperation, readOptional, removeTree, replaceDurably, type RunFileFa
 import { newKeys, type Signer, StoredKeys } from "./AgentKeyPair.ts"
 import { takeFileLock } from "./FileLock.ts"
 
-/** This agent's identity, as returned when it enrolled. The server's keys are pinned: another server cannot take its place. */
+/** The agent's identity, as returned when it enrolled. It pins the server's keys, so that no other server can take its place. */
 export const AgentIdentity = Schema.Struct({
   version: Schema.Literal(1),
   server: Schema.String,
@@ -19,9 +19,9 @@ export const AgentIdentity = Schema.Struct({
 })
 export type AgentIdentity = typeof AgentIdentity.Type
 
-/** No Run lasts longer than this many key rotations. */
+/** More key rotations than any Run can last. */
 const mostFormer = 16
-/** At the usual key lifetime, this covers more than two years. */
+/** At the usual key lifetime, more than two years of keys. */
 const mostReplaced = 32
 
 const IdentityText = Schema.fromJsonString(AgentIdentity)
@@ -69,24 +69,24 @@ export const storedAgent = (path: string) => ({
 })
 
 /**
- * The agent's files on its disk; mode 0700.
+ * The agent's files on its disk, with mode 0700.
  *
- * - `identity`: `none` before enrolment
- * - `keys`: created and stored on first use. Read from disk every time, since another process of this agent may have replaced
+ * - `identity`: `none` before the enrolment
+ * - `keys`: created and stored on first use; read from disk every time, because another process of this agent may have replaced
  *   them
- * - `dateKeys`: records the given date for keys that have no date yet
- * - `nextKeys`: their replacements, from their creation until the server has accepted them
+ * - `dateKeys`: records the given date for keys without one
+ * - `nextKeys`: the keys that will replace the current ones, until the server has accepted them
  * - `prepareKeys`: creates next keys, unless they exist
- * - `dropNextKeys`: stops announcing them
- * - `takeNextKeys`: makes them the agent's keys; the previous keys only open messages that were sealed for them, until
- *   `forgetFormer`, and sign for a restored server whose records contain no newer keys
+ * - `dropNextKeys`: stops announcing the next keys
+ * - `takeNextKeys`: makes the next keys the agent's keys; the previous keys only open messages sealed for them, until
+ *   `forgetFormer`, and sign for a restored server that knows no newer keys
  *
  * Two processes and a command may change the keys. Each change holds a lock, and `takeNextKeys` and `dropNextKeys` do nothing if
  * the next keys have changed in the meantime.
  *
- * - `forgetFormer`: only while no process of this agent holds a Run
- * - `lock`: waits a moment, because a command may briefly hold it to see if it is free; `false` while another process is taking
- *   jobs with this folder. A draining process releases it first
+ * - `forgetFormer`: call it only while no process of this agent holds a Run
+ * - `lock`: waits a moment, because a command may hold the lock briefly to test it; returns `false` while another process takes
+ *   jobs with this folder; a draining process releases the lock first
  */
 export class AgentFolder extends Context.Service<
   AgentFolder,
@@ -102,10 +102,10 @@ export class AgentFolder extends Context.Service<
     readonly dropNextKeys: (next: StoredKeys) => Effect.Effect<void, AgentFolderUnusable>
     readonly forgetFormer: Effect.Effect<void, AgentFolderUnusable>
     readonly lock: Effect.Effect<boolean, never, Scope.Scope>
-    /** One folder per execution, named by Run and fence. */
+    /** The folder of executions, each named by its Run and fence. */
     readonly runs: string
     readonly runNames: Effect.Effect<ReadonlyArray<string>, AgentFolderUnusable>
-    /** Path of a subfolder, created with mode 0700. */
+    /** Path of a subfolder, which is created with mode 0700. */
     readonly subfolder: (name: string) => Effect.Effect<string, AgentFolderUnusable>
   }
 >()("svc/runner/agent/AgentFolder") {
@@ -147,7 +147,7 @@ export class AgentFolder extends Context.Service<
 
         const removeNext = Effect.mapError(removeTree(files.nextKeys, "remove the agent's next keys"), unusable)
 
-        /** Left behind by a process that exited after the keys were adopted. */
+        /** Files left by a process that exited after the keys were adopted. */
         const unfinished = Effect.gen(function* () {
           const next = yield* found.nextKeys
           if (Option.isNone(next) || next.value.public.sign !== (yield* firstKeys).public.sign) return next
@@ -168,7 +168,7 @@ export class AgentFolder extends Context.Service<
           })
         )
 
-        /** Changes the current keys and removes the next keys, if these are still the given keys. */
+        /** Changes the current keys and removes the next keys, if the next keys are still `next`. */
         const settle = (next: StoredKeys, change: (present: StoredKeys) => StoredKeys) =>
           Effect.gen(function* () {
             const found = yield* unfinished

@@ -3,12 +3,12 @@ import { DateTime, Effect, Redacted, Schema } from "effect"
 const PrivateKey = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
 
 /**
- * Private keys as stored in a file that only the agent can read: PKCS #8, in base64.
+ * Private keys as stored in a file that only the agent can read: PKCS #8 in base64.
  *
- * - `madeAt`: absent in files from a release that did not replace its keys
- * - `former`: replaced keys, for opening messages that were sealed for them earlier
- * - `replaced`: earlier signing keys, and announced keys that were never adopted, newest first. A server restored from a backup
- *   may have only one of these keys
+ * - `madeAt`: absent in files from releases that did not replace keys
+ * - `former`: replaced keys, which open messages sealed for them earlier
+ * - `replaced`: earlier signing keys, and announced keys that were never adopted, newest first; a server restored from a backup
+ *   may know only one of them
  */
 export const StoredKeys = Schema.Struct({
   version: Schema.Literal(1),
@@ -38,7 +38,7 @@ const pairOf = (name: "Ed25519" | "X25519", usages: ReadonlyArray<KeyUsage>) =>
     return made
   })
 
-/** Creates new keys, to be stored before they are used. */
+/** Creates keys. Store them before use. */
 export const newKeys: Effect.Effect<StoredKeys> = Effect.gen(function* () {
   const madeAt = DateTime.formatIso(yield* DateTime.now)
   return yield* Effect.promise(async () => {
@@ -55,14 +55,14 @@ export const newKeys: Effect.Effect<StoredKeys> = Effect.gen(function* () {
 
 const bytesOf = (key: StoredKeys["sign"]) => new Uint8Array(Redacted.value(key))
 
-/** Signs with Ed25519 and returns the signature in base64url. The key cannot be exported from memory. */
+/** Signs with Ed25519. Returns the signature in base64url. The key cannot be exported from memory. */
 export const signedBy = ({ sign }: Signer, text: string): Effect.Effect<string> =>
   Effect.promise(async () => {
     const key = await crypto.subtle.importKey("pkcs8", bytesOf(sign), "Ed25519", false, ["sign"])
     return Buffer.from(await crypto.subtle.sign("Ed25519", key, new TextEncoder().encode(text))).toString("base64url")
   })
 
-/** The keys that open messages for this agent: the current key, then the previous keys. */
+/** The keys that open messages for this agent: the current key, then previous keys. */
 export const openingKeys = ({ former = [], seal }: StoredKeys): Effect.Effect<ReadonlyArray<CryptoKey>> =>
   Effect.promise(() =>
     Promise.all(
@@ -72,18 +72,18 @@ export const openingKeys = ({ former = [], seal }: StoredKeys): Effect.Effect<Re
 
 const fromBase64Url = (encoded: string) => new Uint8Array(Buffer.from(encoded, "base64url"))
 
-/** A public Ed25519 key for verifying, from its raw bytes in base64url. */
+/** Imports a public Ed25519 key from its raw bytes in base64url. */
 export const verifyingKey = (raw: string): Effect.Effect<CryptoKey> =>
   Effect.promise(() => crypto.subtle.importKey("raw", fromBase64Url(raw), "Ed25519", false, ["verify"]))
 
-/** True if the holder of an Ed25519 key signed this message. */
+/** Returns true if the holder of an Ed25519 key signed this text. */
 export const isSignedWith = (key: CryptoKey, text: string, signature: string): Effect.Effect<boolean> =>
   Effect.promise(() => crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), new TextEncoder().encode(text)))
 
-/** Like the function above, for a key given as its raw bytes in base64url. */
+/** Like `isSignedWith`, for a key as raw bytes in base64url. */
 export const isSignedBy = (raw: string, text: string, signature: string): Effect.Effect<boolean> =>
   Effect.flatMap(verifyingKey(raw), (key) => isSignedWith(key, text, signature))
 
-/** A public X25519 key for sealing, from its raw bytes in base64url. */
+/** Imports a public X25519 key from its raw bytes in base64url. */
 export const sealingKey = (raw: string): Effect.Effect<CryptoKey> =>
   Effect.promise(() => crypto.subtle.importKey("raw", fromBase64Url(raw), "X25519", false, []))

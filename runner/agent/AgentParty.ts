@@ -8,16 +8,16 @@ import { type NotSealedForThis, openSealed, type SealedFor } from "./SealedMessa
 
 type SealedKind = Parameters<typeof sealedFor>[2]
 
-/** This agent and its server as the parties to sealed messages. */
+/** The agent and its server as the parties of sealed messages. */
 export class AgentParty extends Context.Service<
   AgentParty,
   {
     readonly identity: AgentIdentity
-    /** The keys that open messages for this agent, as currently stored on its disk. */
+    /** The keys that open messages for this agent, as currently stored on disk. */
     readonly opening: Effect.Effect<ReadonlyArray<CryptoKey>, AgentFolderUnusable>
     /**
-     * Opens a whole message and returns the keys that opened it. Tries the keys that opened the last message first, since the
-     * keys on disk differ only after they have been replaced.
+     * Opens a message, and returns the keys that opened it. Tries the keys of the previous message first, because the keys on
+     * disk rarely change.
      */
     readonly open: (
       purpose: SealedFor,
@@ -26,9 +26,9 @@ export class AgentParty extends Context.Service<
       { readonly bytes: Uint8Array; readonly keys: ReadonlyArray<CryptoKey> },
       AgentFolderUnusable | NotSealedForThis
     >
-    /** The key to which outgoing data is sealed. */
+    /** The key for sealing data to the server. */
     readonly serverKey: CryptoKey
-    /** True if this offer is addressed to this agent and comes from the server whose keys were pinned at enrolment. */
+    /** Returns true if this offer is for this agent and comes from the pinned server. */
     readonly isOffered: (offer: JobOffer) => Effect.Effect<boolean>
     readonly received: (claim: RunClaim, kind: SealedKind) => SealedFor
     readonly sent: (claim: RunClaim, kind: SealedKind) => SealedFor
@@ -39,10 +39,10 @@ export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, 
   const server = serverParty(identity.installationId)
   const { agentId } = identity
   const opening = Effect.gen(function* () {
-    // Read the next keys first: if they are adopted in the meantime, they appear among the current ones.
+    // Reads the next keys first: if they are adopted in the meantime, they are among the current keys.
     const next = yield* folder.nextKeys
     const present = yield* openingKeys(yield* folder.keys)
-    // The server seals to the next keys as soon as it accepts them, possibly before this process has seen the change.
+    // The server uses the next keys as soon as it accepts them, which may be before this process notices.
     return Option.isNone(next) ? present : [...present, ...(yield* openingKeys(next.value))]
   })
   const offering = yield* verifyingKey(identity.serverKeys.sign)

@@ -26,7 +26,7 @@ const cut = (data: object) =>
     ])
   )
 
-/** The sink of a Run on an agent: its spool has stored the entry when this returns. Entries arrive already redacted. */
+/** The sink of a Run on an agent. An entry is stored in the spool when the call returns. Entries are already redacted. */
 const spoolSink = (spool: Spool, uploads: StateUploads): RunSink => ({
   event: (kind, data) =>
     Effect.all({ at: now, fact: Effect.orDie(decodeFact({ kind, data: cut(data) })) }).pipe(
@@ -42,7 +42,10 @@ const spoolSink = (spool: Spool, uploads: StateUploads): RunSink => ({
 const betweenLooks = "500 millis"
 const millisecondsInSecond = 1000
 
-/** Interrupts an apply's tool early enough to save its state. A plan has no state to save, so the guard kills it. */
+/**
+ * Interrupts the tool of an apply early enough for it to save its state. A plan has no state to save, so the guard kills its
+ * tool.
+ */
 const stopInTime = (lease: Lease, handle: RunHandle) =>
   Effect.sleep(betweenLooks).pipe(
     Effect.andThen(
@@ -54,8 +57,8 @@ const stopInTime = (lease: Lease, handle: RunHandle) =>
   )
 
 /**
- * Durably records the start of an apply before the tool runs: on the server and in the Run's record on this disk. Once the start
- * is permitted, the run folder also holds a durable note of it.
+ * Records the start of an apply durably before the tool runs, on the server and in the Run's record on this disk. Once the start
+ * is permitted, the run folder contains a durable note of it too.
  */
 const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<void>) =>
   Effect.gen(function* () {
@@ -64,7 +67,7 @@ const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<vo
     yield* accepted
     handle.stage = "started"
     const started = line.start(handle.room.claim).pipe(
-      // The Run belongs to another agent, or must not be started: the server's message has the reason.
+      // The Run belongs to another agent, or its tool must not start. The server's message explains why.
       Effect.mapError(({ message }) => notRecorded(message)),
       Effect.timeoutOrElse({
         duration: Math.max(0, lease.secondsUntilInterrupt()) * millisecondsInSecond,
@@ -73,11 +76,11 @@ const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<vo
     )
     const kept = handle.room.keep.pipe(
       Effect.mapError(({ message }) => notRecorded(`The start of the apply could not be recorded. ${message}`)),
-      // Finishing the Run writes the same file, and removes its folder.
+      // Uninterruptible, because finishing the Run writes the same file and removes its folder.
       Effect.uninterruptible
     )
     yield* Effect.all([started, kept], { concurrency: "unbounded", discard: true })
-    // The machine may have slept since the message was sent.
+    // The machine may have been suspended since the message was sent.
     if (lease.secondsUntilInterrupt() <= 0) {
       return yield* notRecorded("The lease of this Run ended before its tool could be started.")
     }
@@ -129,8 +132,8 @@ const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
 })
 
 /**
- * The server reports that the Run no longer belongs to this agent. A tool that may be changing something is interrupted first, so
- * that it can save its state; it is killed no later than the end of its lease.
+ * Called when the server reports that the Run no longer belongs to this agent. Interrupts a tool that may be changing something,
+ * so that it can save its state. The tool is killed at the end of its lease at the latest.
  */
 const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   const end = yield* endedBy(handle)
@@ -141,7 +144,7 @@ const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   return end
 })
 
-/** If the server does not accept it, the local copy is the only copy. */
+/** If the server does not accept the evidence, the local copy is the only one. */
 const handedIn = (handle: RunHandle) =>
   handIn(handle).pipe(
     Effect.tapError(() =>
@@ -151,9 +154,7 @@ const handedIn = (handle: RunHandle) =>
     )
   )
 
-/**
- * All work on a Run stops once it no longer belongs to this agent; the agent then submits the remaining evidence, or removes it.
- */
+/** Runs `work` until the Run no longer belongs to this agent. The agent then submits the remaining evidence or removes it. */
 const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
   Effect.raceFirst(
     work.pipe(
@@ -169,26 +170,26 @@ const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
     Effect.andThen(removed(handle))
   )
 
-/** Most responses arrive before this. */
+/** Most responses arrive earlier. */
 const keptAfter = "20 millis"
 
 /**
- * Sends a result, and writes it to disk if the response does not arrive at once, since the connection may be down. Data that the
- * server already has need not be kept, and until the server has the result, the run folder holds the state of an apply.
+ * Sends a result. Writes it to disk only if the response does not arrive immediately, because the connection may be down. Data
+ * that the server already has need not be kept. Until the server has the result, the run folder contains the state of an apply.
  */
 const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: ResultUpload) {
   const { room, spool } = handle
   handle.stage = "ended"
   const kept = Effect.all([fresh.kept, Effect.flatMap(spool.last, spool.flushed)], { concurrency: "unbounded" }).pipe(
     Effect.andThen(room.end(fresh.result)),
-    // The folder must not be removed during a write to it.
+    // Uninterruptible, because the folder must not be removed during a write to it.
     Effect.uninterruptible
   )
   const keeping = yield* Effect.forkChild(Effect.andThen(Effect.sleep(keptAfter), untilDiskTakesIt(kept)))
   yield* Effect.ensuring(deliver(handle, fresh), Fiber.interrupt(keeping))
 })
 
-/** The lifecycle of a Run, from its offer to the acknowledgement of its result. */
+/** Handles a Run from its offer to the acknowledgement of its result. */
 export const runOffer = Effect.fn("AgentRun.offer")(
   (handle: RunHandle, lease: Lease, offer: JobOffer, opened: OpenedJob) =>
     whileOwn(
@@ -204,14 +205,14 @@ export const runOffer = Effect.fn("AgentRun.offer")(
           ),
           Effect.andThen(
             begun,
-            // A refused report does not kill an apply's tool: the server's order follows, and if no order arrives, the tool stops
-            // when the lease ends.
+            // A refused report must not kill the tool of an apply. The server's instruction follows; without one, the tool stops
+            // when its lease ends.
             Effect.catchTag(sendReports(handle, scope), "Gone", (gone) =>
               offer.kind === "apply" ? Effect.never : Effect.fail(gone)
             )
           )
         )
-        // A Run that cannot be prepared may reach this line before its acceptance has completed.
+        // The preparation may fail before the acceptance has completed.
         yield* begun
         yield* guard.release(handle.room.runFolder)
         yield* ended(handle, result)
@@ -219,7 +220,7 @@ export const runOffer = Effect.fn("AgentRun.offer")(
     )
 )
 
-/** Handles a Run that a previous process left, once the server has reported who owns it. */
+/** Handles a Run that a previous process left, once the server has decided whose it is. */
 export const runLeft = Effect.fn("AgentRun.left")((handle: RunHandle) =>
   whileOwn(
     handle,

@@ -26,8 +26,8 @@ export type SealedResult = typeof SealedResult.Type
  * The progress of a Run.
  *
  * - `accepted`: nothing is sealed yet
- * - `started`: only in rooms from earlier releases. The run folder records the possible start of an apply's tool
- * - `ended`: the result is sealed and waiting to be sent; this survives a power cut
+ * - `started`: only in folders from earlier releases; the run folder records the possible start of an apply's tool
+ * - `ended`: the result is sealed and waits to be sent; this survives a power failure
  */
 export const RunStage = Schema.Union([
   Schema.Struct({ stage: Schema.Literals(["accepted", "started"]) }),
@@ -41,21 +41,21 @@ const RecordText = Schema.fromJsonString(RunRecord)
 const encode = Schema.encodeSync(RecordText)
 const decode = Schema.decodeOption(RecordText)
 
-/** An agent's files for one execution, in a folder that only this process uses. */
+/** The agent's files for one execution, in a folder that only this process uses. */
 export interface AgentRunFolder {
   readonly claim: RunClaim
   readonly kind: JobKind
-  /** The runner's folder. */
+  /** The run folder of the runner. */
   readonly runFolder: string
   readonly spool: string
   readonly sealed: (name: string) => string
   readonly found: RunStage
   /**
-   * Records that the Run is about to be accepted. A power cut may lose the record: the server gives up on a Run that no agent
-   * reports.
+   * Records that the Run is about to be accepted. A power failure may lose the record; the server then gives up the Run, because
+   * no agent reports it.
    */
   readonly accept: Effect.Effect<void, RunFileFailed>
-  /** Like `accept`, but survives a power cut: for an apply, before its tool may start. */
+  /** Like `accept`, but survives a power failure. Called for an apply before its tool may start. */
   readonly keep: Effect.Effect<void, RunFileFailed>
   readonly end: (result: SealedResult) => Effect.Effect<void, RunFileFailed>
   readonly remove: Effect.Effect<void, RunFileFailed>
@@ -94,8 +94,8 @@ const claimNamed = (name: string): Option.Option<RunClaim> => {
 const lockIn = (folder: string) => takeFileLock(join(folder, "lock"))
 
 /**
- * Creates the room for an offered Run. It has no owner before `accept`. `undefined` when this agent already has a room for the
- * Run.
+ * Creates the folder for an offered Run. It has no owner before `accept`. Returns `undefined` if this agent already has a folder
+ * for the Run.
  */
 export const makeRoom = Effect.fnUntraced(function* (
   runs: string,
@@ -108,7 +108,7 @@ export const makeRoom = Effect.fnUntraced(function* (
   return roomOf(folder, { version: 1, ...claim, kind, at: { stage: "accepted" } })
 })
 
-/** Only an apply has these files in its run folder; the tool is not started before both are there. */
+/** Only an apply has these files in its run folder, and its tool does not start before both exist. */
 const holdsApply = Effect.fnUntraced(function* (folder: string) {
   const { applyRecord, journal } = runFolderPaths(join(folder, "run"))
   const found = yield* Effect.forEach([applyRecord, journal], (path) => readOptional(path, "read what an apply noted"))
@@ -116,8 +116,8 @@ const holdsApply = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Takes over a room that another process left. `none` while another process is using it; `unreadable` when its contents cannot be
- * read: the agent then keeps it for manual inspection.
+ * Takes over a folder from another process. Returns `none` while another process uses it, and `unreadable` if its contents cannot
+ * be read; it is then kept for a person to inspect.
  */
 export const adoptRoom = Effect.fnUntraced(function* (
   runs: string,
@@ -128,13 +128,13 @@ export const adoptRoom = Effect.fnUntraced(function* (
   const bytes = yield* readOptional(join(folder, "record.json"), "read how far a Run is")
   if (Option.isNone(bytes) || bytes.value.length === 0) {
     if (yield* holdsApply(folder)) {
-      // No other copy exists of the files that an apply's tool left, regardless of the record. The server decides which files it
+      // The files that an apply's tool left exist nowhere else, whatever the record contains. The server decides which of them it
       // needs.
       const left = (claim: RunClaim) =>
         roomOf(folder, { version: 1, ...claim, kind: "apply", at: { stage: "accepted" } })
       return Option.some(Option.match(claimNamed(name), { onNone: () => "unreadable" as const, onSome: left }))
     }
-    // The Run was never accepted, or its acceptance was lost in a power cut: nothing was started.
+    // The Run was never accepted, or a power failure lost its acceptance, so nothing was started.
     yield* removeTree(folder, "remove the folder of a Run")
     return Option.none()
   }

@@ -7,18 +7,18 @@ import { collectBefore, collectedGarbage } from "../execution/CollectedGarbage.t
 import { NotSealedForThis, type SealedFor } from "./SealedMessage.ts"
 
 /*
- * The contents of sealed blobs: a state, plan file, outcome or left-over is one zstd frame; a build is the archive itself.
- * The contents of `outcome` and `left_over` are JSON.
+ * The contents of sealed blobs. A state, plan file, outcome or left-over is one zstd frame; a build is the archive itself.
+ * `outcome` and `left_over` contain JSON.
  */
 
 const compress = promisify(zstdCompress)
 
 const level = 3
 
-/** The calling thread compresses anything up to this size faster than it could hand it to another thread. */
+/** Up to this size, compressing on the calling thread is faster than switching to another thread. */
 const mostAtOnce = mostCarriedBytes
 
-/** Compresses contents that are sealed as a whole. */
+/** Compresses contents that are sealed as one piece. */
 export const packContents = (plain: Uint8Array): Effect.Effect<Uint8Array> => {
   const options = { pledgedSrcSize: plain.length, params: { [constants.ZSTD_c_compressionLevel]: level } }
   const packed =
@@ -31,15 +31,18 @@ export const packContents = (plain: Uint8Array): Effect.Effect<Uint8Array> => {
 const mebibyte = 1024 * 1024
 const unpackedAtOnce = mebibyte
 
-/** Level 3 looks back 2 MiB at most. The reader would allocate a larger window for a frame that requests it. */
+/**
+ * Level 3 uses a window of at most 2 MiB. Refuses frames that request a larger window, because the reader would have to allocate
+ * it.
+ */
 const longestWindow = { [constants.ZSTD_d_windowLogMax]: 23 }
 
-/** Contents up to this size may have any compression ratio. */
+/** Up to this size, contents may have any compression ratio. */
 const mostOfAnyRatio = 64 * mebibyte
-/** A few kilobytes can unpack to a gigabyte; states and outcomes never compress this well, because their objects differ. */
+/** A few kilobytes can unpack to a gigabyte. States and outcomes never compress that well, because their objects differ. */
 const largestRatio = 1024
 
-/** The maximum unpacked size of a file of this packed size; `most` is the limit of its kind. */
+/** Maximum unpacked size of a file with this packed size. `most` is the limit of its kind. */
 export const mostUnpackedFrom = (packedBytes: number, most: number): number =>
   Math.min(most, Math.max(mostOfAnyRatio, packedBytes * largestRatio))
 
@@ -49,8 +52,8 @@ const magic = 0xfd2fb528
 const dictionaryBytes = [0, 1, 2, 4] as const
 
 /**
- * The length of a frame's contents according to its header, which these first bytes must contain entirely: `none` if the header
- * has no length. Fails for bytes that are no frame.
+ * The length of a frame's contents according to its header, which must be complete in these bytes. `none` if the header has no
+ * length. Fails for bytes that are not a frame.
  */
 const statedLength = (first: Uint8Array): Effect.Effect<Option.Option<number>, NotSealedForThis> => {
   const view = new DataView(first.buffer, first.byteOffset, first.length)
@@ -72,7 +75,7 @@ const statedLength = (first: Uint8Array): Effect.Effect<Option.Option<number>, N
   }
 }
 
-/** Unpacks written bytes piece by piece: it produces the next piece after the reader has taken the previous piece. */
+/** Unpacks piece by piece: the next piece is produced when the reader has taken the previous one. */
 const decompressor = Effect.gen(function* () {
   const zstd = yield* Effect.acquireRelease(
     Effect.sync(() => createZstdDecompress({ chunkSize: unpackedAtOnce, params: longestWindow })),
@@ -109,7 +112,7 @@ const decompressor = Effect.gen(function* () {
     }
     look()
   })
-  /** Returns the output for these bytes before the next write. */
+  /** Returns the output for these bytes. Call it again only after that. */
   const write = (bytes: Uint8Array) =>
     Stream.suspend(() => {
       if (hasEnded) return Stream.fail(damaged())
@@ -123,15 +126,15 @@ const decompressor = Effect.gen(function* () {
     zstd.end()
     return Stream.fromEffectRepeat(next)
   })
-  // Node stops after the first frame; Bun continues with the following bytes.
+  // Node stops after the first frame, but Bun continues with the bytes after it.
   const nothingLeft = Effect.suspend(() => (zstd.bytesWritten === written ? Effect.void : Effect.fail(damaged())))
   return { write, end, nothingLeft }
 })
 
 /**
- * Unpacks piece by piece, so that neither form is held in memory as a whole. Fails beyond `maxBytes`, and when the contents do
- * not have the length in their header, which is passed to `begins`. It does not detect the truncation of a frame without a
- * length: the caller compares the digest of the contents, or reads them to their own end.
+ * Unpacks piece by piece, so that neither form is in memory as a whole. Fails beyond `maxBytes`, or if the contents do not have
+ * the length in their header, which is passed to `begins`. Does not detect that a frame without a length was truncated, so the
+ * caller must compare the digest of the contents or parse them to their end.
  */
 export const unpackedContents = <E, R>(
   packed: Stream.Stream<Uint8Array, E, R>,
@@ -174,8 +177,8 @@ export const unpackedContents = <E, R>(
   )
 
 /**
- * Unpacks contents in memory: in one step if they are small and their header has a length. A damaged frame, or a frame followed
- * by another frame with contents, does not unpack to that length. Other trailing bytes are not detected.
+ * Unpacks contents in memory, in one step if they are small and their header has a length. A damaged frame, or a second frame
+ * with contents, does not unpack to that length. Other trailing bytes are not detected.
  */
 export const unpackedInMemory = Effect.fnUntraced(function* (
   packed: Uint8Array,
@@ -192,7 +195,7 @@ export const unpackedInMemory = Effect.fnUntraced(function* (
   return plain.length === length ? new Uint8Array(plain) : yield* damaged()
 })
 
-/** Unpacks contents into one array. If their header has a length, the contents are never copied. */
+/** Unpacks contents into one array. If their header has a length, they are not copied. */
 export const heldContents = Effect.fnUntraced(function* <E, R>(
   packed: Stream.Stream<Uint8Array, E, R>,
   maxBytes: number
@@ -214,10 +217,10 @@ export const heldContents = Effect.fnUntraced(function* <E, R>(
   return whole ?? new Uint8Array(Buffer.concat(chunks))
 })
 
-/** The server as a party to a sealed message. */
+/** The server as a party of a sealed message. */
 export const serverParty = (installationId: string): string => `server:${installationId}`
 
-/** The purpose of everything that is sealed for one execution; `job` is the sealed job of an offer. */
+/** The purpose of everything sealed for one execution. `job` is the sealed job of an offer. */
 export const sealedFor = (
   parties: { readonly from: string; readonly to: string },
   claim: { readonly runId: string; readonly fence: number },

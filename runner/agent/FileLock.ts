@@ -3,11 +3,9 @@ import { Effect, type Scope } from "effect"
 
 const exclusiveWithoutWaiting = 2 | 4
 
-/**
- * Locks a file until the Scope closes or this process exits for any reason. Returns `false` while another process holds the lock.
- */
+/** Locks a file until the scope closes or this process exits. Returns `false` while another process holds the lock. */
 export const takeFileLock = Effect.fnUntraced(function* (file: string): Effect.fn.Return<boolean, never, Scope.Scope> {
-  // Loaded only when needed: a service without an agent's folder also runs on platforms that lack these calls.
+  // Loaded on demand, because a server without agents also runs on platforms without these calls.
   const { linuxCalls } = yield* Effect.promise(() => import("../sandbox/confinement/LinuxCalls.ts"))
   const descriptor = yield* Effect.acquireRelease(
     Effect.sync(() => {

@@ -15,12 +15,12 @@ import type { AgentRunFolder } from "./AgentRunFolder.ts"
 import { openBlob, openedInMemory } from "./SealedBlob.ts"
 import { ServerConnection } from "./ServerConnection.ts"
 
-/** A file of a job is missing, or its digest differs from the job's. */
+/** A file of a job is missing, or does not have the digest in the job. */
 export class JobFileUnusable extends Schema.TaggedError<JobFileUnusable>()("JobFileUnusable", {
   message: Schema.String
 }) {}
 
-/** Number of snapshots and builds kept for later Runs, in addition to recent files. A Run may not use more at once. */
+/** Number of snapshots and builds to keep for later Runs, in addition to recent ones. No Run may use more. */
 const mostKept = 256
 
 const refuseOther = (found: string, wanted: string, what: string) =>
@@ -29,20 +29,20 @@ const refuseOther = (found: string, wanted: string, what: string) =>
     : new JobFileUnusable({ message: `The ${what} that was sent is not the one that the job names.` })
 
 /**
- * The files of jobs, on the agent's disk. Missing files are fetched once the Run is `accepted`. Snapshots and builds are kept
- * under their digests for later Runs, up to a limit; secret files are opened in memory only.
+ * The files of jobs on the agent's disk. Missing files are fetched after the Run is `accepted`. Snapshots and builds are kept by
+ * digest for later Runs, up to a limit; secret files are opened only in memory.
  */
 export class JobFiles extends Context.Service<
   JobFiles,
   {
-    /** Makes the snapshot and the build available to the runner. */
+    /** Makes the snapshot and build available to the runner. */
     readonly provide: (
       room: AgentRunFolder,
       offer: JobOffer,
       build: BuildReference | undefined,
       accepted: Effect.Effect<void>
     ) => Effect.Effect<void, unknown>
-    /** Returns the file from the offer if the offer contains it, opened with the `keys` of its job. */
+    /** Returns the file from the offer if it is there, opened with the `keys` of its job. */
     readonly secret: (
       room: AgentRunFolder,
       offer: JobOffer,
@@ -89,7 +89,7 @@ export class JobFiles extends Context.Service<
         yield* accepted
         const file = yield* fetched(room, "snapshot", digest)
         yield* snapshots.adopt(file, digest)
-        // The digest covers the contents, so it is computed and compared after unpacking.
+        // The digest is that of the contents, so it can be compared only after unpacking.
         yield* snapshots.open(digest)
         yield* Effect.ignore(snapshots.cleanUp(new Set(used)))
       }, Effect.scoped)

@@ -1,8 +1,8 @@
 import { bootSeconds } from "./BootClock.ts"
 
 /**
- * A point in time on two clocks: one clock advances during suspend, the other has a finer resolution. The wall clock is never
- * used.
+ * A time on two clocks: one advances while the machine is suspended, and the other has a higher resolution. The wall clock is
+ * never used.
  */
 export interface Moment {
   readonly boot: number
@@ -26,21 +26,21 @@ export const momentOf = (clocks: Clocks): Moment => ({
   monotonic: clocks.monotonicSeconds()
 })
 
-/** Uses the clock that has advanced more: a lease should end too early rather than too late. */
+/** Uses the clock that has advanced further, because a lease should end too early rather than too late. */
 export const elapsedSeconds = (clocks: Clocks, since: Moment): number =>
   Math.max(clocks.bootSeconds() - since.boot, clocks.monotonicSeconds() - since.monotonic)
 
-/** The times at which a tool is stopped, in seconds from the start of its lease. */
+/** When a tool is stopped, in seconds from the start of its lease. */
 export interface StopTimes {
-  /** One SIGINT, so that it can save its state and exit. */
+  /** Sends one SIGINT, so that the tool can save its state and exit. */
   readonly interruptAfter: number
-  /** The tool is killed, no matter what it is doing. */
+  /** Kills the tool. */
   readonly killAfter: number
 }
 
 /**
- * For a typical lease: ten minutes from the SIGINT to the kill, and two minutes from the kill to the end of the lease; the
- * margins of a short lease are proportional.
+ * A typical lease has ten minutes between SIGINT and the kill, and two minutes between the kill and its end. Shorter leases have
+ * proportional margins.
  */
 const margin = { seconds: 120, part: 0.2 }
 const grace = { seconds: 600, part: 0.3 }
@@ -50,17 +50,17 @@ export const stopTimes = (leaseSeconds: number): StopTimes => {
   return { killAfter, interruptAfter: killAfter - Math.min(grace.seconds, leaseSeconds * grace.part) }
 }
 
-/** A lease as the agent counts it: from the time it sent the message whose response granted it. */
+/** A lease, as the agent counts it: from the time when it sent the message whose response granted the lease. */
 export interface Lease {
-  /** A response to a message sent before the lease's current start changes nothing. */
+  /** Extends the lease. A response to a message sent before the lease's current start has no effect. */
   readonly extend: (sent: Moment, seconds: number) => void
-  /** Restarts the lease from scratch: nothing ran under the previous grant. */
+  /** Restarts the lease, because nothing ran under the previous grant. */
   readonly begin: (sent: Moment, seconds: number) => void
   readonly secondsUntilInterrupt: () => number
   readonly secondsUntilKill: () => number
-  /** True if the lease was ever over, even if the server has extended it since; the tool should have been killed then. */
+  /** True if the lease has ever expired, even if the server extended it since. The tool should have been killed then. */
   readonly wasOver: () => boolean
-  /** The time by which the tool has to be dead, on the clock that all processes share. */
+  /** When the tool has to be dead, on the clock that all processes share. */
   readonly killAtBoot: () => number
 }
 

@@ -6,15 +6,15 @@ import { type Lease, machineClocks, momentOf } from "./LeaseClock.ts"
 import type { RunHandle } from "./RunHandle.ts"
 import { ServerConnection } from "./ServerConnection.ts"
 
-/** Minimum remaining part of an offer's lease for processes to start under it. */
+/** The part of an offer's lease that must remain before processes start under it. */
 const leastOfOffer = 10
 
 /**
  * An offer that is being accepted.
  *
- * - `mayStart`: the guard has the time by which the processes of the Run have to be dead. While the offer is fresh, this deadline
- *   is earlier than the server's next offer of the Run, so a plan or a drift check does not wait for the acceptance
- * - `accepted`: the server has recorded that this agent accepted the Run; its lease begins
+ * - `mayStart`: the guard has the time by which the Run's processes have to be dead; while the offer is fresh, this is before the
+ *   server would offer the Run again, so a plan or drift check does not wait for the acceptance
+ * - `accepted`: the server has recorded that this agent accepted the Run, and the lease begins
  * - `begun`: completes after both, or fails with the reason that prevents them
  */
 export interface OfferAcceptance {
@@ -23,7 +23,7 @@ export interface OfferAcceptance {
   readonly begun: Effect.Effect<void, Gone | GuardUnavailable | RunFileFailed>
 }
 
-/** Accepts an offer while work on it is already under way. */
+/** Accepts an offer while work on it has already begun. */
 export const acceptOffer = Effect.fnUntraced(function* (
   handle: RunHandle,
   lease: Lease,
@@ -39,8 +39,7 @@ export const acceptOffer = Effect.fnUntraced(function* (
     Effect.andThen(Deferred.succeed(mayStart, undefined))
   )
   yield* Effect.addFinalizer(() => guard.release(room.runFolder))
-  // If the first processes of an apply were killed because its offer was too old, the apply would fail, so an apply waits for its
-  // acceptance.
+  // An apply waits for its acceptance: it would fail if its first processes were killed because its offer was too old.
   const isFresh = room.kind !== "apply" && lease.secondsUntilKill() > leastOfOffer
   const held = yield* Effect.forkIn(isFresh ? hold : Effect.void, scope, { startImmediately: true })
   const begin = Effect.gen(function* () {

@@ -12,8 +12,8 @@ const cleaned = ({ address, detail, path, summary, ...rest }: RunDiagnostic): Ru
 })
 
 /**
- * An agent's report about a job, with its messages sanitised again: the agent has already done so, but nothing else protects
- * readers from what it sends.
+ * An agent's report about a job, with its messages cleaned again. The agent has already cleaned them, but readers must not depend
+ * on that.
  */
 export const receivedResult = (result: JobResult): JobResult => {
   if (result.status === "left") return result

@@ -9,7 +9,7 @@ import { sealedInMemory } from "./SealedBlob.ts"
 import { type SealedFile, sealedBytes, type SentFile, writeSealed } from "./SealedFile.ts"
 
 /**
- * A sealed result. Small files are in memory and are sent while `kept` writes them to disk, because a busy disk is slower than
+ * A sealed result. Small files are in memory, and are sent while `kept` writes them to disk, because a busy disk is slower than
  * the server. Large files are already on disk.
  */
 export interface ResultUpload {
@@ -18,7 +18,7 @@ export interface ResultUpload {
   readonly kept: Effect.Effect<void, RunFileFailed>
 }
 
-/** The files of a result in the form that the agent sends. */
+/** The files of a result, in the form in which the agent sends them. */
 const filesOf = ({ build, outcome, planFile, state }: SealedResult): ReadonlyArray<SentFile> =>
   (
     [
@@ -30,8 +30,8 @@ const filesOf = ({ build, outcome, planFile, state }: SealedResult): ReadonlyArr
   ).flatMap(([kind, file]) => (file === undefined ? [] : [{ ...file, kind }]))
 
 /**
- * Seals contents for the server, stored under their place in the Run's room: in memory if they are small, otherwise on disk.
- * `name` is the file name; two files that exist at the same time need different names.
+ * Seals contents for the server: in memory if they are small, otherwise in a file in the Run's folder. `name` is the file name,
+ * which must be unique while the file exists.
  */
 export const sealedContents = Effect.fnUntraced(function* (
   room: AgentRunFolder,
@@ -50,7 +50,7 @@ export const sealedContents = Effect.fnUntraced(function* (
 
 const onDisk = ({ digest, path, sizeBytes }: SentFile): SealedFile => ({ path, digest, sizeBytes })
 
-/** A result consisting of these files. */
+/** A result with these files. */
 export const resultUpload = (files: {
   readonly outcome: SentFile
   readonly planFile?: SentFile | undefined
@@ -74,7 +74,7 @@ export const resultUpload = (files: {
   }
 }
 
-/** Files of a result that an earlier process of the agent left on disk. */
+/** The files of a result that an earlier process of the agent left on disk. */
 export const storedResult = (result: SealedResult): ResultUpload => ({
   result,
   files: filesOf(result),

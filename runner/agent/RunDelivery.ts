@@ -18,14 +18,14 @@ import { spoolLimits } from "./Spool.ts"
 const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
 
 /**
- * Entries in quick succession are sent together unless a whole batch is waiting, because each request is a commit on the server,
- * and the tool may need the CPU.
+ * Entries that arrive shortly after one another are sent together, unless a whole batch is waiting: each request is a commit on
+ * the server, and the tool may need the CPU.
  */
 const gathering = "50 millis"
 
 /**
- * Sends the spool's entries as they arrive, until interrupted. A report that has begun then continues in `scope`, because an
- * interruption would close the connection and send the report again.
+ * Sends the spool's entries as they arrive, until interrupted. A report in progress then continues in `scope`; interrupting it
+ * would close the connection and send the report again.
  */
 export const sendReports = Effect.fnUntraced(function* (
   handle: RunHandle,
@@ -34,7 +34,7 @@ export const sendReports = Effect.fnUntraced(function* (
   const { room, spool } = handle
   const line = yield* ServerConnection
   const report = Effect.fnUntraced(function* (batch: ReportBatch) {
-    // The disk copy protects against a dropped connection, so sending does not wait for it.
+    // Sending does not wait for the copy on disk, which is needed only if the connection is lost.
     const both = Effect.all([line.report(room.claim, batch), spool.flushed(batch.number)], { concurrency: "unbounded" })
     const [acknowledged] = yield* both
     yield* spool.acknowledged(acknowledged)
@@ -50,7 +50,9 @@ export const sendReports = Effect.fnUntraced(function* (
   }
 })
 
-/** Sends the rest of the spool except for the last batch, which goes with the result. Nothing appends to the spool any more. */
+/**
+ * Sends the rest of the spool except the last batch, which is sent with the result. Nothing is appended to the spool any more.
+ */
 const sendRest = Effect.fnUntraced(function* ({ reported, room, spool }: RunHandle) {
   const line = yield* ServerConnection
   yield* reported
@@ -64,7 +66,7 @@ const sendRest = Effect.fnUntraced(function* ({ reported, room, spool }: RunHand
 })
 
 /**
- * Sends one state. The run folder keeps it until the Run is over. Its sealed file is separate from the one for the result, which
+ * Sends one state. The run folder keeps it until the Run has ended. Its sealed file is separate from that of the result, which
  * may be written at the same time.
  */
 export const sendState = Effect.fnUntraced(function* (
@@ -76,7 +78,7 @@ export const sendState = Effect.fnUntraced(function* (
   yield* line.checkpoint(room.claim, { serial, resourceCount, file })
 })
 
-/** Delivers the result of a finished Run. The agent removes nothing of it before the server has stored it. */
+/** Delivers the result of a finished Run. The agent removes nothing before the server has stored it. */
 export const deliver = Effect.fnUntraced(function* (handle: RunHandle, { files }: ResultUpload) {
   const line = yield* ServerConnection
   yield* line.result(handle.room.claim, { ...(yield* sendRest(handle)), files })
@@ -91,8 +93,8 @@ const neverStarted: LeftOver = {
 }
 
 /**
- * Submits the evidence that an apply left after it was settled without this agent. The server allowed the start and waits for the
- * evidence even if the tool was never started; in that case the agent reports so, provided that its disk proves it.
+ * Submits the evidence of an apply that was settled without this agent. The server allowed the start and waits for evidence even
+ * if the tool never started. In that case the agent reports this, if its disk proves it.
  */
 export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   const runner = yield* ModuleRunner
@@ -114,5 +116,5 @@ const sendLeft = Effect.fnUntraced(function* (room: AgentRunFolder, left: LeftOv
   yield* line.handIn(room.claim, { ...file, kind: "left_over" })
 })
 
-/** Completes with the server's order when the server reports that the Run no longer belongs to this agent. */
+/** Completes with the server's instruction when the Run no longer belongs to this agent. */
 export const endedBy = ({ ended }: RunHandle) => Deferred.await(ended)

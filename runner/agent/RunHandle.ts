@@ -5,17 +5,17 @@ import type { Lease } from "./LeaseClock.ts"
 import type { AgentRunFolder } from "./AgentRunFolder.ts"
 import type { Spool } from "./Spool.ts"
 
-/** The order with which the server ended this agent's authority over a Run. */
+/** The instruction with which the server took a Run from this agent. */
 export type Ended = "hand_in" | "discard"
 
 /**
- * A Run that this agent holds, from the session's point of view.
+ * A Run that this agent holds, as its session sees it.
  *
- * - `lease`: absent for a Run that a previous process left, since nothing is running
- * - `isAccepted`: the server has recorded that this agent accepted the Run. Until then the lease is that of an offer, and is not
+ * - `lease`: absent for a Run that a previous process left, because nothing is running
+ * - `isAccepted`: the server has recorded that this agent accepted the Run; before that, the lease is that of an offer and is not
  *   renewed
  * - `confirmed`: the server has confirmed that the Run still belongs to this agent
- * - `ended`: the server has ended this agent's authority over the Run
+ * - `ended`: the server has taken the Run from this agent
  * - `stopped`: its tool has exited
  * - `reported`: waits for the report in progress
  */

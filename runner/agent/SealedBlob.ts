@@ -2,9 +2,9 @@ import { Effect, Stream } from "effect"
 import { NotSealedForThis, type OpeningKeys, openSealed, type SealedFor, sealFor } from "./SealedMessage.ts"
 
 /*
- * A large object, sealed in parts so that neither side needs memory for two copies: a line with the sealed data key, then parts
- * of 1 MiB. Each part is AES-256-GCM under the data key; its nonce contains its number and a mark for the last part, so that a
- * part cannot be dropped, repeated or swapped.
+ * A large object, sealed in parts so that neither side needs memory for two copies: a line with the sealed data key, followed by
+ * parts of 1 MiB. Each part is AES-256-GCM under the data key. Its nonce contains its number and a mark for the last part, so
+ * that no part can be dropped, repeated or swapped.
  */
 
 const partBytes = 1024 * 1024
@@ -15,7 +15,7 @@ const newline = 0x0a
 const damaged = () =>
   new NotSealedForThis({ message: "The sealed file is damaged, incomplete, or made for another purpose." })
 
-/** A data key is used for one blob, so a counter is a nonce. */
+/** A data key seals only one blob, so a counter can be the nonce. */
 const nonce = (number: number, isLast: boolean): Uint8Array<ArrayBuffer> => {
   const bytes = new Uint8Array(12)
   const view = new DataView(bytes.buffer)
@@ -41,8 +41,8 @@ interface Part {
 }
 
 /**
- * Collects bytes into parts of equal size, copying each byte once, into two alternating buffers: a part remains valid until the
- * call after the next.
+ * Collects bytes into parts of equal size. Copies each byte once, into two alternating buffers: a part remains valid during the
+ * next call, but not after it.
  */
 class Parts {
   private readonly size: number
@@ -57,8 +57,8 @@ class Parts {
   }
 
   /**
-   * Returns at most one part for a piece no longer than a part: a full part is returned only when more bytes follow, since the
-   * last part has to be marked.
+   * Returns at most one part if the piece is not longer than a part. A full part is returned only after more bytes arrive,
+   * because the last part has to be marked.
    */
   add(piece: Uint8Array): ReadonlyArray<Part> {
     const full: Array<Part> = []
@@ -90,8 +90,8 @@ const pieces = (chunk: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
     : Array.from({ length: Math.ceil(chunk.length / size) }, (_, at) => chunk.subarray(at * size, (at + 1) * size))
 
 /**
- * Regroups bytes into parts of equal size. The last part, which may be shorter or empty, is marked. A caller must be done with a
- * part before it requests the next but one.
+ * Regroups bytes into parts of equal size. The last part is marked, and may be shorter or empty. A part is valid only until the
+ * next but one is requested.
  */
 const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): Stream.Stream<Part, E, R> =>
   bytes.pipe(
@@ -118,13 +118,13 @@ const openedPart = (cipher: CryptoKey, bytes: Uint8Array<ArrayBuffer>, number: n
     catch: damaged
   }).pipe(Effect.map((plain) => new Uint8Array(plain)))
 
-/** The number of bytes that follow the header of a sealed blob whose contents have this length. */
+/** The length of a sealed blob after its header, for contents of this length. */
 export const sealedBodyBytes = (contentBytes: number): number =>
   contentBytes + tagBytes * Math.max(1, Math.ceil(contentBytes / partBytes))
 
 /**
- * Seals a stream for the holder of an X25519 key. `dataKey`: 32 bytes used for exactly these contents; a sender that repeats
- * parts of a response needs the same key.
+ * Seals a stream for the holder of an X25519 key. `dataKey` are 32 bytes that are used only for these contents; a sender that
+ * repeats parts of a response needs the same key.
  */
 export const sealBlob = <E, R>(
   key: CryptoKey,
@@ -143,7 +143,7 @@ export const sealBlob = <E, R>(
     })
   )
 
-/** Like the above, for contents in memory. A single part is sealed without a stream, which would take longer than the cipher. */
+/** Like `sealBlob`, for contents in memory. A single part is sealed without a stream, which would take longer than the cipher. */
 export const sealedInMemory = Effect.fnUntraced(function* (
   key: CryptoKey,
   purpose: SealedFor,
@@ -161,7 +161,7 @@ export const sealedInMemory = Effect.fnUntraced(function* (
   return joined(headerLine(header), body)
 })
 
-/** Opens what `sealBlob` sealed to one of these keys for exactly this purpose. Fails at the first part that has been changed. */
+/** Opens a blob that `sealBlob` sealed for one of these keys and this exact purpose. Fails at the first part that was changed. */
 export const openBlob = <E, R>(
   keys: OpeningKeys,
   purpose: SealedFor,
@@ -192,7 +192,7 @@ export const openBlob = <E, R>(
     )
   })
 
-/** Like the above, for a blob in memory. A single part is opened without a stream. */
+/** Like `openBlob`, for a blob in memory. A single part is opened without a stream. */
 export const openedInMemory = Effect.fnUntraced(function* (
   keys: OpeningKeys,
   purpose: SealedFor,

@@ -16,7 +16,7 @@ export const SealedFor = Schema.Struct({
 })
 export type SealedFor = typeof SealedFor.Type
 
-/** The contents were not sealed for this key and purpose, or have been changed. */
+/** The contents were not sealed for this key and purpose, or were changed. */
 export class NotSealedForThis extends Schema.TaggedError<NotSealedForThis>()("NotSealedForThis", {
   message: Schema.String
 }) {}
@@ -27,7 +27,7 @@ const purposeOf = (purpose: SealedFor): string =>
 const notForThis = () =>
   new NotSealedForThis({ message: "The sealed message is damaged, or was made for another agent, Run or purpose." })
 
-/** Seals bytes for the holder of an X25519 key: JWE, ECDH-ES and A256GCM, with the purpose in the protected header. */
+/** Seals bytes for the holder of an X25519 key: JWE with ECDH-ES and A256GCM, and the purpose in the protected header. */
 export const sealFor = (key: CryptoKey, purpose: SealedFor, contents: Uint8Array): Effect.Effect<string> =>
   Effect.promise(() =>
     new CompactEncrypt(contents)
@@ -35,7 +35,7 @@ export const sealFor = (key: CryptoKey, purpose: SealedFor, contents: Uint8Array
       .encrypt(key)
   )
 
-/** The key that opens a message, or several keys, one of which opens it. */
+/** The key that opens a message, or several keys, one of which does. */
 export type OpeningKeys = CryptoKey | ReadonlyArray<CryptoKey>
 
 const isOne = (keys: OpeningKeys): keys is CryptoKey => "algorithm" in keys
@@ -50,7 +50,7 @@ const openedBy = (key: CryptoKey, purpose: SealedFor, sealed: string): Effect.Ef
     Effect.map(({ plaintext }) => plaintext)
   )
 
-/** Opens what `sealFor` sealed to one of these keys for exactly this purpose. */
+/** Opens a message that `sealFor` sealed for one of these keys and this exact purpose. */
 export const openSealed = (
   keys: OpeningKeys,
   purpose: SealedFor,

@@ -7,7 +7,7 @@ import type { SentFile } from "./SealedFile.ts"
 /** A file could not be fetched, and retrying would not help. */
 export class FetchRefused extends Schema.TaggedError<FetchRefused>()("FetchRefused", { message: Schema.String }) {}
 
-/** The files and report that the server receives at the end of a Run. */
+/** The files and the last report to send at the end of a Run. */
 export interface SentResult {
   readonly lastBatch: number
   /** The last batch, if it has not been reported yet. */
@@ -15,7 +15,7 @@ export interface SentResult {
   readonly files: ReadonlyArray<SentFile>
 }
 
-/** A state sent while its Run is still in progress. */
+/** A state to send while its Run is in progress. */
 export interface SentState {
   readonly serial: number
   readonly resourceCount: number
@@ -23,11 +23,11 @@ export interface SentState {
 }
 
 /**
- * The connection to the server for one Run. Each call is retried until it gets a response, across dropped connections, server
- * restarts and new sessions; it fails only when the Run no longer belongs to this agent.
+ * The connection to the server for one Run. Each call is retried until it gets a response, even if the connection is lost, the
+ * server restarts or a new session begins. It fails only if the Run no longer belongs to this agent.
  *
  * - `report`: returns the number of the last stored batch
- * - `checkpoint`, `result`, `handIn`: sent with their files, inside the message if both sides permit it
+ * - `checkpoint`, `result`, `handIn`: sent with their files, inside the message if both sides support that
  * - `fetch`: writes the bytes to a new file exactly as sent
  */
 export class ServerConnection extends Context.Service<

@@ -20,8 +20,8 @@ import type { RunPhase } from "../../schema/events/RunEvent.ts"
 import { crc32 } from "node:zlib"
 
 /*
- * A spool file: entries in order of arrival, one per line, each preceded by a checksum. A line cut off by a crash and all
- * following lines are ignored.
+ * A spool file contains entries in order of arrival, one per line, each after its checksum. If a crash truncated a line, that
+ * line and everything after it are ignored.
  */
 
 const EntryText = Schema.fromJsonString(ReportedEntry)
@@ -46,7 +46,7 @@ interface ReadEntries {
   readonly wholeBytes: number
 }
 
-/** The intact entries of a file, up to the first torn one. */
+/** The entries of a file up to the first damaged one. */
 const readEntries = (path: string): ReadEntries => {
   const bytes = readFileSync(path)
   const entries: Array<ReportedEntry> = []
@@ -60,7 +60,7 @@ const readEntries = (path: string): ReadEntries => {
   }
 }
 
-/** Truncates the torn entry left by a crash. */
+/** Truncates a file before the entry that a crash left incomplete. */
 const cutTorn = (path: string): ReadEntries => {
   const read = readEntries(path)
   const file = openSync(path, "r+")
@@ -73,11 +73,11 @@ const cutTorn = (path: string): ReadEntries => {
   return read
 }
 
-/** An entry in the form in which it will be written. */
+/** An entry in the form in which it is written. */
 interface EncodedEntry {
   readonly entry: ReportedEntry
   readonly line: Buffer
-  /** True for log lines, which may be omitted; events never are. */
+  /** True for log lines, which may be omitted. Events never are. */
   readonly isLine: boolean
 }
 
@@ -87,11 +87,11 @@ const encoded = (entry: ReportedEntry): EncodedEntry => ({
   isLine: entry.kind === "line"
 })
 
-/** A file open for writing. */
+/** A file that is open for writing. */
 interface OpenSpoolFile {
   readonly count: () => number
   readonly bytes: () => number
-  /** Throws when the line cannot be written; the file is then unchanged. */
+  /** Throws if the line cannot be written; the file is then unchanged. */
   readonly append: (line: Buffer) => void
   readonly close: () => void
 }
@@ -115,10 +115,10 @@ const openSpoolFile = (path: string): OpenSpoolFile => {
 }
 
 export interface SpoolLimits {
-  /** The maximum size of a batch, unless a single entry is larger. */
+  /** Maximum size of a batch, unless a single entry is larger. */
   readonly batchBytes: number
   readonly batchEntries: number
-  /** Lines are left out while more than this is unacknowledged. */
+  /** Lines are omitted while more than this is unacknowledged. */
   readonly lineBytes: number
 }
 
@@ -129,15 +129,15 @@ export const spoolLimits: SpoolLimits = {
 }
 
 /**
- * The reports of an execution, kept on the agent's disk until the server has stored them. It survives `kill -9`: an appended
- * entry has been written to the kernel when `append` returns. A `flushed` entry also survives a power cut.
+ * The reports of an execution, kept on the agent's disk until the server has stored them. It survives `kill -9`: the kernel has
+ * an appended entry when `append` returns. A `flushed` entry also survives a power failure.
  *
  * - `append`: never fails, and never waits for the connection or a flush
- * - `next`: the oldest unacknowledged batch. It has the same contents each time, even after a crash. A power cut may shorten a
+ * - `next`: the oldest unacknowledged batch, with the same contents every time, even after a crash; a power failure may shorten a
  *   batch that was not flushed; if the server has stored the longer batch, it reports the batch's number before anything is sent
  *   again
- * - `flushed`: this batch and all earlier batches are on disk, unless they have been acknowledged
- * - `acknowledged`: the server has stored everything up to this batch
+ * - `flushed`: waits until this batch and all earlier ones are on disk or acknowledged
+ * - `acknowledged`: records that the server has stored everything up to this batch
  * - `waiting`: waits until there is something to send
  * - `last`: the number of the last batch, once nothing more will be appended
  */
@@ -154,8 +154,8 @@ export interface Spool {
 const flush = (path: string) => openFile(path, "r").then((file) => file.datasync().finally(() => file.close()))
 
 /**
- * Contains the number of the last batch that the server has stored: the batch's file has been removed, and the number must not be
- * reused.
+ * The file with the number of the last batch that the server has stored. That batch's own file is removed, and its number must
+ * not be reused.
  */
 const storedName = "stored"
 
@@ -180,7 +180,7 @@ interface Omitted {
   lines: number
 }
 
-/** Opens the spool in a folder, which is created if needed. No other spool may be open in the folder. */
+/** Opens the spool in a folder, which is created if needed. Only one spool may be open in a folder. */
 export const openSpool = (
   folder: string,
   limits: SpoolLimits = spoolLimits
@@ -203,7 +203,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
   /** The complete batches that are on disk. */
   const durable = new Set<number>()
   for (const number of found) {
-    // Only the last file may be torn; a file without an entry was never sent.
+    // Only the last file may be incomplete. A file without an entry was never sent.
     const { entries, wholeBytes } = cutTorn(pathOf(number))
     if (entries.length === 0 || number <= storedBatch) rmSync(pathOf(number))
     else {
@@ -213,7 +213,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
   }
   let nextNumber = Math.max(storedBatch, ...found.filter((number) => closed.has(number))) + 1
   let open: { readonly number: number; readonly file: OpenSpoolFile } | undefined
-  /** The entries of the newest batch while it is the only batch: it is sent next, so it need not be read back. */
+  /** The entries of the newest batch, if it is the only one. It is sent next, so it need not be read back. */
   let newest: { readonly number: number; readonly entries: Array<ReportedEntry> } | undefined
   /** Entries that have not been written yet, in order. */
   const pending: Array<EncodedEntry> = []
@@ -252,7 +252,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
         pending.shift()
       }
     } catch {
-      // The disk is full: the write is retried with the next entry, and before anything is sent.
+      // The disk is full. Writing is retried with the next entry, and before anything is sent.
     }
     if (bytes() > 0) arrived.openUnsafe()
   }
@@ -300,7 +300,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
       const numbers = [...closed.keys(), ...(open === undefined ? [] : [open.number])]
       for (const number of numbers.filter((one) => one <= upTo && !durable.has(one))) {
         await flush(pathOf(number)).catch((error: unknown) => {
-          // The acknowledgement removes its file.
+          // A batch whose file is missing has been acknowledged in the meantime.
           if (closed.has(number)) throw error
         })
         if (closed.has(number)) durable.add(number)
@@ -312,7 +312,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
       try {
         noteStored(folder, stored)
       } catch {
-        // If the disk is full, the files are kept too: a stored batch may be sent again.
+        // If the disk is full the files remain too. Sending a stored batch again has no effect.
         return
       }
       for (const [number, { size }] of closed) {

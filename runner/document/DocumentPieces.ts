@@ -6,11 +6,14 @@ export type DocumentPiece =
   | { readonly kind: "members"; readonly members: ReadonlyArray<readonly [string, unknown]> }
   | { readonly kind: "close" }
 
-/** Weight of a piece: one for each value, and one for this many characters or bytes. The receiver copies a piece in a few milliseconds. */
+/**
+ * Maximum weight of a piece. Each value weighs one, plus one for every so many characters or bytes. The receiver copies a piece
+ * in a few milliseconds.
+ */
 const heaviestPiece = 10_000
 const charactersOfOne = 64
 
-/** The weight of a value, or some number above `most` for a heavier value, which is not read to its end. */
+/** The weight of a value. For a heavier value, stops early and returns a number above `most`. */
 const weightOf = (root: unknown, most: number): number => {
   const open: Array<unknown> = [root]
   let weight = 0
@@ -64,7 +67,7 @@ function* piecesWithin(container: object): Generator<DocumentPiece> {
   if (weight > 0) yield gathered()
 }
 
-/** A JSON value in pieces that are quick to copy to another thread. */
+/** Splits a JSON value into pieces that are quick to copy to another thread. */
 export function* piecesOf(value: unknown): Generator<DocumentPiece> {
   if (!isContainer(value) || weightOf(value, heaviestPiece) <= heaviestPiece) return yield { kind: "whole", value }
   yield { kind: "open", isArray: Array.isArray(value) }
@@ -85,7 +88,9 @@ const membersOf = (piece: DocumentPiece): ReadonlyArray<unknown> => {
   }
 }
 
-/** The memory of long bytes in a piece, which are in no other value: it is moved to another thread instead of copied. */
+/**
+ * The memory of long byte arrays in a piece. No other value contains them, so it is moved to the other thread instead of copied.
+ */
 export const movedWith = (piece: DocumentPiece): ReadonlyArray<ArrayBuffer> =>
   membersOf(piece).flatMap((value) =>
     value instanceof Uint8Array &&
@@ -98,12 +103,12 @@ export const movedWith = (piece: DocumentPiece): ReadonlyArray<ArrayBuffer> =>
 
 type Container = Array<unknown> | Record<string, unknown>
 
-/** Defines an own property under any name, including `__proto__`. */
+/** Defines a member as an own property, even under names such as `__proto__`. */
 export const defineMember = (target: Record<string, unknown>, key: string, value: unknown): void => {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
-/** Assembles a value from its pieces, which have to arrive in order. */
+/** Assembles a value from its pieces, which must arrive in order. */
 export class DocumentAssembly {
   value: unknown
   readonly #open: Array<Container> = []

@@ -16,41 +16,41 @@ import { parseState, type StateFile } from "../execution/StateFile.ts"
 import { isWholeState } from "../execution/StateScan.ts"
 import { type Unwrapped, unwrapSecrets } from "./UnwrappedSecrets.ts"
 
-/** A state file as it passes between threads: values of Outputs are not wrapped. */
+/** A state file as transferred between threads, with unwrapped Outputs. */
 export type PlainStateFile = Omit<StateFile, "outputs"> & {
   readonly outputs: ReadonlyArray<Omit<StateOutput, "value"> & { readonly value: Schema.Json }> | undefined
 }
 
-/** The end of a job, as it passes between threads: an error does not keep its fields there. */
+/** The result of a job as transferred between threads, where an error would lose its fields. */
 export type PlainJobResult =
   | Exclude<JobResult, { readonly status: "failed" }>
   | (Omit<Extract<JobResult, { readonly status: "failed" }>, "failure"> & {
       readonly failure: Pick<RunnerFailure, "diagnostics" | "message" | "phase" | "reason" | "sandboxKilled">
     })
 
-/** The result type for each kind of document. */
+/** The result type of each kind of document. */
 export interface DocumentContents {
   /** Any JSON within the limits of the request. */
   readonly json: Schema.Json
   readonly state: PlainStateFile
-  /** The tool's description of a plan. */
+  /** A plan, as the tool describes it. */
   readonly plan: PlanDocument
   /** Parts of a state. */
   readonly resource: typeof Resource.Type
   readonly instance: typeof Instance.Type
-  /** The Outputs that the tool prints, or the Outputs in a state. */
+  /** The Outputs that the tool prints, or those of a state. */
   readonly outputs: typeof Outputs.Type
   readonly providers: ProviderSchemas
-  /** An agent's report about a job, with its messages sanitised again. */
+  /** An agent's report about a job, with its messages cleaned again. */
   readonly jobResult: Unwrapped<PlainJobResult>
-  /** The results of an apply that an agent kept. */
+  /** The results of an apply, as an agent kept them. */
   readonly leftOver: Unwrapped<LeftOver>
-  /** Each string, number and key; numbers keep all their digits. */
+  /** Every string, number and key. Numbers keep all their digits. */
   readonly texts: ReadonlyArray<string>
 }
 export type DocumentKind = keyof DocumentContents
 
-/** The tools nest documents at most a few dozen levels deep. */
+/** The tools nest documents a few dozen levels deep at most. */
 const deepest = 1000
 const ofTool = {
   maxDepth: deepest,
@@ -59,13 +59,13 @@ const ofTool = {
   maxStringBytes: Number.POSITIVE_INFINITY
 }
 
-/** Limits for documents without specific limits: the receiver limits their size. */
+/** Limits for documents without limits of their own. The receiver limits their size. */
 export const documentLimits: JsonLimits = { ...ofTool, maxBytes: Number.POSITIVE_INFINITY }
 
-/** An agent's report about a Run: a state is one long string in it. */
+/** Limits for an agent's report about a Run, in which a state is one long string. */
 export const agentDocumentLimits: JsonLimits = { ...documentLimits, maxNodes: 2_000_000 }
 
-// The parser's own message could quote a value.
+// The parser's own message may contain a value, so it is not used.
 const unreadable = (reason: JsonRefusal["reason"] = "syntax") =>
   new JsonRefusal({ reason, message: "The document does not have the expected form." })
 
@@ -133,8 +133,8 @@ type Readings = {
 }
 
 /**
- * The reader of each kind. Every document is scanned before a value is built from it, so a deeply nested document costs no more
- * than its length.
+ * The reader for each kind. Every document is scanned before any value is built, so a deeply nested document costs no more than
+ * its length.
  */
 export const documentReadings: Readings = {
   json: decodeJson,

@@ -20,19 +20,16 @@ import {
 } from "./DocumentReadings.ts"
 import { wrapSecrets } from "./UnwrappedSecrets.ts"
 
-/**
- * The longest document that is read on the thread that answers requests. Reading a document of this length takes a few
- * milliseconds.
- */
+/** The longest document that is read on the calling thread. Reading it takes a few milliseconds. */
 export const longestReadHere = 1024 * 1024
 
-/** The thread keeps the memory of a large document until it ends, so it ends soon after the last document. */
+/** The thread keeps the memory of a large document until it stops, so it stops soon after the last document. */
 const idleMilliseconds = 2000
 
 const location = () =>
   workerLocation("runner/document/DocumentWorker", () => moduleBeside(import.meta.url, "./DocumentWorker"))
 
-/** A thread of this process that reads documents sequentially. It starts when it is needed. */
+/** A thread that reads documents one at a time. It is started on demand. */
 class DocumentThread {
   #worker: Worker | undefined
   #resume: ((answer: DocumentAnswer) => void) | undefined
@@ -65,7 +62,7 @@ class DocumentThread {
       this.#resume = (answer) => resume(Effect.succeed(answer))
       const moved = request.kind === "read" ? [request.bytes.buffer] : []
       this.#started().postMessage(request, moved)
-      // A late answer must not be taken for the answer to the next document.
+      // Stops the thread, so that a late response cannot be mistaken for the response to the next document.
       return Effect.sync(() => this.stop())
     })
   }
@@ -85,10 +82,10 @@ class DocumentThread {
 }
 
 const thread = new DocumentThread()
-/** Sequential, so that concurrent uploads need the memory of only one document. */
+/** One at a time, so that concurrent uploads need memory for only one document. */
 const turns = Semaphore.makeUnsafe(1)
 
-/** The thread has already decoded it by the schema of its kind. */
+/** The thread has already decoded it with the schema of its kind. */
 const isContents = <K extends DocumentKind>(_kind: K, _value: unknown): _value is DocumentContents[K] => true
 
 const readElsewhere = Effect.fnUntraced(function* <K extends DocumentKind>(
@@ -111,15 +108,15 @@ const readElsewhere = Effect.fnUntraced(function* <K extends DocumentKind>(
 })
 
 /**
- * Reads a document of a user, a tool or an agent. Another thread reads a long document and returns its contents in small pieces,
- * so that no other request waits for it. Documents of any length are read before a transaction, never inside a transaction.
+ * Reads a document from a person, a tool or an agent. Long documents are read by another thread, which returns the contents in
+ * small pieces, so that no other request waits. Call it before a transaction, never inside one.
  */
 export const readDocument = Effect.fn("readDocument")(function* <K extends DocumentKind>(
   kind: K,
   bytes: Uint8Array,
   limits: JsonLimits = documentLimits
 ): Effect.fn.Return<DocumentContents[K], JsonRefusal> {
-  // A document above its limit is refused because of its length, without being read.
+  // A document above its limit is refused without being read.
   if (bytes.length <= longestReadHere || bytes.length > limits.maxBytes)
     return yield* Effect.fromResult(documentReadings[kind](bytes, limits))
   return yield* turns.withPermits(1)(
@@ -130,7 +127,7 @@ export const readDocument = Effect.fn("readDocument")(function* <K extends Docum
   )
 }, outsideTransaction("A document is read"))
 
-/** A complete state file; `none` for anything else. */
+/** Parses a complete state file; `none` for anything else. */
 export const readState = Effect.fnUntraced(function* (bytes: Uint8Array) {
   const read = yield* Effect.result(readDocument("state", bytes))
   if (Result.isFailure(read)) return Option.none<StateFile>()
@@ -141,12 +138,12 @@ export const readState = Effect.fnUntraced(function* (bytes: Uint8Array) {
   })
 })
 
-/** An agent's report about a job, with its messages sanitised again. */
+/** Parses an agent's report about a job, and cleans its messages again. */
 export const readJobResult = Effect.fnUntraced(function* (bytes: Uint8Array): Effect.fn.Return<JobResult, JsonRefusal> {
   const result = yield* Effect.flatMap(readDocument("jobResult", bytes, agentDocumentLimits), wrapSecrets)
   return result.status === "failed" ? { ...result, failure: new RunnerFailure(result.failure) } : result
 })
 
-/** The results of an apply that an agent kept. */
+/** Parses the results of an apply that an agent kept. */
 export const readLeftOver = (bytes: Uint8Array): Effect.Effect<LeftOver, JsonRefusal> =>
   Effect.flatMap(readDocument("leftOver", bytes, agentDocumentLimits), wrapSecrets)

@@ -3,7 +3,7 @@ import { defineMember } from "./DocumentPieces.ts"
 
 type Place = ReadonlyArray<string>
 
-/** A value as it passes between threads: its secrets are not wrapped, and `places` states where they are. */
+/** A value as transferred between threads. Its secrets are not wrapped, and `places` lists where they are. */
 export interface Unwrapped<A> {
   readonly value: A
   readonly places: ReadonlyArray<Place>
@@ -14,7 +14,7 @@ type Container = Record<string, unknown>
 const isContainer = (value: unknown): value is Container =>
   typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && !Redacted.isRedacted(value)
 
-/** Unwraps the secrets within a value that nobody else has. Nothing is wrapped within a secret. */
+/** Unwraps the secrets in a value that nobody else uses. A secret contains no other secrets. */
 export const unwrapSecrets = <A>(value: A): Unwrapped<A> => {
   const places: Array<Place> = []
   const open: Array<readonly [unknown, Place]> = [[value, []]]
@@ -32,10 +32,10 @@ export const unwrapSecrets = <A>(value: A): Unwrapped<A> => {
   return { value, places }
 }
 
-/** So many secrets are wrapped in less than a millisecond. */
+/** Wrapping this many secrets takes less than a millisecond. */
 const wrappedAtOnce = 1000
 
-/** The value with its secrets wrapped again. */
+/** Wraps the secrets of a value again. */
 export const wrapSecrets = Effect.fnUntraced(function* <A>({ places, value }: Unwrapped<A>) {
   for (const [index, place] of places.entries()) {
     let container: unknown = value

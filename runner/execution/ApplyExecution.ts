@@ -65,7 +65,7 @@ const readOutputs = (session: RunSession, state: StateFile | undefined) => {
 }
 
 /**
- * Returns the Outputs and marks those that repeat a secret. An Output that has just lost its mark is compared with every secret
+ * Returns the Outputs, and marks those that repeat a secret. An Output that is no longer sensitive is compared with every secret
  * except its own earlier value.
  */
 const publishableOutputs = Effect.fnUntraced(function* (
@@ -102,13 +102,13 @@ const publishableOutputs = Effect.fnUntraced(function* (
 })
 
 const exitOf = (end: ToolEnd, left: LeftState): ApplyExit => {
-  // After an interrupt the tool still exits with 0 if it had already finished everything.
+  // If the tool had already finished when it was interrupted, it still exits with 0.
   if (end.ending !== "exited" && end.code !== 0) return end.ending
   const isWhole = Option.isSome(left.found) && left.problem === undefined
   return end.code === 0 && isWhole ? "succeeded" : "failed"
 }
 
-/** True if the state shows a change: a new serial, or resources if there was no state. */
+/** Returns true if the state shows a change: a new serial, or resources if there was no state. */
 const isChanged = (base: StateFile | undefined, left: LeftState): boolean =>
   left.problem !== undefined ||
   Option.match(left.found, {
@@ -127,11 +127,13 @@ const refuseSecondStart = Effect.fnUntraced(function* (path: string) {
   }
 })
 
-/** True if the apply has the packages its plan was created with: either none, or the packages that the plan's installation left. */
+/**
+ * Returns true if the apply has the packages with which its plan was created: none, or those that the plan's installation left.
+ */
 const hasPackages = ({ linked, uninstalled }: RunSession, { lockText, tool }: ApplyJob) =>
   uninstalled || (linked && lockText !== undefined && worksUninstalled(tool))
 
-/** Cancelling ends the wait: nothing was started. */
+/** Cancelling ends the wait, and nothing is started. */
 const recordedStart = (session: RunSession, { recordStart }: ConcealingControl) =>
   recordStart === undefined
     ? Effect.void
@@ -177,7 +179,7 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
         grace: session.timing.applyGrace
       })
     ),
-    // The tool was never started, so nothing was changed and there is nothing to recover.
+    // The tool never started, so nothing changed and there is nothing to recover.
     Effect.tapError(() => Effect.promise(() => rm(paths.applyRecord, { force: true }))),
     Effect.scoped
   )
@@ -200,7 +202,7 @@ export const executeApply = Effect.fnUntraced(function* (
       `The plan file has the digest ${digest} but ${job.planDigest} was reviewed. Plan again.`
     )
   }
-  // An attempt that stopped before its tool started may have left these files; they would be mistaken for files of this apply.
+  // An attempt that stopped before its tool started may have left these files, which would be mistaken for files of this apply.
   yield* Effect.forEach(
     [paths.journal, paths.checkpoint],
     (path) => fileOperation("remove an earlier attempt's notes", () => rm(path, { force: true })),

@@ -8,14 +8,14 @@ import type { JournalResource } from "./RunOutcome.ts"
 import type { StateFile } from "./StateFile.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
 
-/** The address of a diagnostic that identifies no resource. */
+/** The address of a diagnostic without a resource. */
 const anyAddress = ""
 
 const Entry = Schema.Struct({
   /**
-   * - `failed`: the tool has reported the failure, but not yet the reason
-   * - `refused`: the reason given by the provider
-   * - `unanswered`: the provider never responded, e.g. because it died; the object may or may not exist
+   * - `failed`: the tool has reported the failure, but not yet its reason
+   * - `refused`: the provider gave a reason
+   * - `unanswered`: the provider never responded, for example because it died; the object may or may not exist
    */
   moment: Schema.Literals(["started", "completed", "failed", "refused", "unanswered"]),
   address: Schema.String,
@@ -25,20 +25,17 @@ const Entry = Schema.Struct({
 type Entry = typeof Entry.Type
 const decodeEntry = Schema.decodeUnknownOption(Schema.fromJsonString(Entry))
 
-/** The operations of an apply, as reported by the tool. */
+/** The operations of an apply, as the tool reported them. */
 export interface JournalSummary {
   readonly started: ReadonlyArray<JournalResource>
   readonly completed: ReadonlyArray<JournalResource>
-  /**
-   * Operations that started, but for which the provider has reported neither completion nor failure: the objects may or may not
-   * exist.
-   */
+  /** Started operations for which the provider reported neither success nor failure. The objects may or may not exist. */
   readonly possiblyCreated: ReadonlyArray<string>
 }
 
 const keyOf = ({ address, action }: JournalResource) => JSON.stringify([address, action])
 
-/** Ids that cannot be compared are treated as equal. */
+/** Ids that cannot be compared count as equal. */
 const isSame = (held: string | undefined, reported: string | undefined) =>
   held === undefined || reported === undefined || isRedactionSentinel(reported) || held === reported
 
@@ -53,7 +50,7 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   const failed = keysOf("failed")
   const refused = addressesOf("refused")
   const unanswered = addressesOf("unanswered")
-  // A diagnostic does not always contain its resource; without a resource, it could concern any failed resource.
+  // Some diagnostics have no resource, and may belong to any failed resource.
   const mentions = (addresses: ReadonlySet<string>, address: string) =>
     addresses.has(address) || addresses.has(anyAddress)
   const isOver = (resource: JournalResource) =>
@@ -67,7 +64,7 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   }
 }
 
-/** True if a state contains the object of a journal's entry. */
+/** Returns true if a state contains the object of a journal entry. */
 const heldIn = (left: StateFile | undefined, addressKey: Redacted.Redacted | undefined) => {
   const form = (address: string) => (addressKey === undefined ? address : comparedAddress(addressKey, address))
   const held = left?.managed?.map(({ address, id }) => ({ id, address: form(address) })) ?? []
@@ -76,9 +73,9 @@ const heldIn = (left: StateFile | undefined, addressKey: Redacted.Redacted | und
 }
 
 /**
- * Objects that an unfinished apply may have created and that are not in `left`: operations that never finished, and operations
- * completed just before the state that would contain them was lost or torn. An encrypted state shows nothing. `addressKey`: the
- * key of the digests in the journal's addresses.
+ * Objects that an unfinished apply may have created and that are not in `left`: from operations that never finished, or finished
+ * just before the state with them was lost or damaged. An encrypted state shows nothing. `addressKey` is the key of the digests
+ * in the journal's addresses.
  */
 export const possiblyCreated = (
   journal: JournalSummary,
@@ -92,8 +89,8 @@ export const possiblyCreated = (
 }
 
 /**
- * Narrows `possiblyCreated` once the key of the digests is available. Without the key, an object with a secret instance key
- * cannot be found in the state, so it is reported as possibly created although its creation was reported and stored.
+ * Removes objects from `possiblyCreated` that the state contains, once the key of the digests is available. Without that key, an
+ * object with a secret instance key cannot be found in the state, so it is reported even if its creation was stored.
  */
 export const stillSuspected = (
   { completed, possiblyCreated, started }: JournalSummary,
@@ -110,7 +107,7 @@ export const stillSuspected = (
   return possiblyCreated.filter((address) => open.has(address) || lost.has(address) || !created.has(address))
 }
 
-/** Reads a journal; ignores a last line torn by a crash. */
+/** Reads a journal. Ignores a last line that a crash left incomplete. */
 export const readJournal = (path: string): Effect.Effect<JournalSummary, RunFileFailed> =>
   readOptional(path, "read the apply journal").pipe(
     Effect.map((bytes) =>
@@ -127,7 +124,7 @@ export const readJournal = (path: string): Effect.Effect<JournalSummary, RunFile
     )
   )
 
-/** The first words of the tool's diagnostics when a call to a plugin was cut off, for example because the plugin died. */
+/** How the tool's diagnostics begin if a call to a plugin was cut off, for example because the plugin died. */
 const brokenCalls: ReadonlySet<string> = new Set(["Plugin did not respond", "Plugin error", "Request cancelled"])
 
 const entryOf = (message: ToolMessage): Entry | undefined => {
@@ -148,8 +145,8 @@ const entryOf = (message: ToolMessage): Entry | undefined => {
 
 export interface ApplyJournal {
   /**
-   * Records a message's report about a resource. The note has been written when this returns, and a start is flushed to disk at
-   * once; starts that arrive while the disk is busy share the next flush.
+   * Records what a message reports about a resource. The note has been written when this returns; a start has also been flushed
+   * to disk. Starts that arrive while the disk is busy share the next flush.
    */
   readonly note: (message: ToolMessage) => Effect.Effect<void>
   readonly summary: Effect.Effect<JournalSummary>
@@ -164,7 +161,7 @@ export const openJournal = Effect.fnUntraced(function* (
     (opened) => Effect.promise(() => opened.close())
   )
   const entries: Array<Entry> = []
-  // A full disk must not stop a running apply; the summary in memory is still complete.
+  // A full disk must not stop a running apply. The summary in memory is still complete.
   const tolerated = Effect.catch((problem: RunFileFailed) => Effect.logWarning(problem.message))
   const unforced = yield* Queue.sliding<void>(1)
   yield* Queue.take(unforced).pipe(

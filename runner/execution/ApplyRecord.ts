@@ -1,7 +1,7 @@
 import { Effect, Option, Schema } from "effect"
 import { type RunFileFailed, readOptional, replaceDurably } from "./RunFiles.ts"
 
-/** The location and starting point of an apply, from which its state can be found after a crash. */
+/** Where an apply runs and from which state it started, so that its state can be found after a crash. */
 export const ApplyRecord = Schema.Struct({
   version: Schema.Literal(1),
   modulePath: Schema.String,
@@ -16,7 +16,7 @@ const encode = Schema.encodeSync(ApplyRecordText)
 export const writeApplyRecord = (path: string, record: ApplyRecord): Effect.Effect<void, RunFileFailed> =>
   replaceDurably(path, encode(record), "write the apply record")
 
-/** `none` when no apply was started; `unreadable` when the record cannot be read. */
+/** `none` if no apply was started; `unreadable` if the record cannot be read. */
 export const readApplyRecord = (
   path: string
 ): Effect.Effect<Option.Option<ApplyRecord | "unreadable">, RunFileFailed> =>

@@ -10,11 +10,11 @@ import type { BuildArchive } from "./RunPlace.ts"
 const mostEntries = 50_000
 const mostBytes = 1024 ** 3
 
-/** Files that the tool reads as configuration, inputs, lock or state. */
+/** Returns true for files that the tool reads as configuration, inputs, lock or state. */
 const isModuleFile = (name: string) =>
   /\.(?:tf|tofu)(?:\.json)?$|\.tfvars(?:\.json)?$|\.tfstate/.test(name) || name.startsWith(".terraform")
 
-/** True if a path is such a file of a module, or below such a folder of it. */
+/** Returns true if a path is such a file in a module's folder, or is below a folder that the tool reads there. */
 const isOfModule = (path: string, moduleFolders: ReadonlySet<string>) => {
   for (let part = path; part !== "."; part = posix.dirname(part)) {
     if (isModuleFile(posix.basename(part)) && moduleFolders.has(posix.dirname(part))) return true
@@ -37,7 +37,10 @@ const describe = Effect.fnUntraced(function* (root: string, path: string) {
   })
 })
 
-/** Every entry of the declared outputs. Folders above an output are checked too: a link among them would lead out of the tree. */
+/**
+ * Lists every entry of the declared outputs. Also checks the folders above an output, because a link among them could lead out of
+ * the tree.
+ */
 const listOutputs = Effect.fnUntraced(function* (root: string, outputs: ReadonlyArray<string>) {
   const found = new Map<string, Entry>()
   let bytes = 0
@@ -69,7 +72,7 @@ const listOutputs = Effect.fnUntraced(function* (root: string, outputs: Readonly
   return [...found.values()].sort((left, right) => (left.path < right.path ? -1 : 1))
 })
 
-/** Hides hard links from the archiver, which would store them as links; every entry is stored as a separate file. */
+/** Hides hard links from the archiver, so that it stores each entry as a separate file. */
 class NoLinks extends Map<`${number}:${number}`, string> {
   override get(): undefined {
     return undefined
@@ -77,8 +80,8 @@ class NoLinks extends Map<`${number}:${number}`, string> {
 }
 
 /**
- * Packs the declared outputs of a build. Equal outputs produce equal bytes. Refuses links, special files, and files that would
- * change what the scan has reviewed: configuration in a folder of the module graph (`moduleFolders`, relative to the tree).
+ * Packs the declared outputs of a build. Equal outputs give equal bytes. Refuses links, special files, and files that would
+ * change the configuration that the scan reviewed, in folders of the module graph (`moduleFolders`, relative to the tree).
  */
 export const createBuildArchive = Effect.fnUntraced(function* (request: {
   readonly root: string
@@ -113,7 +116,7 @@ export const createBuildArchive = Effect.fnUntraced(function* (request: {
   return { path: target, digest: yield* sha256OfFile(target, "read the build archive"), sizeBytes: size }
 })
 
-/** Extracts the outputs over a fresh tree. Fails if the archive does not have the given digest. */
+/** Extracts the outputs into a fresh tree. Fails if the archive does not have the given digest. */
 export const extractBuildArchive = Effect.fnUntraced(function* (archive: BuildArchive, target: string) {
   const digest = yield* sha256OfFile(archive.path, "read the build archive")
   if (digest !== archive.digest) {

@@ -4,23 +4,23 @@ import { buildFileName } from "./BuildFileName.ts"
 import type { BuildReference } from "./RunJob.ts"
 import type { BuildArchive } from "./RunPlace.ts"
 
-/** Archives younger than this are never removed: the row that refers to them may not have been written yet. */
+/** Younger archives are never removed, because the row that refers to them may not have been written yet. */
 const grace = Duration.toMillis(retention.buildArchive.after)
 const archiveFile = /^([0-9a-f]{64})\.tar$/
 
-/** The results of reviewed source builds; each archive is stored once, under its digest. */
+/** Archives of reviewed source builds, each stored once under its digest. */
 export class BuildStore extends Context.Service<
   BuildStore,
   {
-    /** Moves an archive out of a run folder. It is on disk when this returns. */
+    /** Moves an archive from a run folder to the store. It is on disk when this returns. */
     readonly adopt: (archive: BuildArchive) => Effect.Effect<BuildReference>
     /** The archive at a path that the runner can read; `none` if it no longer exists. The runner compares the digest. */
     readonly find: (build: BuildReference) => Effect.Effect<Option.Option<BuildArchive>>
-    /** Removes archives that are neither kept nor young. */
+    /** Removes archives that are neither young nor in `keep`. */
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<void>
   }
 >()("svc/runner/execution/BuildStore") {
-  /** `folder`: absolute, on the same disk as the run folders; created with the first archive. */
+  /** `folder` is an absolute path on the same disk as the run folders. It is created with the first archive. */
   static readonly layer = ({ folder }: { readonly folder: string }) =>
     Layer.effect(
       BuildStore,
@@ -41,7 +41,7 @@ export class BuildStore extends Context.Service<
           const target = yield* fileOf(archive.digest)
           yield* files.makeDirectory(folder, { recursive: true, mode: 0o700 })
           yield* flushed(archive.path)
-          // Touched even if it already exists: its timestamp protects it from the cleanup.
+          // Updates the timestamp even of an existing archive, because it protects the archive from the cleanup.
           yield* files.rename(archive.path, target)
           yield* flushed(folder)
           const at = new Date(yield* Clock.currentTimeMillis)

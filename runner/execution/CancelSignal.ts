@@ -1,15 +1,15 @@
 import { Deferred, Effect, type Scope } from "effect"
 
-/** The request to stop a run; it applies to all its phases. */
+/** The request to stop a run. It applies to all phases. */
 export interface CancelSignal {
   readonly isRequested: Effect.Effect<boolean>
   readonly requested: Effect.Effect<void>
 }
 
-/** For steps that record completed work: they finish even if somebody cancels the run. */
+/** For steps that record finished work. They continue even if the run is cancelled. */
 export const notCancelled: CancelSignal = { isRequested: Effect.succeed(false), requested: Effect.never }
 
-/** Listens to a job's `cancel` until the Scope closes. */
+/** Listens to a job's `cancel` until the scope closes. */
 export const listenForCancel = Effect.fnUntraced(function* (
   cancel: Effect.Effect<void>
 ): Effect.fn.Return<CancelSignal, never, Scope.Scope> {

@@ -17,7 +17,7 @@ const subfolders = (folder: string): Effect.Effect<ReadonlyArray<string>> =>
     Effect.orElseSucceed(() => [])
   )
 
-/** The provider addresses (`host/namespace/type`) in a filesystem mirror. */
+/** Provider addresses (`host/namespace/type`) in a filesystem mirror. */
 export const mirroredProviders = Effect.fnUntraced(function* (mirror: string) {
   const found: Array<string> = []
   for (const host of yield* subfolders(mirror)) {
@@ -28,7 +28,7 @@ export const mirroredProviders = Effect.fnUntraced(function* (mirror: string) {
   return found
 })
 
-/** True if a path can appear in a CLI configuration unescaped. */
+/** Returns true if a path needs no escaping in a CLI configuration. */
 export const isConfigurablePath = (path: string): boolean => plainPath.test(path)
 
 const list = (addresses: ReadonlyArray<string>) => `[${addresses.map((address) => JSON.stringify(address)).join(", ")}]`
@@ -42,8 +42,8 @@ const installation = (mirror: ProviderMirror | undefined, mirrored: ReadonlyArra
 }
 
 /**
- * The only CLI configuration of a run. It always specifies the sources of providers: otherwise the tool would also use plugins
- * from the module's own `terraform.d` folder. A provider in the mirror is never fetched from the network.
+ * The only CLI configuration of a run. It always lists the sources of providers, because the tool would otherwise also use
+ * plugins from the module's own `terraform.d` folder. A provider in the mirror is never fetched from the network.
  */
 export const cliConfiguration = (mirror: ProviderMirror | undefined, mirrored: ReadonlyArray<string>): string =>
   ["disable_checkpoint = true", "provider_installation {", ...installation(mirror, mirrored), "}", ""].join("\n")

@@ -1,23 +1,20 @@
 const mebibyte = 1024 * 1024
 const between = 8 * mebibyte
 
-/**
- * Node has a call for this only if started with `--expose-gc`, and the call would stop everything else, so on Node this does
- * nothing.
- */
+/** Does nothing on Node, which offers this call only with `--expose-gc` and would stop everything else during it. */
 const request = typeof Bun === "undefined" ? () => {} : () => Bun.gc(false)
 
 /**
- * Called before memory is allocated for a large value: collects the garbage left by an earlier one. That takes tens of
- * milliseconds. Concurrent collection may not have reached it yet, and the process would then need memory for both.
+ * Collects the garbage of an earlier large value before memory is allocated for the next. This takes tens of milliseconds. A
+ * concurrent collection may be too late, and the process would then need memory for both.
  */
 export const collectBefore = (bytes: number): void => {
   if (bytes >= 2 * between && typeof Bun !== "undefined") Bun.gc(true)
 }
 
 /**
- * Counts the bytes of work on a large value, and every few MiB requests a concurrent collection of the garbage. Without the
- * request, the runtime would wait until garbage equals live memory, and each step leaves a copy of its data.
+ * Returns a function that counts processed bytes, and requests a concurrent garbage collection every few MiB. The runtime itself
+ * would wait until there is as much garbage as live memory, and each step leaves a copy of its data.
  */
 export const collectedGarbage = (): ((bytes: number) => void) => {
   let since = 0

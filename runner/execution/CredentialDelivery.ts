@@ -7,7 +7,7 @@ import { literalTemplate } from "./LiteralTemplate.ts"
 import type { CredentialFile, ProviderCredentials } from "./RunJob.ts"
 import type { Secret } from "../redaction/SecretRule.ts"
 
-/** Provider arguments that the runner adds to one provider configuration in the root module, as an override block. */
+/** Arguments that the runner adds to one provider configuration of the root module, as an override block. */
 export interface ProviderBlock {
   readonly provider: string
   readonly moduleLocalName: string
@@ -16,28 +16,28 @@ export interface ProviderBlock {
   readonly body: Readonly<Record<string, Schema.Json>>
 }
 
-/** A credential file to be written; `path` is relative to the run's own folder. */
+/** A credential file to write. `path` is relative to the run's own folder. */
 export interface DeliveredFile {
   readonly path: string
   readonly content: Redacted.Redacted<Uint8Array>
 }
 
 /**
- * The variables, files and provider arguments by which the credentials of a run reach its providers. `variables` are declared by
- * the runner and are sensitive.
+ * The variables, files and provider arguments through which providers get the credentials of a run. The runner declares
+ * `variables`, which are sensitive.
  */
 export interface CredentialDelivery {
   readonly environment: Readonly<Record<string, Redacted.Redacted<string>>>
   readonly blocks: ReadonlyArray<ProviderBlock>
   readonly variables: Readonly<Record<string, Redacted.Redacted<string>>>
   readonly files: ReadonlyArray<DeliveredFile>
-  /** All values that must never be displayed. */
+  /** All values that must never be shown. */
   readonly secrets: ReadonlyArray<Secret>
-  /** Credentials that only this machine has; they must not leave it either. */
+  /** Credentials that only this machine has. They must not leave it either. */
   readonly provided: ReadonlyArray<Secret>
 }
 
-/** The run's own folder as its programs see it, and their working folder. */
+/** The run's own folder and working folder, as its programs see them. */
 export interface DeliveryPlace {
   readonly insideRoot: string
   readonly credentialFolder: string
@@ -94,8 +94,8 @@ const problemOf = (tuple: ProviderCredentials): string | undefined => {
 }
 
 /**
- * `DEMO_TOKEN` for provider `acme/demo` is its argument `token`, unless a recipe defines another argument. A later check refuses
- * a wrong guess.
+ * By convention, `DEMO_TOKEN` of the provider `acme/demo` is its argument `token`, unless a recipe defines another. A later check
+ * refuses a wrong guess.
  */
 const conventionalArgument = (tuple: ProviderCredentials, envName: string): string | undefined => {
   const type = tuple.provider.slice(tuple.provider.lastIndexOf("/") + 1)
@@ -120,10 +120,10 @@ const providersWithSeveralConnections = (tuples: ReadonlyArray<ProviderCredentia
 }
 
 /**
- * Decides how to deliver each secret. One set of credentials per provider goes through the environment. Several sets for one
- * provider, or two providers that read the same name with different values, are passed as provider arguments that refer to
- * sensitive variables of the runner, so that no configuration can use another configuration's credentials. Fails with the reason
- * if a secret cannot be kept separate. A plan file contains the arguments, so the apply needs only the environment again.
+ * Decides how to deliver each secret. If a provider has only one set of credentials, they are passed in the environment. Several
+ * sets for one provider, or providers that read the same name with different values, are passed as provider arguments that refer
+ * to sensitive variables of the runner, so that no configuration can use another's credentials. Fails with the reason if a secret
+ * cannot be kept separate. A plan file contains the arguments, so an apply needs only the environment again.
  */
 export const deliverCredentials = (
   tuples: ReadonlyArray<ProviderCredentials>,
@@ -151,7 +151,7 @@ export const deliverCredentials = (
         {
           envName: file.envName,
           value: Redacted.make(posix.join(place.insideRoot, path)),
-          // A plan file contains its arguments, and the apply may run in another folder: only a relative path works for both.
+          // A plan file contains its arguments, and its apply may run in another folder, so the path must be relative.
           argument: Redacted.make(posix.relative(place.moduleFolder, path))
         }
       ]

@@ -1,10 +1,10 @@
 const wellFormed = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 
-/** Maximum size of a credential file, in bytes. */
+/** Maximum size of a credential file in bytes. */
 export const longestCredentialFile = 1024 * 1024
 
 /**
- * The reason why a name cannot be used for a credential file; undefined if it can. A name is one segment: no folders, nothing
+ * Returns the reason why a name cannot be used for a credential file, or `undefined`. A name must be a single segment and not
  * hidden.
  */
 export const credentialFileNameProblem = (name: string): string | undefined =>

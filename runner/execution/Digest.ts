@@ -20,10 +20,7 @@ const digestInPieces = Effect.fnUntraced(function* (content: Uint8Array) {
   return `sha256:${hash.digest("hex")}`
 })
 
-/**
- * The digest of long bytes that do not change. Others get their turn meanwhile. Asked again while the bytes are in memory, it
- * takes no time.
- */
+/** The digest of long bytes that never change. Yields to other fibers in between. Cached while the bytes are in memory. */
 export const sha256OfLong = (content: Uint8Array): Effect.Effect<string> =>
   Effect.suspend(() => {
     const before = known.get(content)

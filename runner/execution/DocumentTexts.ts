@@ -2,7 +2,7 @@ import { Option, Schema } from "effect"
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 
-/** Each string and key in a document, without duplicates. */
+/** All distinct strings and keys in a document. */
 export const textsIn = (document: string): Option.Option<ReadonlySet<string>> =>
   Option.map(decodeJson(document), (root) => {
     const found = new Set<string>()

@@ -1,9 +1,6 @@
 const wellFormed = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
-/**
- * Names that do not configure one provider, but control the tool, the loader, an interpreter or the network access of every
- * program.
- */
+/** Names that control the tool, the loader, an interpreter or every program's network access instead of one provider. */
 const deniedNames = new Set([
   "ALL_PROXY",
   "BASHOPTS",
@@ -83,7 +80,7 @@ const deniedPrefixes = [
 const allowedToolPrefixes = ["TF_VAR_", "TF_TOKEN_"]
 
 /**
- * The reason why a Connection cannot set an environment name; undefined if it can. Case does not matter, because some programs
+ * Returns the reason why a Connection cannot set an environment variable, or `undefined`. Ignores case, because some programs
  * read both spellings.
  */
 export const environmentNameProblem = (name: string): string | undefined => {
@@ -98,7 +95,7 @@ export const environmentNameProblem = (name: string): string | undefined => {
   return undefined
 }
 
-/** Like the above, for a value that must not reach the plan file, which contains the module inputs. */
+/** Like `environmentNameProblem`, for a value that must not be in the plan file, which contains the module inputs. */
 export const providedNameProblem = (name: string): string | undefined =>
   name.startsWith("TF_VAR_")
     ? "is an input of the module, which the plan file would carry to the control plane"

@@ -7,16 +7,16 @@ const isVersion = ({ version }: ToolIdentity, major: number, minor: number) => {
   return Number(ownMajor) > major || (Number(ownMajor) === major && Number(ownMinor) >= minor)
 }
 
-/** True if the installation step can report in JSON. */
+/** Returns true if the tool's installation step supports JSON output. */
 export const installsInJson = (tool: ToolIdentity): boolean =>
   tool.name === "opentofu" ? isVersion(tool, 1, 7) : isVersion(tool, 1, 9)
 
-/** Only Terraform has been verified to work, or to refuse cleanly, without an installation; other tools always install. */
+/** Without an installation, only Terraform is known to either work or fail cleanly. Other tools always install. */
 export const worksUninstalled = (tool: ToolIdentity): boolean => tool.name === "terraform" && isVersion(tool, 1, 11)
 
 /**
- * True if a plan has nothing to install and no backend to set up. A lock, an overlaid build, the runner's own provider blocks and
- * a state with objects from other providers all require an installation that the scan did not foresee.
+ * Returns true if a plan has nothing to install and no backend to set up. A lock, a build, the runner's own provider blocks and a
+ * state with objects of other providers all need an installation that the scan did not foresee.
  */
 export const plansUninstalled = (
   job: RunJob,
@@ -36,8 +36,8 @@ export const plansUninstalled = (
   found.base?.builtinOnly !== false
 
 /**
- * True if a reviewed plan uses no installed provider. The plan's installation leaves a lock entry for every provider, and the
- * plan file itself contains the location of the state.
+ * Returns true if a reviewed plan uses no installed provider. The plan's installation writes a lock entry for every provider, and
+ * the plan file contains the location of the state.
  */
 export const appliesUninstalled = ({ lockText, tool }: RunJob): boolean =>
   lockText === undefined && worksUninstalled(tool)

@@ -6,14 +6,14 @@ import type { StateProblem } from "./RunOutcome.ts"
 import { continuationProblem, type StateFile } from "./StateFile.ts"
 import { longestState } from "./StateWatch.ts"
 
-/** The file that the tool writes when it cannot write its state. */
+/** The file that the tool writes if it cannot write its state. */
 const emergencyFileName = "errored.tfstate"
 
 type Base = Pick<StateFile, "lineage" | "serial">
 
 /**
- * The state that an apply left. `found` is the newest complete state that continues the base; `problem` and `rejected` describe a
- * file that does not continue it. Without `found`, nothing was ever written.
+ * The state that an apply left. `found` is the newest complete state that continues the base. `problem` and `rejected` describe a
+ * file that does not. Without `found`, no state was written.
  */
 export interface LeftState {
   readonly found: Option.Option<{ readonly bytes: Redacted.Redacted<Uint8Array>; readonly state: StateFile }>
@@ -30,8 +30,8 @@ const ignoreUnreadable = (content: Effect.Effect<Option.Option<Uint8Array>, RunF
   )
 
 /**
- * Chooses the newest state among all candidates, or the first of equally new candidates: the state that the tool printed when it
- * could not write, the emergency file that it wrote instead of the state, the state file, and the last checkpoint.
+ * Chooses the newest state. If several are equally new, prefers them in this order: the state that the tool printed because it
+ * could not write, the emergency file, the state file, and the last checkpoint.
  */
 export const readLeftState = Effect.fnUntraced(function* (request: {
   readonly folder: HeldFolder
@@ -47,7 +47,7 @@ export const readLeftState = Effect.fnUntraced(function* (request: {
     ],
     ignoreUnreadable
   )
-  // The tool creates a file before it writes: on a full disk it leaves an empty file, which proves nothing.
+  // The tool creates a file before it writes to it, so an empty file from a full disk proves nothing.
   const written = files.map(({ bytes }) => Option.filter(bytes, ({ length }) => length > 0))
   const [emergency, ...own] = written
   const stoodIn = [...request.printed, ...(emergency === undefined ? [] : Option.toArray(emergency))]

@@ -4,7 +4,10 @@ const literalText = (text: string): string => text.replace(/[$%](?=\{)/g, "$&$&"
 
 const isArray = (value: Schema.JsonArray | Schema.JsonObject): value is Schema.JsonArray => Array.isArray(value)
 
-/** Encodes a value for a `.tf.json` file so that the tool reads it literally: it reads strings and keys there as templates. */
+/**
+ * Encodes a value for a `.tf.json` file so that the tool takes it literally. Otherwise the tool evaluates strings and keys as
+ * templates.
+ */
 export const literalTemplate = (value: Schema.Json): Schema.Json => {
   if (typeof value === "string") return literalText(value)
   if (typeof value !== "object" || value === null) return value

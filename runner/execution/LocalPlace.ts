@@ -6,7 +6,7 @@ import { ProvidedCredentials } from "./ProvidedCredentials.ts"
 import { ExtractionFailed, RunPlace, ToolUnavailable } from "./RunPlace.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 
-/** Executes Runs on the same machine as the control plane, with that machine's snapshots, builds and tools. */
+/** Executes Runs on the machine of the control plane, with its snapshots, builds and tools. */
 export const localPlace = Layer.effect(
   RunPlace,
   Effect.gen(function* () {
@@ -25,7 +25,7 @@ export const localPlace = Layer.effect(
           Effect.map(({ path }) => path),
           Effect.mapError((error) => {
             const { message, remedy } = error
-            // The operator finds the path in the report from `svc doctor`; readers of a Run do not need the path.
+            // Readers of a Run do not need the path. The operator finds it with `svc doctor`.
             const shown = error._tag === "ToolBroken" ? message.replaceAll(error.path, "The tool") : message
             return new ToolUnavailable({ message: `${shown} ${remedy}` })
           })

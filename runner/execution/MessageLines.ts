@@ -1,18 +1,18 @@
-/** The longest line that is read as a message, in UTF-16 units; a longer line can only be a log line. */
+/** Maximum length of a line that is parsed as a message, in UTF-16 units. Longer lines are log lines. */
 export const longestMessage = 1024 * 1024
 
-/** A tool that cannot write its state prints it in one message. That line is the only copy, so it is never truncated. */
+/** A tool that cannot write its state prints it in one message. The line exists nowhere else, so it is never truncated. */
 const emergencyHead = /^\{"@level":"[a-z]{1,10}","@message":"Emergency state dump"/
 const headLength = 80
 const longestEmergency = 512 * 1024 * 1024
 
 export interface OutputLine {
   readonly text: string
-  /** True if the line exceeded the maximum length of a message; the rest of the line was dropped. */
+  /** True if the line was longer than a message may be, and its end was dropped. */
   readonly cut: boolean
 }
 
-/** Splits the output of a tool into lines, with bounded memory. */
+/** Splits the output of a tool into lines, in bounded memory. */
 export class MessageLines {
   readonly #decoder = new TextDecoder("utf-8")
   #pending: Array<string> = []

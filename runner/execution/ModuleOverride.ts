@@ -3,12 +3,12 @@ import type { ProviderBlock } from "./CredentialDelivery.ts"
 import type { LocalModule } from "./RunJob.ts"
 
 /**
- * The tool merges override files in the order of their names and the last file wins: this name sorts after every name that a
- * repository may use.
+ * The tool merges override files in alphabetical order, and the last one wins. This name sorts after every name that a repository
+ * may use.
  */
 export const overrideFileName = "~capsule_override.tf.json"
 
-/** Overrides can only change what exists, so the runner's own variables need a file that is not an override. */
+/** Overrides can only change existing blocks, so the runner's own variables need a normal file. */
 export const variableFileName = "~capsule_variables.tf.json"
 
 export const stateFileName = "terraform.tfstate"
@@ -16,15 +16,15 @@ export const stateFileName = "terraform.tfstate"
 const isOverrideFile = (name: string) => /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/.test(name)
 
 /**
- * The reason why a file in the root module conflicts with the runner's own files; undefined if it does not. An override that
- * sorts after the runner's override would win over it, and a file with the same name but another extension would hide it.
+ * Returns the reason why a file in the root module conflicts with the runner's own files, or `undefined`. An override that sorts
+ * later would win over the runner's, and a file with the same name but another extension would hide it.
  */
 export const reservedFileProblem = (name: string): string | undefined =>
   name.startsWith("~capsule_") || (isOverrideFile(name) && name >= "~")
     ? `The module holds the file ${JSON.stringify(name)}, a name that is reserved for the runner. Rename it in the repository.`
     : undefined
 
-/** Files in a root module that would add values or state nobody has reviewed; the runner removes them before the tool starts. */
+/** Files in a root module that would add unreviewed values or state. The runner removes them before the tool starts. */
 export const isAmbientFile = (name: string): boolean =>
   /\.auto\.tfvars(?:\.json)?$/.test(name) ||
   /^terraform\.tfvars(?:\.json)?$/.test(name) ||
@@ -37,9 +37,9 @@ export const isAmbientFile = (name: string): boolean =>
   name === ".terraform.tfstate.lock.info"
 
 /**
- * Replaces the module's own backend or cloud block with a local state file, and adds provider arguments. Where only child modules
- * use a provider's name, the root module needs a requirement that defines the name: otherwise it would refer to another provider
- * with that name. The module's own entry is never repeated, because a repetition would drop its version constraint.
+ * Replaces the module's backend or cloud block by a local state file, and adds provider arguments. If only child modules use a
+ * provider's name, the root module needs a requirement for that name; otherwise the name would refer to another provider. A
+ * requirement of the module itself is never repeated, because that would drop its version constraint.
  */
 export const overrideDocument = (blocks: ReadonlyArray<ProviderBlock>): Schema.Json => {
   const providers = new Map<string, Array<Schema.Json>>()
@@ -64,10 +64,7 @@ export const variableDocument = (names: ReadonlyArray<string>): Schema.Json => (
   variable: Object.fromEntries(names.map((name) => [name, { type: "string", sensitive: true }]))
 })
 
-/**
- * The manifest of installed modules, as the tool's own installer would write it; given this manifest, the tool fetches no
- * modules.
- */
+/** The manifest of installed modules, as the tool's installer would write it. With it, the tool fetches no modules. */
 export const moduleManifest = (modules: ReadonlyArray<LocalModule>): Schema.Json => ({
   Modules: [
     { Key: "", Source: "", Dir: "." },

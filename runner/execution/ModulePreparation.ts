@@ -27,10 +27,10 @@ export const lockFileName = ".terraform.lock.hcl"
 export const longestLock = 4 * 1024 * 1024
 
 /**
- * The contents of the sandbox besides the job.
+ * What the sandbox contains besides the job.
  *
- * - `inputs`: the content of the variable file, which is not written when empty
- * - `planFile`: the plan to apply; it already contains the provider arguments, and the tool refuses any other arguments
+ * - `inputs`: the content of the variable file, which is not written if it is empty
+ * - `planFile`: the plan to apply; it already contains the provider arguments, and the tool refuses any others
  */
 export interface Preparation {
   readonly delivery: CredentialDelivery
@@ -38,13 +38,13 @@ export interface Preparation {
   readonly base: StateFile | undefined
   readonly build: BuildArchive | undefined
   readonly planFile: Redacted.Redacted<Uint8Array> | undefined
-  /** `repository`: the module's own lock takes precedence. `given`: only the job's lock counts. */
+  /** `repository`: the module's own lock takes precedence. `given`: only the lock in the job counts. */
   readonly lock: "repository" | "given"
-  /** Computes the digest of the module's tree, if the tree alone determines which code is executed. */
+  /** True to compute the digest of the module's tree, if the tree alone determines which code is executed. */
   readonly wantsTree: boolean
 }
 
-/** The content of a variable file in JSON, with every number in the tool's notation. */
+/** The content of a JSON variable file, with numbers in the tool's notation. */
 export const variableFile = (inputs: Preparation["inputs"]): string => {
   const members = Object.entries(inputs).map(
     ([name, { type, value }]) => `${JSON.stringify(name)}:${jsonOfType(Redacted.value(value), type)}`
@@ -78,11 +78,11 @@ const writeLock = Effect.fnUntraced(function* (folder: string, job: RunJob, lock
 })
 
 /**
- * Sets up everything that the tool will read before any code of the module runs: the tree of the snapshot, the build's outputs,
- * the runner's overrides, inputs, credentials, lock and state. Fails with `ExtractionFailed` or `RunFileFailed`.
+ * Writes everything that the tool will read, before any code of the module runs: the tree of the snapshot, the outputs of the
+ * build, the runner's overrides, inputs, credentials, lock and state. Fails with `ExtractionFailed` or `RunFileFailed`.
  *
- * Returns `uninstalled` if the tool can first try to work without an installation. Such a plan has no backend override: the tool
- * would demand initialisation even for the override, and it refuses if the module has a backend that the scan missed.
+ * Returns `uninstalled` if the tool can first try to work without an installation. Such a plan has no backend override, because
+ * the tool would require an initialisation for it. If the module has a backend that the scan missed, the tool refuses.
  */
 export const prepareModule = Effect.fnUntraced(function* (
   paths: RunFolderPaths,
@@ -96,7 +96,7 @@ export const prepareModule = Effect.fnUntraced(function* (
   yield* place.extractModule(job.module.snapshotDigest, inside(sandboxPaths.source))
   const { build, delivery } = preparation
   if (build !== undefined) yield* extractBuildArchive(build, inside(sandboxPaths.source))
-  // A build, or the provider of a Connection, is a program outside the tree.
+  // A build, or a Connection's provider, runs programs that are not in the tree.
   const moduleTree =
     preparation.wantsTree && build === undefined && job.credentials.length === 0
       ? Option.getOrUndefined(yield* folderDigest(inside(sandboxPaths.source)))

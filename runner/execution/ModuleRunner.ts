@@ -55,14 +55,14 @@ interface SourceBuildJob {
   readonly module: ModuleReference
   readonly localModules: ReadonlyArray<LocalModule>
   readonly build: SourceBuild
-  /** True if the operator allows builds to reach the network. */
+  /** True if the operator allows builds to use the network. */
   readonly network: boolean
   readonly requirements: RunRequirements | undefined
   readonly timeout: Duration.Input
   readonly grace: Duration.Input
 }
 
-/** Folders in the tree from which the tool reads configuration. */
+/** Folders in the tree that the tool reads configuration from. */
 const moduleFolders = (job: SourceBuildJob): ReadonlySet<string> =>
   new Set(
     [job.module.path, ...job.localModules.map(({ dir }) => posix.join(job.module.path, dir))].map(posix.normalize)
@@ -134,9 +134,9 @@ const runCommands = Effect.fnUntraced(function* (job: SourceBuildJob, context: O
 })
 
 /**
- * Runs the reviewed commands of a source build in a copy of the tree, without a shell, without any credentials, and without
- * network access unless the operator allows it. Only the declared outputs are kept, as an archive; everything else that the
- * commands wrote is discarded. Fails with a RunnerFailure of phase `build`.
+ * Runs the reviewed commands of a source build in a copy of the tree: without a shell, without credentials, and without network
+ * access unless the operator allows it. Keeps only the declared outputs, as an archive. Fails with a RunnerFailure of phase
+ * `build`.
  */
 const runSourceBuild = Effect.fn("SourceBuild.run")(function* (
   job: SourceBuildJob,
@@ -146,7 +146,7 @@ const runSourceBuild = Effect.fn("SourceBuild.run")(function* (
   yield* context.report.phase("build")
   return yield* createTree(job).pipe(
     Effect.mapError(failed),
-    // The sandbox is closed first, so that no process of the build is still running during the read.
+    // Closes the sandbox first, so that no process of the build is running while its outputs are read.
     Effect.andThen(Effect.scoped(runCommands(job, context))),
     Effect.andThen(
       createBuildArchive({
@@ -177,9 +177,9 @@ const unknownArgument = (schemas: Schemas, { provider, body }: ProviderBlock): s
 }
 
 /**
- * The tool silently ignores an override argument that the provider does not have: with a misspelt region the module would be
- * deployed elsewhere, and a credential would not reach the provider. So every argument that the runner adds is checked against
- * the provider's schema after installation.
+ * Checks every argument that the runner adds against the provider's schema, after the installation. The tool ignores an unknown
+ * argument in an override: with a misspelt region the module would be deployed elsewhere, and a credential would not reach the
+ * provider.
  */
 const checkProviderArguments = Effect.fnUntraced(function* (session: RunSession) {
   if (session.providerBlocks.length === 0) return
@@ -264,7 +264,7 @@ const readProduct = (content: ReturnType<RunSession["settings"]["read"]>, what: 
     )
   )
 
-/** The secrets that Outputs without their earlier mark repeat; an Output's own earlier value is not among them. */
+/** The secrets that Outputs repeat after losing their sensitive mark. Ignores the Output's own earlier value. */
 const secretsOfUnmarked = Effect.fnUntraced(function* (
   session: RunSession,
   document: PlanDocument,
@@ -358,7 +358,7 @@ const openPlanSession = (
     lock: "repository",
     build
   }).pipe(
-    // The tree contains the state in clear text, and is not needed once the plan has been read.
+    // The tree contains the state in plaintext, and is not needed after the plan has been read.
     Effect.tap((session) =>
       Effect.addFinalizer(() => Effect.ignore(removeTree(session.paths.sandbox, "remove the plan's tree")))
     )
@@ -424,7 +424,7 @@ const executePlan = Effect.fnUntraced(function* (
   }
 })
 
-/** Compares the state with the real objects and changes nothing. See `ModuleRunner.driftCheck`. */
+/** Compares the state with the real objects without changing anything. See `ModuleRunner.driftCheck`. */
 const executeDriftCheck = Effect.fnUntraced(function* (
   job: DriftJob,
   control: ConcealingControl
@@ -444,22 +444,22 @@ const executeDriftCheck = Effect.fnUntraced(function* (
 })
 
 /**
- * Executes plans and applies of one module with OpenTofu or Terraform, inside the sandbox, in a run folder of its own.
+ * Executes plans and applies of one module with OpenTofu or Terraform, inside the sandbox, each in its own run folder.
  *
- * - `plan`: computes a reviewable plan (to create, update, destroy, or change only the state). Fails with `RunnerFailure` if there is none, even if it
- *   was cancelled. Afterwards inputs and tree are removed from disk; a build archive is kept.
- * - `apply`: applies exactly the reviewed plan file, with the reviewed lock and build. A `RunnerFailure` means that the tool was
- *   not started and nothing was changed; everything else is an `ApplyOutcome`, whose state must be imported however the apply
- *   ended. A run folder serves one apply: a second start is refused.
+ * - `plan`: computes a plan for review (to create, update, destroy, or change only the state). Fails with `RunnerFailure` if
+ *   there is none, even because of a cancellation. Afterwards inputs and tree are removed from disk; a build archive is kept.
+ * - `apply`: applies exactly the reviewed plan file, with the reviewed lock and build. A `RunnerFailure` means that the tool did
+ *   not start and nothing changed; everything else is an `ApplyOutcome`, whose state must be imported however the apply ended. A
+ *   run folder serves one apply: a second start is refused.
  * - `driftCheck`: compares the state with the real objects.
- * - `recover`: after a crash of the service, finds the state that an apply left in a run folder; `none` if its tool was never
- *   started. Kills processes that are still working in the folder. Repeatable.
+ * - `recover`: after a crash of svc, finds the state that an apply left in a run folder; `none` if its tool never started. Kills
+ *   processes that still use the folder. Can be repeated.
  * - `withhold`: marks the Outputs that repeat a secret, for an apply whose end was not observed.
- * - `confinement`: the isolation and the network of a Run's module with these requirements. Fails with `profile_unavailable` if
- *   this machine cannot satisfy them.
- * - `discard`: removes a run folder whose state is stored elsewhere, and kills processes in it.
+ * - `confinement`: the isolation and network for a Run with these requirements. Fails with `profile_unavailable` if this machine
+ *   cannot meet them.
+ * - `discard`: removes a run folder whose state is stored elsewhere, and kills processes that use it.
  *
- * Interrupting an effect kills its sandbox; for a graceful stop, use `cancelRequested`.
+ * Interrupting an effect kills its sandbox. Use `cancelRequested` for a graceful stop.
  */
 export class ModuleRunner extends Context.Service<
   ModuleRunner,
@@ -486,7 +486,7 @@ export class ModuleRunner extends Context.Service<
       const stable = yield* StablePaths
       if (settings.providerCache !== undefined) yield* clearProviderStore(settings.providerCache)
 
-      /** Neither a Run's reports nor its failure reason contain a path on this machine. */
+      /** Removes paths on this machine from a Run's reports and failure reasons. */
       const concealed = Effect.fnUntraced(function* <A, R>(
         job: RunJob,
         control: RunControl,
@@ -567,8 +567,7 @@ export class ModuleRunner extends Context.Service<
           )
       )
       const discard = Effect.fn("ModuleRunner.discard")((runFolder: string) =>
-        // Without bubblewrap, a tool outlives a crash of the service and would continue to write into the folder during its
-        // removal.
+        // Without bubblewrap, a tool survives a crash of svc and would continue to write into the folder during its removal.
         endProcessesOfRun(runFolder).pipe(
           Effect.andThen(removeStablePath(runFolder)),
           Effect.andThen(removeTree(runFolder, "remove the run folder"))

@@ -7,13 +7,13 @@ import type { StateFile } from "./StateFile.ts"
 const mark = /\[redacted(?: ([^[\]]+))?\]/g
 const mostOrigins = 20
 
-/** The secret parts of a value; `undefined` when there are none. */
+/** The secrets that a value contains; `undefined` if there are none. */
 export interface HeldSecrets {
   /** Names of the secrets, if known. */
   readonly origins: ReadonlyArray<string>
 }
 
-/** True if a redactor would change a value, with the secrets that cause it. */
+/** The secrets because of which a redactor would change a value. */
 export const heldSecrets = (hide: Hide, value: Schema.Json): HeldSecrets | undefined => {
   const before = JSON.stringify(value)
   const after = JSON.stringify(hide.json(value))
@@ -33,8 +33,8 @@ export const unmarkedOutputs = (
   new Set((base?.outputs ?? []).filter(({ name, sensitive }) => sensitive && isUnmarked(name)).map(({ name }) => name))
 
 /**
- * Text that a state marks as sensitive, except the values of `unmarked` Outputs: removing the mark makes the Output public, so
- * its own earlier value must not keep it private.
+ * Texts that a state marks as sensitive, without the values of `unmarked` Outputs: an Output without its mark is public, so its
+ * own earlier value must not keep it private.
  */
 export const markedTexts = (
   state: Pick<StateFile, "outputs" | "sensitiveObjectTexts"> | undefined,
@@ -50,8 +50,8 @@ export const markedTexts = (
       ]
 
 /**
- * An Output that repeats a secret is itself secret, whatever the module declares: the module may not treat its input as secret,
- * and private inputs must never be returned.
+ * Marks Outputs that repeat a secret as secret, whatever the module declares. The module may not treat its input as a secret, but
+ * private inputs must never be returned.
  */
 export const withheldOutputs = (
   redactor: RunRedactor,

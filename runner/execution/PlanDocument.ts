@@ -46,7 +46,7 @@ const Check = Schema.Struct({
 })
 export type PlannedCheck = typeof Check.Type
 
-/** A module in the configuration: the references of its resources, calls and outputs. */
+/** A module in the configuration: the references of its resources, calls and Outputs. */
 export interface PlannedModule {
   readonly variables?: Readonly<Record<string, { readonly sensitive?: boolean }>> | null
   readonly resources?: ReadonlyArray<PlannedBlock> | null
@@ -78,7 +78,7 @@ const Module: Schema.Codec<PlannedModule> = Schema.Struct({
   outputs: record(Schema.Struct({ expression: Mask, sensitive: Schema.optionalKey(Schema.Boolean) }))
 })
 
-/** The parts of the tool's JSON plan that svc uses. They contain sensitive values in clear text. */
+/** The parts of the tool's JSON plan that svc uses. They contain sensitive values in plaintext. */
 export const PlanDocument = Schema.Struct({
   format_version: Schema.String.check(Schema.isPattern(/^1\./, { description: "a plan format of major version 1" })),
   applyable: Schema.optionalKey(Schema.Boolean),

@@ -18,19 +18,19 @@ import { normaliseProviderAddress } from "../../schema/records/NormaliseProvider
 
 type Attribute = typeof ChangedAttribute.Type
 
-/** The maximum length of a displayed value, as JSON text; a longer value is replaced by a note of its size. */
+/** Maximum length of a shown value as JSON text. A longer value is replaced by its size. */
 const longestValue = 1024 * 1024
 /**
- * The total size of the longer values of a plan's resources, and separately of its Outputs: svc stores them with the Run and
- * sends them to all of its readers.
+ * Total size of the longer values of a plan's resources, and separately of its Outputs. svc stores them with the Run and sends
+ * them to all readers.
  */
 const longValuesInAll = 4 * 1024 * 1024
-/** A value of up to this length is always displayed. */
+/** A value up to this length is always shown. */
 const shortValue = 4 * 1024
 
 const isPresent = (value: Schema.Json | undefined): value is Schema.Json => value !== undefined && value !== null
 
-/** The remaining budget for the long values of a plan. */
+/** The remaining budget for long values of a plan. */
 interface Room {
   left: number
 }
@@ -57,10 +57,10 @@ const isUnknown = (marks: Marks): boolean => {
 
 type Path = ReadonlyArray<string | number>
 
-/** The maximum number of unknown parts that are listed for one value. */
+/** Maximum number of unknown parts to list for one value. */
 const mostPaths = 256
 
-/** The marked parts of a value, outermost first. */
+/** The paths of the marked parts of a value, outermost first. */
 const markedPaths = (marks: Marks): ReadonlyArray<Path> => {
   const found: Array<Path> = []
   const visit = (mark: Marks, path: Path): void => {
@@ -73,7 +73,7 @@ const markedPaths = (marks: Marks): ReadonlyArray<Path> => {
   return found
 }
 
-/** States for each existing side if it is marked as sensitive. */
+/** Whether each existing side is marked as sensitive. */
 const sensitivityOf = (
   sides: { readonly before: boolean; readonly after: boolean },
   marked: { readonly before: boolean; readonly after: boolean }
@@ -82,7 +82,7 @@ const sensitivityOf = (
   ...(sides.after ? { afterSensitive: marked.after } : {})
 })
 
-/** True if an update changes only the sensitivity of parts of a value. */
+/** Returns true if an update changes only which parts of a value are sensitive. */
 const isRemarked = (change: PlannedChange, before: Marks, after: Marks): boolean =>
   change.actions.includes("update") && JSON.stringify(markedPaths(before)) !== JSON.stringify(markedPaths(after))
 
@@ -117,7 +117,7 @@ const changedAttribute = (change: PlannedChange, name: string, room: Room): Attr
   }
 }
 
-/** The attributes whose change makes the tool replace the resource: the first step of each of its replace paths. */
+/** The attributes because of which the tool replaces the resource: the first step of each replace path. */
 const forcingAttributes = ({ replace_paths }: PlannedChange): ReadonlySet<Schema.Json | undefined> =>
   new Set((replace_paths ?? []).map((path) => (Array.isArray(path) ? path[0] : path)))
 
@@ -174,24 +174,24 @@ const planSummary = (changes: ReadonlyArray<PlannedResourceChange>): PlanSummary
   }
 }
 
-/** True if the module marks an Output as sensitive; `undefined` if the plan does not contain its declaration. */
+/** Returns whether the module marks an Output as sensitive; `undefined` if the plan does not contain its declaration. */
 export const isDeclaredSensitive = ({ configuration }: PlanDocument, name: string): boolean | undefined => {
   const { outputs } = configuration?.root_module ?? {}
   if (outputs === undefined || outputs === null || !Object.hasOwn(outputs, name)) return undefined
   return outputs[name]?.sensitive === true
 }
 
-/** Facts about the Outputs of a plan from other sources than the plan. */
+/** Facts about a plan's Outputs that are not in the plan. */
 interface ProjectedOutputs {
-  /** States for each Output of the base state if it is sensitive. */
+  /** Whether each Output of the base state is sensitive. */
   readonly stored?: ReadonlyMap<string, boolean> | undefined
-  /** For Outputs that lose their mark: the secrets that they repeat, apart from their own earlier value. */
+  /** For Outputs that lose their mark: the secrets that they repeat, except their own earlier value. */
   readonly unmarked?: ReadonlyMap<string, HeldSecrets | undefined> | undefined
 }
 
 /**
- * The sensitivity of an Output before and after. For both sides of a change, the plan has one mark that covers either side: the
- * state and the configuration have the exact marks.
+ * Whether an Output is sensitive before and after. The plan has a single mark for both sides of a change; the state and the
+ * configuration have the exact marks.
  */
 interface OutputMarks {
   readonly before: boolean
@@ -211,7 +211,7 @@ const outputMarks = (
 const outputChange = (name: string, change: PlannedChange, marks: OutputMarks, room: Room): OutputChange => {
   const isDeleted = change.actions.includes("delete")
   const sides = { before: isPresent(change.before), after: !isDeleted }
-  // The tool shows neither side if one side is sensitive, and so does svc.
+  // Like the tool, svc shows neither side if one of them is sensitive.
   const sensitive = (sides.before && marks.before) || (sides.after && marks.after)
   const unknown = isUnknown(change.after_unknown ?? undefined)
   return {
@@ -237,7 +237,7 @@ export interface PlanProjection {
   readonly checks?: ReadonlyArray<PlanCheck>
 }
 
-/** Any string that the plan marks as sensitive, except the values of `unmarked` Outputs. */
+/** All strings that the plan marks as sensitive, without the values of `unmarked` Outputs. */
 export const planSensitiveTexts = (
   plan: PlanDocument,
   unmarked: ReadonlySet<string> = new Set()
@@ -261,7 +261,7 @@ export const planSensitiveTexts = (
 const plannedValue = ({ after, after_unknown }: PlannedChange) =>
   maskValue(after ?? null, undefined, after_unknown ?? undefined)
 
-/** The secrets that each of the Outputs will repeat. */
+/** The secrets that each Output will repeat. */
 export const plannedSecrets = (
   plan: PlanDocument,
   redactor: RunRedactor,
@@ -277,7 +277,7 @@ export const plannedSecrets = (
       )
   )
 
-/** An Output in a plan, as shown to reviewers, and its privacy after the apply. */
+/** An Output of a plan as reviewers see it, and whether it is private after the apply. */
 interface ShownOutput {
   readonly shown: OutputChange
   readonly isPrivate: boolean
@@ -323,7 +323,7 @@ interface Projecting {
   readonly shownValue: (value: Schema.Json) => Schema.Json
 }
 
-/** Changes of this many resources are projected without a pause; a plan may have a hundred thousand changes. */
+/** Number of resource changes projected without yielding. A plan may contain a hundred thousand. */
 const changesAtOnce = 50
 
 const shownReferences = (
@@ -354,7 +354,7 @@ const shownAttribute = (
       })
 })
 
-/** Projects changes to resources for reviewers in small groups, so that other requests do not wait for a long plan. */
+/** Projects changes of resources for reviewers in small groups, so that other requests do not wait for a long plan. */
 const projectedChanges = Effect.fnUntraced(function* (
   { redactor, room, shownValue }: Projecting,
   planned: PlanDocument["resource_changes"],
@@ -365,7 +365,7 @@ const projectedChanges = Effect.fnUntraced(function* (
   for (let from = 0; from < changes.length; from += changesAtOnce) {
     const { left } = room
     const some = yield* redacted(redactor, (hide) => {
-      // The value is rendered twice.
+      // Restores the budget, because the value is rendered twice.
       room.left = left
       return changes.slice(from, from + changesAtOnce).map((planned): ResourceChange => {
         const change = resourceChange(planned, room)
@@ -388,7 +388,7 @@ const projectedChanges = Effect.fnUntraced(function* (
   return projected
 })
 
-/** The maximum number of conditions that are kept, and of instances and messages of each. Those that did not pass come first. */
+/** Maximum number of conditions, and of instances and messages of each. Conditions that did not pass come first. */
 const mostChecks = 1000
 const mostInstances = 100
 const mostProblems = 10
@@ -401,7 +401,7 @@ const failedFirst = <A extends { readonly status: string }>(all: ReadonlyArray<A
     ? all
     : all.toSorted((a, b) => Number(a.status === "pass") - Number(b.status === "pass")).slice(0, most)
 
-/** What reviewers see of the module's conditions. */
+/** The module's conditions, as shown to reviewers. */
 const shownChecks = (hide: Hide, planned: ReadonlyArray<PlannedCheck>, room: Room): ReadonlyArray<PlanCheck> =>
   failedFirst(planned, mostChecks).map(({ address, instances, status }) => ({
     kind: hide.name(address.kind ?? "resource"),
@@ -420,10 +420,10 @@ const shownChecks = (hide: Hide, planned: ReadonlyArray<PlannedCheck>, room: Roo
   }))
 
 /**
- * Projects a plan for reviewers: it first applies the tool's own marks for sensitive and unknown values, then redacts every
- * remaining string, key and number. Unchanged objects are left out unless they are imported or moved, and unchanged Outputs
- * unless they are private because of their value. Finally, `shownValue` is applied to the reviewers' values; planned Outputs are
- * passed to other Capsules unchanged.
+ * Projects a plan for reviewers. First applies the tool's own marks for sensitive and unknown values, and then redacts every
+ * remaining string, key and number. Omits unchanged objects unless they are imported or moved, and unchanged Outputs unless they
+ * are private because of their value. Finally, `shownValue` limits the values that reviewers see; planned Outputs are passed to
+ * other Capsules without that limit.
  */
 export const projectPlan = (
   plan: PlanDocument,
@@ -438,7 +438,7 @@ export const projectPlan = (
     const resourceChanges = yield* projectedChanges(projecting, plan.resource_changes, referencesOf)
     const resourceDrift = yield* projectedChanges(projecting, plan.resource_drift, () => undefined)
     return yield* redacted(redactor, (hide) => {
-      // Capsules that consume the Outputs must not depend on the size of the resources' values.
+      // A separate budget, so that Capsules that consume the Outputs do not depend on the size of resource values.
       const outputRoom: Room = { left: longValuesInAll }
       const outputs = Object.entries(plan.output_changes ?? {}).map(([name, change]) => ({
         change,

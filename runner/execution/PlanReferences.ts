@@ -2,12 +2,12 @@ import type { Schema } from "effect"
 import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
 import type { PlannedBlock, PlannedModule } from "./PlanDocument.ts"
 
-/** A longer list of names explains nothing; beyond this limit the references count as partially known. */
+/** Beyond this many names, a list explains nothing, and the references count as partially known. */
 const mostNames = 50
 
 /** A module in the configuration, and the module that calls it. */
 interface Place {
-  /** Ends with a dot, unless it is the root. */
+  /** Ends with a dot unless it is the root. */
   readonly prefix: string
   readonly module: PlannedModule
   readonly caller: { readonly place: Place; readonly call: Omit<PlannedBlock, "address"> } | undefined
@@ -17,13 +17,15 @@ interface Found {
   readonly inputs: Set<string>
   readonly resources: Set<string>
   partial: boolean
-  /** References that have already been followed: nested modules with shared references have a very large number of paths. */
+  /**
+   * References that have already been followed, because nested modules with shared references have a very large number of paths.
+   */
   readonly seen: Set<string>
 }
 
 const emptyFound = (): Found => ({ inputs: new Set(), resources: new Set(), partial: false, seen: new Set() })
 
-/** An address as it appears in the configuration: without instance keys, which may contain any quoted string. */
+/** An address as it appears in the configuration, without instance keys, which may contain any quoted string. */
 export const configurationAddress = (address: string): string =>
   address.replaceAll(/\[(?:\d+|"(?:[^"\\]|\\.)*")\]/g, "")
 
@@ -33,7 +35,7 @@ const isObject = (value: Schema.Json | undefined | null): value is Schema.JsonOb
 const isTexts = (value: Schema.Json | undefined): value is ReadonlyArray<string> =>
   Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string")
 
-/** The references in an expression or in a nested block of expressions. */
+/** The references in an expression, or in nested blocks of expressions. */
 const referencesIn = (expression: Schema.Json | undefined | null): ReadonlyArray<string> => {
   if (Array.isArray(expression)) return expression.flatMap(referencesIn)
   if (!isObject(expression)) return []
@@ -42,7 +44,7 @@ const referencesIn = (expression: Schema.Json | undefined | null): ReadonlyArray
   return Object.values(expression).flatMap(referencesIn)
 }
 
-/** True if it is entirely literal: a function call without references has neither a value nor references. */
+/** Returns true if an expression is literal. A function call without references has neither a value nor references. */
 const isLiteral = (expression: Schema.Json | undefined | null): boolean => {
   if (Array.isArray(expression)) return expression.every(isLiteral)
   if (!isObject(expression)) return false
@@ -51,7 +53,7 @@ const isLiteral = (expression: Schema.Json | undefined | null): boolean => {
   return inner.length > 0 && inner.every(isLiteral)
 }
 
-/** Blocks, as opposed to expressions: the tool omits blocks that the module repeats with `dynamic`. */
+/** Returns true for blocks, as opposed to expressions. The tool omits blocks that the module repeats with `dynamic`. */
 const isBlock = (expression: Schema.Json) =>
   Array.isArray(expression) ||
   (isObject(expression) &&
@@ -76,7 +78,7 @@ const followAll = (
 
 const followOutputs = (place: Place, name: string, output: string | undefined, found: Found) => {
   const call = place.module.module_calls?.[name]
-  // The tool lists the module as well as its output; only the output identifies the value.
+  // The tool lists both the module and its output, but only the output identifies the value.
   if (output === undefined) return
   const expression = call?.module?.outputs?.[output]?.expression
   if (call === undefined || !call.module || expression === undefined) {
@@ -98,7 +100,7 @@ const followVariable = ({ caller }: Place, name: string, found: Found) => {
   }
   const { expressions } = caller.call
   const given = isObject(expressions) ? expressions[name] : undefined
-  // The caller does not set it: its default applies, which no input changes.
+  // The caller does not set the variable, so its default applies, which no input changes.
   if (given !== undefined) followAll(caller.place, caller.call, referencesIn(given), found)
 }
 
@@ -146,7 +148,7 @@ const blocksOf = (root: PlannedModule) => {
   return blocks
 }
 
-/** The number of instances of a resource depends on its own repetition and on that of each module that contains it. */
+/** What the number of instances refers to: the repetition of the resource itself and of each module that contains it. */
 const repetitionOf = (place: Place, block: PlannedBlock): ChangeReferences | undefined => {
   const found = emptyFound()
   let isRepeated = false
@@ -160,8 +162,8 @@ const repetitionOf = (place: Place, block: PlannedBlock): ChangeReferences | und
 }
 
 /**
- * The inputs from which the changed attributes of a resource are computed, according to the configuration in the tool's plan. An
- * attribute without an entry is not in the configuration: the provider computes it.
+ * Returns the inputs from which a resource's changed attributes are computed, according to the configuration in the tool's plan.
+ * An attribute without an entry is not in the configuration, so the provider computes it.
  */
 export const planReferences = (root: PlannedModule | undefined) => {
   const blocks = root === undefined ? undefined : blocksOf(root)

@@ -3,13 +3,13 @@ import { Effect, Redacted } from "effect"
 import type { ProvidedSet } from "./ProvidedCredentials.ts"
 import type { ProvidedBinding } from "./RunJob.ts"
 
-/** Deliberately slow: the control plane keeps the digest, and must not be able to guess a short value. */
+/** Deliberately slow, because the control plane stores the digest and must not be able to guess a short value. */
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
 const digestBytes = 32
 
 /**
- * The identity of a set: everything that a provider receives, independent of the order of its description. A label replaces
- * values and contents, never names.
+ * The identity of a set of credentials: everything that a provider receives, in any order. A label replaces values and contents,
+ * but never names.
  */
 export const identityOf = ({ files, label, values }: ProvidedSet): string =>
   JSON.stringify([
@@ -33,14 +33,14 @@ const slowDigest = (text: string, salt: ReadonlyArray<string>) =>
     )
   })
 
-/** Valid for one plan only, so that it does not reveal which Runs used the same values. */
+/** Includes the plan, so that equal digests do not reveal which Runs used the same values. */
 const digestOf = (name: string, set: ProvidedSet, planDigest: string) => slowDigest(identityOf(set), [planDigest, name])
 
-/** See `ProvidedMark`. `place`: the installation and its pool. */
+/** See `ProvidedMark`. `place` is the installation and its pool. */
 export const providedMark = (name: string, set: ProvidedSet, place: ReadonlyArray<string>) =>
   slowDigest(identityOf(set), ["svc-provided-mark-v1", ...place, name])
 
-/** Binds a plan to the credentials on this machine with which it was created. */
+/** Binds a plan to the credentials of this machine with which it was created. */
 export const providedBindings = (
   sets: ReadonlyMap<string, ProvidedSet>,
   planDigest: string
@@ -59,7 +59,9 @@ export interface ReviewedPlan {
   readonly bindings: ReadonlyArray<ProvidedBinding>
 }
 
-/** The reason why this machine's current credentials differ from those of the reviewed plan; `undefined` if they match. */
+/**
+ * Returns the reason why this machine's current credentials differ from those of the reviewed plan, or `undefined` if they match.
+ */
 export const bindingProblem = Effect.fnUntraced(function* (
   sets: ReadonlyMap<string, ProvidedSet>,
   { bindings, planDigest }: ReviewedPlan

@@ -2,14 +2,14 @@ import { Context, Effect, type Redacted, Schema } from "effect"
 import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import type { CredentialFile } from "./RunJob.ts"
 
-/** This machine lacks credentials that a Connection expects its pool to provide. `message` contains no value. */
+/** This machine lacks credentials that its pool should provide for a Connection. `message` contains no value. */
 export class NotProvided extends Schema.TaggedError<NotProvided>()("NotProvided", { message: Schema.String }) {}
 
 /**
  * This machine's own credentials for one provider.
  *
  * - `label`: identifies the values, which may be replaced while the label remains the same
- * - `mark`: identifies them to the control plane; absent without a mark
+ * - `mark`: identifies them to the control plane; absent if there is no mark
  * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may appear in a plan
  */
 export interface ProvidedSet {
@@ -21,12 +21,13 @@ export interface ProvidedSet {
 }
 
 /**
- * The machine's own credentials, by name. Connections refer to them by name; their values are never in a job, nor in anything
- * else that leaves the machine. The control plane has no credentials of this kind.
+ * The machine's own credentials by name. Connections refer to the names; the values are never in a job, nor in anything else that
+ * leaves the machine. The control plane has none of these credentials.
  *
- * - `described`: everything that the machine's operator has declared; `names`: the credentials that are complete now
+ * - `described`: everything that the machine's operator has declared
+ * - `names`: the credentials that are complete now
  * - `marks`: for credentials that are complete now, or were complete when last read
- * - `read`: reads them each time, so that the next Run uses the replacements
+ * - `read`: reads them each time, so that the next Run uses replaced values
  */
 export interface ProvidedCredentials {
   readonly described: Effect.Effect<ReadonlyArray<string>>

@@ -7,8 +7,8 @@ import { runnerFailure } from "./RunnerFailure.ts"
 const textsOf = (document: Uint8Array) => Effect.option(readDocument("texts", document))
 
 /**
- * Refuses a plan that contains credentials from this machine: a module may have read them, and its plan file goes to the control
- * plane. Text that was already in the previous state is accepted; other text from the same credentials is not.
+ * Refuses a plan that contains this machine's credentials. A module may have read them, and its plan file goes to the control
+ * plane. Texts that were already in the previous state are accepted, but no other texts from the same credentials.
  */
 export const refuseProvided = Effect.fnUntraced(function* (
   provided: RunRedactor,

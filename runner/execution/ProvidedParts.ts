@@ -9,7 +9,7 @@ const decodeDocument = Schema.decodeUnknownOption(
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 const decodeText = Option.liftThrowable((bytes: Uint8Array) => utf8.decode(bytes))
 
-/** The member names used in such documents. Any other name could be a value used as a name. */
+/** Names of members in such documents. Any other name may itself be a value. */
 const plainName = /^[a-z][a-z_]{0,40}$/
 const decimal = /^[+-]?(\d+)(\.\d+)?$/
 
@@ -28,7 +28,7 @@ interface Part {
   readonly text: string
 }
 
-/** The strings in a document without its public members, each with the name of the innermost member that contains it. */
+/** The strings in a document except its public members, each with the name of the innermost member around it. */
 const partsOf = (origin: string, text: string, open: ReadonlySet<string>): ReadonlyArray<Part> => {
   const document = /^\s*[[{]/.test(text) ? decodeDocument(withNumbersAsText(text)) : Option.none()
   if (Option.isNone(document)) return [{ origin, text }]
@@ -49,8 +49,8 @@ const partsOf = (origin: string, text: string, open: ReadonlySet<string>): Reado
 }
 
 /**
- * The parts of this machine's credentials that must not leave it in a plan: everything except the variables and JSON document
- * members that its operator has declared public. A value that is public under one name and secret under another name is secret.
+ * The parts of this machine's credentials that must not leave it in a plan: everything except variables and document members that
+ * the operator declared as public. A value that is public under one name and secret under another is secret.
  */
 export const providedParts = (sets: Iterable<ProvidedSet>): ReadonlyArray<Secret> => {
   const found: Array<Secret> = []

@@ -1,8 +1,8 @@
-/** One provider in a dependency lock. `address` is `host/namespace/type`. */
+/** A provider in a dependency lock. `address` is `host/namespace/type`. */
 export interface LockedProvider {
   readonly address: string
   readonly version: string
-  /** The hashes of unpacked packages, `h1:` and base64, one or more per platform. */
+  /** Hashes of unpacked packages (`h1:` and base64), one or more per platform. */
   readonly hashes: ReadonlyArray<string>
 }
 
@@ -13,8 +13,8 @@ const packageHash = /^ +"(h1:[0-9A-Za-z+/=]+)",$/gm
 const comment = /^(?:#.*)?\n/gm
 
 /**
- * The providers in a lock, if the text is exactly what the tool itself writes and every provider has a hash of its unpacked
- * package, the kind that the tool verifies before it starts a provider. Undefined for everything else.
+ * The providers in a lock. Returns `undefined` unless the text is exactly what the tool writes, and every provider has a hash of
+ * its unpacked package, which the tool verifies before it starts a provider.
  */
 export const lockedProviders = (lockText: string): ReadonlyArray<LockedProvider> | undefined => {
   const found: Array<LockedProvider | undefined> = []

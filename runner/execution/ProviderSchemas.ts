@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 const names = Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Json)))
 
-/** The parts of the tool's description of providers that are used. */
+/** The parts of the tool's provider schemas that svc uses. */
 export const ProviderSchemas = Schema.Struct({
   provider_schemas: Schema.optionalKey(
     Schema.Record(

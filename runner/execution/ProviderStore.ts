@@ -11,7 +11,7 @@ const arrivalsName = "arrivals"
 
 const digestPrefix = "sha256:"
 
-/** The folder name for a hash in a lock; undefined if it is not a hash of an unpacked package. */
+/** The folder name for a hash in a lock; `undefined` if it is not the hash of an unpacked package. */
 const nameOf = (hash: string): string | undefined => {
   const bytes = hash.startsWith("h1:") ? Buffer.from(hash.slice(3), "base64") : undefined
   return bytes?.byteLength === 32 ? bytes.toString("hex") : undefined
@@ -26,8 +26,8 @@ const is = (path: string, kind: "isDirectory" | "isFile") =>
 const doing = "keep an installed provider"
 
 /**
- * The files of a package; undefined if it contains anything but folders and files, or a file with a second name, through which
- * another process could still change it.
+ * The files of a package. Returns `undefined` if it contains anything but folders and files, or a file with a second name through
+ * which another process could still change it.
  */
 const plainFiles = (folder: string) =>
   fileOperation(doing, async () => {
@@ -41,7 +41,7 @@ const plainFiles = (folder: string) =>
     return files
   })
 
-/** The name in the store of an unpacked package: the lock's hash of a package is a hash of the hashes of its files. */
+/** The name of an unpacked package in the store. The lock's hash of a package is a hash of its files' hashes. */
 const contentName = Effect.fnUntraced(function* (folder: string, files: ReadonlyArray<string>) {
   const named = files
     .map((path) => ({ path, name: relative(folder, path).split(sep).join("/") }))
@@ -61,7 +61,7 @@ const failedWith =
 
 const move = (from: string, to: string) =>
   fileOperation(doing, () => rename(from, to)).pipe(
-    // Run folders may be on another disk.
+    // The run folder may be on another disk.
     Effect.catchIf(failedWith("EXDEV"), () =>
       Effect.andThen(
         fileOperation(doing, () => cp(from, to, { recursive: true })),
@@ -70,21 +70,20 @@ const move = (from: string, to: string) =>
     )
   )
 
-/** The packages that one Workspace has installed. */
+/** The provider packages that one Workspace has installed. */
 export interface ProviderStore {
   /** The folder of a package with one of these hashes, if this Workspace has installed it. */
   readonly find: (hashes: ReadonlyArray<string>) => Effect.Effect<string | undefined>
   /**
-   * Moves an installed package out of a Run's folder, when none of the Run's programs is running, and returns its new path.
-   * Undefined, and nothing is moved, if it is not made of plain files.
+   * Moves an installed package out of a Run's folder, and returns its new path. Call it while none of the Run's programs is
+   * running. Moves nothing and returns `undefined` if the package does not consist of plain files.
    */
   readonly keep: (installed: string) => Effect.Effect<string | undefined, RunFileFailed>
 }
 
 /**
- * Installed provider packages below `folder`, by the hash of their content: a package is stored once, and a Run receives it only
- * if its lock has the hash and a Run of the same Workspace has installed it. Nothing that a Run executes can write to this
- * folder.
+ * Installed provider packages in `folder`, by the hash of their content. A package is stored once. A Run gets it only if its lock
+ * contains the hash and a Run of the same Workspace has installed it. Nothing that a Run executes can write to this folder.
  */
 export const providerStore = (folder: string, workspaceId: string | undefined): ProviderStore => {
   const packages = join(folder, packagesName)
@@ -107,7 +106,7 @@ export const providerStore = (folder: string, workspaceId: string | undefined): 
         { discard: true }
       )
       yield* move(installed, arrival)
-      // Hashed after the move, because the Run can no longer change the package.
+      // Hashes the package after the move, because the Run can no longer change it.
       const name = yield* contentName(arrival, (yield* plainFiles(arrival)) ?? [])
       const kept = join(packages, name)
       yield* fileOperation(doing, () => rename(arrival, kept)).pipe(
@@ -120,7 +119,7 @@ export const providerStore = (folder: string, workspaceId: string | undefined): 
 }
 
 /**
- * Removes packages that an interrupted Run kept incompletely, and packages of an earlier release, which were stored by name for
+ * Removes packages that an interrupted Run stored incompletely, and packages of earlier releases, which were stored by name for
  * all Workspaces.
  */
 export const clearProviderStore = (folder: string) =>

@@ -13,7 +13,7 @@ const emptyFolder: HeldFolder = {
   version: () => Effect.undefined
 }
 
-/** Finds the state of an apply during which the service stopped. See `ModuleRunner.recover`. */
+/** Finds the state of an apply during which svc stopped. See `ModuleRunner.recover`. */
 export const recoverApply = Effect.fnUntraced(function* (
   runFolder: string
 ): Effect.fn.Return<Option.Option<LeftOver>, RunFileFailed> {
@@ -56,8 +56,8 @@ export const recoverApply = Effect.fnUntraced(function* (
 })
 
 /**
- * True if the disk proves that an apply's tool was never started: the journal is opened and the record written before the tool
- * starts, and the journal contains everything the tool does. A folder without a journal proves nothing.
+ * Returns true if the disk proves that an apply's tool never started. The journal is opened and the record written before the
+ * tool starts, and the journal contains everything that the tool does. A folder without a journal proves nothing.
  */
 export const provesUnstarted = Effect.fnUntraced(function* (
   runFolder: string

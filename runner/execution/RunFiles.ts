@@ -4,8 +4,8 @@ import { dirname, join } from "node:path"
 import { Effect, type Option, Schema, type Scope } from "effect"
 
 /**
- * A file of a run could not be read or written. `message` contains the purpose of the operation and the system's code, never the
- * content of the file. `code` is the system's, such as `ENOENT`.
+ * A file of a run could not be read or written. `message` contains the operation and the system's error code, never the content.
+ * `code` is that error code, such as `ENOENT`.
  */
 export class RunFileFailed extends Schema.TaggedError<RunFileFailed>()("RunFileFailed", {
   message: Schema.String,
@@ -18,11 +18,11 @@ const failure = (doing: string, cause: unknown): RunFileFailed => {
   return new RunFileFailed({ message: `Could not ${doing}: ${code}.`, code })
 }
 
-/** Wraps a system call; `doing` is a phrase such as "write the lock file". */
+/** Wraps a system call. `doing` is a phrase such as "write the lock file". */
 export const fileOperation = <A>(doing: string, evaluate: () => Promise<A>): Effect.Effect<A, RunFileFailed> =>
   Effect.tryPromise({ try: evaluate, catch: (cause) => failure(doing, cause) })
 
-/** Like the above, for a call that takes less time than a switch to another thread, such as a short append. */
+/** Like `fileOperation`, for a synchronous call that takes less time than switching to another thread, such as a short append. */
 export const promptFileOperation = <A>(doing: string, evaluate: () => A): Effect.Effect<A, RunFileFailed> =>
   Effect.try({ try: evaluate, catch: (cause) => failure(doing, cause) })
 
@@ -37,12 +37,12 @@ const optional = <A>(operation: Effect.Effect<A, RunFileFailed>): Effect.Effect<
 
 /**
  * A folder with an open handle, so that svc finds its files even if module code renames the folder or replaces it with a link.
- * Reads do not follow links: a link could expose a file of the service to the module's author.
+ * Reads never follow links, because a link could expose a file of the server to the module's author.
  */
 export interface HeldFolder {
-  /** `none` if the file does not exist. Fails for links, pipes, and files longer than `maxBytes`. */
+  /** `none` if the file does not exist. Fails for links, pipes and files longer than `maxBytes`. */
   readonly read: (name: string, maxBytes: number) => Effect.Effect<Option.Option<Uint8Array>, RunFileFailed>
-  /** Changes whenever the file is written; undefined if the file does not exist. */
+  /** Changes whenever the file is written; `undefined` if the file does not exist. */
   readonly version: (name: string) => Effect.Effect<string | undefined>
 }
 
@@ -58,7 +58,7 @@ const readWhole = async (file: FileHandle, name: string, maxBytes: number): Prom
   return new Uint8Array(await file.readFile())
 }
 
-/** Opens a folder until the Scope closes. Call it before any module code runs. */
+/** Opens a folder until the scope closes. Call it before any module code runs. */
 export const holdFolder = Effect.fnUntraced(function* (
   folder: string
 ): Effect.fn.Return<HeldFolder, RunFileFailed, Scope.Scope> {
@@ -84,7 +84,8 @@ export const holdFolder = Effect.fnUntraced(function* (
 })
 
 /**
- * Creates a file that only the service's user can read. It must not exist yet, so nothing can be written through a planted file.
+ * Creates a file that only the server's user can read. Fails if the file exists, so nothing can be written through a planted
+ * file.
  */
 export const createPrivateFile = (path: string, content: string | Uint8Array, doing: string) =>
   fileOperation(doing, async () => {
@@ -92,7 +93,7 @@ export const createPrivateFile = (path: string, content: string | Uint8Array, do
     await writeFile(path, content, { mode: 0o600, flag: "wx" })
   })
 
-/** Replaces a file in a single step that survives a power cut. */
+/** Replaces a file atomically. The new file survives a power failure. */
 export const replaceDurably = (path: string, content: string | Uint8Array, doing: string) =>
   fileOperation(doing, async () => {
     await writeFile(`${path}.new`, content, { mode: 0o600, flush: true })
@@ -108,7 +109,7 @@ export const removeTree = (path: string, doing: string) =>
   // A process that is being killed may still write into a folder that was just emptied.
   fileOperation(doing, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
 
-/** True if a folder is really at its path, with no folder along the way replaced by a link out of `root`. */
+/** Returns true if a folder is really at its path, and no folder on the way has been replaced by a link out of `root`. */
 export const isInPlace = (root: string, relative: string): Effect.Effect<boolean> =>
   Effect.tryPromise(() => Promise.all([realpath(root), realpath(join(root, relative))])).pipe(
     Effect.map(([realRoot, realFolder]) => realFolder === join(realRoot, relative)),

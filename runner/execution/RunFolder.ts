@@ -4,15 +4,14 @@ import { Effect } from "effect"
 import { fileOperation, removeTree } from "./RunFiles.ts"
 
 /**
- * The only folder of a run that its programs can see and write to. The runner's own records are next to it, where programs cannot
- * reach them.
+ * The only folder of a run that its programs can see and write to. The runner's own records are next to it, out of their reach.
  */
 const sandboxFolder = "capsule"
 
 /** Stored next to the sandbox root. */
 export const processNoteName = "processes.ndjson"
 
-/** Paths below the sandbox root, with `/`. */
+/** Paths below the sandbox root, separated by `/`. */
 export const sandboxPaths = {
   source: "source",
   home: "home",
@@ -33,11 +32,11 @@ export interface RunFolderPaths {
   readonly sandbox: string
   readonly build: string
   readonly buildArchive: string
-  /** The changes that an apply has started and finished, one JSON object per line. */
+  /** Changes that an apply has started and finished, one JSON object per line. */
   readonly journal: string
-  /** Written before an apply may change anything: if it exists, something may have been changed. */
+  /** Written before an apply may change anything. If it exists, something may have changed. */
   readonly applyRecord: string
-  /** Processes that must not outlive the run, for a service that starts after a crash. */
+  /** Processes that must not survive the run. A server that starts after a crash reads this file. */
   readonly processes: string
   /** The last complete state that an apply wrote. */
   readonly checkpoint: string
@@ -54,11 +53,11 @@ export const runFolderPaths = (runFolder: string): RunFolderPaths => ({
   checkpoint: join(runFolder, "checkpoint.tfstate")
 })
 
-/** Creates the folder and an empty sandbox root; removes files that an earlier attempt left in the sandbox. */
+/** Creates the folder and an empty sandbox root. Removes files that an earlier attempt left in the sandbox. */
 export const createRunFolder = Effect.fnUntraced(function* (paths: RunFolderPaths) {
   yield* fileOperation("create the run folder", async () => {
     await mkdir(paths.root, { recursive: true, mode: 0o700 })
-    // An earlier attempt may have made it accessible to the run users.
+    // An earlier attempt may have made the folder accessible to run users.
     await chmod(paths.root, 0o700)
   })
   yield* removeTree(paths.sandbox, "empty the run folder")
@@ -70,6 +69,6 @@ export const createRunFolder = Effect.fnUntraced(function* (paths: RunFolderPath
   })
 })
 
-/** Removes inputs and credentials in clear text; only running programs need them. */
+/** Removes inputs and credentials in plaintext, which only running programs need. */
 export const removeSecrets = (paths: RunFolderPaths) =>
   removeTree(join(paths.sandbox, sandboxPaths.settings), "remove the run's inputs")

@@ -8,37 +8,34 @@ export interface RunFolderKey {
   readonly fence: number
 }
 
-/** The remains of an execution. `unreadable`: the contents of its folder cannot be interpreted. */
+/** What an execution left. `unreadable`: the contents of its folder cannot be interpreted. */
 export type FoundLeftOver =
   | { readonly kind: "nothing" }
   | { readonly kind: "left"; readonly left: LeftOver }
   | { readonly kind: "unreadable" }
 
-/** The suffix of a folder that could not be read: no sweep removes a folder with this suffix. */
+/** The suffix of a folder that could not be read. `sweep` never removes such a folder. */
 const setAsideSuffix = ".unreadable"
 
 const nameOf = ({ fence, runId }: RunFolderKey): string => `${runId}-${fence}`
 
-/**
- * The folders in which Runs are executed on this machine, one per execution. Settlement queries them for a Run's remains,
- * independent of their location.
- */
+/** The folders of executions on this machine. The settlement of a Run uses them to find what its execution left. */
 export class RunFolders extends Context.Service<
   RunFolders,
   {
-    /** The absolute path of an execution's folder; nothing is created. */
+    /** Absolute path of an execution's folder. Creates nothing. */
     readonly pathOf: (key: RunFolderKey) => string
-    /** The state that an apply left. Kills processes that are still working in its folder. */
+    /** The state that an apply left. Kills processes that still use its folder. */
     readonly leftBy: (key: RunFolderKey) => Effect.Effect<FoundLeftOver>
-    /** Removes a folder whose state is stored elsewhere. A failure is only logged: the next sweep removes the folder. */
+    /** Removes a folder whose state is stored elsewhere. A failure is only logged, because the next sweep removes the folder. */
     readonly remove: (key: RunFolderKey) => Effect.Effect<void>
-    /** Keeps the folder for manual inspection. */
+    /** Keeps the folder for a person to inspect. */
     readonly setAside: (key: RunFolderKey) => Effect.Effect<void>
-    /** Removes every folder except those set aside; folders in `kept` are set aside. No Run may be running. */
+    /** Removes all folders except those set aside. Folders in `kept` are set aside. Call it while no Run is running. */
     readonly sweep: (kept: ReadonlyArray<RunFolderKey>) => Effect.Effect<void>
   }
 >()("svc/runner/execution/RunFolders") {
-  /** Below `folder`, an absolute path on a durable disk. */
+  /** Uses folders below `folder`, an absolute path on a durable disk. */
   static readonly layerAt = (folder: string) =>
     Layer.effect(
       RunFolders,

@@ -5,20 +5,23 @@ import { SecretText } from "../redaction/SecretText.ts"
 import { RunRequirements } from "../sandbox/RunRequirements.ts"
 
 /*
- * A Run's job as data: it identifies files by digest and a tool by requirement, so that another process or machine can execute
- * it. `RunPlace` locates the files and the tool. An encoded job contains its secrets in clear text, so it is sealed before it
- * leaves the process.
+ * A Run's job as data. It refers to files by digest and to a tool by requirements, so that another process or machine can execute
+ * it. `RunPlace` finds the files and the tool. An encoded job contains its secrets in plaintext, so it is sealed before it leaves
+ * the process.
  */
 
 const SecretBytes = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
 const SecretString = Schema.RedactedFromValue(Schema.String)
 const SecretJson = Schema.RedactedFromValue(Schema.Json)
 
-/** A local module call that the scan has found. `key` is nested with dots; `dir` is relative to the root module's folder. */
+/**
+ * A call to a local module, as the scan found it. `key` contains the call names joined with dots; `dir` is relative to the root
+ * module's folder.
+ */
 export const LocalModule = Schema.Struct({ key: Schema.String, source: Schema.String, dir: Schema.String })
 export type LocalModule = typeof LocalModule.Type
 
-/** `name` is one path segment; the environment variable `envName` receives the path of the file. */
+/** `name` is a single path segment. The environment variable `envName` receives the path of the file. */
 export const CredentialFile = Schema.Struct({
   name: Schema.String,
   content: SecretBytes,
@@ -27,18 +30,18 @@ export const CredentialFile = Schema.Struct({
 export type CredentialFile = typeof CredentialFile.Type
 
 /**
- * The credentials and arguments of one provider configuration in the root module.
+ * Credentials and arguments of one provider configuration in the root module.
  *
  * - `provider`: normalised source address; configurations of one provider share it
  * - `alias`: absent for the default configuration
  * - `inherited`: only child modules use the provider's name, so the root module does not define `moduleLocalName`
  * - `connection`: equal for equal credentials; absent if the configuration has none
- * - `values`: secret values by environment name
- * - `config`: non-secret provider arguments
- * - `argumentNames`: the equivalent provider argument by environment name, for two configurations of one provider with different
+ * - `values`: secret values by environment variable
+ * - `config`: provider arguments that are not secret
+ * - `argumentNames`: equivalent provider arguments by environment variable, for two configurations of one provider with different
  *   credentials, which share one environment
- * - `provided`: name of the executing machine's own credentials; the job's `values` and `files` are then empty. The credentials
- *   reach the provider only through the environment and files, since a plan file contains arguments
+ * - `provided`: name of the executing machine's own credentials; `values` and `files` of the job are then empty, and the
+ *   credentials reach the provider only through the environment and files, because a plan file contains arguments
  */
 export const ProviderCredentials = Schema.Struct({
   provider: Schema.String,
@@ -57,7 +60,7 @@ export type ProviderCredentials = typeof ProviderCredentials.Type
 /**
  * A module input. A sensitive input is redacted everywhere.
  *
- * - `type`: the tool's type expression of the Output that supplies the value; it turns strings of digits back into numbers
+ * - `type`: the tool's type expression of the Output that supplies the value; it converts strings of digits back to numbers
  */
 export const RunVariable = Schema.Struct({
   value: SecretJson,
@@ -66,7 +69,7 @@ export const RunVariable = Schema.Struct({
 })
 export type RunVariable = typeof RunVariable.Type
 
-/** The time limit of each phase, and the time that a cancelled tool has to stop before it is killed. */
+/** The time limit of each phase, and the time that a cancelled tool has before it is killed. */
 export const RunTiming = Schema.Struct({
   build: Schema.DurationFromMillis,
   init: Schema.DurationFromMillis,
@@ -88,7 +91,7 @@ export const defaultTiming: RunTiming = {
   applyGrace: Duration.minutes(10)
 }
 
-/** The default timing with some limits replaced. */
+/** The default timing, with some limits replaced. */
 export const timingWith = (bounds: { readonly [Phase in keyof RunTiming]?: Duration.Input }): RunTiming => {
   const bound = (phase: keyof RunTiming) => {
     const given = bounds[phase]
@@ -105,32 +108,30 @@ export const timingWith = (bounds: { readonly [Phase in keyof RunTiming]?: Durat
   }
 }
 
-/**
- * The module: the snapshot, by the digest of its archive, and the path of the root module in it, `.` or canonical and relative.
- */
+/** A module: its snapshot, by the digest of the archive, and the path of the root module in it, `.` or canonical and relative. */
 export const ModuleReference = Schema.Struct({ snapshotDigest: Schema.String, path: Schema.String })
 export type ModuleReference = typeof ModuleReference.Type
 
 /**
- * The result of a source build: an archive of the declared outputs, laid over the tree for plan and apply. `digest`: `sha256:`
- * and hex.
+ * The result of a source build: an archive of the declared outputs, which plan and apply extract over the tree. `digest` is
+ * `sha256:` and hexadecimal digits.
  */
 export const BuildReference = Schema.Struct({ digest: Schema.String, sizeBytes: Schema.Number })
 export type BuildReference = typeof BuildReference.Type
 
 /**
- * The common part of every job.
+ * The fields that every job has.
  *
  * - `workspaceId`: the Workspace whose installed providers the Run may reuse
- * - `tool`: flavour and exact version; the place of execution locates it or refuses the job
- * - `lockText`: the dependency lock to use; for a plan only if the module has no lock
- * - `selfContained`: the scan found no provider to install and no block that sets the location of the state. If the scan was
- *   wrong, the tool refuses to plan.
+ * - `tool`: name and exact version; the machine that executes the job has this tool or refuses the job
+ * - `lockText`: the dependency lock; for a plan only if the module has no lock
+ * - `selfContained`: the scan found no provider to install and no block that configures the state; if the scan was wrong, the
+ *   tool refuses to plan
  * - `state`: the initial state
- * - `stateSecrets`: text from secret inputs that the state may contain without marking it
- * - `addressKey`: the Capsule's key for the digests that addresses show in place of secret instance keys
+ * - `stateSecrets`: texts from secret inputs that the state may contain unmarked
+ * - `addressKey`: the Capsule's key for the digests that replace secret instance keys in addresses
  * - `variableTypes`: the type constraint of each input, as written in the module
- * - `network`: true by default, since most providers call an API
+ * - `network`: true by default, because most providers call an API
  * - `demands`: the requirements of the Run's execution profile for the machine, including for its source build
  */
 export const RunJob = Schema.Struct({
@@ -153,20 +154,20 @@ export const RunJob = Schema.Struct({
 export type RunJob = typeof RunJob.Type
 
 /**
- * `mode`: `refresh_only` plans a change of the state alone, which uses the `build` of the last apply; an agent that does not know
- * this mode cannot read the job. The other modes build.
+ * `mode`: `refresh_only` plans a change of the state alone and uses the `build` of the last apply; agents that do not support
+ * this mode cannot decode the job. All other modes build.
  */
 export const PlanJob = Schema.Struct({
   ...RunJob.fields,
   mode: Schema.Literals(["create_or_update", "destroy", "refresh_only"]),
   build: Schema.optional(BuildReference),
   variables: Schema.Record(Schema.String, RunVariable),
-  /** `network`: true if the operator allows builds to use the network. */
+  /** `network` is true if the operator allows builds to use the network. */
   sourceBuild: Schema.optional(Schema.Struct({ ...SourceBuild.fields, network: Schema.Boolean }))
 })
 export type PlanJob = typeof PlanJob.Type
 
-/** A drift check uses the build of the last apply; it builds nothing. */
+/** A drift check uses the build of the last apply, so it builds nothing. */
 export const DriftJob = Schema.Struct({
   ...RunJob.fields,
   variables: Schema.Record(Schema.String, RunVariable),
@@ -175,8 +176,8 @@ export const DriftJob = Schema.Struct({
 export type DriftJob = typeof DriftJob.Type
 
 /**
- * The executing machine's credentials with which a plan was created: their name, and a digest that does not reveal them. `mark`:
- * the mark that the machine also reports outside of Runs.
+ * The credentials of the executing machine with which a plan was created: their name, and a digest that does not reveal them.
+ * `mark` is the mark that the machine also reports outside Runs.
  */
 export const ProvidedBinding = Schema.Struct({
   name: Schema.String,
@@ -186,13 +187,13 @@ export const ProvidedBinding = Schema.Struct({
 export type ProvidedBinding = typeof ProvidedBinding.Type
 
 /**
- * Text that was secret when a plan was created. The apply receives no inputs, so it needs this text to redact the tool's output.
+ * Texts that were secret when a plan was created. The apply receives no inputs, so it needs these to redact the tool's output.
  *
- * - `inputs`: values of sensitive inputs; structured ones are split into their parts
- * - `credentials`: the credentials with which the plan was created; the apply may use other credentials
- * - `marked`: text that the plan itself marks as sensitive, up to a limit
- * - `provided`: the runner's own credentials that were used, which are not text but are transferred and sealed the same way;
- *   absent if none were used
+ * - `inputs`: values of sensitive inputs; structured values are split into their parts
+ * - `credentials`: the credentials with which the plan was created; the apply may use others
+ * - `marked`: texts that the plan itself marks as sensitive, up to a limit
+ * - `provided`: which of the runner's own credentials were used; these are not texts but are transferred and sealed in the same
+ *   way; absent if none were used
  */
 export const PlanSecrets = Schema.Struct({
   inputs: Schema.Array(SecretText),
@@ -203,13 +204,13 @@ export const PlanSecrets = Schema.Struct({
 export type PlanSecrets = typeof PlanSecrets.Type
 
 /**
- * The apply of a reviewed plan. Credentials passed as provider arguments are in the plan file and are used unchanged; credentials
- * in the environment come from the job.
+ * The apply of a reviewed plan. Credentials passed as provider arguments are in the plan file and cannot change; credentials in
+ * the environment come from the job.
  *
- * - `planDigest`: `sha256:` of the plan file as reviewed; any other file is refused
+ * - `planDigest`: `sha256:` of the reviewed plan file; any other file is refused
  * - `build`: the build with which the plan was created; any other archive is refused
  * - `secrets`: the secrets of the plan
- * - `ephemeralVariables`: the ephemeral inputs of the plan; a plan file does not contain them
+ * - `ephemeralVariables`: the ephemeral inputs of the plan, which are not in a plan file
  * - `ephemeralTypes`: the types of the inputs that come from Outputs
  */
 export const ApplyJob = Schema.Struct({

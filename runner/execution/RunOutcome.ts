@@ -5,13 +5,13 @@ import { RunLimitCode } from "../../schema/records/RunConfinement.ts"
 import { BuildReference, PlanSecrets } from "./RunJob.ts"
 
 /*
- * The result of an execution, as data. An encoded outcome contains secrets in clear text, so it is sealed before it leaves the
+ * The result of an execution as data. An encoded outcome contains secrets in plaintext, so it is sealed before it leaves the
  * process.
  */
 
 const SecretBytes = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
 
-/** `value` is absent when sensitive or unknown. */
+/** `value` is absent if it is sensitive or unknown. */
 export const PlannedOutput = Schema.Struct({
   name: Schema.String,
   sensitive: Schema.Boolean,
@@ -20,7 +20,7 @@ export const PlannedOutput = Schema.Struct({
 })
 export type PlannedOutput = typeof PlannedOutput.Type
 
-/** `envNames`: names of the environment variables that carried credentials. */
+/** `envNames` are the environment variables that contained credentials. */
 const evidence = {
   tool: ToolIdentity,
   sandboxLevel: SandboxLevel,
@@ -29,12 +29,12 @@ const evidence = {
 }
 
 /**
- * A reviewable plan. The plan file contains secrets in clear text: seal it.
+ * A plan for review. The plan file contains secrets in plaintext, so seal it.
  *
- * - `planDigest`, `providerLockDigest`: `sha256:` and hex
- * - `lockText`: absent when the module uses no installed provider
- * - `hasChanges`: the tool's report; `applyable`: true if the tool would apply it
- * - `build`: kept at the place of execution
+ * - `planDigest`, `providerLockDigest`: `sha256:` and hexadecimal digits
+ * - `lockText`: absent if the module uses no installed provider
+ * - `hasChanges`: as the tool reports it; `applyable`: true if the tool would apply the plan
+ * - `build`: stored on the executing machine
  */
 export const PlanOutcome = Schema.Struct({
   ...evidence,
@@ -66,10 +66,10 @@ export const DriftOutcome = Schema.Struct({
 export type DriftOutcome = typeof DriftOutcome.Type
 
 /**
- * An output in the state. Sensitive values are included for the caller to seal; they must not be projected.
+ * An Output in the state. Includes sensitive values for the caller to seal; never show them.
  *
- * - `type`: the tool's type expression, e.g. `"string"` or `["list","string"]`
- * - `origins`: the module does not mark it sensitive, but it repeats these secrets
+ * - `type`: the tool's type expression, such as `"string"` or `["list","string"]`
+ * - `origins`: the secrets that the Output repeats although the module does not mark it as sensitive
  */
 export const StateOutput = Schema.Struct({
   name: Schema.String,
@@ -83,11 +83,11 @@ export type StateOutput = typeof StateOutput.Type
 export const ApplyExit = Schema.Literals(["succeeded", "failed", "cancelled", "killed", "timed_out"])
 export type ApplyExit = typeof ApplyExit.Type
 
-/** The reason why the state that an apply left cannot become the Capsule's state. */
+/** Why the state that an apply left cannot become the Capsule's state. */
 export const StateProblem = Schema.Literals(["lineage_changed", "serial_decreased", "unreadable"])
 export type StateProblem = typeof StateProblem.Type
 
-/** The newest complete state of the run's own lineage, or the state that was left instead. */
+/** The newest complete state that continues the base, or the state that was left instead. */
 const leftState = {
   state: Schema.optionalKey(SecretBytes),
   stateProblem: Schema.optionalKey(StateProblem),
@@ -98,14 +98,14 @@ const leftState = {
 }
 
 /**
- * The result of an apply. The state is imported whether or not the apply succeeded.
+ * The result of an apply. Its state is imported whether or not the apply succeeded.
  *
  * - `state`: absent if there is none
- * - `stateProblem` and `rejectedState`: the state that was left does not continue the base state, and a person has to examine it
- * - `changedAnything`: an operation on a resource was started, or the state differs from the base
+ * - `stateProblem`, `rejectedState`: the state that was left does not continue the base state, and a person has to examine it
+ * - `changedAnything`: an operation on a resource started, or the state differs from the base
  * - `possiblyCreated`: addresses whose change started and never finished, or whose creation was reported but that are missing
  *   from `state`
- * - `sandboxKilled`: killed, so evidence may be incomplete
+ * - `sandboxKilled`: the sandbox was killed, so the evidence may be incomplete
  * - `limit`: the limit of the Run that stopped it
  */
 export const ApplyOutcome = Schema.Struct({
@@ -129,8 +129,8 @@ export const JournalResource = Schema.Struct({
 export type JournalResource = typeof JournalResource.Type
 
 /**
- * The remains of an apply during which the service stopped. Present only if the tool had been started. With `neverStarted`, an
- * agent reports that the start was recorded but the tool never ran.
+ * What an apply left when svc stopped. Present only if the tool had been started. With `neverStarted`, an agent reports that the
+ * start was recorded but the tool never ran.
  */
 export const LeftOver = Schema.Struct({
   ...leftState,

@@ -16,27 +16,28 @@ export class ToolUnavailable extends Schema.TaggedError<ToolUnavailable>()("Tool
 }) {}
 
 /**
- * The source of providers. With `required`, a provider that is not in the mirror is an error; otherwise its registry is queried.
+ * A mirror of providers. With `required`, a provider that is not in the mirror is an error; otherwise it is fetched from its
+ * registry.
  */
 export interface ProviderMirror {
   readonly path: string
   readonly required: boolean
 }
 
-/** A build's archive at a path that the runner can read. */
+/** The archive of a build, at a path that the runner can read. */
 export interface BuildArchive extends BuildReference {
   readonly path: string
 }
 
 /**
- * The place where Runs are executed: it maps a job's references to files on this machine.
+ * Finds the files and tools for a job on this machine.
  *
- * - `extractModule`: writes the files from the snapshot with this digest into an existing empty folder; called again for a source
+ * - `extractModule`: writes the files of the snapshot with this digest into an existing empty folder; called again for a source
  *   build
- * - `tool`: the program with exactly this flavour and version, as an absolute path
+ * - `tool`: the program with exactly this name and version, as an absolute path
  * - `keepBuild`: moves an archive out of a run folder; it is on disk when this returns
- * - `provided`: the credentials of this name on this machine
- * - `findBuild`: the archive with this digest, `none` if it no longer exists
+ * - `provided`: this machine's credentials with this name
+ * - `findBuild`: the archive with this digest; `none` if it no longer exists
  */
 export class RunPlace extends Context.Service<
   RunPlace,
@@ -51,14 +52,14 @@ export class RunPlace extends Context.Service<
 >()("svc/runner/execution/RunPlace") {}
 
 /**
- * The inputs of an execution besides its job.
+ * What an execution needs in addition to its job.
  *
- * - `runFolder`: absolute, on a durable disk; created with mode 0700
- * - `cancelRequested`: completes when somebody asks the run to stop
+ * - `runFolder`: absolute path on a durable disk; created with mode 0700
+ * - `cancelRequested`: completes when somebody requests a stop
  * - `mayStart`: completes when processes of the Run may start; absent if they may start immediately
- * - `recordStart`: for an apply. Permits the start of the tool and records it, unless the claim already did; the tool starts only
- *   after this has succeeded
- * - `stateFound`: for an apply. Receives the state that the tool left, before the rest of the outcome has been read
+ * - `recordStart`: for an apply; permits the start of the tool and records it, unless the claim already did; the tool starts only
+ *   after this succeeds
+ * - `stateFound`: for an apply; receives the state that the tool left, before the rest of the outcome is read
  */
 export interface RunControl {
   readonly runFolder: string

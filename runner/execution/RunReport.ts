@@ -12,30 +12,30 @@ import type { ToolMessage } from "./ToolMessage.ts"
 const cutMark = " (cut)"
 
 /**
- * The only path from a program's output to the sink: it redacts everything, removes this machine's paths, and makes the rest safe
+ * The only path from a program's output to the sink. It redacts everything, removes this machine's paths, and makes the rest safe
  * to show.
  */
 export interface RunReport {
   readonly clean: (text: string) => Effect.Effect<string>
-  /** Like the above, for many messages at once. A provisioner's line keeps only the part before its output. */
+  /** Cleans many messages at once. A provisioner's line keeps only the part before its output. */
   readonly cleanMessages: (messages: ReadonlyArray<ToolMessage>) => Effect.Effect<ReadonlyArray<ToolMessage>>
   readonly phase: (phase: RunPhase) => Effect.Effect<void>
   readonly log: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
-  /** Expects cleaned text. */
+  /** The text must already be cleaned. */
   readonly print: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
-  /** Expects cleaned text. */
+  /** The message must already be cleaned. */
   readonly resource: (message: Extract<ToolMessage, { _tag: "Resource" }>) => Effect.Effect<void>
-  /** Expects cleaned text. */
+  /** The diagnostic must already be cleaned. */
   readonly diagnostic: (diagnostic: RunDiagnostic) => Effect.Effect<void>
   readonly planSummary: (summary: PlanSummary) => Effect.Effect<void>
 }
 
 const shortened = (text: string) =>
   text.length > longestEventText ? `${text.slice(0, longestEventText - cutMark.length)}${cutMark}` : text
-/** A string without secrets, as shown in events and messages. */
+/** A text without secrets, as shown in events and messages. */
 export const shownText = (text: string) => shortened(plainText(text))
 
-// Parts that are shown together are redacted together, so that a secret across two parts is found.
+// Redacts parts that are shown together in one step, so that a secret across two parts is found.
 const cleanDiagnostic = (hide: Hide, { severity, summary, detail, address, path, line }: RunDiagnostic) => ({
   severity,
   summary: shownText(hide.part(detail === undefined ? [summary] : [summary, detail], 0)),

@@ -48,10 +48,10 @@ const architectures: ReadonlyMap<string, string> = new Map([
   ["ia32", "386"]
 ])
 
-/** The tool's name for its platform, used in the paths of packages. */
+/** The tool's name for this platform, as in the paths of packages. */
 const packagePlatform = `${process.platform}_${architectures.get(process.arch) ?? process.arch}`
 
-/** Below the root module's folder: a package is `<host>/<namespace>/<type>/<version>/<platform>`. */
+/** Below the root module's folder. The path of a package is `<host>/<namespace>/<type>/<version>/<platform>`. */
 const installedFolder = join(".terraform", "providers")
 const packageDepth = 5
 
@@ -69,29 +69,29 @@ interface RunProvidersRequest {
   /** The sandbox root, and the root module's folder below it. */
   readonly root: string
   readonly module: string
-  /** The folder of earlier installations; the same path inside the sandbox. */
+  /** The folder of earlier installations, at the same path inside the sandbox. */
   readonly store: ProviderStore | undefined
-  /** Every Run may install from it; the same path inside the sandbox. */
+  /** A mirror from which every Run may install, at the same path inside the sandbox. */
   readonly mirror: string | undefined
 }
 
-/** The provider packages of one Run: only packages from its lock, or packages that its own installation chose. */
+/** The provider packages of one Run: packages from its lock, or packages that its own installation chose. */
 interface RunProviders {
   /** The packages outside the Run's folder that its programs may read. */
   readonly visible: Effect.Effect<ReadonlyArray<string>>
   /**
-   * Links the packages of the Run's lock that are on this machine into the Run's folder, as an installation would. Returns false
-   * if the lock is not in the form that the tool writes or a package is missing: the tool then has to install.
+   * Links the packages of the Run's lock that are on this machine into the Run's folder, like an installation. Returns false if
+   * the lock is not in the form that the tool writes or a package is missing, so that the tool has to install.
    *
-   * This function verifies nothing. Before it starts any plugin, the tool compares each package with the hashes in the lock, and
-   * the lock of an apply with the reviewed lock inside the plan file.
+   * Verifies nothing: before it starts any plugin, the tool compares each package with the hashes in the lock, and the lock of an
+   * apply with the reviewed lock in the plan file.
    */
   readonly link: (lockText: string) => Effect.Effect<boolean, RunFileFailed>
-  /** Moves what the tool has installed to the store. None of the Run's programs may be running. */
+  /** Moves the packages that the tool has installed to the store. Call it while none of the Run's programs is running. */
   readonly settle: Effect.Effect<void, RunFileFailed>
 }
 
-/** The packages that the tool has installed below its folder for providers; folders on the way must not be links. */
+/** The packages that the tool has installed in its provider folder. Folders on the way must not be links. */
 const installedIn = async (
   folder: string
 ): Promise<ReadonlyArray<{ readonly path: string; readonly isLink: boolean }>> => {
@@ -120,7 +120,7 @@ const makeRunProviders = Effect.fnUntraced(function* ({ mirror, module, root, st
   const show = (path: string) => Ref.update(visible, (paths) => (paths.includes(path) ? paths : [...paths, path]))
   const folder = join(root, module, installedFolder)
 
-  /** True for a package of the mirror; the sandbox cannot see the target of a link in the mirror. */
+  /** Returns true for a package of the mirror. The sandbox cannot see the target of a link into the mirror. */
   const isMirrored = Effect.fnUntraced(function* (path: string) {
     if (mirror === undefined || !isBelow(path, mirror)) return false
     const [realMirror, realPackage] = yield* Effect.all([realPath(mirror), realPath(path)])
@@ -150,7 +150,7 @@ const makeRunProviders = Effect.fnUntraced(function* ({ mirror, module, root, st
   })
 
   const settle = Effect.gen(function* () {
-    // A module of OpenTofu may execute a program during the installation.
+    // OpenTofu may execute a module's program during the installation.
     if (!(yield* isInPlace(root, join(module, installedFolder)))) return
     const earlier = yield* Ref.get(visible)
     for (const { isLink, path } of yield* fileOperation(doing, () => installedIn(folder))) {
@@ -190,7 +190,7 @@ const checkJob = Effect.fnUntraced(function* (job: RunJob, control: ConcealingCo
       Effect.mapError(() => invalid(`The provider mirror ${mirror} is not a folder that can be read.`))
     )
   }
-  // Only the program itself is allowed into the sandbox, so links to it must be resolved first.
+  // The sandbox allows only the program itself, so links to it must be resolved first.
   const program = yield* place
     .tool(job.tool)
     .pipe(Effect.mapError(({ message }) => runnerFailure("tool_missing", "prepare", message)))
@@ -210,7 +210,7 @@ const checkJob = Effect.fnUntraced(function* (job: RunJob, control: ConcealingCo
   )
 })
 
-/** The credentials that a job expects this machine to supply, by name, each read once. */
+/** The credentials that a job expects from this machine, by name, each read once. */
 const providedSets = Effect.fnUntraced(function* ({ credentials }: Pick<RunJob, "credentials">) {
   const place = yield* RunPlace
   const sets = new Map<string, ProvidedSet>()
@@ -225,7 +225,7 @@ const providedSets = Effect.fnUntraced(function* ({ credentials }: Pick<RunJob, 
 })
 
 /**
- * Permissions of a tool command: `install` may reach registries, `credentials` receives the credentials of the module's
+ * What a tool command may use: `install` can contact registries, and `credentials` gets the credentials of the module's
  * providers.
  */
 export type ToolAccess = "none" | "install" | "credentials"
@@ -237,11 +237,11 @@ export interface ToolCommand {
   readonly output: ToolOutput
   readonly timeout: Duration.Input
   readonly grace: Duration.Input
-  /** The command reads evidence of an apply, so it runs even if somebody cancelled the apply. */
+  /** True if the command reads evidence of an apply, so it runs even if the apply was cancelled. */
   readonly isEvidence?: boolean
 }
 
-/** A run whose folder has been prepared and whose sandbox is open. */
+/** A run whose folder is prepared and whose sandbox is open. */
 export interface RunSession {
   readonly paths: RunFolderPaths
   readonly timing: RunTiming
@@ -253,26 +253,26 @@ export interface RunSession {
   readonly secrets: ReadonlyArray<Secret>
   /** The secret strings in the job's credentials, for the apply of its plan. */
   readonly credentialSecrets: ReadonlyArray<SecretText>
-  /** Finds this machine's own credentials; absent when the Run uses none. */
+  /** Finds this machine's own credentials; absent if the Run uses none. */
   readonly provided: RunRedactor | undefined
-  /** Those credentials, by name. */
+  /** This machine's own credentials, by name. */
   readonly ownSets: ReadonlyMap<string, ProvidedSet>
   readonly cancel: CancelSignal
   readonly envNames: ReadonlyArray<string>
   readonly providerBlocks: ReadonlyArray<ProviderBlock>
   readonly base: StateFile | undefined
-  /** The archive that is laid over the tree. */
+  /** The archive that is extracted over the tree. */
   readonly build: BuildArchive | undefined
-  /** The root module, and the folder with inputs and plan file; both handles were opened before any module code ran. */
+  /** The root module, and the folder with inputs and plan file. Both handles were opened before any module code ran. */
   readonly module: HeldFolder
   readonly settings: HeldFolder
   /** Paths as the tool sees them. */
   readonly planFile: string
   readonly inputArguments: ReadonlyArray<string>
-  /** The Run needs no installation, and the tool will start no plugin. */
+  /** True if the Run needs no installation, so the tool will start no plugin. */
   readonly uninstalled: boolean
   readonly providers: RunProviders
-  /** The packages of the lock are on this machine and linked into the Run's folder. */
+  /** True if the packages of the lock are on this machine and linked into the Run's folder. */
   readonly linked: boolean
   readonly tool: (command: ToolCommand) => Effect.Effect<ToolEnd, RunnerFailure>
 }
@@ -282,19 +282,19 @@ export interface SessionRequest {
   readonly control: ConcealingControl
   readonly inputs: Preparation["inputs"]
   readonly secrets: ReadonlyArray<Secret>
-  /** Secrets found by an earlier step: they are redacted too, but not counted, because they are not inputs of this Run. */
+  /** Secrets that an earlier step found. They are redacted too, but not counted, because they are not inputs of this Run. */
   readonly derived?: ReadonlyArray<Secret>
   readonly planFile: Preparation["planFile"]
-  /** For an apply, which is refused if this machine's credentials differ from the plan's. */
+  /** For an apply, which is refused if this machine's credentials differ from those of the plan. */
   readonly reviewed?: ReviewedPlan
   readonly lock: Preparation["lock"]
-  /** Called after the folder has been created and before it is filled; returns the archive to lay over the tree. */
+  /** Called after the folder has been created and before it is filled. Returns the archive to extract over the tree. */
   readonly build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox | RunPlace>
 }
 
 export type SessionStart = Pick<RunSession, "paths" | "timing" | "sink" | "report" | "redactor" | "cancel">
 
-/** The secret strings in a sensitive input; a structured input is split into its parts. */
+/** The secret strings in a sensitive input. A structured input is split into its parts. */
 export const inputSecrets = (
   { variableTypes = {} }: Pick<RunJob, "variableTypes">,
   name: string,
@@ -305,7 +305,7 @@ export const inputSecrets = (
 /** A state or plan may mark more strings than a redactor should search for. The marks themselves still hide all of them. */
 const mostDerived = { texts: 4_096, bytes: 512 * 1024 }
 
-/** Text that a state or plan marks as sensitive, shortest first, because programs mostly print short values. */
+/** Texts that a state or plan marks as sensitive, shortest first, because programs mostly print short values. */
 export const derivedSecrets = (origin: string, texts: ReadonlyArray<string>): ReadonlyArray<SecretText> => {
   let bytes = 0
   return [...new Set(texts)]
@@ -330,7 +330,7 @@ export const processesMayStart = ({ mayStart }: Pick<ConcealingControl, "mayStar
     : Effect.raceFirst(mayStart, cancel.requested).pipe(Effect.andThen(failWhenCancelled(cancel, "prepare")))
 
 /**
- * Prepares the run folder and keeps its sandbox open until the Scope closes; then inputs and credentials are removed from disk.
+ * Prepares the run folder, and keeps its sandbox open until the scope closes. Then removes inputs and credentials from disk.
  * Everything is checked before any module code runs.
  */
 export const openSession = Effect.fn("RunSession.open")(function* (
@@ -393,7 +393,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
 
   yield* createRunFolder(paths).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))
-  // The sandbox is closed by now, so its processes cannot be using the folder.
+  // The sandbox is closed by now, so its processes cannot use the folder.
   yield* Effect.addFinalizer(() => Effect.ignore(removeTree(paths.processes, "remove the note of the processes")))
   const build = yield* request.build({ paths, timing, sink, report, redactor, cancel })
   const prepared = yield* prepareModule(paths, job, {
@@ -421,7 +421,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     mirror: mirror?.path
   })
   const lock = yield* module.read(lockFileName, longestLock).pipe(Effect.mapError(prepareFailed))
-  // This happens before the sandbox opens, because the sandbox may give the folder to another user.
+  // Before the sandbox opens, because the sandbox may give the folder to another user.
   const linked =
     !prepared.uninstalled &&
     Option.isSome(lock) &&
@@ -442,7 +442,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const plain = {
     ...baseEnvironment({ root: insideRoot, temporary: box.temporary }),
     ...toolEnvironment(insideRoot),
-    // If the path is a link, programs find their original working folder in `PWD`.
+    // If the path is a link, `PWD` is the only way for programs to find their original working folder.
     PWD: posix.join(insideRoot, cwd)
   }
   const common = prepared.uninstalled ? { ...plain, ...goGcSettings } : plain

@@ -1,7 +1,7 @@
 import { Effect, type Redacted } from "effect"
 import type { LogStream, ReportedKind, RunEventData, RunPhase } from "../../schema/events/RunEvent.ts"
 
-/** A complete state as the tool wrote it, in clear text: the receiver seals it. */
+/** A complete state as the tool wrote it, in plaintext. The receiver seals it. */
 export interface StateCheckpoint {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly serial: number
@@ -12,10 +12,10 @@ export interface StateCheckpoint {
  * The destination of a run's reports while it executes. Everything except a checkpoint is redacted and free of terminal
  * sequences.
  *
- * - `event`: an event of the Run, in the schema for its kind
- * - `log`: one line or message from a program
- * - `checkpoint`: passes on a state that is already on this machine's disk. It does not wait until the state is stored elsewhere;
- *   the receiver that stores it reports `state.saved`
+ * - `event`: an event of the Run, in the schema of its kind
+ * - `log`: a line or message from a program
+ * - `checkpoint`: receives a state that is already on this machine's disk; returns before the state is stored elsewhere, and the
+ *   receiver that stores it reports `state.saved`
  */
 export interface RunSink {
   readonly event: <Kind extends ReportedKind>(kind: Kind, data: RunEventData<Kind>) => Effect.Effect<void>
@@ -23,12 +23,15 @@ export interface RunSink {
   readonly checkpoint: (checkpoint: StateCheckpoint) => Effect.Effect<void>
 }
 
-/** A failing sink must not fail the run: a tool whose output nobody reads would block, and its state would be lost. */
+/**
+ * Ignores failures of a sink, because a failing sink must not fail the run: a tool whose output nobody reads would block, and its
+ * state would be lost.
+ */
 export const unbreakableSink = (sink: RunSink): RunSink => {
   let isReported = false
   const guarded = (report: Effect.Effect<void>) =>
     Effect.catchDefect(report, (defect) => {
-      // After one failure, all subsequent lines would fail too.
+      // After one failure, every later line would fail too.
       if (isReported) return Effect.void
       isReported = true
       return Effect.logError("A run cannot report what it does.", defect)

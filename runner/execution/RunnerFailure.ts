@@ -4,15 +4,12 @@ import { RunLimitCode } from "../../schema/records/RunConfinement.ts"
 import { RunDiagnostic } from "../../schema/records/Run.ts"
 
 export const RunnerFailureReason = Schema.Literals([
-  /**
-   * The job contradicts itself: bad names, a credential that cannot be delivered, or a digest that differs from the reviewed
-   * digest.
-   */
+  /** The job is inconsistent: an invalid name, a credential that cannot be delivered, or a digest other than the reviewed one. */
   "job_invalid",
   "already_started",
   "prepare_failed",
   "sandbox_refused",
-  /** The machine cannot satisfy the Run's execution profile. */
+  /** The machine cannot meet the Run's execution profile. */
   "profile_unavailable",
   "tool_missing",
   "build_failed",
@@ -27,10 +24,10 @@ export const RunnerFailureReason = Schema.Literals([
 export type RunnerFailureReason = typeof RunnerFailureReason.Type
 
 /**
- * A run finished without a result. An apply fails this way only before its tool has been started, so nothing was changed.
+ * A run ended without a result. An apply fails this way only before its tool has started, so nothing changed.
  *
  * - `sandboxKilled`: the tool did not stop and was killed
- * - `message` and `diagnostics` are redacted
+ * - `message`, `diagnostics`: redacted
  */
 export class RunnerFailure extends Schema.TaggedError<RunnerFailure>()("RunnerFailure", {
   reason: RunnerFailureReason,

@@ -2,10 +2,10 @@ import { Context } from "effect"
 import type { ProviderMirror } from "./RunPlace.ts"
 
 /**
- * - `providerCache`: absolute folder of installed providers for later runs; see `providerStore`. Not used at the `user_landlock`
- *   level, where runs do not share a user.
- * - `dataFolder`: absolute path of the service's data folder, which is never shown to users
- * - `mirror`: the provider source that is tried before the registries
+ * - `providerCache`: absolute folder of installed providers for later runs, see `providerStore`; not used at the level
+ *   `user_landlock`, where runs do not share a user
+ * - `dataFolder`: absolute path of the server's data folder, which is never shown to people
+ * - `mirror`: a provider source that is tried before the registries
  */
 export interface RunnerSettingsShape {
   readonly providerCache: string | undefined

@@ -9,22 +9,22 @@ import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import type { RunControl } from "./RunPlace.ts"
 import type { RunSink } from "./RunSink.ts"
 
-/** A folder or file on this machine, and the words that replace it. */
+/** A folder or file on this machine, and the text that replaces it. */
 interface Place {
   readonly path: string
   readonly name: string
-  /** The replacement in front of the path of a file inside it; its name by default. */
+  /** The replacement before the path of a file inside it. Defaults to its name. */
   readonly before?: string
 }
 
 /**
- * Replaces this machine's paths in the text that a Run shows. Files in the repository appear relative to the module, as in the
- * tool's own messages; other places get a name in angle brackets. Redact first: a secret may contain a path.
+ * Replaces this machine's paths in texts that a Run shows. Files in the repository appear relative to the module, as in the
+ * tool's own messages; other locations get a name in angle brackets. Redact first, because a secret may contain a path.
  */
 export interface ServerPaths {
   readonly shown: (text: string) => string
   /**
-   * For values in a plan and Outputs, which must remain distinguishable: the Run's folder becomes the Capsule's own path, and the
+   * For values in plans and Outputs, which must remain distinguishable: the Run's folder becomes the Capsule's own path, and the
    * folder of an earlier Run becomes a name.
    */
   readonly planned: (text: string) => string
@@ -32,16 +32,16 @@ export interface ServerPaths {
   readonly add: (path: string, name: string) => void
 }
 
-/** The settings of an execution, with the paths that it must hide. */
+/** The controls of an execution, with the paths to hide. */
 export interface ConcealingControl extends RunControl {
-  /** The path at which the module and its programs find the sandbox folder. */
+  /** The path at which the module and its programs see the sandbox folder. */
   readonly insideRoot: string
   readonly serverPaths: ServerPaths
 }
 
 export interface ServerPathsRequest {
   readonly runFolder: string
-  /** The path at which the module finds the Run's folder. */
+  /** The path at which the module sees the Run's folder. */
   readonly insideRoot: string
   readonly modulePath: string
   readonly dataFolder: string | undefined
@@ -49,7 +49,7 @@ export interface ServerPathsRequest {
   readonly mirror: string | undefined
 }
 
-/** The module's folder, the folders that contain it up to the repository, and the Run's other folders, below a sandbox root. */
+/** The module's folder, the folders around it up to the repository, and the Run's other folders, below a sandbox root. */
 const sandboxPlaces = (root: string, modulePath: string): ReadonlyArray<Place> => {
   const source = posix.join(root, sandboxPaths.source)
   const segments = modulePath.split("/").filter((segment) => segment !== ".")
@@ -73,13 +73,13 @@ const sandboxPlaces = (root: string, modulePath: string): ReadonlyArray<Place> =
 
 const special = /[\\^$.*+?()[\]{}|/-]/g
 const literal = (text: string) => text.replace(special, "\\$&")
-// The end of a folder name, not the start of a longer name.
+// Matches the end of a folder's name, so that the start of a longer name does not match.
 const boundary = "(?![\\w~@%+-]|\\.\\w)"
-/** True if the path may also be the end of another path, or of a web address. */
+/** Returns true if the path may also be the end of another path or of a URL. */
 const isCommon = (path: string) => path === "/tmp" || path === insideRoot || path.startsWith(`${insideRoot}/`)
 
 const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) => {
-  // If a folder has two names, the first wins; a longer path is tried before the folder that contains it.
+  // If a folder has two names, the first one wins. A longer path is tried before the folder that contains it.
   const named = new Map<string, Place>()
   for (const place of places) if (place.path.length > 1 && !named.has(place.path)) named.set(place.path, place)
   if (named.size === 0) return (text) => text
@@ -99,8 +99,8 @@ const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) =>
 }
 
 /**
- * Replaces the folders of Runs in states and Outputs of earlier releases, which showed these folders to modules at levels without
- * mounts.
+ * Replaces the folders of Runs in states and Outputs from earlier releases, which showed these folders to modules at levels
+ * without mounts.
  */
 const withoutEarlierRuns = (parents: ReadonlyArray<string>): ((text: string) => string) => {
   const folder = new RegExp(`(?:${parents.map(literal).join("|")})/[^/\\s"]+/(?:capsule|build)${boundary}`, "g")
@@ -151,7 +151,9 @@ export const serverPaths = Effect.fn("ServerPaths.make")(function* (request: Ser
   } satisfies ServerPaths
 })
 
-/** Log lines without paths on this machine. `RunReport` replaces paths in events, because it has the length of each string. */
+/**
+ * Removes this machine's paths from log lines. Paths in events are replaced by `RunReport`, which has the length of each string.
+ */
 export const withoutServerPaths = (sink: RunSink, paths: ServerPaths): RunSink => ({
   ...sink,
   log: (phase, stream, text) => sink.log(phase, stream, paths.shown(text))
@@ -168,15 +170,15 @@ const withTexts = (value: Schema.Json, rewritten: (text: string) => string): Sch
   )
 }
 
-/** Like `planned`, for every string in a value of a plan. */
+/** Applies `planned` to every string in a value of a plan. */
 export const plannedValue = (paths: ServerPaths, value: Schema.Json): Schema.Json => withTexts(value, paths.planned)
 
 const runFolder = /\/run_[a-z0-9]{16,64}-\d+\/(?:capsule|build)(?![\w-])/
 
-/** True if a text contains the folder of a Run on any machine; a program can always find its real location. */
+/** Returns true if a text contains the folder of a Run on any machine. Programs can always find out their real location. */
 export const holdsRunFolder = (text: string): boolean => runFolder.test(text)
 
-/** A value that an earlier release stored, with the folders of its Runs replaced. */
+/** A value from an earlier release, with the folders of its Runs replaced. */
 export const storedValue = (runsFolder: string, value: Schema.Json): Schema.Json =>
   withTexts(value, withoutEarlierRuns([runsFolder]))
 

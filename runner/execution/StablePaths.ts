@@ -10,13 +10,10 @@ import { fileOperation, readOptional, RunFileFailed } from "./RunFiles.ts"
 import { runFolderPaths } from "./RunFolder.ts"
 import type { RunJob } from "./RunJob.ts"
 
-/**
- * Candidate folders for the links, outside of every data folder; the first folder that accepts a link is used. The loss of a link
- * loses no data.
- */
+/** Folders in which to create links, outside all data folders. The first that works is used. Losing a link loses no data. */
 const places = [...new Set(["/var/tmp", tmpdir()])]
 
-/** A file in the run folder with the path of its link, for a service that starts after a crash. */
+/** A file in the run folder with the path of the link, for a server that starts after a crash. */
 const noteOf = (runFolder: string) => join(runFolder, "stable-path")
 
 /** The name of a Capsule's link. It reveals nothing about the Capsule, and is the same on every machine. */
@@ -26,23 +23,22 @@ const nameOf = (key: Redacted.Redacted) =>
     .digest("hex")
     .slice(0, 24)}`
 
-/** True if the path is free or a link of this service. */
+/** Returns true if the path is free or a link of this server. */
 const isOurs = (path: string) =>
   fileOperation("look at the Capsule's path", async () => {
     const entry = await lstat(path).catch(() => undefined)
     return entry === undefined || (entry.isSymbolicLink() && entry.uid === (process.geteuid?.() ?? entry.uid))
   })
 
-/** True if another service uses the link: it leads to an existing folder outside this service's Runs. */
+/** Returns true if another server uses the link: it leads to an existing folder outside this server's Runs. */
 const isElsewhere = (path: string, runs: string) => {
   const leadsTo = readlinkSync(path)
   return !leadsTo.startsWith(`${runs}/`) && existsSync(leadsTo)
 }
 
 /**
- * Creates the link. `false` if it cannot be created in this folder, or another service with the same keys uses it, such as a copy
- * of this service: the link must not lead a Run of that service to this service's files. The operation is synchronous, so that no
- * other Run of this service can interfere.
+ * Creates the link. Returns `false` if that fails, or if another server with the same keys uses it, such as a copy of this one,
+ * whose Runs must not reach this server's files. Synchronous, so that no other Run of this server can interfere.
  */
 const place = (path: string, target: string, runs: string) =>
   Effect.try({
@@ -60,14 +56,14 @@ const place = (path: string, target: string, runs: string) =>
     catch: () => false
   }).pipe(Effect.orElseSucceed(() => false))
 
-/** Removes the link, unless it already leads to another Run. Synchronous, for the same reason. */
+/** Removes the link, unless it already leads to another Run. Synchronous for the same reason as `place`. */
 const removeLink = (path: string, target: string) =>
   fileOperation("remove the Capsule's path", async () => {
     const entry = lstatSync(path, { throwIfNoEntry: false })
     if (entry?.isSymbolicLink() === true && readlinkSync(path) === target) rmSync(path, { force: true })
   })
 
-/** Removes the link that a Run left when its service was killed. */
+/** Removes the link that a Run left when its server was killed. */
 export const removeStablePath = Effect.fnUntraced(function* (runFolder: string) {
   const note = yield* readOptional(noteOf(runFolder), "read the note of the Capsule's path")
   if (note._tag === "None") return
@@ -78,14 +74,14 @@ export const removeStablePath = Effect.fnUntraced(function* (runFolder: string) 
 })
 
 /**
- * The path at which a Capsule's module sees its files, equal in plan and apply, so that a plan with an absolute path in it can be
- * applied. If the sandbox has its own file system, the path is a constant; otherwise a link with a random name leads to the
- * folder of the current Run. Programs find their working folder in `PWD`, and Runs that would share a link take turns.
+ * The path at which a Capsule's module sees its files. It is the same in plan and apply, so that a plan with an absolute path in
+ * it can be applied. If the sandbox has its own file system, the path is a constant. Otherwise it is a link with a random name to
+ * the folder of the current Run. Programs find their working folder in `PWD`, and Runs that would share a link take turns.
  */
 export class StablePaths extends Context.Service<
   StablePaths,
   {
-    /** Reserves the path for the Run's sandbox folder until the Scope closes. */
+    /** Reserves the path for the Run's sandbox folder until the scope closes. */
     readonly hold: (
       job: Pick<RunJob, "addressKey">,
       runFolder: string
@@ -137,7 +133,7 @@ export class StablePaths extends Context.Service<
           )
           if (isPlaced) return path
         }
-        // Without the link, only plans that contain an absolute path cannot be applied.
+        // Without the link, plans that contain an absolute path cannot be applied. All others can.
         yield* Effect.logWarning(
           `The path ${name} in ${places.join(" or ")} cannot be made, or is used by another service with the same keys. Give this service one of these folders.`
         )

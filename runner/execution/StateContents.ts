@@ -14,23 +14,23 @@ import {
 import { Instance, Outputs, Resource } from "./StateDocument.ts"
 import { type Extent, isWholeState, type StateLayout, stateLayout } from "./StateScan.ts"
 
-/** One instance of a managed resource, with the data for an index of resources. */
+/** An instance of a managed resource, with the data for the index. */
 export interface ObjectContents extends ManagedObject {
-  /** The key of an object that waits for its destruction after a replacement. Empty for other objects. */
+  /** The key of a replaced object that waits to be destroyed; empty for other objects. */
   readonly deposed: string
-  /** True if the tool has marked it as damaged and will replace it. */
+  /** True if the tool has marked the object as tainted and will replace it. */
   readonly tainted: boolean
-  /** True if the state marks its `id`, or the whole object, as sensitive. */
+  /** True if the state marks its `id` or the whole object as sensitive. */
   readonly isIdSensitive: boolean
-  /** The JSON text of each attribute that has a value, by name. */
+  /** The JSON text of each attribute with a value, by name. */
   readonly attributes: Redacted.Redacted<ReadonlyMap<string, string>>
 }
 
-/** The contents of a state other than its objects. */
+/** The contents of a state, without its objects. */
 export interface StateContents {
   /** Its outputs, as JSON text. */
   readonly outputs: ReadonlyArray<{ readonly name: string; readonly text: Redacted.Redacted }>
-  /** Text that the state marks as sensitive. */
+  /** Texts that the state marks as sensitive. */
   readonly sensitiveTexts: ReadonlyArray<string>
 }
 
@@ -54,7 +54,7 @@ const outputTexts = (outputs: typeof Outputs.Type): StateContents["outputs"] =>
     text: Redacted.make(JSON.stringify([type, value, sensitive ?? false]))
   }))
 
-/** Passes objects to `take` and collects the data of the whole state. */
+/** Passes objects to `take`, and collects the data of the whole state. */
 const reading = (take: (object: ObjectContents) => void) => {
   const sensitiveTexts: Array<string> = []
   return {
@@ -82,7 +82,7 @@ const none = new TextEncoder().encode("[]")
 type PartKind = "outputs" | "resource" | "instance"
 type Parts = { readonly [K in PartKind]: Map<number, Option.Option<DocumentContents[K]>> }
 
-/** The long parts of states that were read before a transaction, by their position; kept as long as the state is in memory. */
+/** The long parts of states that were read before a transaction, by their position. Kept while the state is in memory. */
 const partsRead = new WeakMap<Uint8Array, Parts>()
 
 interface Part<K extends PartKind> {
@@ -93,7 +93,7 @@ interface Part<K extends PartKind> {
   readonly decode: (text: string) => Option.Option<DocumentContents[K]>
 }
 
-/** A part may be as long as the state: another thread reads a part that is too long for this thread. */
+/** Reads one part. A part may be as long as the state, so another thread reads long ones. */
 const partOf = Effect.fnUntraced(function* <K extends PartKind>({ bytes, decode, from, kind, state }: Part<K>) {
   if (bytes.length <= longestReadHere) return decode(withExactNumbers(decoder.decode(bytes)))
   const parts = partsRead.get(state)?.[kind]
@@ -104,7 +104,7 @@ const partOf = Effect.fnUntraced(function* <K extends PartKind>({ bytes, decode,
   return read
 })
 
-/** Like the above, from the parts of a long state, one part in memory at a time. */
+/** Like `contents`, for a long state. Keeps one part in memory at a time. */
 const partContents = Effect.fnUntraced(function* (
   bytes: Uint8Array,
   { outputs, resources }: StateLayout,
@@ -158,8 +158,8 @@ const partContents = Effect.fnUntraced(function* (
 })
 
 /**
- * Passes every object in a state to `take` sequentially, and returns the rest. Returns `none` for anything that is not a complete
- * state file, and for a state that the tool has encrypted; the caller must then discard the objects passed so far.
+ * Passes each object in a state to `take`, one at a time, and returns the rest. Returns `none` for anything but a complete state
+ * file, and for a state that the tool has encrypted. The caller must then discard the objects it has received.
  */
 export const stateContents = Effect.fnUntraced(function* (
   bytes: Uint8Array,
@@ -180,8 +180,8 @@ export const stateContents = Effect.fnUntraced(function* (
 })
 
 /**
- * Reads the parts of a state that are too long for this thread, so that `stateContents` of the same bytes needs no other thread
- * and may run in a transaction.
+ * Reads the parts of a state that are too long for this thread. After that, `stateContents` of the same bytes needs no other
+ * thread and may run in a transaction.
  */
 export const readLongParts = Effect.fnUntraced(function* (bytes: Uint8Array) {
   if (bytes.length <= longestReadHere || partsRead.has(bytes)) return

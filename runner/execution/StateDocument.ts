@@ -28,7 +28,7 @@ const Output = Schema.Struct({
 
 export const Outputs = Schema.Record(Schema.String, Output)
 
-/** Version 4, or the envelope of a state encrypted by OpenTofu, in which only serial and lineage are readable. */
+/** Version 4, or the envelope of a state that OpenTofu encrypted, of which only serial and lineage are readable. */
 export const StateDocument = Schema.Struct({
   serial: Schema.Int,
   lineage: Schema.String.check(Schema.isMinLength(1)),

@@ -7,35 +7,35 @@ import { type Instance, type Outputs, type PathStep, type Resource, StateDocumen
 
 const decodeDocument = Schema.decodeUnknownOption(Schema.fromJsonString(StateDocument))
 
-/** One instance of a managed resource, under the address used in the tool's messages. */
+/** An instance of a managed resource, under the address in the tool's messages. */
 export interface ManagedObject {
   readonly address: string
-  /** Its `id` attribute, if it is a string. */
+  /** Its `id` attribute, if that is a string. */
   readonly id: string | undefined
   readonly type: string
-  /** The normalised address of its provider, or the state's text if it is no address. */
+  /** The normalised address of its provider, or the text in the state if it is not an address. */
   readonly provider: string
 }
 
-/** The parts of a state file that the runner reads. `outputs` and `managed` are undefined when it is encrypted. */
+/** The parts of a state file that the runner uses. `outputs` and `managed` are undefined if it is encrypted. */
 export interface StateFile {
   readonly serial: number
   readonly lineage: string
-  /** The version of the tool that wrote it; both tools call the field `terraform_version`. */
+  /** The version of the tool that wrote the state. Both tools name the field `terraform_version`. */
   readonly toolVersion: string | undefined
-  /** Instances of managed resources. */
+  /** Number of instances of managed resources. */
   readonly resourceCount: number
   readonly outputs: ReadonlyArray<StateOutput> | undefined
   readonly managed: ReadonlyArray<ManagedObject> | undefined
-  /** True if every object belongs to a provider that is part of the tool; false when the tool has encrypted the state. */
+  /** True if every object belongs to a provider that is part of the tool; false if the tool has encrypted the state. */
   readonly builtinOnly: boolean
-  /** Text that the state marks as sensitive. */
+  /** Texts that the state marks as sensitive. */
   readonly sensitiveTexts: ReadonlyArray<string>
-  /** The part of that text which does not come from Outputs. */
+  /** The part of `sensitiveTexts` that does not come from Outputs. */
   readonly sensitiveObjectTexts: ReadonlyArray<string>
 }
 
-/** An address like `module.a.provider["terraform.io/builtin/terraform"]`, in the form of the tool's states. */
+/** An address such as `module.a.provider["terraform.io/builtin/terraform"]`, as in the tool's states. */
 const builtinProvider = /(?:^|\.)provider\["terraform\.io\/builtin\/[a-z0-9-]+"\]$/
 
 const providerReference = /(?:^|\.)provider\["([^"]+)"\](?:\.[^.]+)?$/
@@ -54,21 +54,21 @@ const at = (root: unknown, path: ReadonlyArray<typeof PathStep.Type>): unknown =
   return current
 }
 
-/** Text in an instance that a state marks as sensitive. */
+/** The texts in an instance that a state marks as sensitive. */
 export const sensitiveTextsOf = (instance: typeof Instance.Type): ReadonlyArray<string> =>
   (instance.sensitive_attributes ?? []).flatMap((path) => leafTexts(at(instance.attributes, path)))
 
-/** Like the above, in its Outputs. */
+/** The texts in Outputs that a state marks as sensitive. */
 export const sensitiveOutputTexts = (outputs: typeof Outputs.Type): ReadonlyArray<string> =>
   Object.values(outputs).flatMap(({ sensitive, value }) => (sensitive === true ? leafTexts(value) : []))
 
-/** An instance of a managed resource, as it appears in the state. */
+/** An instance of a managed resource, as in the state. */
 export interface ManagedInstance {
   readonly object: ManagedObject
   readonly instance: typeof Instance.Type
 }
 
-/** The instances of a managed resource; none for a data source. */
+/** The instances of a managed resource. A data source has none. */
 export const managedInstances = ({
   instances,
   mode,
@@ -94,17 +94,17 @@ export const managedInstances = ({
 const decoder = new TextDecoder("utf-8", { fatal: true })
 const decodeText = Option.liftThrowable((bytes: Uint8Array) => decoder.decode(bytes))
 
-/** The document of a complete state file; `none` for anything else. */
+/** Decodes a complete state file; `none` for anything else. */
 export const stateDocument = (bytes: Uint8Array): Option.Option<typeof StateDocument.Type> =>
   decodeText(bytes).pipe(
     Option.flatMap((text) => decodeDocument(withExactNumbers(text))),
     Option.filter((document) => document.version === 4 || document.encrypted_data !== undefined)
   )
 
-/** Returns `none` if the bytes are not a complete state file, for example while the tool is writing it. */
+/** Returns `none` if the bytes are not a complete state file, for example because the tool is still writing it. */
 export const parseState = (bytes: Uint8Array): Option.Option<StateFile> => Option.map(stateDocument(bytes), stateFile)
 
-/** The parts of a state that the runner reads. */
+/** The parts of a state that the runner uses. */
 export const stateFile = (document: typeof StateDocument.Type): StateFile => {
   const resources = document.resources ?? []
   const instances = resources.flatMap((resource) => resource.instances ?? [])
@@ -130,7 +130,7 @@ export const stateFile = (document: typeof StateDocument.Type): StateFile => {
   }
 }
 
-/** The reason why a state does not continue the base; undefined if it does. */
+/** Returns the reason why a state does not continue the base, or `undefined` if it does. */
 export const continuationProblem = (
   base: Pick<StateFile, "lineage" | "serial"> | undefined,
   next: Pick<StateFile, "lineage" | "serial">

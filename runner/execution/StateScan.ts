@@ -2,22 +2,22 @@ import { isUtf8 } from "node:buffer"
 import { Effect, Option, Schema, SchemaAST } from "effect"
 import { Instance, Resource, StateDocument } from "./StateDocument.ts"
 
-/** The expected shape of a JSON value. `undefined` means anything. */
+/** The expected structure of a JSON value. `undefined` accepts anything. */
 interface Shape {
   readonly kinds: ReadonlyArray<JsonKind>
   readonly check?: (value: string | number) => boolean
-  /** For an object: its known fields. It may have other fields. */
+  /** For an object: its known fields. Others are allowed. */
   readonly fields?: ReadonlyMap<string, Shape | undefined>
   readonly required?: ReadonlyArray<string>
-  /** For an object: the shape of each value. */
+  /** For an object: the shape of every value. */
   readonly values?: Shape | undefined
-  /** For an array. */
+  /** For an array: the shape of every item. */
   readonly items?: Shape | undefined
 }
 
 type JsonKind = "string" | "number" | "boolean" | "null" | "object" | "array"
 
-/** A part of the schema that a scan cannot follow. */
+/** The error for a part of the schema that a scan does not support. */
 const unknownPart = (ast: SchemaAST.AST) => new Error(`A scan has no shape for a ${ast._tag} of a state.`)
 
 const ofText = (kind: "string" | "number", ast: SchemaAST.AST): Shape => {
@@ -35,7 +35,7 @@ const ofObject = ({ indexSignatures, propertySignatures }: SchemaAST.Objects): S
   }
 }
 
-/** The only unions in a state are of `null` and another shape. */
+/** The only unions in a state are those of `null` and another shape. */
 const ofUnion = (ast: SchemaAST.Union): Shape => {
   const shapes = ast.types.map(shapeOf)
   const other = shapes.find((shape) => shape?.kinds.includes("null") === false)
@@ -72,7 +72,7 @@ const derived = (ast: SchemaAST.AST): Shape | undefined => {
 
 const known = new Map<SchemaAST.AST, Shape | undefined>()
 
-/** One shape for each part of the schema, so that a scan recognises the parts by their shapes. */
+/** Creates one shape for each part of the schema, so that a scan recognises the parts by their shapes. */
 const shapeOf = (ast: SchemaAST.AST): Shape | undefined => {
   if (!known.has(ast)) known.set(ast, derived(ast))
   return known.get(ast)
@@ -90,20 +90,20 @@ const resourceShape = ofStruct(Resource.ast)
 
 const instanceShape = ofStruct(Instance.ast)
 
-/** The header of a state file. `resourceCount` is undefined when the tool has encrypted it. */
+/** The header of a state file. `resourceCount` is undefined if the tool has encrypted it. */
 export interface ScannedState {
   readonly serial: number
   readonly lineage: string
   readonly resourceCount: number | undefined
 }
 
-/** A value within a document: the index of its first byte, and the index after its last byte. */
+/** A value in a document: the index of its first byte, and the index after its last byte. */
 export interface Extent {
   readonly from: number
   readonly to: number
 }
 
-/** Positions of the parts of a state, so that they can be read sequentially. */
+/** Positions of the parts of a state, so that they can be read one at a time. */
 export interface StateLayout {
   readonly isEncrypted: boolean
   readonly outputs: Extent | undefined
@@ -140,7 +140,7 @@ const ofNumbers = bytesOf("0123456789+-.eE")
 const escaped = bytesOf('"\\/bfnrt')
 const hex = bytesOf("0123456789abcdefABCDEF")
 
-/** Compares bytes, because blanks outnumber everything else in a state. */
+/** Compares bytes, because most bytes of a state are whitespace. */
 const isBlank = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
@@ -150,10 +150,10 @@ const literals: ReadonlyArray<readonly [string, JsonKind]> = [
   ["null", "null"]
 ]
 
-/** The tools write numbers of a few hundred digits at most, and documents a few dozen levels deep. */
+/** Numbers in a state have a few hundred digits at most. */
 const longestNumber = 4096
 const deepest = 1000
-/** The names in a shape are shorter than this in any escaping. */
+/** The names in a shape are shorter than this, however they are escaped. */
 const longestName = 256
 
 /** The index after the closing quote; -1 if the text that begins before `from` is not a string. */
@@ -175,7 +175,7 @@ const endOfString = (bytes: Uint8Array, from: number): number => {
 
 const decoder = new TextDecoder()
 
-/** Reads a document once from beginning to end, and stores only its position in the document. */
+/** Reads a document once from beginning to end. Stores nothing but its position in the document. */
 class StateScan {
   private readonly bytes: Uint8Array
   private at = 0
@@ -200,7 +200,7 @@ class StateScan {
     this.mostValues = mostValues
   }
 
-  /** Reads approximately this many more bytes. Returns `false` once there is nothing more to read. */
+  /** Reads about this many more bytes. Returns `false` when there is nothing more to read. */
   advance(length: number): boolean {
     const until = Math.min(this.bytes.length, this.at + length)
     while (!this.isBroken && this.at < until) this.token()
@@ -275,7 +275,7 @@ class StateScan {
     this.expected = "colon"
   }
 
-  /** Reads from the current position to the end of the string. */
+  /** The text from the current position to the end of the string. */
   private text(end: number): string {
     return String(JSON.parse(decoder.decode(this.bytes.subarray(this.at, end))))
   }
@@ -388,7 +388,7 @@ const bytesAtOnce = 256 * 1024
 
 const anyNumber = Number.POSITIVE_INFINITY
 
-/** True if the bytes are a complete state file, read in one step. A document that is too deep costs no more than its length. */
+/** Returns true if the bytes are a complete state file. A document that is too deep costs no more than its length. */
 export const isWholeState = (bytes: Uint8Array): boolean => {
   if (!isUtf8(bytes)) return false
   const scan = new StateScan(bytes, anyNumber)
@@ -403,15 +403,15 @@ const read = Effect.fnUntraced(function* (bytes: Uint8Array, mostValues = anyNum
 })
 
 /**
- * The identity of a state file of any size, using only as much memory as its deepest level requires: the scan reads the whole
- * document, and `parseState` would accept it. `none` for anything else, for a document that contains its identity twice, and for
- * a document with more than `mostValues` values.
+ * The identity of a state file of any size, using only as much memory as its deepest nesting needs. Scans the whole document, so
+ * that `parseState` would accept it. Returns `none` for anything else, for a document that contains its identity twice, or for
+ * one with more than `mostValues` values.
  */
 export const scanState = Effect.fnUntraced(function* (bytes: Uint8Array, mostValues?: number) {
   return isUtf8(bytes) ? (yield* read(bytes, mostValues)).found : Option.none<ScannedState>()
 })
 
-/** Positions of the resources and Outputs in a state with such an identity. */
+/** Positions of the resources and Outputs in a state that `scanState` accepts. */
 export const stateLayout = Effect.fnUntraced(function* (bytes: Uint8Array) {
   if (!isUtf8(bytes)) return Option.none<StateLayout>()
   const scan = yield* read(bytes)

@@ -13,8 +13,8 @@ const endOfString = (text: string, from: number): number => {
 const serialMember = /^"serial"(\s*:\s*)(\d+)/
 
 /**
- * The same state file with a different serial. The text is edited, since decoding and encoding it would round the large numbers
- * it contains. `none` if the bytes are not a JSON object with a serial.
+ * The same state file with another serial. The text is edited, because decoding and encoding it would round large numbers. `none`
+ * if the bytes are not a JSON object with a serial.
  */
 export const withSerial = (bytes: Uint8Array, serial: number): Option.Option<Uint8Array> =>
   Option.flatMap(decodeText(bytes), (text) => {

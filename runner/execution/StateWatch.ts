@@ -23,8 +23,9 @@ const equalBytes = (left: Uint8Array, right: Uint8Array) =>
   left.byteLength === right.byteLength && left.every((byte, index) => byte === right[index])
 
 /**
- * Watches the state file while a tool is writing it, until the Scope closes. Each complete state that continues the base is
- * copied to a durable file in the run folder, then passed to the sink. A torn state is skipped: the next poll finds it complete.
+ * Watches the state file while a tool writes it, until the scope closes. Copies each complete state that continues the base to a
+ * durable file in the run folder, and passes it to the sink. An incomplete state is skipped, because the next poll finds it
+ * complete.
  */
 export const watchState = Effect.fnUntraced(function* (
   request: WatchRequest
@@ -51,7 +52,7 @@ export const watchState = Effect.fnUntraced(function* (
     yield* sink.checkpoint({ state: Redacted.make(content.value), serial, resourceCount })
   }).pipe(
     Effect.catch((problem) => Effect.logWarning(problem.message)),
-    // A write cannot be interrupted halfway: once the tool has exited, it would put a state into a folder that is being removed.
+    // Uninterruptible: after the tool has exited, a write in progress would put a state into a folder that is being removed.
     Effect.uninterruptible
   )
 

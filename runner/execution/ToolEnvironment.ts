@@ -4,7 +4,7 @@ import type { ProcessEnvironment } from "../sandbox/SandboxProcess.ts"
 import { systemPath } from "../sandbox/SandboxView.ts"
 import { sandboxPaths } from "./RunFolder.ts"
 
-/** The minimum that programs expect; the service's own environment is never inherited. */
+/** The minimum that programs need. The server's own environment is never inherited. */
 export const baseEnvironment = (box: Pick<OpenSandbox, "root" | "temporary">): ProcessEnvironment => ({
   PATH: systemPath,
   HOME: posix.join(box.root, sandboxPaths.home),
@@ -12,7 +12,7 @@ export const baseEnvironment = (box: Pick<OpenSandbox, "root" | "temporary">): P
   LANG: "C.UTF-8"
 })
 
-/** Settings that make the tool predictable: no prompts, no requests to its vendor, and only the runner's own configuration. */
+/** Makes the tool predictable: no prompts, no requests to its vendor, and only the runner's configuration. */
 export const toolEnvironment = (insideRoot: string): ProcessEnvironment => ({
   TF_IN_AUTOMATION: "1",
   TF_INPUT: "0",

@@ -38,7 +38,7 @@ const ProvisionerHook = Schema.Struct({
   output: Schema.optionalKey(Schema.String)
 })
 
-/** One line of the tool's machine-readable output, limited to the fields that svc uses. */
+/** A line of the tool's machine-readable output, with only the fields that svc uses. */
 const Line = Schema.fromJsonString(
   Schema.Struct({
     "@level": Schema.optionalKey(Schema.String),
@@ -57,11 +57,11 @@ const decodeDiagnostic = Schema.decodeUnknownOption(Diagnostic)
 
 export type ResourceMoment = "started" | "progress" | "completed" | "failed"
 
-/** Nothing in a message is redacted yet. */
+/** A message before redaction. */
 export type ToolMessage = { readonly text: string } & (
   | {
       readonly _tag: "Text"
-      /** The resource that a plan message concerns. */
+      /** The resource of a message about a plan. */
       readonly address?: string | undefined
     }
   | {
@@ -73,7 +73,7 @@ export type ToolMessage = { readonly text: string } & (
       readonly elapsedSeconds: number | undefined
     }
   | {
-      /** A provisioner's message with a complete or partial line; without `output`, the provisioner is starting or finishing. */
+      /** A provisioner's output, which may be a partial line. Without `output`, the provisioner is starting or ending. */
       readonly _tag: "Provisioner"
       readonly address: string
       readonly provisioner: string
@@ -92,17 +92,17 @@ const moments: ReadonlyMap<string, ResourceMoment> = new Map([
 
 const emergencyText = "Emergency state dump"
 
-/** The state as printed: a parsed and reprinted state would have different numbers beyond 2^53. */
+/** The state exactly as printed. Parsing and printing it again would change numbers beyond 2^53. */
 const emergencyState = (line: string): Uint8Array | undefined => {
   const start = line.indexOf('"state":')
   const end = line.lastIndexOf(',"type":')
   return start < 0 || end <= start ? undefined : new TextEncoder().encode(line.slice(start + '"state":'.length, end))
 }
 
-/** The file with the module's inputs; a diagnostic's position in it is useless to a person, who cannot open the file. */
+/** The file with the module's inputs. A position in it is useless to people, who cannot open it. */
 const inputsFile = posix.basename(sandboxPaths.inputs)
 
-/** The variables of a diagnostic about the inputs, without keys: a key in a variable may be secret. */
+/** The variables in a diagnostic about the inputs, without keys, because a key in a variable may be secret. */
 const inputsOf = ({ range, snippet }: typeof Diagnostic.Type): ReadonlyArray<string> => {
   if (range == null || posix.basename(range.filename) !== inputsFile) return []
   const names = (snippet?.values ?? []).flatMap(({ traversal }) => /^var\.[\w-]+/.exec(traversal) ?? [])
@@ -128,7 +128,7 @@ const runDiagnostic = (found: typeof Diagnostic.Type): RunDiagnostic => {
 
 const addressOf = ({ resource }: { readonly resource: { readonly addr: string } }) => ({ address: resource.addr })
 
-/** `none` for a line that is not a message: human text, a truncated line, or garbage. */
+/** `none` for a line that is not a message: text for people, a truncated line, or garbage. */
 export const parseToolMessage = (line: string): Option.Option<ToolMessage> => {
   if (!line.startsWith("{")) return Option.none()
   return Option.map(decodeLine(line), (decoded): ToolMessage => {

@@ -14,30 +14,30 @@ import type { RunSink } from "./RunSink.ts"
 import { parseToolMessage, type ToolMessage } from "./ToolMessage.ts"
 import type { RedactedLine } from "../redaction/RedactionLines.ts"
 
-/** A line of a tool's output, with secrets removed: its text, and the parsed message if it is one. */
+/** A line of a tool's output without secrets: its text, and the parsed message if it is one. */
 interface CleanLine {
   readonly text: string
   readonly message?: ToolMessage | undefined
 }
 
-/** A line in progress. */
+/** A line that is still being decided. */
 interface Waiting {
   /** The group of lines that must remain in order. */
   readonly order: string | undefined
-  /** Builds the line from the part that waited. */
+  /** Builds the line from its decided part. */
   readonly line: (decided: string) => CleanLine
-  /** `hidden`: a mark in an earlier line replaces this line. */
+  /** `hidden`: a redaction mark in an earlier line replaces this line. */
   state: "waiting" | "hidden" | CleanLine
 }
 
-/** Text that is printed line by line. */
+/** A text that is printed line by line. */
 interface Origin {
   readonly lines: RedactedLines
   readonly next: Array<Waiting>
   unsent: Array<string>
 }
 
-/** Reads the lines of a tool's output, and releases each line as soon as no later line can make it part of a secret. */
+/** Reads the lines of a tool's output. Releases each line as soon as no later line can make it part of a secret. */
 interface MessageReader {
   readonly push: (lines: ReadonlyArray<OutputLine>) => Effect.Effect<ReadonlyArray<CleanLine>>
   /** Releases all remaining lines. */
@@ -53,7 +53,7 @@ const readLine = ({ cut, text }: OutputLine): CleanLine => ({
   message: cut ? undefined : Option.getOrUndefined(parseToolMessage(text))
 })
 
-/** The part of a line that belongs to a longer text, and the identity of that text. */
+/** The part of a line that belongs to a longer text, and the key of that text. */
 const streamed = ({ message, text }: CleanLine): { readonly key: string; readonly text: string } | undefined => {
   if (message === undefined) return { key: toolItself, text }
   if (message._tag === "Text")
@@ -70,9 +70,9 @@ const orderOf = (message: ToolMessage | undefined): string | undefined => {
 }
 
 /**
- * Hides secrets in a tool's output even across messages: the output of each provisioner of a resource is treated as one text, and
- * everything else that the tool prints as another. A line that may begin a secret waits for the following lines, together with
- * later messages about the same resource; other messages do not wait.
+ * Hides secrets in a tool's output, even across messages. The output of each provisioner of a resource is one text, and
+ * everything else that the tool prints is another. A line that may begin a secret waits for the lines after it, together with
+ * later messages about the same resource. Other messages do not wait.
  */
 const messageReader = (report: RunReport, redactor: RunRedactor): MessageReader => {
   const origins = new Map<string, Origin>()
@@ -109,7 +109,7 @@ const messageReader = (report: RunReport, redactor: RunRedactor): MessageReader 
     settle(origin, yield* origin.lines.end)
   })
 
-  /** The texts that are complete once this message arrives. */
+  /** The texts that are complete after this message. */
   const ended = (message: ToolMessage | undefined): ReadonlyArray<string> => {
     if (message?._tag === "Provisioner" && message.output === undefined) {
       return [provisionerKey(message.address, message.provisioner)]
@@ -176,7 +176,7 @@ const messageReader = (report: RunReport, redactor: RunRedactor): MessageReader 
  * The format of a program's standard output.
  *
  * - `messages`: the tool's JSON lines, passed on without secrets; any other line becomes a log line
- * - `document`: one secret document, never logged; dropped when longer than `maxBytes`
+ * - `document`: one secret document, which is never logged, and is dropped if it is longer than `maxBytes`
  * - `text`: log lines
  */
 export type ToolOutput =
@@ -193,23 +193,23 @@ export interface ToolRun {
 }
 
 /**
- * The reason why a program ended. `cancelled` regardless of its exit code, if a cancellation came first: only an apply has
- * effects, so only the apply also reads the code. `exited` also if it exceeded its time limit but succeeded; `killed` if
- * something else killed it.
+ * Why a program ended. `cancelled`: a cancellation came first, whatever the exit code; only an apply has effects, so only an
+ * apply also reads the code. `exited`: also if the program exceeded its time limit but succeeded. `killed`: something else killed
+ * it.
  */
 export type ToolEnding = "exited" | "cancelled" | "timed_out" | "killed"
 
 export interface ToolEnd {
   readonly ending: ToolEnding
-  /** Absent when the program was killed. */
+  /** Absent if the program was killed. */
   readonly code: number | undefined
   readonly sandboxKilled: boolean
-  /** The limit of the Run that stopped it, regardless of the program's own report. */
+  /** The limit of the Run that stopped it, whatever the program itself reported. */
   readonly limit: LimitExceeded | undefined
   /** Without secrets. */
   readonly diagnostics: ReadonlyArray<RunDiagnostic>
   readonly document: Redacted.Redacted<Uint8Array> | undefined
-  /** The last cleaned lines that were not messages: the only information when a tool dies without a diagnostic. */
+  /** The last cleaned lines that were not messages. They are the only information if a tool dies without a diagnostic. */
   readonly lastLines: ReadonlyArray<string>
 }
 
@@ -221,7 +221,7 @@ export interface ToolContext {
   readonly cancel: CancelSignal
 }
 
-/** The human-readable text that the tool prints below the first line of a diagnostic; its messages contain only the first line. */
+/** The lines that the tool prints for people after the first line of a diagnostic. Its messages contain only the first line. */
 const restOfDiagnostic = ({ address, detail, line, path }: RunDiagnostic): string =>
   [
     address === undefined ? undefined : `with ${address}`,
@@ -234,7 +234,7 @@ const restOfDiagnostic = ({ address, detail, line, path }: RunDiagnostic): strin
 
 type Document = Redacted.Redacted<Uint8Array> | undefined
 
-/** The reader of an output: `read` until it ends, and `rest` for the remainder. */
+/** The reader of an output: `read` until it ends, then `rest` for the remainder. */
 type Reader = (
   stream: SandboxProcess["stdout"],
   started: Latch.Latch
@@ -244,7 +244,7 @@ const mostDiagnostics = 200
 const mostLastLines = 5
 /** A tool that has not printed anything may not handle signals yet, and would miss its only signal. */
 const longestStart = Duration.seconds(2)
-/** A process that has left the process group may hold the output open after the program has exited. */
+/** A process that left the process group may keep the output open after the program has exited. */
 const longestDrain = Duration.seconds(5)
 
 const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
@@ -258,8 +258,8 @@ const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /**
- * Runs one program to completion and reports while it runs. A cancellation or the timeout sends one SIGINT; after the grace
- * period the whole sandbox is killed. The effect never fails because of the program.
+ * Runs one program to its end and reports its output. A cancellation or the time limit sends one SIGINT; after the grace period
+ * the whole sandbox is killed. The effect never fails because of the program.
  */
 export const runTool = Effect.fn("ToolRun.run")(function* (
   context: ToolContext,
@@ -276,7 +276,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
   }
 
   const onMessage = Effect.fnUntraced(function* (message: ToolMessage) {
-    // The journal must contain every reported change.
+    // The journal must contain every reported change, so it is written first.
     if (output.kind === "messages" && output.onMessage !== undefined) yield* output.onMessage(message)
     yield* report.print(phase, "stdout", message.text)
     if (message._tag === "Resource") yield* report.resource(message)
@@ -302,7 +302,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
       Effect.flatMap(reader.push(next), Effect.forEach(onLine, { discard: true }))
     return {
       read: stream.pipe(
-        // Data already taken from the stream is processed even after an interruption.
+        // Data that has been taken from the stream is processed even after an interruption.
         Stream.runForEach((bytes) =>
           Effect.andThen(
             started.open,
@@ -365,10 +365,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     }
   }
 
-  /**
-   * Reads in the background. Text that is still held back when the output ends is released once, regardless of the reason for the
-   * end.
-   */
+  /** Reads in the background. When the output ends, for whatever reason, text that is still held back is released once. */
   const reading = Effect.fnUntraced(function* (
     reader: Reader,
     stream: SandboxProcess["stdout"],
@@ -414,14 +411,14 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
 
     const end = yield* process.end
     const { isInstallation = false } = run.command
-    // svc uses what an installation left, so nothing may write to it any more when it is measured.
+    // svc uses the files that an installation left, so nothing may write to them while they are measured.
     if (isInstallation) yield* process.kill
     const isSuccess = end._tag === "exited" && end.code === 0
     const exceeded = isSuccess && !isInstallation ? undefined : yield* process.exceeded
     const limit = isSuccess && exceeded?.code !== "folder_limit" ? undefined : exceeded
     const sandboxKilled = limit !== undefined || (yield* Ref.get(killed))
     const stopped = (yield* Deferred.isDone(stopping)) ? yield* Deferred.await(stopping) : undefined
-    // Processes that the program started may have outlived it.
+    // Processes that the program started may have survived it.
     yield* process.kill
     const document = yield* outputRead
     yield* errorsRead

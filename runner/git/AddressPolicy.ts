@@ -2,7 +2,9 @@ import ipaddr from "ipaddr.js"
 
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3]
 
-/** The same as `ipaddr.isValid`, which throws and catches an error for every host name: 1 % of the creation of a Source. */
+/**
+ * Equals `ipaddr.isValid`, which throws and catches an error for every host name. That took 1% of the time to create a Source.
+ */
 const isAddress = (text: string): boolean =>
   ipaddr.IPv6.isValid(text) || (ipaddr.IPv4.isIPv4(text) && ipaddr.IPv4.isValid(text))
 
@@ -10,8 +12,8 @@ const parse = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined =>
   isAddress(address) ? ipaddr.parse(address) : undefined
 
 /**
- * True if an address belongs to the public internet. Special-purpose ranges do not: loopback, private, link-local, shared,
- * multicast, documentation and reserved ranges, and every form of an IPv4 address in an IPv6 address.
+ * Returns true if an address belongs to the public internet. False for loopback, private, link-local, shared, multicast,
+ * documentation and reserved ranges, and for every IPv6 form of such an IPv4 address.
  */
 export const isPublicAddress = (address: string): boolean => {
   const parsed = parse(address)
@@ -20,7 +22,7 @@ export const isPublicAddress = (address: string): boolean => {
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast)
 }
 
-/** The address in a URL's host; undefined if the host is a name. IPv6 brackets are allowed. */
+/** The IP address in the host of a URL; `undefined` if the host is a name. IPv6 addresses may be in brackets. */
 export const hostAddress = (host: string): string | undefined => {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host
   return isAddress(bare) ? bare : undefined

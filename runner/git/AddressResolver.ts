@@ -1,12 +1,12 @@
 import { Context, Effect } from "effect"
 import { lookup } from "node:dns/promises"
 
-/** Finds every address of a host name, in the order to try them. Fails with the system's error. */
+/** Finds all addresses of a host name, in the order in which to try them. Fails with the system's error. */
 export interface AddressResolverShape {
   readonly resolve: (hostname: string) => Effect.Effect<ReadonlyArray<string>, unknown>
 }
 
-/** The system's resolver by default, so it finds the same hosts as other programs on this machine. */
+/** Uses the system's resolver by default, so that it finds the same hosts as other programs on this machine. */
 export const AddressResolver = Context.Reference<AddressResolverShape>("svc/runner/git/AddressResolver", {
   defaultValue: () => ({
     resolve: (hostname) =>

@@ -11,13 +11,13 @@ const encodingLine = /^encoding (?<label>[^\n]+)$/m
 const trailer = /^[A-Za-z-]{1,40}: /
 const address = /^(?<local>[^@\s]+)@[^@\s]+$/
 
-/** The newest time that a `Timestamp` can hold. */
+/** The latest time that a `Timestamp` can represent. */
 const lastSecond = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000
 
 const decode = (bytes: Uint8Array, label: string): string => {
   const utf8 = () => Buffer.from(bytes).toString("utf8")
   if (/^utf-?8$/i.test(label)) return utf8()
-  // The message is shown even if its encoding label is unknown.
+  // Decodes the message even if the label of its encoding is unknown.
   return knownLabels.has(label.toLowerCase()) ? new TextDecoder(label).decode(bytes) : utf8()
 }
 
@@ -46,7 +46,7 @@ const cut = (text: string, length: number): string => {
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join("")}…`
 }
 
-/** A name on one line; only the local part of an e-mail address. */
+/** A name on one line. An email address is reduced to its local part. */
 const nameOf = (text: string): string | undefined => {
   const name = plainText(text).replace(/\s+/g, " ").trim()
   return name === "" ? undefined : cut(address.exec(name)?.groups?.["local"] ?? name, nameLength)
@@ -55,7 +55,7 @@ const nameOf = (text: string): string | undefined => {
 const timeOf = (seconds: string | undefined): string | undefined =>
   seconds === undefined || Number(seconds) > lastSecond ? undefined : new Date(Number(seconds) * 1000).toISOString()
 
-/** Name and time from the header's author line. Signature lines are indented, so they never match. */
+/** Name and time in the author line of the header. Lines of a signature are indented, so they never match. */
 const authorOf = (header: string): Pick<CommitDescription, "authorName" | "authoredAt"> => {
   const line = header.split("\n").find((each) => each.startsWith(person)) ?? ""
   const start = line.indexOf("<")
@@ -77,8 +77,8 @@ const withoutAddress = (line: string): string => {
 }
 
 /**
- * Title, rest, author's name and time of a commit object. It is untrusted text: bounded, and free of characters that hide or
- * reorder it.
+ * The title, body, author name and time of a commit object. The text is untrusted: its length is limited, and characters that
+ * hide or reorder it are removed.
  */
 export const describeCommit = (bytes: Uint8Array): CommitDescription => {
   const split = Buffer.from(bytes).indexOf("\n\n")

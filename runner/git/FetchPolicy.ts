@@ -12,8 +12,9 @@ interface OriginPolicy {
 const wellKnownPorts = 1024
 
 /**
- * The reason why Git may not fetch from this address: it must be https, on an ordinary port and not a private address literal,
- * unless the operator allows the origin by name. Returns a phrase that completes a sentence about the address.
+ * Returns the reason why Git may not fetch from this address, or `undefined`. Unless the operator allows the origin by name, the
+ * address must be https on an ordinary port and must not be a private IP address. The reason completes a sentence about the
+ * address.
  */
 export const originProblem = (address: ServerAddress, policy: OriginPolicy): string | undefined => {
   if (policy.allowOrigins.includes(address.origin)) return undefined
@@ -26,13 +27,13 @@ export const originProblem = (address: ServerAddress, policy: OriginPolicy): str
   return undefined
 }
 
-/** The network policy as a rule on top of the address grammar. */
+/** The network policy as a rule for the address parser. */
 export const fetchRule =
   (policy: OriginPolicy): AddressRule =>
   (address) =>
     originProblem(address, policy)
 
-/** The address of a repository that may be fetched: the grammar and the network policy accept it. */
+/** Parses the address of a repository, and checks it against the network policy. */
 export const fetchableAddress = (text: string, policy: OriginPolicy): Result.Result<GitAddress, GitUrlRefused> =>
   Result.mapError(
     parseGitAddress(text, fetchRule(policy)),

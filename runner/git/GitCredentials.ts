@@ -5,8 +5,8 @@ import { GitCredentialsWithheld } from "./GitError.ts"
 const Wire = Schema.Struct({ authorization: Schema.String, origins: Schema.Array(CredentialOrigin) })
 
 /**
- * Credentials for Git servers, with the only origins that may receive them. The secret is readable only through
- * `authorizationFor`, so nothing can send it without the check.
+ * Credentials for Git servers, and the only origins that may receive them. Only `authorizationFor` returns the secret, so it
+ * cannot be sent without the check.
  */
 export class GitCredentials {
   readonly origins: ReadonlyArray<CredentialOrigin>
@@ -30,8 +30,8 @@ export class GitCredentials {
   }
 
   /**
-   * The `Authorization` header of a request, if it goes to one of the origins. The check runs for every request, because a check
-   * when the Source was written cannot foresee the destination of a request.
+   * The `Authorization` header of a request to one of the origins. Checked for every request, because the destination of a
+   * request cannot be foreseen when the Source is written.
    */
   authorizationFor(requestUrl: string): Result.Result<Redacted.Redacted<string>, GitCredentialsWithheld> {
     const address = requestUrl.replace(/\?.*$/s, "")
@@ -44,7 +44,7 @@ export class GitCredentials {
     )
   }
 
-  /** A codec that hands the credentials to another process of this service, which checks origins again. */
+  /** Encodes the credentials for another process of this server, which checks the origins again. */
   static readonly Handed: Schema.Codec<GitCredentials, typeof Wire.Encoded> = Wire.pipe(
     Schema.decodeTo(
       Schema.declare((value): value is GitCredentials => value instanceof GitCredentials),

@@ -6,8 +6,8 @@ import { GitPolicy } from "./GitPolicy.ts"
 import { GitAddress } from "../../schema/git/GitAddress.ts"
 
 /**
- * A repository with the checked addresses of its host. Every connection in one operation uses these addresses, and the name is
- * never resolved again, so a changed DNS answer has no effect.
+ * A repository with the checked addresses of its host. All connections of one operation use these addresses. The name is never
+ * resolved again, so a changed DNS response has no effect.
  */
 export const GitEndpoint = Schema.Struct({ url: GitAddress, addresses: Schema.NonEmptyArray(Schema.String) })
 export type GitEndpoint = typeof GitEndpoint.Type
@@ -23,8 +23,8 @@ const lookUp = Effect.fnUntraced(function* (hostname: string, whose: string) {
 })
 
 /**
- * Resolves a host once and refuses it if any of its addresses is not public, unless the operator allows the origin, with
- * `setting` if the refusal can name it.
+ * Resolves a host once. Fails if any of its addresses is not public, unless the operator allows the origin. The error contains
+ * `setting`, the setting with which to allow it.
  */
 export const pinnedAddresses = Effect.fn("pinnedAddresses")(function* (
   { hostname, origin }: URL,
@@ -44,7 +44,7 @@ export const pinnedAddresses = Effect.fn("pinnedAddresses")(function* (
   return addresses
 })
 
-/** Like the above, for the host of a repository. */
+/** Resolves and checks the host of a repository. */
 export const pinEndpoint = Effect.fn("pinEndpoint")(function* (
   url: GitAddress
 ): Effect.fn.Return<GitEndpoint, GitAddressRefused | GitUnreachable, GitPolicy> {

@@ -2,10 +2,10 @@ import { Schema } from "effect"
 
 const Message = { message: Schema.String }
 
-/** The value is not a Git URL that this service may fetch. Never repeats the value: it may contain a password. */
+/** The value is not a Git URL from which svc may fetch. The error never contains the value, which may include a password. */
 export class GitUrlRefused extends Schema.TaggedError<GitUrlRefused>()("GitUrlRefused", Message) {}
 
-/** The value is not a Git ref, tag, branch or commit. */
+/** The value is not the name of a Git ref or commit. */
 export class GitRefRefused extends Schema.TaggedError<GitRefRefused>()("GitRefRefused", Message) {}
 
 /** The repository has no such branch, tag or commit, or does not serve it. */
@@ -21,7 +21,7 @@ export class GitRefAmbiguous extends Schema.TaggedError<GitRefAmbiguous>()("GitR
   ...Message
 }) {}
 
-/** The ref points to a different commit from the one that was resolved or expected. */
+/** The ref points to another commit than the one that was resolved or expected. */
 export class GitRefMoved extends Schema.TaggedError<GitRefMoved>()("GitRefMoved", {
   ref: Schema.String,
   expectedCommit: Schema.String,
@@ -31,14 +31,14 @@ export class GitRefMoved extends Schema.TaggedError<GitRefMoved>()("GitRefMoved"
 /** No tag is a stable SemVer version. */
 export class GitNoStableVersion extends Schema.TaggedError<GitNoStableVersion>()("GitNoStableVersion", Message) {}
 
-/** The newest stable version is tagged with and without the leading `v`. */
+/** The newest stable version has tags with and without the leading `v`. */
 export class GitVersionAmbiguous extends Schema.TaggedError<GitVersionAmbiguous>()("GitVersionAmbiguous", {
   version: Schema.String,
   tags: Schema.Array(Schema.String),
   ...Message
 }) {}
 
-/** The repository has no commits at all. */
+/** The repository has no commits. */
 export class GitRepositoryEmpty extends Schema.TaggedError<GitRepositoryEmpty>()("GitRepositoryEmpty", Message) {}
 
 /** The server has no repository at this URL. */
@@ -47,13 +47,13 @@ export class GitRepositoryNotFound extends Schema.TaggedError<GitRepositoryNotFo
   Message
 ) {}
 
-/** The server requires credentials, or refused the given credentials. */
+/** The server requires credentials, or refused the given ones. */
 export class GitAuthenticationFailed extends Schema.TaggedError<GitAuthenticationFailed>()(
   "GitAuthenticationFailed",
   Message
 ) {}
 
-/** The host is, or resolves to, an address that is not public. */
+/** The host is or resolves to an address that is not public. */
 export class GitAddressRefused extends Schema.TaggedError<GitAddressRefused>()("GitAddressRefused", {
   host: Schema.String,
   ...Message
@@ -91,16 +91,16 @@ export class GitLimitExceeded extends Schema.TaggedError<GitLimitExceeded>()("Gi
 /** There was no connection, or the server failed. */
 export class GitUnreachable extends Schema.TaggedError<GitUnreachable>()("GitUnreachable", Message) {}
 
-/** The server did not speak Git's protocol, or sent damaged data. */
+/** The server did not use Git's protocol, or sent damaged data. */
 export class GitProtocolBroken extends Schema.TaggedError<GitProtocolBroken>()("GitProtocolBroken", Message) {}
 
 /** The operation, or a pause within it, took too long. */
 export class GitTimedOut extends Schema.TaggedError<GitTimedOut>()("GitTimedOut", Message) {}
 
-/** The operator requires native git and it is missing, too old or disabled for this request. */
+/** The operator requires native git, but it is missing, too old, or cannot be used for this request. */
 export class GitNativeUnavailable extends Schema.TaggedError<GitNativeUnavailable>()("GitNativeUnavailable", Message) {}
 
-/** The reason why a remote repository could not be read. Messages are for the end user and contain no secret. */
+/** Why a remote repository could not be read. The messages are for the person, and contain no secret. */
 export const GitError = Schema.Union([
   GitRefNotFound,
   GitRefAmbiguous,

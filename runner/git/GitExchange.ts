@@ -12,7 +12,7 @@ const result = `application/x-${service}-result`
 export const broken = (what: string) =>
   new GitProtocolBroken({ message: `The Git server did not answer as Git servers do: ${what}.` })
 
-/** A web page instead of a repository usually comes from a proxy, a sign-in, or the project's web address. */
+/** A web page instead of a repository usually comes from a proxy, a sign-in page, or the URL of the project's website. */
 const notGit = (mediaType: string) =>
   mediaType === "text/html" || mediaType === "application/xhtml+xml"
     ? new GitProtocolBroken({
@@ -30,7 +30,7 @@ const notGit = (mediaType: string) =>
             : `the content type is ${JSON.stringify(mediaType.slice(0, 100))}`
         )
 
-/** Reads one whole response; it is valid only with its end marker, since a truncated listing still looks complete. */
+/** Reads one whole response. It is valid only with its end marker, because a truncated listing still looks complete. */
 const exchange = Effect.fnUntraced(function* (
   transport: GitTransport,
   request: { readonly url: string; readonly method: string; readonly body?: ReadonlyArray<Uint8Array> },
@@ -70,13 +70,16 @@ async function* iterate(parts: ReadonlyArray<Uint8Array>) {
   yield* parts
 }
 
-/** What a Git server offers. In protocol v2 the body lists its commands; in older protocols it lists its refs. */
+/** What a Git server offers. In protocol v2 the body lists its commands; in earlier versions it lists its refs. */
 export interface Advertised {
   readonly isV2: boolean
   readonly body: ReadonlyArray<Packet>
 }
 
-/** The arguments of a command that a protocol v2 server offers, such as `shallow filter` of `fetch`; undefined without it. */
+/**
+ * The arguments of a command that a protocol v2 server offers, such as `shallow filter` for `fetch`; `undefined` if it does not
+ * offer the command.
+ */
 export const offered = ({ body, isV2 }: Advertised, command: string): string | undefined => {
   if (!isV2) return undefined
   const line = body.map(packetText).find((text) => text?.split("=")[0] === command)
@@ -97,6 +100,6 @@ export const readAdvertised = Effect.fnUntraced(function* (
   return { isV2: packetText(body[0]) === "version 2", body }
 })
 
-/** Sends one command of protocol v2 and returns its whole response. */
+/** Sends one protocol v2 command and returns the whole response. */
 export const gitCommand = (transport: GitTransport, url: GitAddress, body: Uint8Array) =>
   exchange(transport, { url: `${url}/${service}`, method: "POST", body: [body] }, result)

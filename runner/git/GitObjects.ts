@@ -12,7 +12,7 @@ export interface GitObject {
   readonly bytes: Uint8Array
 }
 
-/** The objects of one fetch. `read` fails for objects the server did not send. */
+/** The objects of one fetch. `read` fails for objects that the server did not send. */
 export interface GitObjectSource {
   readonly read: (oid: string) => Effect.Effect<GitObject, GitError>
 }
@@ -46,8 +46,8 @@ const damaged = (oid: string, what: string) =>
   new GitProtocolBroken({ message: `The object ${oid} of the repository ${what}. Check the repository with git fsck.` })
 
 /**
- * Reads and verifies an object: its type must be the expected one and its bytes must hash to its id. So a snapshot is exactly the
- * resolved commit, no matter who fetched it or from where.
+ * Reads and verifies an object: it must have the expected type, and its bytes must hash to its id. A snapshot therefore is
+ * exactly the resolved commit, whoever fetched it.
  */
 export const readVerified = Effect.fnUntraced(function* (
   source: GitObjectSource,
@@ -74,12 +74,12 @@ const header = (bytes: Uint8Array, key: string): string | undefined =>
 export interface PeeledCommit {
   readonly commit: string
   readonly tree: string
-  /** Addresses of the author, the committer and any co-authors. */
+  /** Email addresses of the author, the committer and the co-authors. */
   readonly authors: ReadonlyArray<string>
   readonly description: CommitDescription
 }
 
-/** The commit that an object id resolves to, through any annotated tags, and its root tree. */
+/** The commit to which an object id resolves, through annotated tags, and its root tree. */
 export const peelToCommit = Effect.fnUntraced(function* (
   source: GitObjectSource,
   oid: string
@@ -101,7 +101,7 @@ export const peelToCommit = Effect.fnUntraced(function* (
   return yield* new GitProtocolBroken({ message: "The ref points to a tag of a tag of a tag, without end." })
 })
 
-/** The entries of a tree object, in their original order. In names that are not UTF-8, U+FFFD replaces the invalid bytes. */
+/** The entries of a tree object in their original order. In names that are not UTF-8, U+FFFD replaces the invalid bytes. */
 export const parseTree = (
   tree: string,
   bytes: Uint8Array

@@ -6,18 +6,18 @@ const isOrigin = (text: string): boolean => {
   return isAddress(address) && address.scheme !== "ssh" && address.origin === text
 }
 
-/** An origin in the form of `allowOrigins`: scheme, host, and port unless it is the scheme's default; nothing else. */
+/** An origin in `allowOrigins`: scheme, host, and the port unless it is the default. */
 export const AllowedOrigin = Schema.String.check(
   Schema.makeFilter(isOrigin, {
     description: "an http or https origin such as http://git.internal:3000, without path or trailing slash"
   })
 )
 
-/** Upper bounds of one sync. All sizes are bytes. */
+/** Limits of one sync. Sizes are in bytes. */
 export interface GitLimits {
-  /** Maximum transfer size of one fetch. */
+  /** Maximum transfer of one fetch. */
   readonly packBytes: number
-  /** Maximum transfer size of one listing of refs. */
+  /** Maximum transfer of one listing of refs. */
   readonly responseBytes: number
   readonly refs: number
   /** Number of entries in the tree, including entries that the snapshot omits. */
@@ -25,20 +25,20 @@ export interface GitLimits {
   readonly fileBytes: number
   /** Total size of all files. */
   readonly totalBytes: number
-  /** Maximum depth of nested folders. */
+  /** Maximum depth of folders. */
   readonly depth: number
-  /** Memory used by the fetching process and its child processes. */
+  /** Memory of the fetching process and its children. */
   readonly rssBytes: number
-  /** Duration of one whole operation. */
+  /** Duration of a whole operation. */
   readonly deadline: Duration.Duration
-  /** Maximum silence of the server. */
+  /** Maximum time without data from the server. */
   readonly idle: Duration.Duration
 }
 
 export interface GitPolicyShape {
-  /** Exact origins such as `http://git.internal:3000` that may use plain http and may resolve to private addresses. */
+  /** Exact origins such as `http://git.internal:3000`, which may use plain http and resolve to private addresses. */
   readonly allowOrigins: ReadonlyArray<string>
-  /** Fetches with native git when available, never, or always. The snapshot is the same in every case. */
+  /** Whether to fetch with native git: if available, never, or always. The snapshot is the same in every case. */
   readonly native: "auto" | "off" | "required"
   readonly limits: GitLimits
 }
@@ -64,7 +64,7 @@ export const defaultGitPolicy: GitPolicyShape = { allowOrigins: [], native: "aut
 export class GitPolicy extends Context.Service<GitPolicy, GitPolicyShape>()("svc/runner/git/GitPolicy") {
   static readonly layer = Layer.succeed(GitPolicy, defaultGitPolicy)
 
-  /** The defaults, with some of them replaced. */
+  /** The default policy with some settings replaced. */
   static readonly layerWith = (
     policy: Partial<Omit<GitPolicyShape, "limits">> & { readonly limits?: Partial<GitLimits> }
   ) =>

@@ -21,7 +21,7 @@ import { delimPacket, encodePacket, flushPacket, type Packet, packetText } from 
 import { broken, gitCommand, offered, readAdvertised } from "./GitExchange.ts"
 import { type CommitHistory, fetchHistory } from "./CommitHistory.ts"
 
-/** A ref on the server. `target` is the branch that HEAD points to, if the server reports it. */
+/** A ref on the server. `target` is the branch to which HEAD points, if the server reports it. */
 interface RemoteRef extends ListedRef {
   readonly target: string | undefined
 }
@@ -33,7 +33,7 @@ export interface NamedRef {
   readonly commit: string
 }
 
-/** Only an ASCII space is a separator: a ref may contain any other white space. */
+/** Only an ASCII space separates fields, because a ref may contain any other whitespace. */
 const refLine = /^([0-9a-f]{40}(?:[0-9a-f]{24})?) (.*)$/s
 const sha1 = /^[0-9a-f]{40}$/
 const firstLine = /^([^\0]*)\0(.*)$/s
@@ -41,7 +41,7 @@ const firstLine = /^([^\0]*)\0(.*)$/s
 const otherObjectFormat = () =>
   broken("the repository uses another object format than SHA-1 (it is a SHA-256 repository), which is not supported")
 
-/** The refs of a listing; `skipped` lists refs that cannot be used. */
+/** The refs of a listing. `skipped` lists refs that cannot be used. */
 interface RefListing {
   readonly refs: ReadonlyArray<RemoteRef>
   readonly skipped: ReadonlyArray<string>
@@ -53,7 +53,7 @@ interface ReadRef {
   readonly attributes: ReadonlyArray<string>
 }
 
-/** `<oid> <name>`, and in protocol v2 attributes, which follow the name after spaces. */
+/** Parses `<oid> <name>`. In protocol v2, attributes follow the name after spaces. */
 const readRef = (text: string, hasAttributes: boolean): Result.Result<ReadRef, GitProtocolBroken> => {
   const [, oid, rest] = refLine.exec(text) ?? []
   if (oid === undefined || rest === undefined) return Result.fail(broken("a line is not a ref"))
@@ -64,10 +64,10 @@ const readRef = (text: string, hasAttributes: boolean): Result.Result<ReadRef, G
 
 const pseudoRef = "capabilities^{}"
 
-/** Names that Git allows, in UTF-8. `HEAD` and every name below `refs/`. */
+/** Returns true for names that Git allows and that are UTF-8: `HEAD`, and names below `refs/`. */
 const isUsable = (name: string) => name === "HEAD" || (name.startsWith("refs/") && normaliseRef(name) !== undefined)
 
-/** Joins `<oid> <ref>` with the `<oid> <ref>^{}` that follows an annotated tag. A repository without commits may list nothing. */
+/** Joins `<oid> <ref>` with the line `<oid> <ref>^{}` after an annotated tag. A repository without commits may list nothing. */
 const parseV1 = Effect.fnUntraced(function* (
   packets: ReadonlyArray<Packet>
 ): Effect.fn.Return<RefListing, GitProtocolBroken> {
@@ -98,7 +98,7 @@ const parseV2 = Effect.fnUntraced(function* (
   const refs: Array<RemoteRef> = []
   const skipped: Array<string> = []
   for (const text of packets.flatMap((packet) => packetText(packet) ?? [])) {
-    // HEAD without a commit; servers send it only on request, and it is harmless.
+    // HEAD without a commit. Servers send this only on request, and it is harmless.
     if (text.startsWith("unborn ")) continue
     const { attributes, name, oid } = yield* Effect.fromResult(readRef(text, true))
     const valueOf = (key: string) => attributes.find((text) => text.startsWith(`${key}:`))?.slice(key.length + 1)
@@ -111,11 +111,10 @@ const parseV2 = Effect.fnUntraced(function* (
 })
 
 /**
- * Lists the refs that start with one of the prefixes, with annotated tags peeled, using protocol v2 or the format of older
- * servers.
+ * Lists the refs that start with one of the prefixes, with annotated tags peeled, in protocol v2 or the format of older servers.
  *
- * It replaces isomorphic-git's `listServerRefs`, which mistakes a broken connection for the end of the list (an old tag would
- * become the newest) and requests only one prefix.
+ * Replaces `listServerRefs` of isomorphic-git, which treats a broken connection as the end of the list (an old tag would become
+ * the newest one) and requests only one prefix.
  */
 const listRemoteRefs = Effect.fn("listRemoteRefs")(function* (
   transport: GitTransport,
@@ -152,7 +151,9 @@ const lsRefs = (prefixes: ReadonlyArray<string>) =>
     flushPacket
   ])
 
-/** `oid` is the object that the server lists; it differs from `commit` for an annotated tag. `fullRef` is absent for a commit. */
+/**
+ * `oid` is the object that the server lists. It differs from `commit` for an annotated tag. `fullRef` is absent for a commit id.
+ */
 interface ResolvedRef {
   readonly fullRef?: string
   readonly commit: string
@@ -179,7 +180,7 @@ const found = (remote: RemoteRef): ResolvedRef => ({
   oid: remote.oid
 })
 
-/** Picks exactly one ref from a listing made with `refPrefixes`; refuses to guess between a branch and a tag. */
+/** Picks exactly one ref from a listing that was requested with `refPrefixes`. Fails if both a branch and a tag match. */
 const resolveRef = (
   ref: GitRef,
   listed: ReadonlyArray<RemoteRef>
@@ -219,26 +220,26 @@ export interface RemoteRequest {
 /** A resolved ref with the address that responded, so that a fetch can use the same server. */
 export interface LocatedRef extends ResolvedRef {
   readonly endpoint: GitEndpoint
-  /** Refs of similar names that cannot be used. */
+  /** Refs with similar names that cannot be used. */
   readonly skipped: ReadonlyArray<string>
 }
 
 /**
- * Queries to a remote repository. Every method checks the addresses of the host once, uses only those, follows no redirect, and
- * finishes within the policy's deadline.
+ * Queries a remote repository. Every method checks the addresses of the host once, uses only those, follows no redirect, and ends
+ * within the policy's deadline.
  */
 export class GitRemote extends Context.Service<
   GitRemote,
   {
-    /** The commit that a ref resolves to. A commit id is returned unchanged, once the server has proved to be a Git server. */
+    /** The commit to which a ref resolves. A commit id is returned unchanged after the server has proved to be a Git server. */
     readonly resolve: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<ResolvedRef, GitError>
-    /** Like `resolve`, but with the checked address for a later fetch. */
+    /** Like `resolve`, but also returns the checked address for a later fetch. */
     readonly locate: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<LocatedRef, GitError>
     /** The newest `vX.Y.Z` or `X.Y.Z` tag. */
     readonly newestStableTag: (request: RemoteRequest) => Effect.Effect<StableVersion, GitError>
     /** Every branch and tag, by name. */
     readonly namedRefs: (request: RemoteRequest) => Effect.Effect<ReadonlyArray<NamedRef>, GitError>
-    /** The newest commits that a commit contains, without their files; undefined if the server does not offer that. */
+    /** The newest ancestors of a commit without their files; `undefined` if the server does not support that. */
     readonly history: (
       request: RemoteRequest & { readonly commit: string }
     ) => Effect.Effect<CommitHistory | undefined, GitError>
@@ -249,7 +250,7 @@ export class GitRemote extends Context.Service<
     Effect.gen(function* () {
       const policy = yield* GitPolicy
 
-      /** Runs one query with its own connection, pinned to the checked addresses of the host. */
+      /** Runs one query on its own connection, pinned to the checked addresses of the host. */
       const query = <A>(
         request: RemoteRequest,
         responseBytes: number,
@@ -320,10 +321,10 @@ export class GitRemote extends Context.Service<
 
 const namedRef = /^refs\/(heads|tags)\/(.+)$/s
 
-/** Fifty commits without their files; a commit with the longest message that hosts accept fits several times. */
+/** Enough for fifty commits without files. A commit with the longest message that hosts accept fits several times. */
 const historyBytes = 1024 * 1024
 
-/** A signal that is aborted when the Scope closes, for APIs that support only signals. */
+/** A signal that is aborted when the scope closes, for APIs that only support signals. */
 const interruption = Effect.acquireRelease(
   Effect.sync(() => new AbortController()),
   (controller) => Effect.sync(() => controller.abort())

@@ -17,22 +17,22 @@ import {
 import { pinnedRequest } from "./PinnedRequest.ts"
 
 export interface TransportOptions {
-  /** Sent only with requests to one of their origins; no other requests are made. */
+  /** Sent only with requests to one of their origins. Other requests are refused. */
   readonly credentials?: GitCredentials | undefined
-  /** The maximum total size of all responses in bytes, and that limit's name. */
+  /** Maximum total size of all responses in bytes, and the name of that limit. */
   readonly maximum: { readonly limit: "packBytes" | "responseBytes"; readonly bytes: number }
-  /** Maximum silence of the server. */
+  /** Maximum time without data from the server. */
   readonly idle: Duration.Duration
   readonly signal: AbortSignal
 }
 
 /**
- * HTTP to one repository: only to its checked addresses, never through a redirect or a proxy, with limits on bytes and silence.
- * It is isomorphic-git's `HttpClient`; that library loses errors while reading a body, so `failure` also records them.
+ * HTTP to one repository: only to its checked addresses, never through a redirect or proxy, with limits on bytes and idle time.
+ * It is an `HttpClient` for isomorphic-git. That library loses errors while reading a body, so `failure` also records them.
  */
 export interface GitTransport extends HttpClient {
   readonly failure: () => GitError | undefined
-  /** The address of the first response; undefined before it. */
+  /** The address that gave the first response; `undefined` before it. */
   readonly connectedAddress: () => string | undefined
 }
 
@@ -69,10 +69,10 @@ const statusFailure = (
   return new GitUnreachable({ message: `The Git server answered with status ${status}${reason}. ${when}` })
 }
 
-/** The longest wait that svc accepts from a server. */
+/** The longest delay that svc accepts from a server. */
 const longestWait = 30
 
-/** The seconds in a `Retry-After`, which is a number or a date; `undefined` if there is none. */
+/** Parses `Retry-After`, which is a number of seconds or a date; `undefined` if it is neither. */
 const secondsToWait = (value: string | undefined): number | undefined => {
   if (value === undefined) return undefined
   if (/^\d{1,9}$/.test(value.trim())) return Number(value)
@@ -124,7 +124,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
     throw error
   }
 
-  /** Aborts when the server is silent for too long; `refresh` resets the timer. */
+  /** Aborts if the server is silent for too long. `refresh` resets the timer. */
   const watch = () => {
     const silence = new AbortController()
     const timer = setTimeout(() => silence.abort(), Duration.toMillis(options.idle))
@@ -166,7 +166,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
   }
 
   const request = async (input: GitHttpRequest): Promise<GitHttpResponse> => {
-    // The pin applies to names only; only requests to this repository are allowed.
+    // The address is pinned by host name, so only requests to this repository are allowed.
     if (!input.url.startsWith(`${endpoint.url}/`))
       return fail(new GitProtocolBroken({ message: "The Git operation strayed from the repository's URL." }))
     const authorization = options.credentials?.authorizationFor(input.url)
@@ -202,7 +202,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
     const status = response.statusCode ?? 0
     const wait = waited || !asksToWait(status) ? undefined : secondsToWait(response.headers["retry-after"])
     if (wait !== undefined && wait <= longestWait) {
-      // An operation repeats a request only once: it never sends a third request.
+      // A request is repeated at most once.
       waited = true
       clearTimeout(watched.timer)
       response.destroy()

@@ -4,7 +4,7 @@ import { delimiter, isAbsolute } from "node:path"
 import { GitNativeUnavailable } from "./GitError.ts"
 import { GitPolicy } from "./GitPolicy.ts"
 
-/** Pinning an address (`http.curloptResolve`) was introduced in 2.37. */
+/** `http.curloptResolve`, which pins an address, was added in 2.37. */
 const oldestVersion = [2, 37] as const
 
 const parseVersion = (text: string) => {
@@ -17,7 +17,7 @@ const isUsable = (text: string) => {
   return major > oldestVersion[0] || (major === oldestVersion[0] && minor >= oldestVersion[1])
 }
 
-/** True if this runtime trusts additional certificates; git can only replace the whole set. */
+/** Returns true if this runtime trusts additional certificates. git can only replace the whole set. */
 const hasCertificatesOfItsOwn = () => {
   const extra = process.env["NODE_EXTRA_CA_CERTS"]
   return extra !== undefined && extra !== process.env["SSL_CERT_FILE"]
@@ -25,15 +25,15 @@ const hasCertificatesOfItsOwn = () => {
 
 export interface UsableGit {
   readonly program: string
-  /** True if a failure is final because the policy forbids a fallback. */
+  /** True if the policy forbids a fallback, so that a failure is final. */
   readonly required: boolean
 }
 
-/** The git program on this machine for fetches, if the policy permits native git. */
+/** The git program on this machine, if the policy permits it for fetches. */
 export class InstalledGit extends Context.Service<
   InstalledGit,
   {
-    /** Undefined if fetches must not use git. Determined once. */
+    /** `undefined` if git must not be used for fetches. Determined once. */
     readonly usable: Effect.Effect<UsableGit | undefined, GitNativeUnavailable>
   }
 >()("svc/runner/git/InstalledGit") {

@@ -15,7 +15,7 @@ import type { GitAddress } from "../../schema/git/GitAddress.ts"
 
 export interface FetchRequest {
   readonly url: GitAddress
-  /** The object to fetch: the object that the server listed for the ref. */
+  /** The object to fetch, as the server listed it for the ref. */
   readonly oid: string
   /** A folder that does not exist yet. */
   readonly gitdir: string
@@ -23,7 +23,7 @@ export interface FetchRequest {
   readonly onProgress: (phase: string, percent: number) => void
 }
 
-/** The first fetch loads it, because loading takes a tenth of the time of a short command, and few processes fetch. */
+/** Loaded by the first fetch: loading takes a tenth of the time of a short command, and few processes fetch. */
 const isomorphicGit = Effect.promise(() => import("isomorphic-git"))
 
 const trailerBytes = 20
@@ -41,7 +41,7 @@ const fetchFailure = (request: FetchRequest, transport: GitTransport, isNotFound
   return new GitProtocolBroken({ message: "The Git server sent data that is not a valid Git answer." })
 }
 
-/** The last bytes of a pack are the hash of the rest; the library does not check it. */
+/** Checks the hash at the end of a pack, which the library does not check. */
 const verifyPack = Effect.fnUntraced(function* (packs: ReadonlyArray<string>) {
   for (const path of packs) {
     const pack = yield* Effect.sync(() => nodeFs.readFileSync(path))
@@ -55,7 +55,7 @@ const verifyPack = Effect.fnUntraced(function* (packs: ReadonlyArray<string>) {
 const objectType = (type: string): GitObjectType | undefined =>
   type === "commit" || type === "tree" || type === "blob" || type === "tag" ? type : undefined
 
-/** A file system that stops a pack at its bounds: the library stores a pack before it unpacks the pack. */
+/** A file system that stops writing a pack at its limits. The library stores a pack before it unpacks it. */
 const boundedDisk = (bounds: PackBounds) => {
   let refused: GitLimitExceeded | GitProtocolBroken | undefined
   const writeFile: typeof nodeFs.promises.writeFile = async (path, data, options) => {
@@ -67,7 +67,7 @@ const boundedDisk = (bounds: PackBounds) => {
   return { fs: { promises: { ...nodeFs.promises, writeFile } }, refused: () => refused }
 }
 
-/** Fetches one commit without history, using isomorphic-git, into a bare repository on disk. */
+/** Fetches one commit without history into a bare repository on disk, using isomorphic-git. */
 export const fetchIsomorphic = Effect.fn("fetchIsomorphic")(function* (
   transport: GitTransport,
   request: FetchRequest,
@@ -107,7 +107,7 @@ export const fetchIsomorphic = Effect.fn("fetchIsomorphic")(function* (
           .map((name) => `${packFolder}/${name}`)
       : []
   )
-  // The library ignores the packet with the server's refusal, so the only symptom is an empty response.
+  // The library ignores the packet in which the server refuses, so the response merely looks empty.
   if (packs.length === 0) return yield* notHandedOut(request.oid)
   yield* verifyPack(packs)
   const cache = {}

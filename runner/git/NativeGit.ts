@@ -24,8 +24,8 @@ const head = "ref: refs/heads/main\n"
 const config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 
 /**
- * An empty bare repository: SHA-1, with a file for each ref. Every version of git reads this format. `git init` would use its
- * version's preferred format, and a repository that uses SHA-256 cannot fetch a SHA-1 commit.
+ * An empty bare repository in a format that every version of git reads: SHA-1, one file per ref. `git init` would use the
+ * preferred format of its version, and a SHA-256 repository cannot fetch a SHA-1 commit.
  */
 const createBareRepository = (gitdir: string): Effect.Effect<void, Cause.UnknownError> =>
   Effect.tryPromise(async () => {
@@ -39,7 +39,7 @@ export interface NativeOptions {
   readonly program: string
   readonly endpoint: GitEndpoint
   readonly credentials: GitCredentials | undefined
-  /** Maximum size of the fetched pack on disk, in bytes. */
+  /** Maximum size of the fetched pack on disk in bytes. */
   readonly packBytes: number
   /** Larger blobs are not held in memory while they are unpacked. */
   readonly fileBytes: number
@@ -53,7 +53,7 @@ const keptErrorCharacters = 4096
 const leastFileBytes = 1024 * 1024
 const packPollInterval = "100 millis"
 
-/** The environment of git: no settings of the machine or the service reach it. */
+/** The environment of git. It contains no settings of the machine or the server. */
 const environment = (
   { endpoint, objectBytes }: NativeOptions,
   home: string,
@@ -75,9 +75,9 @@ const environment = (
     ...(authorization === undefined
       ? {}
       : {
-          // An argument would be visible in the process list.
+          // Not an argument, which would be visible in the process list.
           GIT_CONFIG_COUNT: "1",
-          // git sends it only to this repository, not with other requests to the server.
+          // git sends the header only to this repository, not with other requests to the server.
           GIT_CONFIG_KEY_0: `http.${endpoint.url}.extraHeader`,
           GIT_CONFIG_VALUE_0: Redacted.make(`Authorization: ${Redacted.value(authorization)}`)
         })
@@ -97,26 +97,26 @@ const pinArguments = (options: NativeOptions): ReadonlyArray<string> => {
     "http.lowSpeedTime": String(Math.ceil(options.idleMillis / 1000)),
     "credential.helper": "",
     "core.hooksPath": "/dev/null",
-    // svc verifies objects when it reads them, with or without the installed git: by their id, type and names.
+    // svc itself verifies the id, type and names of objects when it reads them, with or without git.
     "transfer.fsckObjects": "false",
     "fetch.recurseSubmodules": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
     "core.bigFileThreshold": String(Math.max(options.fileBytes, leastFileBytes)),
-    // One pack file to watch, regardless of the number of objects.
+    // A single pack file to watch, however many objects it contains.
     "fetch.unpackLimit": "1"
   }
   return Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])
 }
 
-/** The fault that git found in an object, in git's own words. */
+/** The fault that git found in an object, in git's words. */
 const damagedObject = (stderr: string): string | undefined =>
   stderr
     .split("\n")
     .flatMap((line) => /^(?:error|fatal): ([\w ,'-]+)$/i.exec(line.trim())?.[1] ?? [])
     .find((text) => /\b(?:object|tree|blob|commit|tag)\b/i.test(text))
 
-/** The failure if the server caused it; any other way of fetching would then fail too. */
+/** The failure if the server caused it, so that every other way to fetch would also fail. */
 const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitError | undefined => {
   if (/not our ref|unadvertised object|couldn't find remote ref/i.test(stderr))
     return new GitRefNotFound({
@@ -144,7 +144,7 @@ const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitErro
     })
   if (/Failed to connect|Connection refused|SSL/i.test(stderr))
     return new GitUnreachable({ message: "The connection to the Git server failed. Try again later." })
-  // Without the installed git, svc finds the object by its id and reports the fault.
+  // Without git, svc would find the object by its id and report the fault.
   if (damagedObject(stderr) !== undefined) return undefined
   if (/index-pack|early EOF|bad (?:pack|object)|unexpected disconnect|protocol error/i.test(stderr))
     return new GitProtocolBroken({ message: "The Git server sent data that is not a valid Git answer." })
@@ -181,7 +181,7 @@ const watchPack = (gitdir: string, maximum: number): Effect.Effect<never, GitLim
 
 const progressLine = /^(?:remote: )?([A-Z][A-Za-z ]+): +(\d{1,3})%/
 
-/** Runs git to completion; returns its exit code and the last part of its output. */
+/** Runs git to its end. Returns its exit code and the end of its output. */
 const runGit = Effect.fnUntraced(function* (
   options: NativeOptions,
   request: FetchRequest,
@@ -199,7 +199,7 @@ const runGit = Effect.fnUntraced(function* (
         env: environment(options, request.gitdir, authorization),
         stdin: "ignore",
         stdout: "ignore",
-        // In this process's group, so that stopping this process stops git too.
+        // In this process's group, so that stopping this process also stops git.
         detached: false,
         killSignal: "SIGKILL"
       })
@@ -225,7 +225,7 @@ const runGit = Effect.fnUntraced(function* (
 })
 
 /**
- * Fetches one commit without history, using the installed git, into a bare repository on disk. Fails with `GitNativeUnavailable`
+ * Fetches one commit without history into a bare repository on disk, using the installed git. Fails with `GitNativeUnavailable`
  * if git failed for a reason other than the server.
  */
 export const fetchNative = Effect.fn("fetchNative")(function* (
@@ -256,7 +256,7 @@ export const fetchNative = Effect.fn("fetchNative")(function* (
   const fetched = yield* runGit(options, request, fetchArguments, authorization).pipe(
     Effect.raceFirst(watchPack(request.gitdir, options.packBytes))
   )
-  // A fast fetch may finish between two checks of its size.
+  // A fast fetch may end between two checks of its size.
   const size = yield* Effect.promise(() => packSize(request.gitdir))
   if (size > options.packBytes) return yield* packTooLarge(options.packBytes)
   if (/attempting to allocate \d+ over limit/i.test(fetched.stderr)) return yield* objectTooLarge(options.objectBytes)

@@ -15,7 +15,7 @@ export interface NativeObjectsOptions {
 
 const slackBytes = 4096
 
-/** git exits instead of allocating more than this at once, in its process and in its child processes. */
+/** git and its children exit instead of allocating more than this at once. */
 export const allocationLimit = (objectBytes: number) => ({ GIT_ALLOC_LIMIT: String(objectBytes + slackBytes) })
 
 const newline = 0x0a
@@ -24,8 +24,8 @@ const header = /^([0-9a-f]{40}) (commit|tree|blob|tag) (\d+)$/
 const isType = (text: string | undefined) => text === "commit" || text === "tree" || text === "blob" || text === "tag"
 
 /**
- * Reads objects from a repository on disk through one `git cat-file --batch`, which neither filters nor converts them. Reads must
- * not overlap.
+ * Reads objects from a repository on disk through one `git cat-file --batch`, which neither filters nor converts them. Only one
+ * read at a time.
  */
 export const openNativeObjects = Effect.fn("openNativeObjects")(function* (
   options: NativeObjectsOptions

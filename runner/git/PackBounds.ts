@@ -3,12 +3,12 @@ import { GitLimitExceeded, GitProtocolBroken } from "./GitError.ts"
 import type { GitLimits } from "./GitPolicy.ts"
 
 /**
- * Limits on the contents of a pack. Both ways of fetching refuse an object above `objectBytes`; the installed git allocates no
- * more than that.
+ * Limits for the contents of a pack. Both ways to fetch refuse an object above `objectBytes`, and git allocates no more than
+ * that.
  */
 export interface PackBounds {
   readonly objects: number
-  /** Size of one object, as stored or as rebuilt from a delta. */
+  /** Size of one object, whether stored or rebuilt from a delta. */
   readonly objectBytes: number
   /** Size of all objects together. */
   readonly unpackedBytes: number
@@ -46,9 +46,9 @@ const trailerBytes = 20
 const oidBytes = 20
 const ofsDelta = 6
 const refDelta = 7
-/** Smaller objects are inflated in one step; larger objects are counted piece by piece, and not stored. */
+/** Smaller objects are inflated in one step. Larger objects are counted piece by piece without storing them. */
 const oneStepBytes = 64 * 1024
-/** Two sizes, in the first bytes of a delta. */
+/** Room for the two sizes at the beginning of a delta. */
 const deltaHeadBytes = 20
 
 interface Inflated {
@@ -59,7 +59,7 @@ interface Inflated {
 }
 
 const inflateSmall = (input: Buffer, expected: number): Inflated => {
-  // The type declarations do not reflect that `info` changes the return value.
+  // The type declarations do not show that `info` changes the return value.
   const found: unknown = inflateSync(input, { info: true, maxOutputLength: Math.max(expected, 1) })
   const { buffer, engine } = found as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } }
   return { head: buffer.subarray(0, deltaHeadBytes), bytes: buffer.length, used: engine.bytesWritten }
@@ -81,7 +81,7 @@ const inflateLarge = async (input: Buffer, expected: number): Promise<Inflated> 
   return { head, bytes, used: inflate.bytesWritten }
 }
 
-/** A number of 7 bits a byte, lowest bits first; undefined if it does not end. */
+/** Reads a number in 7-bit groups, lowest first; `undefined` if it does not end. */
 const variableNumber = (bytes: Buffer, from: number, value = 0, scale = 1) => {
   let at = from
   let sum = value
@@ -95,7 +95,7 @@ const variableNumber = (bytes: Buffer, from: number, value = 0, scale = 1) => {
   }
 }
 
-/** The size that the delta builds, which is its second number. */
+/** The size of the object that the delta builds, which is its second number. */
 const rebuiltBytes = (head: Buffer): number | undefined => {
   const base = variableNumber(head, 0)
   return base === undefined ? undefined : variableNumber(head, base.at)?.value
@@ -131,8 +131,8 @@ const readEntry = (pack: Buffer, offset: number): Entry | undefined => {
 }
 
 /**
- * Unpacks a pack without storing anything, and refuses it at the first object beyond a bound: the library would keep everything
- * that it unpacks in memory before it compares the size with the object's header. Undefined if the pack is within the bounds.
+ * Unpacks a pack without storing anything, and refuses it at the first object that exceeds a limit. The library would keep
+ * everything in memory before it compares sizes with the headers. Returns `undefined` if the pack is within the limits.
  */
 export const refusedPack = async (
   pack: Buffer,

@@ -14,8 +14,8 @@ export interface Outgoing {
 }
 
 /**
- * A request to one checked address of its host, independent of the name's current addresses, without redirects or proxies.
- * Resolves with the head of the response; rejects with the connection's error.
+ * Sends a request to one checked address of its host, whatever the name resolves to now, without redirects or proxies. Resolves
+ * with the head of the response; rejects with the connection's error.
  */
 export const pinnedRequest = (outgoing: Outgoing, address: string) =>
   new Promise<http.IncomingMessage>((resolve, reject) => {

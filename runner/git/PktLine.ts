@@ -1,6 +1,6 @@
 import { Result } from "effect"
 
-/** One packet of Git's wire format: bytes, or one of the two markers. */
+/** A packet of Git's wire format: bytes, or one of the two markers. */
 export type Packet =
   | { readonly _tag: "line"; readonly bytes: Uint8Array }
   | { readonly _tag: "flush" }
@@ -12,14 +12,14 @@ const headerSize = 4
 export const flushPacket: Uint8Array = Buffer.from("0000")
 export const delimPacket: Uint8Array = Buffer.from("0001")
 
-/** Encodes one line of at most 65,516 bytes; text is UTF-8. */
+/** Encodes a line of at most 65,516 bytes. Text is UTF-8. */
 export const encodePacket = (line: string | Uint8Array): Uint8Array => {
   const payload = typeof line === "string" ? Buffer.from(line) : line
   const header = Buffer.from((payload.length + headerSize).toString(16).padStart(headerSize, "0"))
   return Buffer.concat([header, payload])
 }
 
-/** Splits bytes across packets of one sideband channel: 1 pack data, 2 progress, 3 fatal error. */
+/** Splits bytes into packets of one sideband channel: 1 is pack data, 2 progress, 3 a fatal error. */
 export const encodeSideBand = (channel: 1 | 2 | 3, bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
   const room = maxPayload - 1
   const packets: Array<Uint8Array> = []
@@ -28,7 +28,7 @@ export const encodeSideBand = (channel: 1 | 2 | 3, bytes: Uint8Array): ReadonlyA
   return packets
 }
 
-/** Reads a whole message; a failure identifies the offending byte. */
+/** Parses a whole message. A failure contains the position of the invalid byte. */
 export const parsePackets = (message: Uint8Array): Result.Result<ReadonlyArray<Packet>, string> => {
   const packets: Array<Packet> = []
   let at = 0
@@ -45,6 +45,6 @@ export const parsePackets = (message: Uint8Array): Result.Result<ReadonlyArray<P
   return Result.succeed(packets)
 }
 
-/** The text of a line without its line feed; undefined for markers. */
+/** The text of a line without its line feed; `undefined` for markers. */
 export const packetText = (packet: Packet | undefined): string | undefined =>
   packet?._tag === "line" ? Buffer.from(packet.bytes).toString("utf8").replace(/\n$/, "") : undefined

@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { GitNoStableVersion, GitVersionAmbiguous } from "./GitError.ts"
 
-/** A ref on the server; `commit` is peeled when the ref is an annotated tag. */
+/** A ref on the server. `commit` is peeled if the ref is an annotated tag. */
 export interface ListedRef {
   readonly name: string
   readonly oid: string
@@ -15,7 +15,7 @@ export interface StableVersion {
   readonly version: string
 }
 
-/** No leading zeros. Names over 255 characters cannot be stored as tags everywhere, so numbers are shorter too. */
+/** No leading zeros. Not every file system can store a tag name longer than 255 characters, so numbers are shorter. */
 const stableTag = /^refs\/tags\/(v?(0|[1-9][0-9]{0,254})\.(0|[1-9][0-9]{0,254})\.(0|[1-9][0-9]{0,254}))$/
 
 interface Candidate extends StableVersion {
@@ -41,8 +41,8 @@ const compare = (a: Candidate, b: Candidate): number => {
 }
 
 /**
- * The newest `vX.Y.Z` or `X.Y.Z` tag. Prereleases, build metadata and other spellings do not count. Only the newest version can
- * be ambiguous; two spellings of an older version are harmless.
+ * The newest `vX.Y.Z` or `X.Y.Z` tag. Ignores prereleases, build metadata and other spellings. Only the newest version can be
+ * ambiguous, because two spellings of an older version are harmless.
  */
 export const newestStableVersion = (
   refs: ReadonlyArray<ListedRef>

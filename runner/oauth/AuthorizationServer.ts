@@ -2,21 +2,21 @@ import { Schema } from "effect"
 import type { Redacted } from "effect"
 import type { SecretMethod } from "./ClientAuthentication.ts"
 
-/** An authorization server of which this installation is a client. */
+/** An authorization server that has this installation as a client. */
 export interface AuthorizationServer {
   readonly issuer: string
-  /** The kind of metadata document: RFC 8414 or OpenID Connect Discovery. Not needed if `endpoints` is set. */
+  /** The kind of metadata document: RFC 8414 or OpenID Connect Discovery. Not used if `endpoints` is set. */
   readonly metadata: "oauth2" | "oidc"
   readonly endpoints:
     | {
         readonly authorization: string
         readonly token: string
         readonly revocation?: string | undefined
-        /** True if the server identifies itself in every response (RFC 9207). */
+        /** True if the server adds its issuer to every response (RFC 9207). */
         readonly namesItself: boolean
       }
     | undefined
-  /** `advertised`: the server is refused unless its metadata lists S256. The client always sends a challenge, and never `plain`. */
+  /** With `advertised`, the server is refused unless its metadata lists S256. The client always sends an S256 challenge. */
   readonly pkce: "advertised" | "sent"
   readonly clientId: string
   /** Absent for a public client. */
@@ -30,29 +30,29 @@ export interface AuthorizationAsked {
   readonly state: string
   readonly codeVerifier: Redacted.Redacted
   readonly scopes: ReadonlyArray<string>
-  /** Additional parameters for this server, such as an audience. */
+  /** Additional parameters that this server needs, such as an audience. */
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** The response from the token endpoint. */
+/** The response of the token endpoint. */
 export interface GrantedTokens {
   readonly accessToken: Redacted.Redacted
   readonly refreshToken: Redacted.Redacted | undefined
-  /** In seconds; absent if the server does not report it. */
+  /** Seconds; absent if the server does not report it. */
   readonly expiresIn: number | undefined
-  /** Absent if they equal the requested scopes. */
+  /** Absent if all requested scopes were granted. */
   readonly scopes: ReadonlyArray<string> | undefined
 }
 
 /**
- * A failure of an authorization server. The message quotes no token, code, state or secret.
+ * A failure of an authorization server. The message contains no token, code, state or secret.
  *
- * - `denied`: it returned an error to the person's browser
- * - `refused`: its token endpoint refused permanently; `error` contains the reason
+ * - `denied`: the server returned an error to the person's browser
+ * - `refused`: its token endpoint refused permanently; `error` contains the code
  * - `invalid`: a response is invalid
- * - `unreachable`: no connection, and nothing was sent
- * - `unanswered`: no response, but the request may have taken effect
- * - `unusable`: it differs from the operator's declaration
+ * - `unreachable`: there was no connection, so nothing was sent
+ * - `unanswered`: there was no response, but the request may have taken effect
+ * - `unusable`: it does not match the operator's declaration
  */
 export class OAuthFailure extends Schema.TaggedError<OAuthFailure>()("OAuthFailure", {
   reason: Schema.Literals(["denied", "refused", "invalid", "unreachable", "unanswered", "unusable"]),

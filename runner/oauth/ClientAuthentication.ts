@@ -1,12 +1,12 @@
 import { Redacted } from "effect"
 import { type ClientAuth, ClientSecretBasic, ClientSecretPost } from "openid-client"
 
-/** The method by which a client authenticates with its secret. */
+/** How a client authenticates with its secret. */
 export type SecretMethod = "client_secret_basic" | "client_secret_post"
 
 /**
- * Authentication with a client secret: by the declared method, or else by a method that the server supports; basic if the server
- * lists no methods (OpenID Connect Discovery 3, RFC 8414 2).
+ * Authenticates with a client secret: by the declared method, otherwise by one that the server supports. Uses basic
+ * authentication if the server lists none (OpenID Connect Discovery 3, RFC 8414 2).
  */
 export const secretAuthentication = (secret: Redacted.Redacted, chosen?: SecretMethod): ClientAuth => {
   const basic = ClientSecretBasic(Redacted.value(secret))

@@ -30,10 +30,10 @@ import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 import type { IncomingMessage } from "node:http"
 import { pinnedRequest } from "../git/PinnedRequest.ts"
 
-/** Size limit for an authorization server's responses: documents and tokens are small. */
+/** Size limit for responses of an authorization server. Documents and tokens are small. */
 const maxAnswerBytes = 256 * 1024
 
-/** A response that exceeds the limit. */
+/** The response is larger than the limit. */
 class AnswerTooLong extends Error {
   override readonly name = "AnswerTooLong"
 }
@@ -63,8 +63,7 @@ const encoded = (body: Parameters<CustomFetch>[1]["body"]): Buffer | undefined =
 }
 
 /**
- * True if the request was never sent. In every other case the server may have received the request, and a token request is never
- * repeated.
+ * Returns true if the request was never sent. Otherwise the server may have received it, and a token request is never repeated.
  */
 const neverConnected = (error: unknown): boolean =>
   error instanceof Error &&
@@ -72,8 +71,8 @@ const neverConnected = (error: unknown): boolean =>
   ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].includes(String(error.code))
 
 /**
- * The fetch function for the library: limited to one origin and its checked addresses, with limits on bytes and by the signal. A
- * redirect is returned like any other response, and the library refuses it.
+ * A fetch function for the library, limited to one origin and its checked addresses, by bytes and by the signal. A redirect is
+ * returned like any other response, and the library refuses it.
  */
 const pinnedFetch =
   (origin: string, addresses: ReadonlyArray<string>): CustomFetch =>
@@ -123,7 +122,7 @@ const metadataGoodFor = Duration.hours(1)
 
 const printable = (text: string, max: number) => text.replaceAll(/[^\x20-\x7e]/g, " ").slice(0, max)
 
-/** An error code in the form of RFC 6749; anything else is not repeated. */
+/** An error code in the form of RFC 6749. Any other text is dropped. */
 const errorCode = (text: string): string => (/^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/.test(text) ? text : "an unknown error")
 
 const failure = (reason: OAuthFailure["reason"], message: string, error?: string) =>
@@ -131,7 +130,7 @@ const failure = (reason: OAuthFailure["reason"], message: string, error?: string
 
 const hostOf = ({ issuer }: AuthorizationServer) => new URL(issuer).host
 
-// The library cannot read the response: it is a redirect, has another status, or is not JSON.
+// Codes for a response that the library cannot read: a redirect, another status, or not JSON.
 const unreadableCodes: ReadonlySet<string> = new Set([
   "OAUTH_RESPONSE_IS_NOT_CONFORM",
   "OAUTH_PARSE_ERROR",
@@ -140,13 +139,13 @@ const unreadableCodes: ReadonlySet<string> = new Set([
 const lostCodes: ReadonlySet<string> = new Set(["OAUTH_TIMEOUT", "OAUTH_ABORT"])
 const unsentCodes: ReadonlySet<string> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"])
 
-/** The first error code in the chain of causes. */
+/** The first error code in a chain of causes. */
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return ""
   return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause)
 }
 
-/** The library's reason for giving up. Its messages and causes contain request data, so they are never passed on. */
+/** Explains why the library failed. Its own messages and causes may contain request data, so they are not used. */
 const explained = (server: AuthorizationServer, doing: string, sent: boolean) => (cause: unknown) => {
   const host = hostOf(server)
   if (cause instanceof AuthorizationResponseError) {
@@ -192,7 +191,7 @@ const configured = (server: AuthorizationServer, metadata: ServerMetadata, fetch
   const configuration = new Configuration(metadata, server.clientId, undefined, authentication(server))
   configuration.timeout = requestSeconds
   if (fetch !== undefined) configuration[customFetch] = fetch
-  // The address policy has already decided if plain http is allowed.
+  // The address policy has already decided whether plain http is allowed.
   allowInsecureRequests(configuration)
   return configuration
 }
@@ -205,18 +204,18 @@ const grantedTokens = (tokens: TokenEndpointResponse): GrantedTokens => ({
 })
 
 /**
- * This installation as a client of authorization servers: code flow with PKCE, refresh, revocation. Requests go to public
- * addresses over https, except at origins that the operator allows, and never follow a redirect.
+ * This installation as a client of authorization servers: authorization code flow with PKCE, refresh and revocation. Requests go
+ * to public addresses over https, or to origins that the operator allows, and never follow a redirect.
  */
 export class OAuthClient extends Context.Service<
   OAuthClient,
   {
-    /** The authorization URL for a person's browser. */
+    /** The URL at which a person's browser starts the authorization. */
     readonly authorizationUrl: (
       server: AuthorizationServer,
       asked: AuthorizationAsked
     ) => Effect.Effect<string, OAuthFailure>
-    /** Redeems the authorization response at the redirect URI. `search` is its query as received. */
+    /** Redeems the response that arrived at the redirect URI. `search` is the query as received. */
     readonly redeem: (
       server: AuthorizationServer,
       asked: Pick<AuthorizationAsked, "redirectUri" | "state" | "codeVerifier">,
@@ -226,7 +225,7 @@ export class OAuthClient extends Context.Service<
       server: AuthorizationServer,
       refreshToken: Redacted.Redacted
     ) => Effect.Effect<GrantedTokens, OAuthFailure>
-    /** RFC 7009. Without this endpoint, tokens cannot be revoked. */
+    /** Revokes a token (RFC 7009). Impossible if the server has no revocation endpoint. */
     readonly revoke: (
       server: AuthorizationServer,
       token: Redacted.Redacted,
@@ -239,7 +238,7 @@ export class OAuthClient extends Context.Service<
     Effect.gen(function* () {
       const policy = yield* GitPolicy
 
-      /** A connection to one endpoint of a server at an allowed address. */
+      /** A connection to one endpoint of a server, at a checked address. */
       const wayTo = Effect.fnUntraced(function* (server: AuthorizationServer, endpoint: string) {
         const url = URL.parse(endpoint)
         const allowed = url !== null && (url.protocol === "https:" || policy.allowOrigins.includes(url.origin))
@@ -270,7 +269,7 @@ export class OAuthClient extends Context.Service<
           catch: explained(server, "the request for its metadata", false)
         }).pipe(outside)
         const metadata: ServerMetadata = found.serverMetadata()
-        // The library is lenient about some vendors' issuers; svc requires exactly the declared issuer.
+        // The library tolerates some vendors' issuers; svc requires exactly the declared issuer.
         if (new URL(metadata.issuer).href !== new URL(server.issuer).href) {
           return yield* failure("unusable", `${hostOf(server)} publishes the metadata of another issuer.`)
         }
@@ -294,7 +293,7 @@ export class OAuthClient extends Context.Service<
         const found = known.get(key)
         if (found !== undefined && found.until > at) return found.metadata
         const metadata = yield* discovered(server)
-        // A newer answer is not overwritten.
+        // Does not overwrite a newer result.
         if (known.get(key) === found) known.set(key, { metadata, until: at + Duration.toMillis(metadataGoodFor) })
         return metadata
       })
@@ -320,7 +319,8 @@ export class OAuthClient extends Context.Service<
         authorizationUrl: Effect.fn("OAuthClient.authorizationUrl")(function* (server, asked) {
           const metadata = yield* metadataOf(server)
           const endpoint = URL.parse(metadata.authorization_endpoint ?? "")
-          // The person's browser opens this URL outside svc's address policy, so https at least protects the content.
+          // The person's browser opens this URL, so svc's address policy does not apply to it. https at least protects the
+          // content.
           if (endpoint === null || !(endpoint.protocol === "https:" || policy.allowOrigins.includes(endpoint.origin))) {
             return yield* failure("unusable", `The authorization endpoint of ${hostOf(server)} is no https address.`)
           }

@@ -3,7 +3,7 @@ import { defaultCheck, type PostApplyCheck } from "../../schema/policy/PostApply
 import type { PostApplyResult } from "../../schema/records/Run.ts"
 import { HttpProbe } from "./HttpProbe.ts"
 
-/** One unanswered request must not use up the time for all attempts. */
+/** A single request must not use up the time of all attempts. */
 const longestRequest = Duration.seconds(10)
 
 /** The URL of the check; `undefined` if its target is missing. */
@@ -14,10 +14,7 @@ export const checkedUrl = (target: string, path: string | undefined): URL | unde
   return path === undefined ? url : (URL.parse(path, url.origin) ?? undefined)
 }
 
-/**
- * Repeats the request until the expected response arrives or the time is up. Never fails; a missing response is one of the
- * results.
- */
+/** Repeats the request until the expected response arrives or the time is up. Never fails: a missing response is a result too. */
 export const awaitAnswer = Effect.fn("awaitAnswer")(function* (check: PostApplyCheck, url: URL) {
   const probe = yield* HttpProbe
   const {

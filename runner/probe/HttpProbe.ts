@@ -6,7 +6,10 @@ import { originProblem } from "../git/FetchPolicy.ts"
 import { pinnedRequest } from "../git/PinnedRequest.ts"
 import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 
-/** There was no response. `isFinal` if a repetition would not help: the operator does not allow the address. */
+/**
+ * There was no response. `isFinal` is true if repeating the request would not help, because the operator does not allow the
+ * address.
+ */
 export class ProbeFailed extends Schema.TaggedError<ProbeFailed>()("ProbeFailed", {
   isFinal: Schema.Boolean,
   message: Schema.String
@@ -20,9 +23,8 @@ export interface ProbeAnswer {
 
 export interface HttpProbeShape {
   /**
-   * Sends one request, under the same policy as Git servers: https on an ordinary port, public addresses, or an origin that the
-   * operator allows by name. A redirect counts as a response and is not followed. Sends no credential and stores nothing from the
-   * response.
+   * Sends one request under the same policy as for Git servers: https on an ordinary port and public addresses, or an origin that
+   * the operator allows by name. Does not follow redirects, sends no credentials, and stores nothing of the response.
    */
   readonly ask: (url: URL, text: string | undefined) => Effect.Effect<ProbeAnswer, ProbeFailed, GitPolicy>
 }
@@ -82,7 +84,7 @@ const ask = Effect.fn("HttpProbe.ask")(function* (url: URL, text: string | undef
   return yield* Effect.firstSuccessOf(addresses.map((one) => answerOf(url, one, text)))
 })
 
-/** The implementation of requests; a host may replace it. */
+/** Sends the requests. A host may replace it. */
 export const HttpProbe = Context.Reference<HttpProbeShape>("svc/runner/probe/HttpProbe", {
   defaultValue: () => ({ ask })
 })

@@ -1,6 +1,6 @@
 import { type ByteSink, foldedClass, noPosition, quoteClass as quote } from "./FoldedText.ts"
 
-/** A sink that also receives backslashes that only quote the next character. */
+/** A sink that is also notified of backslashes that merely quote the next character. */
 export interface DecodedSink extends ByteSink {
   readonly skipped: (start: number, end: number) => void
 }
@@ -9,11 +9,11 @@ const backslash = 0x5c
 const percent = 0x25
 const ampersand = 0x26
 const semicolon = 0x3b
-// Each additional level of quoting doubles the backslashes.
+// Each further level of quoting doubles the backslashes.
 const mostBackslashes = 64
 const longestEntity = 10
 
-/** True if a byte could start an escape. Nothing is decoded before the first such byte. */
+/** Returns true if a byte may begin an escape. Nothing is decoded before the first such byte. */
 export const beginsEscape = (value: number): boolean => value === backslash || value === percent || value === ampersand
 
 const hexadecimal = new Int8Array(256).fill(-1)
@@ -48,13 +48,13 @@ const entityCode = (name: string): number | undefined => {
 }
 
 /**
- * Undoes the escapes of JSON, Go, Python, YAML, shells, XML and URLs, however deeply they are nested, in one pass: the result of
- * an escape is read again with the following bytes. Secrets are treated the same way, so a secret that looks like an escape is
- * found as well.
+ * Decodes the escapes of JSON, Go, Python, YAML, shells, XML and URLs in one pass, however deeply they are nested: the result of
+ * an escape is read again together with the bytes after it. Secrets are decoded in the same way, so a secret that looks like an
+ * escape is found too.
  */
 export class EscapeDecoder implements ByteSink {
   readonly #sink: DecodedSink
-  // The bytes of an incomplete escape, and the position of each.
+  // The bytes of an incomplete escape, and their positions.
   #bytes: Array<number> = []
   #starts: Array<number> = []
   #ends: Array<number> = []
@@ -147,7 +147,7 @@ export class EscapeDecoder implements ByteSink {
     this.byte(value, start, end)
   }
 
-  /** The result of the held escape; it may begin another escape. */
+  /** Processes the result of an escape, which may begin another one. */
   #decoded(value: number, end: number): void {
     this.byte(value, this.#release(), end)
   }
@@ -185,7 +185,7 @@ export class EscapeDecoder implements ByteSink {
     return start
   }
 
-  /** The held bytes are not an escape: the first is literal, and the rest is read again. */
+  /** The collected bytes are not an escape: the first is literal, and the others are read again. */
   #reject(): void {
     const [bytes, starts, ends] = [this.#bytes, this.#starts, this.#ends]
     this.#release()

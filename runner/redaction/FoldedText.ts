@@ -1,33 +1,33 @@
-/** A range of positions in the text, and the origin of the secret it contains. */
+/** A range of positions in a text, and the origin of the secret in it. */
 export interface Span {
   readonly start: number
   readonly end: number
   readonly origin: string
 }
 
-/** Receives the bytes of a text in order, each with the range of positions that it came from. */
+/** Receives the bytes of a text in order, each with the positions it came from. */
 export interface ByteSink {
   readonly byte: (value: number, start: number, end: number) => void
-  /** Marks that the next bytes do not continue the previous bytes. */
+  /** Signals that the next bytes do not continue the previous ones. */
   readonly edge: () => void
 }
 
 export const noPosition = Number.POSITIVE_INFINITY
 
-/** The line breaks removed from a text before matching. */
+/** The line breaks that were removed from a text before matching. */
 export interface LeftOutBreaks {
-  /** A match that begins before this position crosses a break. */
+  /** A match that begins before this position spans a line break. */
   last: number
 }
 
 const other = 0
 export const blankClass = 0x20
-/** The class of the characters that quoting doubles or uses as escapes. */
+/** The class of characters that quoting doubles or uses as escapes. */
 export const quoteClass = 0x27
 
 /**
- * The class of a byte when secrets are compared: all whitespace forms one class, and so do the characters that quoting doubles or
- * puts before other characters. A run of one class counts as one byte.
+ * The class of a byte when secrets are compared. All whitespace is one class; another class contains the characters that quoting
+ * doubles or puts before other characters. A run of one class counts as one byte.
  */
 const classes = new Uint8Array(256)
 for (const value of [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0x2b]) classes[value] = blankClass
@@ -42,7 +42,7 @@ export const isDigitByte = (value: number): boolean => value >= 0x30 && value <=
 /** The class of a byte whose runs count as one; 0 for any other byte. */
 export const foldedClass = (value: number): number => classes[value] ?? other
 
-/** Bytes in their comparable form. */
+/** The comparable form of bytes. */
 export const folded = (bytes: Iterable<number>): ReadonlyArray<number> => {
   const result: Array<number> = []
   let run = other

@@ -9,11 +9,11 @@ const isHidden = /^\[redacted key [0-9a-f]{12}\]$/
 const unquoted = Option.liftThrowable((key: string): unknown => JSON.parse(`"${key}"`))
 
 /**
- * The replacement for a secret instance key in an address. The digest needs the Capsule's key, so nobody can confirm a guess;
- * equal instance keys of a Capsule have equal digests in every context, and different keys have different digests.
+ * The text that replaces a secret instance key in an address. The digest uses the Capsule's key, so nobody can confirm a guess.
+ * Within a Capsule, equal instance keys always have equal digests, and different ones have different digests.
  */
 export const hiddenKey = (addressKey: string, instanceKey: string): string => {
-  // A state quotes like JSON; the tool also doubles the signs of its templates.
+  // A state quotes like JSON. The tool also doubles the template characters.
   const text = Option.getOrElse(unquoted(instanceKey), () => instanceKey)
   const digest = createHmac("sha256", addressKey).update(String(text).replaceAll(/([$%])\1\{/g, "$1{"))
   return `[redacted key ${digest.digest("hex").slice(0, 12)}]`
@@ -22,11 +22,11 @@ export const hiddenKey = (addressKey: string, instanceKey: string): string => {
 /** All hidden keys in a text. */
 export const hiddenKeysIn = (text: string): ReadonlyArray<string> => text.match(hiddenForm) ?? []
 
-/** The visible string keys in an address, in their quoted form. */
+/** The visible string keys of an address, in quoted form. */
 export const shownKeysIn = (address: string): ReadonlyArray<string> =>
   [...address.matchAll(stringKey)].map(([, key = ""]) => key).filter((key) => !isHidden.test(key))
 
-/** The address with its string keys and the surrounding text replaced. */
+/** Replaces the string keys of an address and the text around them. */
 export const replacedAddress = (
   address: string,
   key: (instanceKey: string) => string,
@@ -41,6 +41,6 @@ export const replacedAddress = (
   return shown + name(address.slice(from))
 }
 
-/** An address with every string key hidden: an address from a state equals the same address in the form in which it was shown. */
+/** Hides every string key of an address, so that an address from a state equals the same address in displayed form. */
 export const comparedAddress = (addressKey: Redacted.Redacted, address: string): string =>
   replacedAddress(address, (key) => (isHidden.test(key) ? key : hiddenKey(Redacted.value(addressKey), key)))

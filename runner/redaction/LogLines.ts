@@ -9,13 +9,13 @@ const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 
 /**
  * Splits text into lines at LF, CRLF and a lone CR (a progress bar that redraws itself), and longer lines into pieces of at most
- * `longestLine`. Feed it redacted text only, because a split could hide a secret from the redactor.
+ * `longestLine`. Pass it only redacted text, because a split could hide a secret from the redactor.
  */
 export class LogLines {
   #pending = ""
 
   push(text: string): ReadonlyArray<string> {
-    // A trailing CR waits for its LF.
+    // A CR at the end waits for its LF.
     const parts = (this.#pending + text).split(/\r?\n|\r(?!$)/)
     this.#pending = parts.pop() ?? ""
     const lines = parts.flatMap((line) => pieces(line))
@@ -48,7 +48,7 @@ const pieces = (line: string): Array<string> => {
 }
 
 /**
- * Turns the raw output of a process into log lines: decoded, redacted across chunk and line boundaries, limited in length, and
+ * Converts the raw output of a process to log lines: decoded, redacted across chunk and line boundaries, limited in length, and
  * safe to show.
  */
 export interface TextReader {
@@ -70,7 +70,7 @@ export const textReader = (redactor: RunRedactor): Effect.Effect<TextReader> =>
     }
   })
 
-/** Like the above, for complete output. */
+/** Converts complete output to log lines. */
 export const redactedLines =
   (redactor: RunRedactor) =>
   <E, R>(output: Stream.Stream<Uint8Array, E, R>): Stream.Stream<string, E, R> =>

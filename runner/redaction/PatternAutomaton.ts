@@ -1,11 +1,11 @@
 /**
- * The condition under which a match of a pattern counts.
+ * When a match of a pattern counts.
  *
  * - `anywhere`: always
  * - `token`: between characters that are not part of a word
- * - `number`: as for `token`, and not part of a date, a version or an address
- * - `guarded`: when the match covers at least `minSource` characters of the text
- * - `unbroken`: in text without blanks and line breaks
+ * - `number`: like `token`, and not as part of a date, version or address
+ * - `guarded`: if the match covers at least `minSource` characters of the text
+ * - `unbroken`: in text without whitespace and line breaks
  */
 export type PatternKind = "anywhere" | "token" | "number" | "guarded" | "unbroken"
 
@@ -14,18 +14,15 @@ export interface Pattern {
   readonly kind: PatternKind
   readonly origin: string
   readonly minSource: number
-  /**
-   * Trailing backslashes of the secret are not in `bytes`; characters that represent them directly after a match belong to the
-   * match.
-   */
+  /** The secret's trailing backslashes are not in `bytes`. Characters after a match that represent them belong to the match. */
   readonly trailing: boolean
 }
 
 const nothing = -1
 
 /**
- * Finds any number of byte patterns in one pass (Aho and Corasick). Takes one step per byte on average, regardless of the number
- * of patterns, and its state is the longest suffix of the input that could still become a pattern.
+ * Finds any number of byte patterns in one pass (Aho-Corasick). Takes one step per byte on average, however many patterns there
+ * are. Its state is the longest suffix of the input that may still become a pattern.
  */
 export class PatternAutomaton {
   readonly #patterns: ReadonlyArray<Pattern>
@@ -37,7 +34,7 @@ export class PatternAutomaton {
   readonly #anywhere: Int32Array
   readonly #bounded: Int32Array
   readonly #boundedLink: Int32Array
-  /** By state: the length of the longest suffix that could still become a pattern. */
+  /** By state: the length of the longest suffix that may still become a pattern. */
   readonly depth: Uint16Array
   /** Like `depth`, for suffixes that are not whole patterns yet. */
   readonly unfinishedDepth: Uint16Array
@@ -97,8 +94,8 @@ export class PatternAutomaton {
   }
 
   /**
-   * Identifies the secret that may begin with these bytes. Reads all patterns, so use it only for the rare text that ends in the
-   * middle of a secret.
+   * The origin of the secret that may begin with these bytes. Reads all patterns, so use it only for the rare text that ends
+   * inside a secret.
    */
   originOfBeginning(bytes: Uint8Array): string | undefined {
     return this.#patterns.find((pattern) => bytes.every((byte, index) => pattern.bytes[index] === byte))?.origin
@@ -110,7 +107,7 @@ export class PatternAutomaton {
     return index === nothing ? undefined : this.#patterns[index]
   }
 
-  /** True if any conditional pattern ends in this state. */
+  /** Returns true if a conditional pattern ends in this state. */
   hasConditional(state: number): boolean {
     return this.#bounded[state] !== nothing || this.#boundedLink[state] !== 0
   }
@@ -149,7 +146,7 @@ export class PatternAutomaton {
     this.#targets[slot] = target
   }
 
-  // Parents precede their children in the queue, so the target of a failure link is already complete.
+  // Parents come before their children in the queue, so the target of a failure link is already complete.
   #link(size: number, firstChild: Int32Array, sibling: Int32Array, byteOf: Uint8Array): void {
     const queue = new Int32Array(size)
     let filled = 1

@@ -18,16 +18,16 @@ export class RedactionUnavailable extends Schema.TaggedError<RedactionUnavailabl
 type Unnumbered<Request> = Request extends RedactionRequest ? Omit<Request, "id"> : never
 
 interface RedactionThread {
-  /** The redacted strings for a request; `undefined` when the thread failed or has stopped. */
+  /** The redacted texts of a request; `undefined` if the thread failed or has stopped. */
   readonly ask: (request: Unnumbered<RedactionRequest>) => Effect.Effect<ReadonlyArray<RedactedLine> | undefined>
   readonly tell: (request: Unnumbered<RedactionRequest>) => Effect.Effect<void>
   readonly newNumber: Effect.Effect<number>
 }
 
 const startDeadline = Duration.seconds(30)
-// The thread uses a few megabytes and restarts in a fraction of a second.
+// The thread needs a few megabytes, and restarts in a fraction of a second.
 const idleTime = Duration.seconds(5)
-/** Maximum text per message: more would keep this thread busy copying. */
+/** Maximum text per message. Copying more would keep this thread busy. */
 const longestBatch = 256 * 1024
 
 const shipped = () =>
@@ -54,7 +54,7 @@ const startThread = Effect.fnUntraced(function* (
   const end = (reason: string) => {
     if (hasEnded) return
     hasEnded = true
-    // Called before the Runs that are using the thread continue, so that new Runs are not assigned to it.
+    // Called before the Runs that use the thread continue, so that no new Run is assigned to it.
     run(onEnd)
     started(reason)
     for (const resume of waiting.values()) resume(undefined)
@@ -93,8 +93,8 @@ const startThread = Effect.fnUntraced(function* (
 })
 
 /**
- * A thread for the lifetime of the Scope: it starts when a Run needs it and stops when no Run needs it. `location` is the URL of
- * its code, by default that of the shipped thread.
+ * A thread that starts when a Run needs it and stops when none does, until the scope closes. `location` is the URL of its code,
+ * by default that of the shipped thread.
  */
 export const redactionThreads = (
   location?: URL
@@ -107,7 +107,7 @@ export const redactionThreads = (
     return thread
   })
 
-/** The thread of a service: its own, unless several services in one process are meant to share one. */
+/** The thread of a server. By default each server has its own; several in one process may share one. */
 export const RedactionThreads = Context.Reference("svc/runner/redaction/RedactionThreads", {
   defaultValue: () => redactionThreads()
 })
@@ -136,7 +136,7 @@ const redactorOf = (
 ): RunRedactor => {
   // A Run without secrets does not wait for the thread.
   let isEmpty = true
-  // After a failure, a secret may be missing or half of a secret may be held back, so all later output is hidden.
+  // After a failure, a secret may be missing or half of it may be held back, so all later output is hidden.
   let isBroken = false
   const ask = (request: Unnumbered<RedactionRequest>) =>
     Effect.suspend(() =>
@@ -158,7 +158,7 @@ const redactorOf = (
         const key = addressKey === undefined ? {} : { addressKey: Redacted.value(addressKey) }
         return Effect.asVoid(ask({ kind: "add", redactor, secrets: secrets.map(posted), ...key }))
       }),
-    // Text that could not be checked is hidden entirely.
+    // Hides a text entirely if it could not be checked.
     items: (items) =>
       Effect.suspend(() =>
         isEmpty
@@ -183,7 +183,7 @@ const redactorOf = (
       return { push: (piece: string) => send(piece, false), end: (rest: string) => send(rest, true) }
     }),
     openLines: Effect.map(thread.newNumber, (stream) => {
-      // The number of unanswered lines.
+      // Number of lines without a response.
       let held = 0
       const send = (lines: ReadonlyArray<string>, last: boolean) =>
         Effect.suspend((): Effect.Effect<ReadonlyArray<RedactedLine>> => {
@@ -201,14 +201,13 @@ const redactorOf = (
 }
 
 /**
- * Hides secrets in a separate thread, so that neither many secrets nor long text block the service. The thread starts with the
- * first Run and stops when no Run has needed it for a while. If it fails while Runs are using it, all of their later output is
- * hidden.
+ * Hides secrets in a separate thread, so that neither many secrets nor long texts block the server. The thread starts with the
+ * first Run, and stops when no Run has needed it for a while. If it fails while Runs use it, all their later output is hidden.
  */
 export class Redaction extends Context.Service<
   Redaction,
   {
-    /** A redactor that exists until the Scope closes. `addressKey`: for the digests of secret instance keys in addresses. */
+    /** A redactor, until the scope closes. `addressKey` is the key for the digests of secret instance keys. */
     readonly redactor: (
       secrets: ReadonlyArray<Secret>,
       addressKey?: Redacted.Redacted

@@ -1,19 +1,19 @@
 import type { RedactedLine } from "./RedactionLines.ts"
 import type { RedactionItem } from "./Redactor.ts"
 
-/** A secret on its way to the thread. Neither side prints it. */
+/** A secret in a message to the thread. Neither side prints it. */
 export interface PostedSecret {
   readonly origin: string
   readonly value: string | Uint8Array
 }
 
 /**
- * Requests to the thread, answered in order. `redactor` and `stream` are numbers that the sender chooses.
+ * Requests to the thread, which responds in order. The sender chooses the numbers `redactor` and `stream`.
  *
  * - `add`: creates the redactor if it is new; `addressKey` is the key for the digests of secret instance keys
- * - `stream`: a piece of a text; `last` marks the final piece
- * - `lines`: lines of a text that arrives line by line; `last` marks the final lines. Returns the lines decided so far
- * - `close`: forgets a redactor, its streams and its secrets
+ * - `stream`: a piece of a text; `last` marks the final one
+ * - `lines`: lines of a text that arrives line by line; `last` marks the final ones; returns the lines decided so far
+ * - `close`: drops a redactor, its streams and its secrets
  */
 export type RedactionRequest = { readonly id: number; readonly redactor: number } & (
   | { readonly kind: "add"; readonly secrets: ReadonlyArray<PostedSecret>; readonly addressKey?: string | undefined }
@@ -24,7 +24,7 @@ export type RedactionRequest = { readonly id: number; readonly redactor: number 
 )
 
 /**
- * `texts` is empty for requests without a result; only items for lines may be undefined. `failed`: the thread could not carry out
+ * `texts` is empty for requests without a result. Only items for lines may be undefined. `failed`: the thread could not process
  * the request.
  */
 export type RedactionAnswer =

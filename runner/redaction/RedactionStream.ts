@@ -4,15 +4,15 @@ import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import { redactionMarkOf } from "./RedactionMark.ts"
 import { TextScanner } from "./TextScanner.ts"
 
-/** The maximum amount of text held back, in UTF-16 units. Beyond this limit, a possible secret is hidden like a secret. */
+/** Maximum amount of text held back, in UTF-16 units. Beyond it, a possible secret is hidden like a secret. */
 export const longestHeld = 32_768
-// Enough context to find the beginning of a token when the text is read again for more secrets.
+// Enough context to find the beginning of a token when text is read again for new secrets.
 const longestContext = 64
 
 /**
- * Redacts text that arrives in pieces. The output does not depend on the split. A secret is found even with terminal sequences
- * scattered through it. Only a suffix that could still become a secret is held back; in a complete line, only a suffix that
- * already shows 6 characters of it.
+ * Redacts text that arrives in pieces. The result does not depend on how the text is split. Secrets are found even with terminal
+ * sequences inside. Holds back only a suffix that may still become a secret; in a complete line, only one that already contains 6
+ * characters of a secret.
  */
 export class RedactionStream {
   readonly #automaton: () => PatternAutomaton
@@ -25,10 +25,10 @@ export class RedactionStream {
   #context = ""
   // End position of the last mark.
   #covered = -1
-  // Parts that are hidden although they are not a whole secret.
+  // Hidden parts that are not a whole secret.
   #broken: Array<Span> = []
 
-  /** Only findings of at least `shortest` characters are hidden. */
+  /** Hides only findings of at least `shortest` characters. */
   constructor(automaton: () => PatternAutomaton, shortest = 0, scanner?: TextScanner) {
     this.#automaton = automaton
     this.#shortest = shortest
@@ -36,15 +36,15 @@ export class RedactionStream {
     this.#scanner = scanner ?? new TextScanner(this.#current, 0)
   }
 
-  /** The part of the text so far that no later piece can change. */
+  /** Returns the part of the text that no later piece can change. */
   push(piece: string): string {
     this.feed(piece)
     return this.take(this.decided())
   }
 
   /**
-   * The rest of the text; the stream is done. If the text may have been cut off, a suffix that shows 6 characters of a secret
-   * is hidden too.
+   * Returns the rest of the text, and ends the stream. If the text may have been cut off, also hides a suffix that contains 6
+   * characters of a secret.
    */
   end(rest = "", brokenOff = false): string {
     this.feed(rest)
@@ -63,7 +63,7 @@ export class RedactionStream {
     this.#scanner.end()
   }
 
-  /** Everything before this position is decided. */
+  /** The position up to which everything is decided. */
   decided(): number {
     const end = this.#end()
     const open = this.#scanner.open()
@@ -79,7 +79,7 @@ export class RedactionStream {
     return this.#advance(Math.max(this.#written, until))
   }
 
-  /** True if a mark before one position covers everything up to another position. */
+  /** Returns true if a mark before one position covers everything up to another. */
   covers(until: number): boolean {
     return this.#covered >= until
   }
@@ -95,7 +95,7 @@ export class RedactionStream {
     }
   }
 
-  // Reads the held-back text again to find newly added secrets in it.
+  // Reads the held-back text again, to find newly added secrets in it.
   #followSecrets(): void {
     const automaton = this.#automaton()
     if (automaton === this.#current) return
@@ -108,7 +108,7 @@ export class RedactionStream {
     return this.#pending.slice(start - this.#written, end - this.#written)
   }
 
-  // Without the reset, a colour inside a secret would continue after the mark.
+  // Resets a colour that begins inside a secret, because it would continue after the mark.
   #colours(covered: string): string {
     if (!hasTerminalSequence(covered)) return ""
     const isHarmless = (sequence: string) => {

@@ -15,7 +15,7 @@ import { withNumbersAsText } from "../../schema/json/ExactNumbers.ts"
 const deepestEncoding = 4
 const shortestTokenPart = 16
 
-/** In text that is not JSON, only the value of an assignment is a secret in its own right. */
+/** Names whose assigned value is a secret even in text that is not JSON. */
 const secretNames = /key|token|secret|passw|pwd|signature|^sig$|credential|auth/i
 
 const decodeJson = Option.liftThrowable((text: string): unknown => [
@@ -51,7 +51,7 @@ const authorization = (text: string) => {
 const tokenParts = (text: string) => {
   const parts = text.trim().split(".")
   const isToken = parts.length === 3 && parts.every((part) => /^[\w-]+$/.test(part))
-  // The header of a JSON Web Token is the same for everyone.
+  // The header of a JSON Web Token is the same for everyone, so it is not secret.
   return isToken ? parts.slice(1).filter((part) => part.length >= shortestTokenPart) : []
 }
 
@@ -64,8 +64,8 @@ const embedded = (text: string) => {
 }
 
 /**
- * The secret and every part of it that is itself a secret: each string and number in a JSON text under any name, passwords in
- * URLs and connection strings, `key = value` lines, authorization headers, tokens, and documents wrapped in base64.
+ * The secret, and every part of it that is secret by itself: each string and number in JSON text, passwords in URLs and
+ * connection strings, `key = value` lines, authorization headers, tokens, and base64-encoded documents.
  */
 const secretParts = (secret: string | Uint8Array): ReadonlyArray<string | Uint8Array> => {
   const found = new Set<string>()
@@ -88,10 +88,10 @@ const secretParts = (secret: string | Uint8Array): ReadonlyArray<string | Uint8A
 }
 
 const shortestLine = 12
-// A longer secret is matched piece by piece, so that a stream holds back little and a truncated copy is found too.
+// A longer secret is matched in pieces, so that a stream holds back little and a truncated copy is found too.
 const longestPattern = 511
 const sliceLength = 256
-// Minimum length of a 6-character secret after removing its blanks.
+// Minimum length of a 6-character secret without its whitespace.
 const shortestUnbroken = 4
 
 const withoutEscapes = (bytes: Iterable<number>): ReadonlyArray<number> => {
@@ -111,7 +111,7 @@ const slices = (bytes: ReadonlyArray<number>): ReadonlyArray<ReadonlyArray<numbe
   )
 }
 
-/** The whole text, and each of its lines that is long enough: programs print a part of a key file as often as the whole file. */
+/** The whole text, and each of its lines that is long enough, because programs often print only a part of a key file. */
 const pieces = (text: string): ReadonlySet<string> => {
   const lines = text
     .split(/\r\n|\n|\r/)
@@ -120,7 +120,7 @@ const pieces = (text: string): ReadonlySet<string> => {
   return new Set([text.trim(), ...lines])
 }
 
-/** A pattern for text without line breaks or blanks; undefined if the pattern would be the same. */
+/** A pattern for text without line breaks or whitespace; `undefined` if the pattern would be the same. */
 const withoutBlanks = (bytes: ReadonlyArray<number>): ReadonlyArray<number> =>
   bytes.includes(blankClass) ? folded(bytes.filter((byte) => byte !== blankClass)) : []
 
@@ -131,7 +131,7 @@ const kindOf = (piece: string, length: number): PatternKind => {
   return length < shortestAnywhere ? "guarded" : "anywhere"
 }
 
-/** Number of trailing characters of a text that are compared as one character. */
+/** Number of characters at the end of a text that are compared as one. */
 const lastRun = (text: string): number => {
   const run = ["+", "\"$%'\\`"].find((characters) => characters.includes(text.at(-1) ?? " "))
   if (run === undefined) return Array.from(text.slice(-2)).at(-1)?.length ?? 0
@@ -143,7 +143,7 @@ const lastRun = (text: string): number => {
 const pieceSpellings = (piece: string): ReadonlyArray<Iterable<number>> => {
   const shown = stripTerminalSequences(piece)
   const texts = shown === piece ? [piece] : [piece, shown]
-  // For plain ASCII, UTF-16 differs only in bytes that are ignored.
+  // For ASCII, UTF-16 only adds bytes that are ignored.
   const isAscii = Buffer.byteLength(piece) === piece.length
   return texts.flatMap((text) => {
     const bytes = Buffer.from(text)
@@ -176,7 +176,7 @@ const textPatterns = (origin: string, text: string): ReadonlyArray<Pattern> => {
           bytes: Uint8Array.from(slice),
           kind: "unbroken",
           origin,
-          // Blanks around a break reveal nothing, so they do not count.
+          // Whitespace around a line break reveals nothing, so it does not count.
           minSource: Math.min(slice.length, shortestAnywhere),
           trailing
         }))
@@ -191,7 +191,7 @@ const bytePatterns = (origin: string, bytes: Uint8Array): ReadonlyArray<Pattern>
     .filter((slice) => slice.length >= shortestAnywhere)
     .map((slice) => ({ bytes: Uint8Array.from(slice), kind: "anywhere", origin, minSource: 0, trailing: false }))
 
-/** The patterns to search for: the parts of all secrets in their comparable form, without duplicates. */
+/** The patterns to search for: the parts of all secrets in comparable form, without duplicates. */
 const secretPatterns = (secrets: Iterable<Secret>): ReadonlyArray<Pattern> => {
   const found = new Map<string, Pattern>()
   for (const { origin, value } of secrets) {
@@ -207,36 +207,36 @@ const secretPatterns = (secrets: Iterable<Secret>): ReadonlyArray<Pattern> => {
 }
 
 /**
- * Names in the module's own code may contain a short secret by chance, such as `postgres`. The code is not secret, so only
- * secrets too long for a chance match are hidden in names.
+ * Names in the module's code may contain a short secret by chance, such as `postgres`. The code is not secret, so only secrets
+ * that are too long for a coincidence are hidden in names.
  */
 const shortestInName = 16
 
 /**
- * The kind of text: in a `name` or an `address`, everything but instance keys comes from the module. The parts of one message are
- * read as the lines of one text, which may have been cut off.
+ * The kind of a text. In a `name` or `address`, everything except instance keys comes from the module. The parts of one message
+ * are read as lines of one text, which may have been cut off.
  */
 export interface RedactionItem {
   readonly as: "text" | "name" | "address" | "message" | "part"
   readonly text: string
-  /** For a message: the address that it concerns. */
+  /** For a message: the address of its resource. */
   readonly address?: string | undefined
-  /** For a part: all parts in display order, and the index of this part. */
+  /** For a part: all parts in the order in which they are shown, and the index of this one. */
   readonly parts?: ReadonlyArray<string> | undefined
   readonly index?: number | undefined
 }
 
 /**
- * Replaces secrets with `[redacted <origin>]`, in every encoding that can be undone without knowing the secret. Cannot find a
- * secret that a module has reversed, split or encrypted. `SecretRule.ts` defines what counts as a secret, and where.
+ * Replaces secrets by `[redacted <origin>]`, in every encoding that can be decoded without knowing the secret. Cannot find a
+ * secret that a module has reversed, split or encrypted. `SecretRule.ts` defines which texts count as secrets, and where.
  *
- * It may hold several sets of values, such as a credential before and after its rotation, and hides each value.
+ * It may contain several sets of values, such as a credential before and after its rotation, and hides all of them.
  */
 export class Redactor {
   readonly #secrets: Array<Secret> = []
   readonly #known = new Set<string | Uint8Array>()
   #automaton: PatternAutomaton | undefined
-  // Reused for many complete strings, because a plan contains many short strings.
+  // Reused for complete strings, because a plan contains many short ones.
   #scanner: TextScanner | undefined
 
   #addressKey: string | undefined
@@ -245,7 +245,7 @@ export class Redactor {
     for (const secrets of sets) this.add(secrets)
   }
 
-  /** Adds secrets that appear during a run; open streams apply them from their next piece. */
+  /** Adds secrets that appear during a run. Open streams use them from their next piece. */
   add(secrets: Iterable<Secret>): void {
     for (const secret of secrets) {
       const value = Redacted.value(secret.value)
@@ -257,7 +257,7 @@ export class Redactor {
     }
   }
 
-  /** After this call, addresses show a secret instance key as its digest under this key. */
+  /** From now on, addresses contain a digest under this key instead of a secret instance key. */
   keyAddresses(addressKey: string): void {
     this.#addressKey = addressKey
   }
@@ -281,12 +281,12 @@ export class Redactor {
     return this.#whole(text, 0)
   }
 
-  /** A name from the module's code or a provider. */
+  /** Redacts a name from the module's code or a provider. */
   name(name: string): string {
     return this.#whole(name, shortestInName)
   }
 
-  /** The address of a resource: names, and instance keys, which may come from a secret value. */
+  /** Redacts the address of a resource. Its instance keys may come from a secret value. */
   address(address: string): string {
     return replacedAddress(
       address,
@@ -298,25 +298,25 @@ export class Redactor {
     )
   }
 
-  /** A message from the tool about a resource. */
+  /** Redacts a message of the tool about a resource. */
   message(text: string, address: string | undefined): string {
     const index = address === undefined || address === "" ? -1 : text.indexOf(address)
     if (address === undefined || index < 0) return this.text(text)
     return this.text(text.slice(0, index)) + this.address(address) + this.text(text.slice(index + address.length))
   }
 
-  /** The parts of one message, such as a diagnostic's summary and detail. */
+  /** Redacts the parts of one message, such as a diagnostic's summary and detail. */
   parts(parts: ReadonlyArray<string>): ReadonlyArray<string> {
     const lines = this.lines()
     return [...lines.push(parts), ...lines.end()].map((line) => line ?? "")
   }
 
-  /** For text that arrives in pieces; one stream per source. */
+  /** A redactor for text that arrives in pieces. Use one per source. */
   stream(): RedactionStream {
     return new RedactionStream(() => this.#search())
   }
 
-  /** Like the above, for text that arrives in lines. */
+  /** A redactor for text that arrives in lines. */
   lines(): RedactionLines {
     return new RedactionLines(this.stream())
   }
@@ -328,7 +328,7 @@ export class Redactor {
     return new RedactionStream(() => automaton, shortest, this.#scanner).end(text)
   }
 
-  // Built on first use for all secrets added so far.
+  // Built on first use, for all secrets added so far.
   #search(): PatternAutomaton {
     this.#automaton ??= new PatternAutomaton(secretPatterns(this.#secrets))
     return this.#automaton

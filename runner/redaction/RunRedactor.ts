@@ -6,16 +6,18 @@ import type { Secret } from "./SecretRule.ts"
 
 /** Text that arrives in pieces. */
 export interface RedactedText {
-  /** The part of the text so far that no later piece can change. */
+  /** Returns the part of the text that no later piece can change. */
   readonly push: (piece: string) => Effect.Effect<string>
   readonly end: (rest: string) => Effect.Effect<string>
 }
 
-/** Text that is supplied line by line. */
+/** Text that arrives line by line. */
 export interface RedactedLines {
-  /** The next lines that no later line can change, in order. */
+  /** Returns the next lines that no later line can change, in order. */
   readonly push: (lines: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<RedactedLine>>
-  /** All remaining lines. A suffix that shows 6 characters of a secret is hidden: the text may have been cut off. */
+  /**
+   * Returns all remaining lines. Hides a suffix that contains 6 characters of a secret, because the text may have been cut off.
+   */
   readonly end: Effect.Effect<ReadonlyArray<RedactedLine>>
 }
 
@@ -28,15 +30,15 @@ export interface RunRedactor {
   readonly openLines: Effect.Effect<RedactedLines>
 }
 
-/** Hides the parts of a larger thing. */
+/** Redacts the parts of something larger. */
 export interface Hide {
   readonly text: (text: string) => string
   readonly name: (name: string) => string
   readonly address: (address: string) => string
   readonly message: (text: string, address: string | undefined) => string
-  /** One of several parts that are shown together. */
+  /** Redacts one of several parts that are shown together. */
   readonly part: (parts: ReadonlyArray<string>, index: number) => string
-  /** Every string, key and number. Anything deeper than 512 levels is dropped. */
+  /** Redacts every string, key and number. Drops anything nested deeper than 512 levels. */
   readonly json: (value: Schema.Json) => Schema.Json
 }
 
@@ -67,8 +69,8 @@ const hideWith = (hide: (item: RedactionItem) => string): Hide => {
 }
 
 /**
- * Redacts all parts of something together. `render` is called twice, first to collect the parts, so it must request the same
- * parts in the same order each time.
+ * Redacts all parts of something together. `render` is called twice, the first time to collect the parts, so it must request the
+ * same parts in the same order.
  */
 export const redacted = Effect.fnUntraced(function* <A>(redactor: RunRedactor, render: (hide: Hide) => A) {
   const items: Array<RedactionItem> = []
@@ -83,7 +85,7 @@ export const redacted = Effect.fnUntraced(function* <A>(redactor: RunRedactor, r
   return render(hideWith(() => results[index++] ?? redactionMark))
 })
 
-/** Runs on the caller's thread. */
+/** A redactor that runs on the caller's thread. */
 export const directRedactor = (redactor: Redactor): RunRedactor => ({
   add: (secrets) => Effect.sync(() => redactor.add(secrets)),
   items: (items) => Effect.sync(() => items.map((item) => redactor.item(item))),

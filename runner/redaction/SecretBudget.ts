@@ -3,7 +3,7 @@ import { Redacted } from "effect"
 import type { Secret } from "./SecretRule.ts"
 
 /**
- * Limits on the secrets of one Run: their size in bytes (documents count twice, because their parts are searched too), and their
+ * Limits for the secrets of one Run: their size in bytes (documents count twice, because their parts are searched too), and their
  * number (each line, member and element of a document counts).
  */
 export const secretBudget = { bytes: 1024 * 1024, texts: 16_384 } as const
@@ -11,12 +11,12 @@ export const secretBudget = { bytes: 1024 * 1024, texts: 16_384 } as const
 const overBytes = `hold more than ${secretBudget.bytes} bytes of secrets (a document counts twice), and a Run can hide no more`
 const overTexts = `hold more than ${secretBudget.texts} secret texts (a document counts each line, member and element), and a Run can hide no more`
 
-/** Counted without parsing, because the count is part of a request. */
+/** Parts are counted without parsing, because counting is part of a request. */
 const separator = /[\n,;]/g
 
 /**
- * The reason why the secrets exceed the limit for a Run; undefined if they do not. Duplicates count once: an apply receives the
- * secrets of its plan and additional secrets that the plan recorded.
+ * Returns the reason why the secrets exceed the limits of a Run, or `undefined`. Duplicates count once, because an apply receives
+ * the secrets of its plan and more secrets that the plan recorded.
  */
 export const budgetProblem = (secrets: Iterable<Secret>): string | undefined => {
   let bytes = 0

@@ -8,17 +8,17 @@ export interface Secret {
   readonly value: Redacted.Redacted<string | Uint8Array>
 }
 
-/** Incremented when the rule hides more than before: plans reviewed under an earlier version must be reviewed again. */
+/** Incremented when the rules hide more than before. Plans reviewed under an earlier version must be reviewed again. */
 export const secretRuleVersion = 2
 
-/** Secrets of this length are hidden everywhere, shorter secrets only as whole tokens. */
+/** Secrets of at least this length are hidden everywhere, shorter ones only as whole tokens. */
 export const shortestAnywhere = 6
-/** Shorter text cannot be distinguished from ordinary text. */
+/** Shorter texts cannot be distinguished from ordinary text. */
 export const shortestToken = 2
 
 const ordinaryWords: ReadonlySet<string> = new Set(["true", "false", "null"])
 
-/** The rule for a string: hidden anywhere, as a whole token, or not at all. */
+/** How a text is hidden: anywhere, as a whole token, or not at all. */
 export type SecretScope = "anywhere" | "token" | "none"
 
 export const scopeOf = (text: string): SecretScope => {
@@ -27,7 +27,7 @@ export const scopeOf = (text: string): SecretScope => {
   return shown.length < shortestAnywhere ? "token" : "anywhere"
 }
 
-/** The attribute names that a type constraint declares, at any depth. They are part of the module and not secret. */
+/** The attribute names in a type constraint, at any depth. They belong to the module and are not secret. */
 export const declaredKeys = (typeExpression: string): ReadonlySet<string> =>
   new Set(
     [...typeExpression.matchAll(/[A-Za-z_][\w-]*|[^\s"]/g)]
@@ -35,7 +35,7 @@ export const declaredKeys = (typeExpression: string): ReadonlySet<string> =>
       .filter((token, at, tokens) => tokens[at + 1] === "=" && /^[A-Za-z_]/.test(token))
   )
 
-/** Every string and number in a value. */
+/** All strings and numbers in a value. */
 export const leafTexts = (root: unknown): ReadonlyArray<string> => {
   const found: Array<string> = []
   const open: Array<unknown> = [root]
@@ -52,8 +52,8 @@ interface Open {
 }
 
 /**
- * The secret parts of a value: every string and number in it, under any name, and every key of at least 6 characters that the
- * variable's type does not declare. Such a key belongs to the value, so an origin never contains it.
+ * The secret parts of a value: every string and number in it, and every key of at least 6 characters that the variable's type
+ * does not declare. Such a key belongs to the value, so an origin never contains it.
  */
 export const valueSecrets = (
   origin: string,
@@ -83,7 +83,7 @@ export const valueSecrets = (
   return found
 }
 
-/** The reason why a secret string could not be hidden; undefined if it can be, or is not a secret. */
+/** Returns the reason why a secret text could not be hidden, or `undefined` if it can be or is not a secret. */
 export const hidingProblem = (text: string): string | undefined => {
   const shown = text.trim()
   if (ordinaryWords.has(shown.toLowerCase())) return undefined

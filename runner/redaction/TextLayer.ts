@@ -13,7 +13,7 @@ import {
 import type { Pattern, PatternAutomaton } from "./PatternAutomaton.ts"
 import { shortestAnywhere } from "./SecretRule.ts"
 
-// A longer run of blanks or quotes is not part of a secret; without a bound it could be held back indefinitely.
+// A longer run of whitespace or quotes is not part of a secret. Otherwise it could be held back indefinitely.
 const longestRun = 2048
 
 /** A match whose next character has not arrived yet. */
@@ -21,26 +21,26 @@ interface Candidate {
   readonly pattern: Pattern
   readonly start: number
   readonly end: number
-  /** A number followed by `-` or `.`: if a digit follows, the number is part of a longer number. */
+  /** A number before `-` or `.`. If a digit follows, it is part of a longer number. */
   readonly separated: boolean
 }
 
 /**
- * Finds secrets in text as it is fed, byte by byte. The result depends only on the text, never on its split. `decoded` is for
- * bytes that may not be text at all: in such bytes only printable neighbours end a token.
+ * Finds secrets in text, byte by byte. The result depends only on the text, not on how it is split.
  *
- * With `breaks` it reads text without its line breaks, and ignores blanks. In this mode it finds only matches that cross a break,
- * and no tokens: a line may begin or end with anything.
+ * `decoded` is for bytes that may not be text, in which only printable neighbours end a token. With `breaks`, it reads text
+ * without its line breaks and ignores whitespace; it then finds only matches that span a line break, and no tokens, because a
+ * line may begin or end with anything.
  */
 class SecretMatcher implements ByteSink {
   readonly #automaton: PatternAutomaton
   readonly #spans: Array<Span>
   readonly #decoded: boolean
   readonly #breaks: LeftOutBreaks | undefined
-  // The most recent elements; the size is a power of two above the longest pattern.
+  // The most recent elements. The size is a power of two above the longest pattern.
   readonly #starts: Float64Array
   readonly #bytes: Uint8Array
-  // For each element, the number of bytes fed so far, including bytes that a comparison ignores.
+  // For each element, the number of bytes so far, including bytes that the comparison ignores.
   readonly #feds: Uint32Array
   #fed = 0
   readonly #mask: number
@@ -97,7 +97,7 @@ class SecretMatcher implements ByteSink {
     if (this.#state !== 0) this.#take(end)
   }
 
-  /** Continues from another matcher's position. */
+  /** Continues from the position of another matcher. */
   continueFrom(other: SecretMatcher): void {
     this.#starts.set(other.#starts)
     this.#bytes.set(other.#bytes)
@@ -113,7 +113,7 @@ class SecretMatcher implements ByteSink {
     this.#candidates = [...other.#candidates]
   }
 
-  /** Backslashes that only quote the next character. */
+  /** Handles backslashes that only quote the next character. */
   skipped(start: number, end: number): void {
     if (this.#last !== undefined && this.#lastGrows && this.#last.end === start) {
       this.#grow(this.#last, end)
@@ -132,7 +132,7 @@ class SecretMatcher implements ByteSink {
     this.#last = undefined
   }
 
-  /** Position where the longest suffix that could still become a secret begins. */
+  /** Start of the longest suffix that may still become a secret. */
   open(): number {
     const depth = this.#automaton.depth[this.#state] ?? 0
     let position = depth === 0 ? noPosition : this.#startOf(depth)
@@ -141,8 +141,8 @@ class SecretMatcher implements ByteSink {
   }
 
   /**
-   * Start of the trailing part that, if a secret follows, would already reveal too much of it; `pending` bytes of the part have
-   * not been fed.
+   * Start of the suffix that would reveal too much if it turns out to be a secret. `pending` bytes of it have not been processed
+   * yet.
    */
   held(pending: number): number {
     const depth = this.#automaton.unfinishedDepth[this.#state] ?? 0
@@ -160,7 +160,7 @@ class SecretMatcher implements ByteSink {
     return this.#automaton.originOfBeginning(beginning)
   }
 
-  // A reported span may already be in use, so an extension is reported as a separate span.
+  // A reported span may already be in use, so an extension is reported separately.
   #grow({ origin, start }: Span, end: number): void {
     this.#report({ start, end, origin })
   }
@@ -195,7 +195,7 @@ class SecretMatcher implements ByteSink {
     }
   }
 
-  // True if the character before a token ends the previous token.
+  // Returns true if the character before a token ends the previous token.
   #begins({ bytes: { length }, kind }: Pattern): boolean {
     if (this.#decoded && length < 4) return false
     if (this.#count <= length) return true
@@ -230,12 +230,12 @@ class SecretMatcher implements ByteSink {
   }
 }
 
-/** A sink that reports the start of the undecided text. */
+/** A sink that reports where undecided text begins. */
 interface OpenSink extends ByteSink {
   readonly open: () => number
   /**
-   * Start of the trailing part that, if a secret follows, would already reveal too much of it; `pending` bytes of the part have
-   * not been fed.
+   * Start of the suffix that would reveal too much if it turns out to be a secret. `pending` bytes of it have not been processed
+   * yet.
    */
   readonly held: (pending: number) => number
   /** The origin of the secret that may begin at `held`. */
@@ -260,7 +260,8 @@ const zero = 0x30
 const isX = (value: number) => value === 0x78 || value === 0x58
 
 /**
- * Extracts runs of characters in an alphabet from text. A run counts once it is `shortest` long; nothing is decoded before that.
+ * Collects runs of characters of an alphabet from text. A run counts once it has `shortest` characters; nothing is decoded before
+ * that.
  */
 abstract class RunSink implements OpenSink {
   readonly #alphabet: Int8Array
@@ -285,7 +286,7 @@ abstract class RunSink implements OpenSink {
     this.#phases = phases
   }
 
-  /** True if a byte does not end a run. */
+  /** Returns true if a byte does not end a run. */
   protected abstract isIgnored(value: number): boolean
   protected abstract digit(layers: ReadonlyArray<OpenSink>, value: number, index: number, end: number): void
 
@@ -306,7 +307,7 @@ abstract class RunSink implements OpenSink {
     }
   }
 
-  /** True if a byte can be part of a run; most text is outside of runs. */
+  /** Returns true if a byte may be part of a run. Most text is outside runs. */
   wants(value: number): boolean {
     return this.#length > 0 || (this.#alphabet[value] ?? -1) >= 0
   }
@@ -322,7 +323,7 @@ abstract class RunSink implements OpenSink {
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.open()), this.previousStart)
   }
 
-  // A run too short to be decoded is too short to reveal too much.
+  // A run that is too short to decode is also too short to reveal too much.
   held(pending: number): number {
     if (this.#length < this.#shortest) return noPosition
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.held(pending)), noPosition)
@@ -341,10 +342,10 @@ abstract class RunSink implements OpenSink {
   }
 }
 
-/** Encoders wrap lines that are longer than this; a shorter line does not continue. */
+/** Encoders wrap lines longer than this, so a shorter line has no continuation. */
 const shortestWrapped = 20
 
-/** Decodes anything that could be base64, standard or URL-safe, on one line or several, at each of its four alignments. */
+/** Decodes everything that may be base64, standard or URL-safe, on one or several lines, at each of the four alignments. */
 class Base64Runs extends RunSink {
   #broken = false
   #lineLength = 0
@@ -371,7 +372,7 @@ class Base64Runs extends RunSink {
     this.#lineLength++
     const pair = (this.previous << 6) | value
     if (index === 0) return
-    // Decodes from the second digit on in every alignment, because the text may begin in the middle of a group.
+    // Decodes from the second digit in every alignment, because the text may begin inside a group.
     for (let phase = 0; phase < 4; phase++) {
       const place = (index - phase) & 3
       if (place !== 0) layers[phase]?.byte((pair >> (6 - 2 * place)) & 0xff, this.previousStart, end)
@@ -379,10 +380,10 @@ class Base64Runs extends RunSink {
   }
 }
 
-/** Decodes anything that could be hexadecimal, including with `:`, `-`, `,`, blanks, line breaks or `0x` between the pairs. */
+/** Decodes everything that may be hexadecimal, also with `:`, `-`, `,`, whitespace, line breaks or `0x` between the pairs. */
 class HexRuns extends RunSink {
   #lineLength = 0
-  // Position of a zero that may be the first half of `0x`; negative without such a zero.
+  // Position of a zero that may begin `0x`; negative if there is none.
   #zeroStart = -1
   #zeroEnd = 0
 
@@ -446,21 +447,21 @@ class HexRuns extends RunSink {
   }
 }
 
-/** Maximum nesting of base64 and hexadecimal encodings. */
+/** Maximum nesting of base64 and hexadecimal. */
 const deepestEncoding = 3
-// In binary data, longer runs are less likely to occur by chance. Shorter runs encode fewer than 6 bytes.
+// In binary data, longer runs are less likely to be a coincidence. Shorter runs encode fewer than 6 bytes.
 const shortestBase64 = [6, 8, 8]
 const shortestHex = [8, 12, 12]
 
-/** The place where all layers of one text report their findings. */
+/** Collects the findings of all layers of one text. */
 export interface Search {
   readonly automaton: PatternAutomaton
   readonly spans: Array<Span>
 }
 
 /**
- * The text with its escapes undone: matched unchanged, and again after decoding anything encoded in it. From the first escape on,
- * it is also matched with its escapes: text adjacent to a secret may look like part of an escape.
+ * A text with its escapes decoded: matched as it is, and again after decoding base64 and hexadecimal in it. From the first
+ * escape, it is also matched without decoding, because text next to a secret may look like part of an escape.
  */
 export class DecodedText implements OpenSink {
   readonly #decoder: EscapeDecoder
@@ -510,7 +511,7 @@ export class DecodedText implements OpenSink {
     this.#decoder.byte(value, start, end)
   }
 
-  /** Continues matching from the position of another text; decoders start afresh. */
+  /** Continues matching from the position of another text. Decoders start again. */
   continueFrom(other: DecodedText): void {
     this.#isEmpty = false
     this.#matcher.continueFrom(other.#matcher)

@@ -4,7 +4,7 @@ import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import { DecodedText, type Search } from "./TextLayer.ts"
 import { Buffer } from "node:buffer"
 
-/** A byte that a column of a dump represents, and the column's position in the line. */
+/** A byte that a column of a dump represents, and its position in the line. */
 interface ColumnByte {
   readonly value: number
   readonly index: number
@@ -15,14 +15,14 @@ interface Column {
   readonly index: number
 }
 
-/** Parses a column: its bytes in text order; undefined for anything else. */
+/** Parses a column: returns its bytes in order, or `undefined` for any other text. */
 type Reading = (text: string) => ReadonlyArray<number> | undefined
 
-/** Longer than any line of a dump; longer lines are not considered. */
+/** Longer than any line of a dump, so longer lines are ignored. */
 const longestDumpLine = 320
 
 const offset = /^([0-9a-fA-F]{6,16})(:?)(?= |$)/
-/** The column that prints the bytes as characters, between `|` or `>` and `<`. */
+/** The column with the bytes as characters, between `|` or `>` and `<`. */
 const framed = /\s{2}[|>]/
 
 const firstColumn = /^\s+-?[0-9a-fA-F]{1,22}(?:\s|$)/
@@ -103,10 +103,10 @@ const characters = (body: string, from: number): ReadonlyArray<ColumnByte> | und
   return found
 }
 
-/** True if a line, or its beginning, could be a line of a dump. */
+/** Returns true if a line, or its beginning, may be a line of a dump. */
 const mayBeDump = (line: string): boolean => /^(?:[ \t]|[0-9a-fA-F]{6}|[0-9a-fA-F]{1,5}$)/.test(line)
 
-/** The bytes in a line of a dump, for each possible reading; empty for other lines. */
+/** The bytes in a line of a dump, for each possible interpretation. Empty for other lines. */
 const dumpColumns = (line: string): ReadonlyMap<string, ReadonlyArray<ColumnByte>> => {
   const found = new Map<string, ReadonlyArray<ColumnByte>>()
   const [, digits = "", colon = ""] = offset.exec(line) ?? []
@@ -139,7 +139,7 @@ interface CharacterSink {
 const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
 
-/** Feeds the UTF-8 bytes of a character, each with the position of the whole character. */
+/** Passes on the UTF-8 bytes of a character, each with the position of the whole character. */
 const feedCharacter = (code: number, start: number, end: number, sink: CharacterSink): void => {
   if (code < 0x80) return sink.byte(code, start, end)
   if (code < 0x800) {
@@ -156,7 +156,7 @@ const feedCharacter = (code: number, start: number, end: number, sink: Character
   sink.byte(0x80 | (code & 0x3f), start, end)
 }
 
-/** Converts UTF-16 units to bytes; the two halves of a character may arrive in different pieces. */
+/** Converts UTF-16 to bytes. The two halves of a character may arrive in different pieces. */
 class Utf8Feed {
   readonly #sink: CharacterSink
   #high: { readonly unit: number; readonly position: number } | undefined
@@ -196,7 +196,7 @@ class Utf8Feed {
   }
 }
 
-/** The bytes that a dump (`xxd`, `od`, `hexdump`) represents, for each possible reading. */
+/** The bytes that a dump (`xxd`, `od`, `hexdump`) represents, for each possible interpretation. */
 class DumpText {
   readonly #search: Search
   // The columns have no line breaks, so every match counts.
@@ -209,7 +209,8 @@ class DumpText {
   }
 
   /**
-   * One whole line. Once it contains part of a secret, the rest of the line is hidden too, because a dump shows everything twice.
+   * Processes one whole line. If it contains part of a secret, the rest of the line is hidden too, because a dump shows
+   * everything twice.
    */
   line(text: string, position: number): void {
     const columns = dumpColumns(text)
@@ -251,7 +252,7 @@ interface Part {
   readonly position: number
 }
 
-// Number of characters to match past a line break before the two lines are separate again.
+// Number of characters to match after a line break before the lines are independent again.
 const stride = 8
 
 const isBlank = (text: string, index: number) => {
@@ -260,9 +261,9 @@ const isBlank = (text: string, index: number) => {
 }
 
 /**
- * Text treated as lines: matched unchanged, and across its line breaks as if they were absent. Programs wrap their output, and a
- * tool that relays another program's output line by line does not indicate if a piece was a whole line. Matching crosses a break
- * only as far as a match that began before the break could extend. Lines of a dump are read by their columns.
+ * Text with lines: matched as it is, and again as if its line breaks were absent, because programs wrap their output, and a tool
+ * that relays output line by line does not show whether a line was complete. Matching continues after a line break only as far as
+ * a match that began before it could reach. Lines of a dump are decoded by columns.
  */
 class LineText {
   readonly #search: Search
@@ -271,13 +272,13 @@ class LineText {
   readonly #breaks: LeftOutBreaks = { last: noPosition }
   #joined: { readonly text: DecodedText; readonly feed: Utf8Feed } | undefined
   #isJoined = false
-  // Trailing blanks of the joined text, which belong to the text only if the line continues.
+  // Trailing whitespace of the joined text. It belongs to the text only if the line continues.
   #blanks: Part | undefined
   #dump: DumpText | undefined
   #line: Array<Part> = []
   #lineStart: number
 
-  /** `position` is the position of the first character. */
+  /** `position` is that of the first character. */
   constructor(search: Search, position: number) {
     this.#search = search
     this.#text = new DecodedText(search, 0)
@@ -302,7 +303,7 @@ class LineText {
     if (from < text.length) this.#take(from === 0 ? text : text.slice(from), position + from)
   }
 
-  /** Continues matching from another text's position; decoders start afresh. */
+  /** Continues matching from the position of another text. Decoders start again. */
   continueFrom(other: LineText): void {
     this.#text.continueFrom(other.#text)
     this.#lineStart = other.#lineStart
@@ -321,7 +322,7 @@ class LineText {
     this.#line = []
   }
 
-  /** Resets it for another text starting at 0. */
+  /** Resets the state for another text, starting at 0. */
   restart(): void {
     this.#lineStart = 0
   }
@@ -373,7 +374,7 @@ class LineText {
   }
 
   #endLine(position: number): void {
-    // A line is kept while a match that began in it is open.
+    // A line is kept while a match that began in it may continue.
     const open = Math.min(this.#feed.open(), this.#text.open())
     if (!this.#isJoined && open < position) {
       this.#isJoined = true
@@ -396,7 +397,7 @@ class LineText {
     for (; this.#isJoined && from < text.length; from += stride) {
       this.#feedJoined(text.slice(from, from + stride), position + from)
       const { feed, text: joined } = this.#joining()
-      // No match from before the break continues.
+      // No match from before the line break can continue.
       if (Math.min(feed.open(), joined.open()) >= this.#breaks.last) this.#part()
     }
   }
@@ -451,20 +452,20 @@ class LineText {
 }
 
 /**
- * Finds the secrets in text that arrives in pieces, both with and without its terminal sequences. The time grows only with the
- * length of the text, and the result does not depend on its split.
+ * Finds the secrets in text that arrives in pieces, both with and without its terminal sequences. The time is proportional to the
+ * length of the text, and the result does not depend on how it is split.
  */
 export class TextScanner {
   readonly #spans: Array<Span> = []
   readonly #search: Search
   readonly #shown: LineText
-  // The text with its terminal sequences, from the first one on: an apparent sequence may remove part of a secret.
+  // The text with its terminal sequences, from the first one on. Removing an apparent sequence may remove part of a secret.
   #whole: LineText | undefined
   #position: number
-  // The trailing part that may be an unfinished terminal sequence.
+  // A suffix that may be an unfinished terminal sequence.
   #unfinished = ""
 
-  /** `position` is the position of the first character. */
+  /** `position` is that of the first character. */
   constructor(automaton: PatternAutomaton, position: number) {
     this.#search = { automaton, spans: this.#spans }
     this.#shown = new LineText(this.#search, position)
@@ -493,12 +494,12 @@ export class TextScanner {
     this.#whole?.end()
   }
 
-  /** Everything before this position is decided. */
+  /** The position up to which everything is decided. */
   open(): number {
     return Math.min(this.#position - this.#unfinished.length, this.#shown.open(), this.#whole?.open() ?? noPosition)
   }
 
-  /** Start of the trailing part that, if a secret follows, would already reveal too much of it. */
+  /** Start of the suffix that would reveal too much if it turns out to be a secret. */
   held(): number {
     return Math.min(this.#shown.held(), this.#whole?.held() ?? noPosition)
   }
@@ -508,12 +509,12 @@ export class TextScanner {
     return (this.#shown.held() === position ? this.#shown : this.#whole)?.heldOrigin(position)
   }
 
-  /** Position where the last line of the text begins. */
+  /** Position of the last line's beginning. */
   lineStart(): number {
     return this.#shown.lineStart()
   }
 
-  /** Takes the findings that begin before a given position. */
+  /** Removes and returns the findings that begin before a given position. */
   take(before: number): ReadonlyArray<Span> {
     if (this.#spans.length === 0) return []
     const taken = this.#spans.filter(({ start }) => start < before)
@@ -522,7 +523,7 @@ export class TextScanner {
     return taken.sort((left, right) => left.start - right.start || right.end - left.end)
   }
 
-  // Until the first sequence, both texts are identical.
+  // Before the first sequence, both texts are identical.
   #beginWhole() {
     const text = new LineText(this.#search, this.#position)
     text.continueFrom(this.#shown)

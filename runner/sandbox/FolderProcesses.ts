@@ -11,10 +11,10 @@ const commandLine = (pid: string) =>
     Effect.orElseSucceed(() => [])
   )
 
-/** Exceeds the number of generations of a tool's child processes; if processes multiply faster, svc stops waiting. */
+/** More than the generations of a tool's child processes. If processes multiply faster, svc stops waiting. */
 const mostRounds = 20
 
-/** Kills the processes currently working in the folder; returns their number. */
+/** Kills the processes that currently work in the folder. Returns their number. */
 const endRound = Effect.fnUntraced(function* (folder: string) {
   const isWithin = (path: string) => path === folder || path.startsWith(`${folder}/`)
   const entries = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
@@ -26,16 +26,16 @@ const endRound = Effect.fnUntraced(function* (folder: string) {
     if (!isWithin(cwd) && !(basename(program) === "bwrap" && args.some(isWithin))) continue
     ended++
     yield* Effect.try(() => process.kill(Number(pid), "SIGKILL")).pipe(Effect.ignore)
-    // A killed process keeps its working folder until the kernel has finished cleaning it up.
+    // A killed process keeps its working folder until the kernel has cleaned up.
     yield* workingFolder(pid).pipe(Effect.repeat({ until: (left) => left !== cwd, times: 10_000 }))
   }
   return ended
 })
 
 /**
- * Kills every process that is still working in a folder, and every sandbox created for it. A sandbox whose parent died during its
- * creation waits forever, with its environment. Only Linux reveals a process's working folder.
+ * Kills every process that works in a folder, and every sandbox created for it. A sandbox whose parent died during its creation
+ * would otherwise wait forever, with its environment. Only Linux shows a process's working folder.
  */
 export const endProcessesIn = (folder: string) =>
-  // The next list contains children that started after this list was read.
+  // The next list includes children that started after this list was read.
   Effect.asVoid(Effect.repeat(endRound(folder), { until: (ended) => ended === 0, times: mostRounds }))

@@ -4,7 +4,7 @@ import { copyFile, mkdir, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { Effect, Semaphore } from "effect"
 
-/** Files below /etc that programs commonly need and that contain no secrets. Absent files are skipped. */
+/** Files below /etc that programs often need and that contain no secrets. Missing files are skipped. */
 export const settingsFiles = [
   "group",
   "host.conf",
@@ -25,7 +25,7 @@ export const settingsFiles = [
   "ssl/openssl.cnf"
 ]
 
-/** Folders of the same kind. Private keys are stored next to some of them, so never add a parent folder. */
+/** Such folders. Some of them are next to private keys, so never add a parent folder. */
 export const settingsFolders = [
   "alternatives",
   "crypto-policies",
@@ -35,18 +35,18 @@ export const settingsFolders = [
   "ssl/certs"
 ]
 
-/** The contents of /etc in a sandbox: a folder of copies, and host folders mounted over it. */
+/** The contents of /etc in a sandbox: a folder with copies, and host folders mounted over it. */
 export interface SandboxEtc {
   readonly folder: string
   readonly overlaid: ReadonlyArray<string>
 }
 
 export interface HostSettings {
-  /** Updates the copies. Undefined if the update fails, for example because the disk is full. */
+  /** Updates the copies. `undefined` if that fails, for example because the disk is full. */
   readonly current: Effect.Effect<SandboxEtc | undefined>
 }
 
-/** Checked synchronously before each sandbox, because forty promises would take longer than the saved mounts. */
+/** Checked synchronously before each sandbox, because forty promises would take longer than the mounts they save. */
 const entryOf = (path: string) => statSync(path, { bigint: true, throwIfNoEntry: false })
 
 const versionOf = (path: string) => {
@@ -55,9 +55,9 @@ const versionOf = (path: string) => {
 }
 
 /**
- * Keeps copies of the host's public settings in `folder`, so that a sandbox mounts them all at once: separate mounts take longer
- * than the rest of the setup. A change on the host is copied before the next sandbox opens, and running sandboxes see it too.
- * Processes may share the folder.
+ * Keeps copies of the host's public settings in `folder`, so that a sandbox mounts all of them at once; separate mounts would
+ * take longer than the rest of the setup. A change on the host is copied before the next sandbox opens, and is visible in running
+ * sandboxes too. Several processes may share the folder.
  */
 export const keepHostSettings = Effect.fnUntraced(function* (folder: string, host = "/etc") {
   const copying = yield* Semaphore.make(1)
@@ -95,7 +95,7 @@ export const keepHostSettings = Effect.fnUntraced(function* (folder: string, hos
 
   const overlaid = Effect.try(() => settingsFolders.filter((name) => entryOf(join(host, name))?.isDirectory() === true))
 
-  // A mount needs a mount point, which cannot be created after the copies are mounted read-only.
+  // Creates the mount points, which is impossible after the copies are mounted read-only.
   const makePlaces = (names: ReadonlyArray<string>) =>
     Effect.tryPromise(async () => {
       for (const name of names) {

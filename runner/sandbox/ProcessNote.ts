@@ -1,7 +1,7 @@
 import { appendFile, readdir, readFile } from "node:fs/promises"
 import { Effect, Option, Schedule, Schema } from "effect"
 
-/** Identifies a process uniquely: ids are reused, but not together with a start time. */
+/** Identifies a process uniquely. Ids are reused, but never with the same start time. */
 const NotedProcess = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int, startTicks: Schema.String }))
 type NotedProcess = typeof NotedProcess.Type
 
@@ -14,7 +14,7 @@ interface ProcessStat {
   readonly startTicks: string
 }
 
-/** `/proc/PID/stat`: the name in parentheses may contain anything, so the fields are counted from its end. */
+/** In `/proc/PID/stat`, the name in parentheses may contain anything, so fields are counted from its end. */
 const readStat = (pid: number) =>
   Effect.tryPromise(() => readFile(`/proc/${pid}/stat`, "latin1")).pipe(
     Effect.map((text): ProcessStat => {
@@ -26,10 +26,7 @@ const readStat = (pid: number) =>
 
 const isDead = ({ state }: ProcessStat) => state === "Z" || state === "X"
 
-/**
- * Records processes in a file, one per line. If a process cannot be recorded, a restarted service cannot find the process after a
- * crash.
- */
+/** Records processes in a file, one per line. Without a record, a server that restarts after a crash cannot find the process. */
 export const noteProcess = Effect.fnUntraced(
   function* (file: string, pid: number) {
     const stat = yield* readStat(pid)
@@ -40,7 +37,7 @@ export const noteProcess = Effect.fnUntraced(
   (effect) => Effect.ignore(effect)
 )
 
-/** If a Run has no process note, nothing is recorded. */
+/** Records nothing if a Run has no process note. */
 export const notedIn =
   (file: string | undefined) =>
   (pid: number): Effect.Effect<void> =>
@@ -54,7 +51,7 @@ const stillRuns = ({ pid, startTicks }: NotedProcess) =>
 
 const signal = (pid: number, name: "SIGTERM" | "SIGKILL") => Effect.ignore(Effect.try(() => process.kill(pid, name)))
 
-/** All descendants of a process, regardless of group or session. */
+/** All descendants of a process, whatever their group or session. */
 const descendants = Effect.fnUntraced(function* (root: number) {
   const names = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
   const entries = yield* Effect.forEach(names.filter((name) => /^\d+$/.test(name)).map(Number), (pid) =>
@@ -81,8 +78,8 @@ const looksUntilForce = 100
 const betweenLooks = "20 millis"
 
 /**
- * Terminates the supervisors recorded in a file, and their descendants. A supervisor whose service is gone exits by itself; after
- * some time it is killed. An id that now belongs to another process is left alone.
+ * Terminates the supervisors recorded in a file, and their descendants. A supervisor whose server is gone exits; after some time
+ * it is killed. An id that now belongs to another process is ignored.
  */
 export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   for (const process of yield* readNote(file)) {
@@ -98,20 +95,20 @@ export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   }
 })
 
-/** Exceeds the number of generations of a tool's child processes. */
+/** More than the generations of a tool's child processes. */
 const mostRounds = 100
 
-/** Kills all descendants of a noted process, then the process itself; returns the number of processes that were still alive. */
+/** Kills all descendants of a recorded process, and then the process. Returns the number of processes that were still alive. */
 const killTree = Effect.fnUntraced(function* (noted: NotedProcess) {
   if (!(yield* stillRuns(noted))) return 0
   const below = yield* descendants(noted.pid)
   for (const pid of below) yield* signal(pid, "SIGKILL")
-  // A supervisor adopts its orphaned descendants, so it is killed last.
+  // A supervisor adopts orphaned descendants, so it is killed last.
   if (below.length === 0) yield* signal(noted.pid, "SIGKILL")
   return below.length + 1
 })
 
-/** Immediately kills the processes recorded in a file and their descendants, without a signal to exit first. */
+/** Kills the processes recorded in a file and their descendants immediately, without asking them to exit first. */
 export const killNotedProcesses = Effect.fnUntraced(function* (file: string) {
   const noted = yield* readNote(file)
   yield* Effect.forEach(noted, killTree).pipe(

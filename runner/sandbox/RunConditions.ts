@@ -7,9 +7,9 @@ import type { SandboxSpawnFailed } from "./SandboxStatus.ts"
 /** Conditions that apply to a Run at every level. */
 export interface RunConditions {
   readonly guard: RunGuard
-  /** The limits on its programs. */
+  /** The limits for its programs. */
   readonly limits: SandboxLimits
-  /** The network shared by all of the Run's commands that may use the network. */
+  /** The network for all commands of the Run that may use the network. */
   readonly network: Effect.Effect<NetworkEntry, SandboxSpawnFailed>
 }
 
@@ -19,7 +19,7 @@ const unlimited: RunGuard = {
   endAll: Effect.void
 }
 
-/** For the service's own programs that probe this machine. */
+/** Conditions for svc's own programs that probe this machine. */
 export const probeConditions = (limits: SandboxLimits): RunConditions => ({
   guard: unlimited,
   limits,

@@ -4,12 +4,12 @@ import type { SandboxLimits } from "./SandboxSettings.ts"
 import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
 
 /**
- * Requirements of an execution profile for the machine, beyond the settings. They only narrow: a level may not be lower, and a
- * limit may not be higher, than in the settings for every other Run.
+ * What an execution profile requires of the machine, in addition to the settings. It can only narrow them: the level may not be
+ * lower, nor a limit higher, than in the settings for all Runs.
  *
- * - `profile`: its name, for the refusal message
- * - `isolation`: the lowest accepted level
- * - `network`: `isolated` when the Run requires its own network
+ * - `profile`: its name, for the error message
+ * - `isolation`: the lowest level to accept
+ * - `network`: `isolated` if the Run requires its own network
  */
 export const RunRequirements = Schema.Struct({
   profile: Schema.String,
@@ -30,7 +30,7 @@ export type RunRequirements = typeof RunRequirements.Type
 /** Position in the order of levels, best first. */
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
 
-/** The reason why this machine cannot execute a Run with these requirements, and the remedy; `undefined` if it can. */
+/** Returns the reason why this machine cannot execute a Run with these requirements, and the remedy; `undefined` if it can. */
 export const unmetRequirement = (
   { isolation, network, profile }: RunRequirements,
   status: Pick<SandboxStatus, "level" | "remedy">,
@@ -47,7 +47,7 @@ export const unmetRequirement = (
   return undefined
 }
 
-/** A Run's limits: the settings, lowered to its profile's limits. */
+/** The limits of a Run: those in the settings, lowered to those of its profile. */
 export const effectiveLimits = (limits: SandboxLimits, requirements: RunRequirements | undefined): SandboxLimits => {
   const asked = requirements?.limits
   if (asked === undefined) return limits

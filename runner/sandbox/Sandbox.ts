@@ -24,7 +24,7 @@ import { SandboxSettings } from "./SandboxSettings.ts"
 import { type NetworkStatus, SandboxRefused, type SandboxStatus } from "./SandboxStatus.ts"
 import { removeStaleProbes } from "./ProbeFolder.ts"
 
-/** The result of trying one level, chosen or not. */
+/** The result of trying one level, whether or not it was chosen. */
 export interface LevelFinding {
   readonly level: SandboxLevel
   readonly works: boolean
@@ -37,9 +37,9 @@ const temporaryFolder = Effect.acquireRelease(
 )
 
 /**
- * Runs a module's programs isolated from the rest of this machine, at the best level that worked at startup.
+ * Runs the programs of a module isolated from the machine, at the best level that worked at startup.
  *
- * `open` fails with `SandboxRefused` if no level that the operator accepts works, or if the run's folder cannot be used at the
+ * `open` fails with `SandboxRefused` if no level that the operator accepts works, or the run's folder cannot be used at the
  * level. Everything in `root` must be written before `open`.
  */
 export class Sandbox extends Context.Service<
@@ -48,14 +48,17 @@ export class Sandbox extends Context.Service<
     readonly status: SandboxStatus
     /** The network of Runs. Probed on first use, which takes as long as creating a network. */
     readonly network: Effect.Effect<NetworkStatus>
-    /** A root's path in the programs' view; available before it is opened. */
+    /** The path of `root` as programs see it. Available before the sandbox is opened. */
     readonly insideRoot: (root: string) => string
-    /** The reason why this machine would refuse a Run with these requirements, and the remedy; `undefined` if it would not. */
+    /**
+     * Returns the reason why this machine would refuse a Run with these requirements, and the remedy; `undefined` if it would
+     * not.
+     */
     readonly refusal: (requirements: RunRequirements | undefined) => Effect.Effect<string | undefined>
     readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
-    /** True if a run that would otherwise be refused is allowed because of its module tree's digest. */
+    /** True if a run that would be refused may be allowed because of the digest of its module tree. */
     readonly trustsTrees: boolean
-    /** Tries every level, including levels that have not been needed so far, to report the whole ladder. */
+    /** Tries every level, including those that were not needed so far, to report on all of them. */
     readonly examine: Effect.Effect<ReadonlyArray<LevelFinding>>
   }
 >()("svc/runner/sandbox/Sandbox") {
@@ -107,7 +110,7 @@ export class Sandbox extends Context.Service<
       const isTrusted = ({ moduleTree }: SandboxSpec) =>
         trustsTrees && moduleTree !== undefined && settings.trustedTrees.includes(moduleTree)
 
-      // Probing creates a network, so only profiles that require a separate network wait for the probe.
+      // Probing creates a network, so only profiles that require a separate one wait for it.
       const refusal = Effect.fnUntraced(function* (requirements: RunRequirements | undefined) {
         if (requirements === undefined) return undefined
         const { network, ...others } = requirements

@@ -4,10 +4,10 @@ import type { Level } from "./levels/Level.ts"
 import type { Isolation } from "./SandboxSettings.ts"
 import type { SandboxStatus } from "./SandboxStatus.ts"
 
-/** The ladder's part of the status. */
+/** The part of the status that is about levels. */
 export type LevelStatus = Omit<SandboxStatus, "limits">
 
-/** The result of trying a level. A level that does not work on this machine has a reason, and a remedy if one exists. */
+/** The result of trying a level. If it does not work on this machine, contains the reason, and the remedy if there is one. */
 export type Verdict<A = Level> =
   | { readonly _tag: "works"; readonly level: A; readonly reason: string }
   | { readonly _tag: "unavailable"; readonly reason: string; readonly remedy?: string }
@@ -18,7 +18,7 @@ export interface Rung<A = Level> {
   readonly attempt: Effect.Effect<Verdict<A>>
 }
 
-/** The levels that may be chosen, best first. `process` is not among them: only the operator chooses it. */
+/** The levels that may be chosen, best first. `process` is not among them, because only the operator can choose it. */
 export const acceptedLevels = [
   "bubblewrap",
   "namespaces",
@@ -32,7 +32,7 @@ export const namespacedLevels = ["bubblewrap", "namespaces"] as const satisfies 
 
 export interface Climbed<A> {
   readonly status: LevelStatus
-  /** Undefined if no allowed level works; Runs are then refused. */
+  /** `undefined` if no allowed level works. Runs are then refused. */
   readonly level: A | undefined
 }
 
@@ -42,8 +42,8 @@ const mayBeChosen = (isolation: Isolation): ReadonlyArray<SandboxLevel> =>
 const fallbackRemedy = "Install the 'bubblewrap' package: see Isolation in docs/operations.md."
 
 /**
- * Tries the levels from the best down and stops at the first level that works. A level below the accepted levels is never chosen:
- * if none works, Runs are refused, and only `off` runs without isolation.
+ * Tries the levels from the best down, and stops at the first that works. Never chooses a level below the accepted ones: if none
+ * works, Runs are refused. Only `off` runs without isolation.
  */
 export const climb = Effect.fn("Sandbox.climb")(function* <A>(
   isolation: Isolation,

@@ -8,39 +8,39 @@ import { SandboxSpawnFailed } from "./SandboxStatus.ts"
 
 export type ProcessEnvironment = Readonly<Record<string, string | Redacted.Redacted<string>>>
 
-/** The exit of a process. `signalled` covers every exit without an exit code. */
+/** How a process exited. `signalled` covers every exit without an exit code. */
 export type ProcessEnd = { readonly _tag: "exited"; readonly code: number } | { readonly _tag: "signalled" }
 
-/** A program running in a sandbox. When its Scope closes, the program and all processes that it started are killed. */
+/** A program that runs in a sandbox. When its scope closes, the program and all processes that it started are killed. */
 export interface SandboxProcess {
   readonly stdout: Stream.Stream<Uint8Array, PlatformError>
   readonly stderr: Stream.Stream<Uint8Array, PlatformError>
   /** Waits for the process to exit. */
   readonly end: Effect.Effect<ProcessEnd>
-  /** Sends one SIGINT to the program itself, not to its children. Does nothing if it has exited. */
+  /** Sends one SIGINT to the program, not to its children. Does nothing if it has exited. */
   readonly interrupt: Effect.Effect<void>
-  /** Sends SIGKILL to the whole tree; returns once every process in it has exited. */
+  /** Sends SIGKILL to the whole tree. Returns when all its processes have exited. */
   readonly kill: Effect.Effect<void>
-  /** The limit that the Run exceeded, if any; read after the program has exited. */
+  /** The limit that the Run exceeded, if any. Read it after the program has exited. */
   readonly exceeded: Effect.Effect<LimitExceeded | undefined>
 }
 
 const ProcessInformation = Schema.fromJsonString(Schema.Struct({ "child-pid": Schema.Int }))
 
 const signal = (target: number, name: "SIGINT" | "SIGKILL" | "SIGTERM"): Effect.Effect<void> =>
-  // The process may already have exited, in which case nothing is left to do.
+  // Ignores errors, because the process may already have exited.
   Effect.try(() => process.kill(target, name)).pipe(Effect.ignore)
 
-/** If a signal killed the program, launchers report 128 plus the signal's number. */
+/** If a signal killed the program, launchers exit with 128 plus the signal's number. */
 const signalCodes = { first: 129, last: 192 }
 
 /**
- * The relation between the started process and the program.
+ * How the started process relates to the program.
  *
  * - `namespace`: it waits for the first process of a process namespace, whose id it reports on `fd`; when that process exits, the
- *   kernel kills all other processes of the namespace
- * - `supervisor`: `before` starts it, and it starts the program. It passes SIGINT on to the program; on SIGTERM it kills
- *   everything that the program started, then exits
+ *   kernel kills all others in the namespace
+ * - `supervisor`: `before` starts it, and it starts the program; it passes on SIGINT, and on SIGTERM kills everything that the
+ *   program started and exits
  * - `program`: it is the program itself; svc cannot track processes that leave its process group
  */
 export type ProcessRole =
@@ -50,21 +50,21 @@ export type ProcessRole =
 
 export interface SpawnRequest {
   readonly commandLine: CommandLine
-  /** The host folder in which the process starts; undefined when the command line itself chooses. */
+  /** The host folder in which the process starts; undefined if the command line chooses it. */
   readonly cwd: string | undefined
   readonly environment: ProcessEnvironment
   readonly role: ProcessRole
-  /** Input for the process on additional file descriptors. */
+  /** Input for the process on further file descriptors. */
   readonly inputs: ReadonlyArray<readonly [fd: number, stream: Stream.Stream<Uint8Array>]>
-  /** Called immediately with the id of the started process. */
+  /** Called with the id of the process immediately after it started. */
   readonly noted: (pid: number) => Effect.Effect<void>
   /** Kills processes that may have left the process group. */
   readonly killStragglers: Effect.Effect<void>
   /** Enforces the limits of the Run. */
   readonly guard: RunGuard
-  /** Folders outside of the Run's root that the program may fill. */
+  /** Folders outside the Run's root that the program may fill. */
   readonly elsewhere?: ReadonlyArray<string>
-  /** As for the command. */
+  /** See `SandboxedCommand.isInstallation`. */
   readonly isInstallation: boolean | undefined
 }
 
@@ -83,7 +83,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
   const { program } = request.commandLine
   const { role } = request
   const limited = request.guard.around(request.commandLine)
-  // The supervisor stays outside the limits: at the process limit its runtime would abort and leave orphans behind.
+  // The supervisor is not limited: at the process limit its runtime would abort and leave orphans.
   const launched = role.kind === "supervisor" ? after(role.before, limited) : limited
   const inputs = request.inputs.map(([fd, stream]) => [`fd${fd}`, { type: "input" as const, stream }] as const)
   const outputs = role.kind === "namespace" ? [[`fd${role.fd}`, { type: "output" as const }] as const] : []
@@ -113,13 +113,13 @@ export const spawnProcess = Effect.fnUntraced(function* (
         () => "",
         (text, more) => text + more
       ),
-      // The waiting process keeps the pipe open, so the document ends with its JSON, not with the pipe.
+      // The waiting process keeps the pipe open, so the document ends with its JSON instead of the pipe.
       Stream.filter((text) => text.trimEnd().endsWith("}")),
       Stream.runHead,
       Effect.flatMap(Effect.fromOption),
       Effect.flatMap(Schema.decodeUnknownEffect(ProcessInformation)),
       Effect.flatMap((information) => Deferred.succeed(target, information["child-pid"])),
-      // The command failed before it started anything, so the launcher is the only process to signal.
+      // The command failed before it started anything, so only the launcher can be signalled.
       Effect.catch(() => Deferred.succeed(target, handle.pid)),
       Effect.forkScoped
     )
@@ -149,8 +149,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
   const interrupt = whileRunning(Deferred.await(target).pipe(Effect.flatMap((pid) => signal(pid, "SIGINT"))))
 
   const killBelow: Record<ProcessRole["kind"], Effect.Effect<unknown>> = {
-    // The namespace's first process is killed first: the kernel then kills all other processes before the waiting process can
-    // report its exit.
+    // Kills the namespace's first process first. The kernel then kills all others before the waiting process can report its exit.
     namespace: Deferred.await(target).pipe(
       Effect.timeoutOption(patience.firstInside),
       Effect.flatMap((pid) => (pid._tag === "Some" ? signal(pid.value, "SIGKILL") : Effect.void)),
@@ -160,7 +159,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
     program: Effect.void
   }
   const kill = whileRunning(Effect.andThen(Ref.set(forced, true), Effect.asVoid(killBelow[role.kind]))).pipe(
-    // Members of the group may outlive the program.
+    // Members of the group may survive the program.
     Effect.andThen(signal(-handle.pid, "SIGKILL")),
     Effect.andThen(request.killStragglers),
     Effect.andThen(request.guard.endAll),

@@ -3,44 +3,43 @@ import type { SandboxLevel } from "../../schema/records/Run.ts"
 import { metadataRanges, type NetworkSettings } from "./network/NetworkSettings.ts"
 
 /**
- * `auto`: the best accepted level on this machine; without an accepted level, Runs are refused. `required`: a sandbox with its
- * own namespaces, otherwise Runs are refused. `off`: plain child processes that can reach the service's own files.
+ * `auto`: the best accepted level on this machine; Runs are refused if there is none. `required`: only levels with their own
+ * namespaces. `off`: plain child processes, which can access the server's own files.
  */
 export type Isolation = "auto" | "required" | "off"
 
-/** Upper bounds for one sandboxed process tree. */
+/** Limits for one process tree in a sandbox. */
 export interface SandboxLimits {
-  /** Number of processes and threads; enforced only if the sandbox has its own process count. */
+  /** Number of processes and threads. Enforced only if the sandbox has its own process count. */
   readonly processes: number
   readonly openFiles: number
-  /** Largest file that may be written, in bytes. */
+  /** Maximum size of a written file in bytes. */
   readonly fileBytes: number
-  /** Size of a private /tmp, in bytes, which uses memory. */
+  /** Size of a private /tmp in bytes. It uses memory. */
   readonly tmpBytes: number
-  /** Size of a private /dev/shm, in bytes. */
+  /** Size of a private /dev/shm in bytes. */
   readonly shmBytes: number
-  /** Total memory of all the Run's processes. */
+  /** Total memory of all processes of the Run. */
   readonly memoryBytes: number
   /** Total size of the run folder. */
   readonly folderBytes: number
-  /** Space that Runs must leave free on the run folders' disk; on a small disk, a twentieth of its size. */
+  /** Space that Runs must leave free on the disk of the run folders. On a small disk, a twentieth of its size. */
   readonly freeBytes: number
 }
 
 /**
- * The isolation of module code from this machine.
+ * How module code is isolated from this machine.
  *
- * - `levels`: the levels that may be chosen, in any order; `process` is never among them
+ * - `levels`: the levels that may be chosen, in any order; never includes `process`
  * - `trustedTrees`: digests of module trees that may run at `process` if nothing better works; see `treeDigest`
  * - `bubblewrap`, `unshare`, `setpriv`, `prlimit`, `seatbelt`: names on PATH or absolute paths
  * - `extraReadOnly`, `extraWritable`: absolute paths that every sandbox may see in addition to the system folders
- * - `userIds`: the unprivileged ids that the `user_landlock` level assigns, one per Run; these ids and the next id, which is
- *   their common group, must be unused. If another service on this machine has taken them, svc uses the next free range up to
- *   65533
- * - `ownFolder`: absolute folder for the sandbox's own files; a temporary folder when undefined
- * - `controlGroups`: true if control groups may enforce limits, provided that they can be created
- * - `dataFolder`: absolute path of the service's data folder. At the `user_landlock` level, Runs may be granted traversal of
- *   folders in it, and through no others
+ * - `userIds`: unprivileged ids that the level `user_landlock` assigns, one per Run; these ids, and the next one for their common
+ *   group, must be unused; if another server on this machine has taken them, svc uses the next free range up to 65533
+ * - `ownFolder`: absolute folder for the sandbox's own files; a temporary folder if undefined
+ * - `controlGroups`: true if control groups may enforce limits, if they can be created
+ * - `dataFolder`: absolute path of the server's data folder; at the level `user_landlock`, Runs may get permission to traverse
+ *   folders in it, but no others
  */
 export interface SandboxSettingsShape {
   readonly isolation: Isolation

@@ -2,17 +2,17 @@ import { Schema } from "effect"
 import { RunNetwork } from "../../schema/records/RunConfinement.ts"
 import { SandboxLevel } from "../../schema/records/Run.ts"
 
-/** The enforcement of limits on memory and processes: by the kernel, or by watching a Run and killing it. */
+/** How limits on memory and processes are enforced: by the kernel, or by watching a Run and killing it. */
 export const LimitKeeper = Schema.Literals(["control groups, version 2", "control groups, version 1", "watching"])
 export type LimitKeeper = typeof LimitKeeper.Type
 
 /**
  * The results of the probes at startup.
  *
- * - `level`: the level of a Run; if `accepted` is false, the best available level
- * - `accepted`: false when no allowed level works here; Runs are then refused
- * - `reason`: the reason for this level; `remedy`: the change that would raise it, absent at the top
- * - `limits`: the most that a Run may use, and the method of limiting memory and processes
+ * - `level`: the level of a Run; if `accepted` is false, the best level available
+ * - `accepted`: false if no allowed level works on this machine, so that Runs are refused
+ * - `reason`: why this level was chosen; `remedy`: what would raise it, absent at the best level
+ * - `limits`: the most that a Run may use, and how memory and processes are limited
  */
 export const SandboxStatus = Schema.Struct({
   level: SandboxLevel,
@@ -34,9 +34,9 @@ export type SandboxStatus = typeof SandboxStatus.Type
 /**
  * The network of a Run's programs.
  *
- * - `accepted`: false when the operator requires a separate network for each Run and this machine cannot provide it; Runs are
- *   then refused
- * - `forbidden`: ranges that no Run can reach, not counting the host's loopback
+ * - `accepted`: false if the operator requires a separate network for each Run and this machine cannot provide it, so that Runs
+ *   are refused
+ * - `forbidden`: ranges that no Run can reach, in addition to the host's loopback
  */
 export const NetworkStatus = Schema.Struct({
   reach: RunNetwork,

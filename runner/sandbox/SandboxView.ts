@@ -2,16 +2,19 @@ import type { Placement } from "./confinement/ConfinementSpec.ts"
 import { type SandboxEtc, settingsFiles, settingsFolders } from "./HostSettings.ts"
 import type { SandboxLimits } from "./SandboxSettings.ts"
 
-/** The path of the run's folder in a sandbox's own file system: constant, so that paths in plans do not change between runs. */
+/**
+ * The path of the run's folder in a sandbox with its own file system. It is constant, so that paths in plans do not change
+ * between runs.
+ */
 export const insideRoot = "/capsule"
 
-/** The search path for programs, independent of the service's own PATH. */
+/** The search path for programs. Does not depend on the server's own PATH. */
 export const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/** The folder in which a package manager stores everything it installs, on systems with such a manager. */
+/** The folder in which some systems' package manager stores everything it installs. */
 const packageStore = "/nix/store"
 
-/** Top-level folders that are links into /usr on merged systems and real folders elsewhere. */
+/** Top-level folders that are links into /usr on merged systems, and real folders elsewhere. */
 export const systemFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
 
 export type SystemFolder =
@@ -79,18 +82,17 @@ export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">):
   ...systemFolders,
   ...[...settingsFiles, ...settingsFolders].map((name) => `/etc/${name}`),
   packageStore,
-  // Some runtimes do not start without /proc. The confinement hides other processes in it.
+  // Some runtimes need /proc to start. The confinement hides other processes in it.
   "/proc",
   ...view.optional.readOnly,
   ...view.readOnly
 ]
 
-/** The kernel's resource limit numbers, which are the same on every architecture that svc is built for. */
+/** The kernel's numbers of resource limits, which are the same on every supported architecture. */
 const resource = { fileSize: 1, core: 4, processes: 6, openFiles: 7 } as const
 
 /**
- * The limits in the kernel's form. The kernel counts processes per user, so `others` may run in addition to the Run's own
- * processes.
+ * The limits in the kernel's form. The kernel counts processes per user, so `others` are allowed in addition to the Run's own.
  */
 export const resourceLimits = (
   limits: SandboxLimits,

@@ -12,7 +12,7 @@ const digestOf = (files: Iterable<readonly [path: string, content: string | Uint
   return `sha256:${hash.digest("hex")}`
 }
 
-/** The digest of a tree, computed from its paths (with `/`) and contents. */
+/** The digest of a tree, from its paths (separated by `/`) and contents. */
 export const treeDigest = (files: Readonly<Record<string, string>>): string => digestOf(Object.entries(files))
 
 /** The digest of a folder; `none` if it contains anything but files and folders, or cannot be read. */

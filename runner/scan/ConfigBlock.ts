@@ -6,9 +6,9 @@ export interface ConfigAttribute {
 }
 
 /**
- * A block in a configuration file. The relevant contents of `terraform`, `language` or `check` are separate blocks here:
- * `required_providers`, `backend`, `cloud`, `encryption`, `compatible_with` and scoped `data`. It contains only the attributes
- * that a scan reads.
+ * A block in a configuration file. The relevant contents of `terraform`, `language` and `check` are separate blocks:
+ * `required_providers`, `backend`, `cloud`, `encryption`, `compatible_with` and scoped `data`. Contains only the attributes that
+ * a scan reads.
  */
 export interface ConfigBlock {
   readonly type: string
@@ -21,7 +21,7 @@ export interface ConfigBlock {
 /** The attributes of a block that a scan reads. */
 export type KeptAttributes = ReadonlySet<string> | "all"
 
-/** The number of a block's labels, the attributes that a scan reads, and the nested blocks. */
+/** The number of labels of a block, the attributes that a scan reads, and its nested blocks. */
 export interface BlockShape {
   readonly labels: number
   readonly keep: KeptAttributes
@@ -34,7 +34,7 @@ const nothing: KeptAttributes = new Set<string>()
 const provider: KeptAttributes = new Set(["provider"])
 const resource: BlockShape = { labels: 2, keep: provider }
 
-/** The top-level blocks of the language. Unknown names are refused, because their effect is unknown. */
+/** The top-level blocks of the language. Unknown blocks are refused, because their effect is unknown. */
 export const blockShapes: ReadonlyMap<string, BlockShape> = new Map<string, BlockShape>([
   ["variable", { labels: 1, keep: new Set(["type", "default", "description", "sensitive", "ephemeral", "nullable"]) }],
   ["output", { labels: 1, keep: new Set(["description", "sensitive", "ephemeral"]) }],

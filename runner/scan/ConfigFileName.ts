@@ -1,19 +1,19 @@
 import type { ToolName } from "../toolchain/Tool.ts"
 import type { ConfigSyntax } from "./ConfigValue.ts"
 
-/** A file that the tool reads as configuration. `stem` is the name without its extension. */
+/** A file that the tool reads as configuration. `stem` is its name without extensions. */
 export interface ConfigFileName {
   readonly name: string
   readonly stem: string
   readonly syntax: ConfigSyntax
   readonly dialect: "common" | "opentofu"
-  /** True if the file is merged over the others instead of being added. */
+  /** True if the file overrides the others instead of adding to them. */
   readonly override: boolean
 }
 
 const configExtension = /\.(tf|tofu)(\.json)?$/
 
-/** Hidden files and editor backups; the tools skip them too. */
+/** Hidden files and editor backups, which the tools skip too. */
 const isIgnored = (name: string) =>
   name.startsWith(".") || name.endsWith("~") || (name.startsWith("#") && name.endsWith("#"))
 
@@ -31,9 +31,9 @@ export const configFileName = (name: string): ConfigFileName | undefined => {
 }
 
 /**
- * The configuration files of one folder in the order in which a tool applies them: plain files by name, then overrides by name.
- * For OpenTofu, an OpenTofu file hides the common file with the same stem and syntax. Terraform reads common files only, so the
- * other files are `unread`.
+ * The configuration files of one folder in the order in which a tool applies them: normal files by name, then overrides by name.
+ * For OpenTofu, its own file hides the common file with the same stem and syntax. Terraform reads only common files; the others
+ * are `unread`.
  */
 export const configFilesOf = (names: ReadonlyArray<string>, tool: ToolName) => {
   const found = names.flatMap((name) => configFileName(name) ?? [])

@@ -18,7 +18,7 @@ interface ConfigReading {
 
 const labelsText = (count: number) => (count === 1 ? "one label" : count === 0 ? "no label" : `${count} labels`)
 
-/** Joins the outline of a file (every block and its line) with the parser's result (the values). */
+/** Joins the outline of a file (every block with its line) and the parser's result (the values). */
 class HclReader {
   readonly blocks: Array<ConfigBlock> = []
   readonly problems: Array<ScanProblem> = []
@@ -28,8 +28,7 @@ class HclReader {
   }
 
   /**
-   * The two readings of the file differ: either an argument hides a block, or one reader is wrong. In both cases, neither reading
-   * can be trusted.
+   * The outline and the parser disagree: either an argument hides a block, or one of them is wrong. Neither can be trusted then.
    */
   #disagreement(block: OutlineBlock) {
     this.#refuse(
@@ -60,7 +59,7 @@ class HclReader {
     return true
   }
 
-  /** An argument and a block with the same name: one of them would be missing from the parser's result. */
+  /** Checks for an argument and a block with the same name, one of which would be missing from the parser's result. */
   #checkNames(body: OutlineBody): boolean {
     const clash = body.blocks.find((block) => body.attributes.has(block.type))
     if (clash === undefined) return true
@@ -171,7 +170,7 @@ const countBlocks = (node: LocatedJson, labels: number): number => {
   return [...node.entries.values()].reduce((total, child) => total + countBlocks(child, labels - 1), 0)
 }
 
-/** The blocks of a file in HCL syntax. If the reading has a problem of severity `error`, the blocks must not be used. */
+/** The blocks of a file in HCL syntax. Do not use them if the reading has a problem of severity `error`. */
 const readHclConfig = (outline: OutlineBody, json: LocatedObject): ConfigReading => {
   const reader = new HclReader()
   reader.readFile(outline, json)
@@ -189,7 +188,7 @@ const hasRepeatedKey = (value: LocatedJson): boolean => {
   }
 }
 
-/** A property that acts as a comment. */
+/** A property that is a comment. */
 const comment = "//"
 
 class JsonReader {
@@ -268,7 +267,7 @@ class JsonReader {
   }
 }
 
-/** The blocks of a file in JSON syntax. If the reading has a problem of severity `error`, the blocks must not be used. */
+/** The blocks of a file in JSON syntax. Do not use them if the reading has a problem of severity `error`. */
 const readJsonConfig = (root: LocatedJson): ConfigReading => {
   const reader = new JsonReader()
   for (const part of root.kind === "array" ? root.items : [root]) {
@@ -300,17 +299,17 @@ const readJson = (text: string, limits: ScanLimitValues): ConfigReading => {
   }
 }
 
-/** Blocks and arrays around each level of the source add levels to the parser's output. */
+/** Each level of the source adds several levels to the parser's output, because of blocks and arrays around it. */
 const outputDepth = (nesting: number) => nesting * 4 + 16
 
 /**
- * Reads configuration files in either syntax. The reader caches results by content for a while, because most files in a
- * repository do not change between two scans.
+ * Reads configuration files in either syntax. Caches results by content for a while, because most files of a repository do not
+ * change between two scans.
  */
 export class ConfigReader extends Context.Service<
   ConfigReader,
   {
-    /** An unreadable file has problems of severity `error` and no reliable blocks. */
+    /** An unreadable file has problems of severity `error`, and its blocks are not reliable. */
     readonly read: (bytes: Uint8Array, syntax: ConfigSyntax) => Effect.Effect<ConfigReading, HclParserUnavailable>
   }
 >()("svc/runner/scan/ConfigReader") {
@@ -326,7 +325,7 @@ export class ConfigReader extends Context.Service<
 
       const readHcl = Effect.fnUntraced(function* (text: string, limits: ScanLimitValues) {
         const outline = readOutline(text, limits.nesting)
-        // The parser has better messages about a broken file than the outline, but must never receive a deeply nested file.
+        // The parser has better messages about a broken file than the outline, but it must never get a deeply nested one.
         if (Result.isFailure(outline) && outline.failure.code === "nesting_too_deep") {
           return refused(refusal(outline.failure.code, outline.failure.message, outline.failure.line))
         }
@@ -391,7 +390,7 @@ export class ConfigReader extends Context.Service<
   static readonly layer = this.layerWithoutParser.pipe(Layer.provide(HclParser.layer))
 }
 
-/** At most 16 MiB of source in total; a file's cached result is smaller than its text. */
+/** At most 16 MiB of source in total. The cached result of a file is smaller than its text. */
 const cachedFiles = 512
 const cachedFileBytes = 32 * 1024
 const cacheTime = Duration.minutes(15)

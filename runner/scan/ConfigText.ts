@@ -5,7 +5,7 @@ import { refusal, type ScanProblem } from "./ScanProblem.ts"
 
 const pointerStart = "version https://git-lfs.github.com/spec/"
 
-/** Replaces a byte that is not UTF-8. No identifier, string or sign of the language contains this character. */
+/** Replaces a byte that is not UTF-8. No identifier, string or operator of the language contains this character. */
 const badByte = "\uFDD0"
 const replacement = "\uFFFD"
 
@@ -16,7 +16,7 @@ const characterLength = (bytes: Uint8Array, at: number): number => {
   const length = first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0
   if (first < 0xc2 || length === 0) return 0
   const second = bytes[at + 1] ?? 0
-  // The shortest form only, no surrogates, and nothing beyond U+10FFFF.
+  // Only the shortest form, no surrogates, and nothing beyond U+10FFFF.
   const lowest = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80
   const highest = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf
   if (second < lowest || second > highest) return 0
@@ -24,7 +24,7 @@ const characterLength = (bytes: Uint8Array, at: number): number => {
   return length
 }
 
-/** The text with `mark` for each byte that is not UTF-8, as Go reads it. */
+/** The text with `mark` for each byte that is not UTF-8, as Go decodes it. */
 const markedText = (bytes: Uint8Array, mark: string): string => {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   let text = ""
@@ -42,7 +42,7 @@ const markedText = (bytes: Uint8Array, mark: string): string => {
 
 const lineOf = (text: string, at: number) => text.slice(0, at).split("\n").length
 
-/** The first line with an invalid byte outside of comments. */
+/** The first line with an invalid byte outside comments. */
 const badLine = (tokens: ReadonlyArray<ConfigToken>): number | undefined => {
   for (const token of tokens) {
     const found =
@@ -60,7 +60,9 @@ const badLine = (tokens: ReadonlyArray<ConfigToken>): number | undefined => {
   return undefined
 }
 
-/** The tools ignore the bytes of a comment, and read an invalid byte in a JSON string as U+FFFD. All other text has to be UTF-8. */
+/**
+ * The tools ignore the bytes of a comment, and read an invalid byte in a JSON string as U+FFFD. Everything else must be UTF-8.
+ */
 const tolerated = (bytes: Uint8Array, syntax: ConfigSyntax): Result.Result<string, ScanProblem> => {
   if (syntax === "json") return Result.succeed(markedText(bytes, replacement))
   const marked = markedText(bytes, badByte)
@@ -72,8 +74,8 @@ const tolerated = (bytes: Uint8Array, syntax: ConfigSyntax): Result.Result<strin
 }
 
 /**
- * The text of a configuration file without a byte order mark, or the reason it is unreadable. A byte order mark is allowed only
- * where the tools allow it, which is in HCL syntax.
+ * The text of a configuration file, or the reason why it cannot be read. A byte order mark is removed; it is allowed only in HCL
+ * syntax, as in the tools.
  */
 export const configText = (bytes: Uint8Array, syntax: ConfigSyntax): Result.Result<string, ScanProblem> => {
   const decoded = Result.orElse(

@@ -2,9 +2,9 @@ import type { Schema } from "effect"
 import type { LocatedJson } from "./LocatedJson.ts"
 
 /**
- * The value of an argument, in either syntax. `expression` is a value that needs evaluation; its `text` is the source, without
- * the template marks if the whole value is one template. An object with a computed key is also an expression. `plain` is the
- * whole string of the JSON syntax, which is the value of an argument that the tools do not evaluate.
+ * The value of an argument, in either syntax. `expression` needs evaluation; its `text` is the source, without the template marks
+ * if the whole value is one template. An object with a computed key is also an expression. `plain` is a whole JSON string, which
+ * is the value of an argument that the tools do not evaluate.
  */
 export type ConfigValue =
   | { readonly kind: "null" }
@@ -17,7 +17,7 @@ export type ConfigValue =
 
 export type ConfigSyntax = "hcl" | "json"
 
-/** The literal text of a template string; undefined if it contains a template. A doubled sign before a brace is literal. */
+/** The literal text of a template string; `undefined` if it contains a template. A doubled sign before a brace is literal. */
 const literalText = (template: string): string | undefined => {
   if (!template.includes("{")) return template
   let literal = ""
@@ -36,10 +36,7 @@ const literalText = (template: string): string | undefined => {
   return literal
 }
 
-/**
- * The JSON syntax has two readings of an escaped template, depending on the argument and the tool; an ambiguous string is not
- * literal.
- */
+/** In JSON syntax, an escaped template has two meanings, depending on the argument and the tool. Such a string is not literal. */
 const literalOf = (text: string, syntax: ConfigSyntax): string | undefined => {
   if (syntax === "hcl") return literalText(text)
   return text.includes("${") || text.includes("%{") ? undefined : text
@@ -86,7 +83,7 @@ const withoutTrailingZeros = (digits: string): string => {
   return digits.slice(0, end)
 }
 
-/** Sign, significant digits and exponent: equal for equal numbers in any notation. */
+/** Sign, significant digits and exponent. Equal numbers give equal results in any notation. */
 const canonicalNumber = (text: string): string => {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = numberParts.exec(text) ?? []
   const digits = `${whole}${fraction}`.replace(/^0+/, "")
@@ -95,14 +92,16 @@ const canonicalNumber = (text: string): string => {
   return `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length)}`
 }
 
-/** Exceeds the digits of every number that a double represents exactly, unless padded with zeros. */
+/** More digits than any number that a double represents exactly, unless padded with zeros. */
 const maxExactLength = 1000
 
-/** True if a number is unchanged after it is parsed as a double and printed. */
+/** Returns true if parsing a number as a double and printing it does not change it. */
 const isExact = (text: string): boolean =>
   text.length <= maxExactLength && canonicalNumber(String(Number(text))) === canonicalNumber(text)
 
-/** A literal value as exact JSON text, and as a value unless a number would lose digits. Undefined if any part needs evaluation. */
+/**
+ * A literal value as exact JSON text, and as a value unless a number would lose digits. `undefined` if any part needs evaluation.
+ */
 export const literalJson = (value: ConfigValue): { readonly text: string; readonly exact: boolean } | undefined => {
   switch (value.kind) {
     case "expression":
@@ -140,7 +139,7 @@ export const literalJson = (value: ConfigValue): { readonly text: string; readon
   }
 }
 
-/** The JSON value of a literal that `literalJson` marks exact. */
+/** The value of a literal that `literalJson` marked as exact. */
 export const exactJson = (text: string): Schema.Json => {
   const value: Schema.Json = JSON.parse(text)
   return value

@@ -2,7 +2,7 @@ import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import type { PlacedAttribute, PlacedBlock } from "./BlockMerge.ts"
 import { locate, quoted, refusal } from "./ScanProblem.ts"
 
-/** The strings that the tools convert to a boolean. */
+/** Strings that the tools convert to a boolean. */
 const strings: ReadonlyMap<string, boolean> = new Map([
   ["true", true],
   ["1", true],
@@ -10,7 +10,7 @@ const strings: ReadonlyMap<string, boolean> = new Map([
   ["0", false]
 ])
 
-/** Reads the literal arguments of one block, and collects their problems. */
+/** Reads the literal arguments of a block, and collects their problems. */
 export class DeclarationArguments {
   readonly findings: Array<Finding> = []
   readonly #block: PlacedBlock
@@ -27,7 +27,9 @@ export class DeclarationArguments {
     return this.#block.attributes.get(name)
   }
 
-  /** The tools convert some strings to booleans. A value that needs evaluation is treated as `cautious` and is an error. */
+  /**
+   * Reads a boolean. The tools convert some strings too. A value that needs evaluation is an error and is replaced by `cautious`.
+   */
   boolean(name: string, absent: boolean, cautious: boolean): boolean {
     const attribute = this.get(name)
     if (attribute === undefined) return absent

@@ -1,4 +1,4 @@
-// The entry point of the same worker in a compiled binary, which embeds the parser's file.
+// The entry point of the same worker in a compiled binary, which embeds the parser.
 import wasm from "@cdktn/hcl2json/main.wasm.gz" with { type: "file" }
 import { serveParser } from "./ParserThread.ts"
 

@@ -10,7 +10,7 @@ export class FolderUnreadable extends Schema.TaggedError<FolderUnreadable>()("Fo
   message: Schema.String
 }) {}
 
-/** The maximum for a synced repository. */
+/** Maximum number of entries, as for a synced repository. */
 const maxEntries = 50_000
 
 const reasonOf = (cause: unknown) => (cause instanceof Error && "code" in cause ? String(cause.code) : "unknown reason")
@@ -28,7 +28,7 @@ const describe = (root: string, path: string) =>
     catch: (cause) => new FolderUnreadable({ path, message: `${path} cannot be looked at (${reasonOf(cause)}).` })
   })
 
-/** Refuses to follow a link that replaced the file after the listing. */
+/** Does not follow a link that replaced the file after it was listed. */
 const readRegularFile = async (path: string) => {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
@@ -42,8 +42,8 @@ const byPath = (left: { readonly path: string }, right: { readonly path: string 
   Buffer.compare(Buffer.from(left.path), Buffer.from(right.path))
 
 /**
- * The tree of a folder on disk, like a commit of its current content: without `.git`, links and special files. Fails with
- * `FolderUnreadable` if the folder cannot be listed or is too large for a repository.
+ * The tree of a folder on disk, like a commit with its current content, without `.git`, links and special files. Fails with
+ * `FolderUnreadable` if the folder cannot be listed or is too large.
  */
 export const folderTree = Effect.fn("folderTree")(function* (
   root: string

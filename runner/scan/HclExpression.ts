@@ -1,6 +1,6 @@
 import { identifierAt } from "./Identifier.ts"
 
-/** The position and the reason of a failure. Lines are counted from 1. */
+/** The position and reason of a failure. Lines are counted from 1. */
 export class OutlineFault {
   readonly code: "hcl_syntax" | "nesting_too_deep"
   readonly line: number
@@ -12,7 +12,7 @@ export class OutlineFault {
   }
 }
 
-/** A position in the text of a file; reading functions move it forward. */
+/** A position in the text of a file, which reading functions move forward. */
 export interface Cursor {
   readonly text: string
   at: number
@@ -26,7 +26,7 @@ type Mode =
 
 const closing = { "(": ")", "[": "]", "{": "}" } as const
 
-/** Moves past a comment at the cursor, but not past the end of the line after a line comment. */
+/** Skips a comment at the cursor, but not the end of the line after a line comment. */
 export const skipComment = (cursor: Cursor): "skipped" | "none" | "unclosed" => {
   const { text, at } = cursor
   if (text[at] === "#" || text.startsWith("//", at)) {
@@ -42,7 +42,7 @@ export const skipComment = (cursor: Cursor): "skipped" | "none" | "unclosed" => 
   return "skipped"
 }
 
-/** Returns the marker of the heredoc that opens at the cursor, and moves past the opening line. */
+/** Returns the marker of the heredoc that opens at the cursor, and skips the opening line. */
 export const heredocMarker = (cursor: Cursor): string | undefined => {
   const { text } = cursor
   if (!text.startsWith("<<", cursor.at)) return undefined
@@ -58,8 +58,7 @@ export const heredocMarker = (cursor: Cursor): string | undefined => {
 }
 
 /**
- * Moves past one unit of literal text: an escaped template, a template opening, or a single character. True if it opened a
- * template.
+ * Skips one unit of literal text: an escaped template, a template opening, or a character. Returns true if it opened a template.
  */
 export const stepTemplate = (cursor: Cursor): boolean => {
   const { text, at } = cursor
@@ -79,8 +78,8 @@ export const stepTemplate = (cursor: Cursor): boolean => {
 }
 
 /**
- * Moves past an expression, up to the line end or closing brace of its argument. It recognises only strings, templates, heredocs,
- * comments and brackets; the parser decides if the expression is valid.
+ * Skips an expression, up to the end of the line or the closing brace of its argument. Recognises only strings, templates,
+ * heredocs, comments and brackets; the parser decides whether the expression is valid.
  */
 export const skipExpression = (cursor: Cursor, maxNesting: number): OutlineFault | undefined => {
   const { text } = cursor

@@ -1,2 +1,4 @@
-/** The file's name in the parser's diagnostics. Separate from HclWorkerMessage.ts so that the worker does not load Effect. */
+/**
+ * The name of the file in the parser's diagnostics. Separate from HclWorkerMessage.ts, so that the worker does not load Effect.
+ */
 export const hclFileName = "file.tf"

@@ -2,13 +2,15 @@ import { Result } from "effect"
 import { type Cursor, OutlineFault, skipComment, skipExpression } from "./HclExpression.ts"
 import { identifierAt } from "./Identifier.ts"
 
-/** The argument names in one body with their first lines, and its blocks. */
+/** The arguments of a body with their first lines, and its blocks. */
 export interface OutlineBody {
   readonly attributes: Map<string, number>
   readonly blocks: Array<OutlineBlock>
 }
 
-/** A block header. `labels` is the text between the quotes, with any escapes left in: valid names have none. */
+/**
+ * The header of a block. `labels` contains the text between the quotes without decoding escapes, because valid names have none.
+ */
 export interface OutlineBlock extends OutlineBody {
   readonly type: string
   readonly labels: ReadonlyArray<string>
@@ -17,7 +19,7 @@ export interface OutlineBlock extends OutlineBody {
 
 const isBlank = (char: string | undefined) => char === " " || char === "\t" || char === "\r"
 
-/** Moves past blanks and comments within a line. */
+/** Skips whitespace and comments within a line. */
 const skipBlanks = (cursor: Cursor): OutlineFault | undefined => {
   for (;;) {
     while (isBlank(cursor.text[cursor.at])) cursor.at++
@@ -34,7 +36,7 @@ const readIdentifier = (cursor: Cursor): string | undefined => {
   return name
 }
 
-/** A quoted label without its quotes; undefined if it does not end on its line. */
+/** A quoted label without its quotes; `undefined` if it does not end on its line. */
 const readQuotedLabel = (cursor: Cursor): string | undefined => {
   const start = cursor.at + 1
   let end = start
@@ -46,7 +48,7 @@ const readQuotedLabel = (cursor: Cursor): string | undefined => {
   return cursor.text.slice(start, end)
 }
 
-/** The kind of the item after its first name: an argument, or the labels of a block. */
+/** Returns what follows the first name of an item: an argument, or the labels of a block. */
 const readHeader = (cursor: Cursor): "argument" | ReadonlyArray<string> | OutlineFault => {
   const labels: Array<string> = []
   for (;;) {
@@ -74,9 +76,9 @@ const readHeader = (cursor: Cursor): "argument" | ReadonlyArray<string> | Outlin
 }
 
 /**
- * Reads the headers of all blocks and arguments in a file with their lines. The parser's result has neither lines nor any trace
- * of a block hidden by an argument of the same name; the outline has both. It also limits the nesting before the parser receives
- * the file. Never recursive; linear in the size of the text.
+ * Reads the headers of all blocks and arguments of a file with their lines. The parser's result contains neither lines, nor a
+ * block that an argument of the same name hides. Also limits the nesting before the parser gets the file. Not recursive; linear
+ * in the length of the text.
  */
 export const readOutline = (text: string, maxNesting: number): Result.Result<OutlineBody, OutlineFault> => {
   const cursor: Cursor = { text, at: 0, line: 1 }

@@ -14,7 +14,7 @@ export interface HclDiagnostic {
 }
 
 /**
- * The parser's verdict on one file.
+ * The parser's verdict on a file.
  *
  * - `Parsed`: the content as JSON text
  * - `Refused`: the file is not HCL; at least one diagnostic
@@ -30,7 +30,7 @@ interface ParserThread {
 }
 
 const startDeadline = Duration.seconds(30)
-// A thread uses 28 MB and restarts in a fraction of a second.
+// A thread uses 28 MB, and restarts in a fraction of a second.
 const idleTime = Duration.seconds(10)
 const maxThreads = 2
 /** Includes threads that have not ended yet. */
@@ -43,7 +43,7 @@ const location = () =>
 
 const decodeAnswer = Schema.decodeUnknownResult(HclAnswer)
 
-/** The next message from the worker; `failed` if the worker fails or exits. `begin` runs after the listener has been added. */
+/** The next message of the worker; `failed` if the worker fails or exits. `begin` runs after the listener has been added. */
 const nextAnswer = (worker: Worker, begin: () => void = () => {}): Effect.Effect<HclAnswer> =>
   Effect.callback<HclAnswer>((resume) => {
     const finish = (answer: HclAnswer) => {
@@ -72,9 +72,8 @@ const unavailable = (reason: string) =>
   })
 
 /**
- * A worker holds a permit of `live` until it has actually exited. That can take longer than a file's deadline, because some loops
- * of the parser do not check if their thread is being terminated; nothing waits for it, but the permits limit the number of such
- * threads.
+ * A worker holds a permit of `live` until it has really exited. This may take longer than a file's deadline, because some loops
+ * of the parser do not check for termination. Nothing waits for such threads, but the permits limit their number.
  */
 const startWorker = (live: Semaphore.Semaphore): Effect.Effect<Worker, HclParserUnavailable, Scope.Scope> =>
   Effect.uninterruptibleMask(
@@ -114,13 +113,13 @@ const startThread = Effect.fnUntraced(function* (
   return { ask }
 })
 
-/** Threads for the lifetime of the Scope: they start when a file needs them and stop when no file does. */
+/** Threads that start when a file needs them and stop when none does, until the scope closes. */
 export const parserThreads = Effect.gen(function* () {
   const live = yield* Semaphore.make(maxLiveThreads)
   return yield* Pool.makeWithTTL({ acquire: startThread(live), min: 0, max: maxThreads, timeToLive: idleTime })
 })
 
-/** The threads of a parser: its own threads, unless several parsers in one process share them. */
+/** The threads of a parser. By default each parser has its own; several in one process may share them. */
 export const ParserThreads = Context.Reference("svc/runner/scan/ParserThreads", { defaultValue: () => parserThreads })
 
 const maxDiagnostics = 10
@@ -154,13 +153,13 @@ const verdictOf = (answer: HclAnswer): HclVerdict => {
 }
 
 /**
- * The reference HCL parser, in its own threads: a hostile file can crash or stall its thread, which is then replaced. Threads
- * start with the first file and stop after a while without files.
+ * The reference HCL parser, in its own threads. A hostile file can crash or stall its thread, which is then replaced. Threads
+ * start with the first file, and stop after a while without files.
  */
 export class HclParser extends Context.Service<
   HclParser,
   {
-    /** Fails only when no thread can be started. Obeys `ScanLimits.fileDeadline`. */
+    /** Fails only if no thread can be started. Respects `ScanLimits.fileDeadline`. */
     readonly parse: (text: string) => Effect.Effect<HclVerdict, HclParserUnavailable>
   }
 >()("svc/runner/scan/HclParser") {
@@ -176,7 +175,7 @@ export class HclParser extends Context.Service<
             Effect.map(verdictOf),
             Effect.timeoutOption(fileDeadline),
             Effect.map(Option.getOrElse((): HclVerdict => ({ _tag: "Abandoned", reason: "deadline" }))),
-            // A busy or interrupted thread would answer the next file with this file's result.
+            // Discards a busy or interrupted thread, because it would respond to the next file with this file's result.
             Effect.onExit((exit) =>
               Exit.isSuccess(exit) && exit.value._tag !== "Abandoned" && text.length < largeText
                 ? Effect.void

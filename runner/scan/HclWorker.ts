@@ -1,5 +1,5 @@
-// The entry point of a worker thread. The parser's package does not export the path of its file, but the path within the package
-// is always the same.
+// The entry point of a worker thread. The parser's package does not export the path of its file, but that path never changes
+// within the package.
 import { createRequire } from "node:module"
 import { serveParser } from "./ParserThread.ts"
 

@@ -1,17 +1,17 @@
 import { Schema } from "effect"
 
-/** The request to the worker: the text of one file. */
+/** A request to the worker: the text of one file. */
 export interface HclRequest {
   readonly id: number
   readonly text: string
 }
 
 /**
- * Messages from the worker: first its readiness or the failure to start, then one response per request.
+ * Messages from the worker: first whether it is ready or failed to start, then one response per request.
  *
- * - `json`: the file as JSON text, in which blocks are arrays and expressions are template strings
+ * - `json`: the file as JSON text, with blocks as arrays and expressions as template strings
  * - `error`: the parser's diagnostics, for a file with the name in HclFileName.ts
- * - `crash`: the parser itself failed, not the file; the worker must not be used again
+ * - `crash`: the parser itself failed, not the file; do not use the worker again
  */
 export const HclAnswer = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("ready") }),

@@ -3,7 +3,7 @@ import { type JsonFault, JsonScanner } from "../../schema/json/JsonScanner.ts"
 
 /**
  * A JSON value with its first line, counted from 1. Numbers keep their text, because a double would change some of them.
- * `repeated` contains the further values of keys that an object repeats; it is absent in most objects.
+ * `repeated` contains further values of repeated keys, and is absent in most objects.
  */
 export type LocatedJson = { readonly line: number } & (
   | { readonly kind: "null" }
@@ -22,7 +22,7 @@ export type LocatedProperty = readonly [key: string, value: LocatedJson]
 
 export type LocatedObject = Extract<LocatedJson, { readonly kind: "object" }>
 
-/** Every property of an object, including repeated keys. */
+/** All properties of an object, including repeated keys. */
 export const propertiesOf = ({ entries, repeated = [] }: LocatedObject): ReadonlyArray<LocatedProperty> => [
   ...entries,
   ...repeated
@@ -118,8 +118,8 @@ class TreeBuilder {
 }
 
 /**
- * Reads JSON (RFC 8259) like the tools: keys may repeat, and half of a surrogate pair is U+FFFD. `maxDepth` counts arrays and
- * objects open at once.
+ * Parses JSON (RFC 8259) like the tools: keys may repeat, and half of a surrogate pair becomes U+FFFD. `maxDepth` limits the
+ * number of open arrays and objects.
  */
 export const readLocatedJson = (text: string, maxDepth: number): Result.Result<LocatedJson, JsonFault> => {
   const limits = { maxDepth, maxNodes: unbounded, maxKeyBytes: unbounded, maxStringBytes: unbounded }

@@ -9,12 +9,12 @@ interface AddressStep {
   readonly key: string | undefined
 }
 
-/** From the root down to a resource, or to a module. */
+/** From the root down to a resource or module. */
 type AddressSteps = ReadonlyArray<AddressStep>
 
 const instanceKey = /\[\s*("(?:[^"\\]|\\.)*"|\d+)\s*\]/y
 
-/** The names between the dots, each with its key; undefined for anything else. */
+/** The names between the dots, each with its key; `undefined` for anything else. */
 const partsOf = (text: string): ReadonlyArray<AddressStep> | undefined => {
   const parts: Array<AddressStep> = []
   let at = 0
@@ -32,7 +32,7 @@ const partsOf = (text: string): ReadonlyArray<AddressStep> | undefined => {
   }
 }
 
-/** Reads the address of a managed resource, of one of its instances, or of a module. */
+/** Parses the address of a managed resource, of an instance, or of a module. */
 const parseAddress = (text: string): AddressSteps | undefined => {
   const parts = partsOf(text.trim())
   if (parts === undefined) return undefined
@@ -49,7 +49,7 @@ const parseAddress = (text: string): AddressSteps | undefined => {
   return [...steps, { name: `${type.name}.${resource.name}`, key: resource.key }]
 }
 
-/** True if `pattern` is this resource, a module that contains it, or all instances of either. */
+/** Returns true if `pattern` is this resource, a module around it, or all instances of either. */
 const covers = (pattern: AddressSteps, address: AddressSteps): boolean =>
   pattern.length <= address.length &&
   pattern.every(({ key, name }, at) => name === address[at]?.name && (key === undefined || key === address[at]?.key))
@@ -62,7 +62,7 @@ const addressIn = ({ attributes }: PlacedBlock, name: string): ReadonlyArray<str
   return text === undefined || parseAddress(text) === undefined ? [] : [text.trim()]
 }
 
-/** The declarations of the blocks in one folder, relative to that folder. */
+/** The declarations in the blocks of one folder, relative to that folder. */
 export const readAddresses = (blocks: ReadonlyArray<PlacedBlock>): ModuleAddresses => ({
   declared: blocks.flatMap(({ labels, type }) => (type === "resource" ? [labels.join(".")] : [])),
   moved: blocks.flatMap((block) =>
@@ -73,7 +73,7 @@ export const readAddresses = (blocks: ReadonlyArray<PlacedBlock>): ModuleAddress
   removed: blocks.flatMap((block) => (block.type === "removed" ? addressIn(block, "from") : []))
 })
 
-/** The addresses in a module called under `key`, in the root's view. */
+/** The addresses in a module that is called as `key`, as seen from the root. */
 export const addressesBelow = (key: string, { declared, moved, removed }: ModuleAddresses): ModuleAddresses => {
   const prefix = key
     .split(".")
@@ -87,7 +87,7 @@ export const addressesBelow = (key: string, { declared, moved, removed }: Module
   }
 }
 
-/** Exceeds the consecutive moves of any module; circular moves stop at this number. */
+/** More than the consecutive moves of any module. Circular moves stop at this number. */
 const longestChain = 16
 
 const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<AddressSteps> =>
@@ -98,7 +98,7 @@ const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<AddressSteps> =>
 
 const nameOf = (steps: AddressSteps) => steps.map(({ name }) => name).join(".")
 
-/** The address after a move of `from` to `to`; an instance key moves with it. */
+/** The address after moving `from` to `to`. An instance key moves with it. */
 const movedTo = (from: AddressSteps, to: AddressSteps, address: AddressSteps): AddressSteps => {
   const key = address[from.length - 1]?.key
   const target = to.map((step, at) => (at === to.length - 1 && step.key === undefined ? { ...step, key } : step))

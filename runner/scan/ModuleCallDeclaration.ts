@@ -9,10 +9,10 @@ import { quoted } from "./ScanProblem.ts"
 /**
  * A module call as written.
  *
- * - `source`: in a form without credentials
+ * - `source`: without credentials
  * - `path`: the folder of a local source, even if it does not exist
- * - `providers`: the caller's configurations that the child receives, by the child's own names
- * - `sourceLocation`: the location for a finding about the source
+ * - `providers`: the caller's configurations that the child gets, by the child's names
+ * - `sourceLocation`: the location for findings about the source
  */
 export interface ModuleCallDeclaration {
   readonly name: string
@@ -102,7 +102,7 @@ const readProviders = (args: DeclarationArguments, name: string): ModuleCallDecl
   return passed
 }
 
-/** Reads a `module` block in the module at `modulePath`. */
+/** Reads a `module` block of the module at `modulePath`. */
 export const readModuleCall = (
   block: PlacedBlock,
   modulePath: string

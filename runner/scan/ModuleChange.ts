@@ -2,7 +2,7 @@ import { posix } from "node:path"
 import type { ModuleFootprint } from "./ModuleFootprint.ts"
 
 /**
- * One of two compared commits of a module.
+ * One of the two commits of a module to compare.
  *
  * - `files`: a digest of each file in the tree; a different digest counts as a change
  * - `manifest`: a digest of the repository's manifest; `null` if unknown
@@ -17,7 +17,7 @@ export type ModuleChange = { readonly kind: "touched"; readonly because: string 
 
 const touched = (because: string): ModuleChange => ({ kind: "touched", because })
 
-/** True if a file is, or may be, part of a module. */
+/** Returns true if a file is, or may be, part of a module. */
 export const isPartOf = (footprint: ModuleFootprint, file: string): boolean => {
   if (footprint.kind === "unknown") return true
   if (footprint.folders.has(posix.dirname(file)) || footprint.paths.has(".")) return true
@@ -25,7 +25,7 @@ export const isPartOf = (footprint: ModuleFootprint, file: string): boolean => {
   return false
 }
 
-/** Compares a module at two commits. `untouched` is a proof; a change that cannot be excluded is `touched`. */
+/** Compares a module at two commits. `untouched` is certain; a change that cannot be ruled out is `touched`. */
 export const moduleChange = (applied: ModuleAt, newer: ModuleAt): ModuleChange => {
   if (applied.manifest === null || applied.manifest !== newer.manifest) return touched("The manifest changed")
   for (const { footprint } of [newer, applied]) if (footprint.kind === "unknown") return touched(footprint.reason)

@@ -13,7 +13,7 @@ import { parseVersionConstraint, prereleaseIn } from "./VersionConstraint.ts"
 import { type ModuleProviders, readProviders } from "./ProviderDeclarations.ts"
 
 /**
- * Features that only some versions of a tool read, and the first version; `null` for a tool that does not read the feature at
+ * Features that only some versions of a tool support, with the first version; `null` if a tool does not support the feature at
  * all.
  */
 const newerBlocks: ReadonlyMap<string, Pick<ToolConstraint, "opentofu" | "terraform">> = new Map([
@@ -31,7 +31,7 @@ const namesInstance = (value: ConfigValue): boolean =>
 /** The only edition of the language. */
 const knownEdition = "tofu2024"
 
-/** The requirements of one folder's blocks for the tool. */
+/** What the blocks of one folder require of the tool. */
 interface ModuleToolConstraints {
   readonly requiredVersion: ReadonlyArray<string>
   readonly constraints: ReadonlyArray<ToolConstraint>
@@ -58,7 +58,7 @@ class ConstraintReader {
     return undefined
   }
 
-  /** No tool accepts a prerelease of a tool in a constraint: a prerelease counts as the version that it precedes. */
+  /** No tool accepts its own prerelease in a constraint. A prerelease counts as the version that it precedes. */
   #withoutPrerelease(name: string, attribute: PlacedAttribute): ReadonlyArray<string> | undefined {
     const constraints = this.#constraint(name, attribute)
     const named = prereleaseIn(constraints ?? [])
@@ -77,7 +77,7 @@ class ConstraintReader {
     this.constraints.push(constraint)
   }
 
-  /** Records `for_each` of a provider, and references to one instance of it. */
+  /** Records `for_each` of a provider, and references to one of its instances. */
   #providerInstances({ attributes, type }: PlacedBlock) {
     const since = { opentofu: [">= 1.9"], terraform: null }
     const forEach = type === "provider" ? attributes.get("for_each") : undefined
@@ -144,7 +144,7 @@ class ConstraintReader {
   }
 }
 
-/** Reads the requirements of one folder's blocks for the tool that runs them. */
+/** Reads what the blocks of one folder require of the tool. */
 const readToolConstraints = (blocks: ReadonlyArray<PlacedBlock>): ModuleToolConstraints => {
   const reader = new ConstraintReader()
   for (const block of blocks) reader.read(block)
@@ -194,7 +194,7 @@ const readType = (args: DeclarationArguments): { readonly expression: string; re
   return { expression, constraint: anyType.constraint }
 }
 
-/** The default, converted to a primitive type like in the tool. */
+/** Converts a default to a primitive type like the tool. */
 const converted = (value: ConfigValue, type: TypeConstraint): ConfigValue => {
   if (type.kind === "string") {
     if (value.kind === "boolean") return { kind: "string", value: String(value.value) }
@@ -220,7 +220,7 @@ const readDefault = (attribute: PlacedAttribute, type: TypeConstraint, args: Dec
   return literal.exact ? { default: exactJson(literal.text), defaultJson: literal.text } : { defaultJson: literal.text }
 }
 
-/** Reads a `variable` block. A default that must not be shown is omitted; its existence is always reported. */
+/** Reads a `variable` block. Omits a default that must not be shown, but always reports that it exists. */
 const readVariable = (
   block: PlacedBlock
 ): { readonly variable: ScannedVariable; readonly findings: ReadonlyArray<Finding> } => {
@@ -271,10 +271,10 @@ const readOutput = (
 }
 
 /**
- * The declarations in the files of one folder, before the scan has followed the folder's module calls.
+ * The declarations in the files of one folder, before the scan has followed its module calls.
  *
- * - `findings`: apply to every module that reaches this module
- * - `rootFindings`: apply only when this module itself is installed
+ * - `findings`: apply to every module that reaches this one
+ * - `rootFindings`: apply only if this module itself is installed
  * - `readAs`: the tool whose files were read; absent if the folder is the same for every tool
  */
 export interface ModuleDeclaration {
@@ -299,7 +299,7 @@ const ephemeralAtRoot = ({ ephemeral, location, name }: ScannedOutput): Readonly
   return ephemeral ? [locate(refusal("ephemeral_root_output", message, location.line), location.path)] : []
 }
 
-/** Blocks that change the storage of state. */
+/** Blocks that change where the state is stored. */
 const stateFindings = (blocks: ReadonlyArray<PlacedBlock>) => {
   const findings: Array<Finding> = []
   const rootFindings: Array<Finding> = []
@@ -342,7 +342,7 @@ const stateFindings = (blocks: ReadonlyArray<PlacedBlock>) => {
   return { findings, rootFindings }
 }
 
-/** Reads the combined declarations in the files of one folder. `files` are in the order in which they apply. */
+/** Combines the declarations in the files of one folder. `files` are in the order in which they apply. */
 export const declareModule = (
   path: string,
   files: ReadonlyArray<ReadFile>,

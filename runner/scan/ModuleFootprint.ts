@@ -10,8 +10,8 @@ import { type ConfigToken, configTokens } from "./ConfigTokens.ts"
 import { resolveLocalSource } from "./ModuleSource.ts"
 
 /**
- * The folder of a configuration file, and the tool's working folder, which is the base of relative paths. Both are canonical
- * folders in the tree.
+ * The folder of a configuration file, and the tool's working folder, to which paths are relative. Both are canonical folders in
+ * the tree.
  */
 interface ReadingPlace {
   readonly path: string
@@ -25,7 +25,7 @@ interface ReadingPlace {
  *
  * - `paths`: files, and folders with everything below them
  * - `templates`: the files in `paths` that the tool evaluates
- * - `unproven`: the reason why the list may be incomplete
+ * - `unproven`: why the list may be incomplete
  */
 interface FileReads {
   readonly paths: ReadonlySet<string>
@@ -33,7 +33,7 @@ interface FileReads {
   readonly unproven?: string
 }
 
-/** Includes arguments that providers and later tool versions may add. */
+/** Includes functions that providers and later tool versions may add. */
 const readingFunction = /^(?:file[a-z0-9_]*|templatefile)$/
 const pathFunction = /^(?:templatestring|abspath|pathexpand)$/
 const functionCall = /\b(?:file[a-z0-9_]*|templatefile|templatestring|abspath|pathexpand)\s*\(|\bprovider\s*::/
@@ -51,7 +51,7 @@ const isSign = (token: ConfigToken | undefined, ...signs: ReadonlyArray<string>)
 const isPathAttribute = (token: ConfigToken | undefined) =>
   token?.kind === "name" && (token.text === "module" || token.text === "root")
 
-/** True if a template in another file calls a function that may read files. */
+/** Returns true if a template in another file calls a function that may read files. */
 const callsReader = (template: string): boolean => functionCall.test(template)
 
 class ReadWalk {
@@ -68,7 +68,7 @@ class ReadWalk {
     this.unproven ??= `${what} (${this.#place.path}:${line})`
   }
 
-  /** The existing entry at a path in the tree; a commit changes nothing outside the tree. */
+  /** The existing entry at a path in the tree. Paths outside the tree are ignored, because a commit cannot change them. */
   #resolved(from: string, path: string): string | undefined {
     return path.startsWith("/") || path.startsWith("~") ? undefined : resolveLocalSource(from, path)
   }
@@ -81,9 +81,7 @@ class ReadWalk {
     return name?.kind === "name" && name.text === "module" ? this.#place.folder : this.#place.root
   }
 
-  /**
-   * A path in plain text, which may be below `path.module` or `path.root`. `inTree` is absent if the path is outside the tree.
-   */
+  /** A path in plain text, possibly below `path.module` or `path.root`. `inTree` is absent if the path is outside the tree. */
   #provenPath(token: ConfigToken | undefined): { readonly inTree: string | undefined } | undefined {
     if (token?.kind !== "text" || token.heredoc) return undefined
     const [first, second, ...rest] = token.parts
@@ -120,8 +118,8 @@ class ReadWalk {
   }
 
   /**
-   * Reads the arguments, beginning at `at`, of a function that reads files. Returns the number of understood tokens after its
-   * name.
+   * Reads the arguments of a function that reads files, beginning at `at`. Returns the number of tokens after its name that were
+   * understood.
    */
   #call(name: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
     const places: Array<number> = []
@@ -149,7 +147,7 @@ class ReadWalk {
     return (places[width - 1] ?? at) - at + 2
   }
 
-  /** Reads the value at `at`, from an argument that providers treat as a path or a list of paths. */
+  /** Reads the value at `at` of an argument that providers treat as a path or a list of paths. */
   #argument(name: string, tokens: ReadonlyArray<ConfigToken>, at: number) {
     const value = tokens[at]
     const isList = isSign(value, "[")
@@ -168,13 +166,13 @@ class ReadWalk {
     }
   }
 
-  /** An object key or an argument name, with or without quotes. */
+  /** Reads an object key or an argument name, with or without quotes. */
   #key(name: string, tokens: ReadonlyArray<ConfigToken>, at: number) {
     const isAssigned = isSign(tokens[at + 1], "=", ":") && !isSign(tokens[at + 2], "=", ">", ":")
     if (isAssigned && readingArgument.test(name)) this.#argument(name, tokens, at + 2)
   }
 
-  /** Returns the number of understood tokens after the name. */
+  /** Returns the number of tokens after the name that were understood. */
   #name(token: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
     if (isSign(tokens[at - 1], ".")) return 0
     const next = tokens[at + 1]
@@ -197,7 +195,7 @@ class ReadWalk {
       if (isSign(token, "{")) depth++
       if (isSign(token, "}")) depth--
       if (token?.kind === "name" && depth === 0) inModule = token.text === "module"
-      // The scan finds the folders of module calls itself; no other subfolders are read.
+      // The scan itself finds the folders of module calls; no other subfolders are read.
       const isCall = inModule && depth === 1 && token?.kind === "name" && token.text === "source"
       if (isCall && isSign(tokens[at + 1], "=")) at += 2
       else if (token?.kind === "name") at += this.#name(token, tokens, at)
@@ -211,8 +209,8 @@ class ReadWalk {
 }
 
 /**
- * The paths that a configuration file may read from the tree. It includes too much rather than too little: a string that is a
- * file's path counts as a read, and a possible path that is not plain text is unproven.
+ * The paths that a configuration file may read from the tree. Includes too many rather than too few: every string that is the
+ * path of a file counts, and a possible path that is not plain text makes the list unproven.
  */
 const fileReads = (text: string, place: ReadingPlace): FileReads => {
   const walk = new ReadWalk(place)
@@ -227,8 +225,8 @@ const fileReads = (text: string, place: ReadingPlace): FileReads => {
  * The parts of a tree that belong to a module.
  *
  * - `folders`: folders of the module and of the local modules it reaches, with the files directly in them
- * - `paths`: files that it reads, and folders of which it may read any file
- * - `unknown`: the reason why the parts cannot be determined for this tree
+ * - `paths`: files that it reads, and folders in which it may read any file
+ * - `unknown`: why the parts of this tree cannot be determined
  */
 export type ModuleFootprint =
   | { readonly kind: "known"; readonly folders: ReadonlySet<string>; readonly paths: ReadonlySet<string> }
@@ -236,7 +234,7 @@ export type ModuleFootprint =
 
 const unknown = (reason: string): ModuleFootprint => ({ kind: "unknown", reason })
 
-/** The scans of the module for every tool that reads other files: a change of either file changes the behaviour of some tool. */
+/** The scans of the module for every tool that reads different files. A change to any of these files affects some tool. */
 const scansOf = Effect.fnUntraced(function* (tree: SourceTree, modulePath: string) {
   const scanner = yield* ModuleScanner
   const [module] = yield* scanner.scanModules(tree, [modulePath])
@@ -247,7 +245,7 @@ const scansOf = Effect.fnUntraced(function* (tree: SourceTree, modulePath: strin
 const foldersOf = (scans: ReadonlyArray<ScannedModule>): ReadonlySet<string> =>
   new Set(scans.flatMap(({ localModules, path }) => [path, ...localModules.map((call) => call.path)]))
 
-/** Limited by the limits of a scan of the module, and by the size of the tree. */
+/** Bounded by the limits of a module scan, and by the size of the tree. */
 export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: SourceTree, modulePath: string) {
   const scans = yield* scansOf(tree, modulePath)
   const [module] = scans

@@ -18,7 +18,7 @@ import { isAmbientFile, reservedFileProblem } from "../execution/ModuleOverride.
 import type { ReadFile } from "./BlockMerge.ts"
 import { configFileName, configFilesOf } from "./ConfigFileName.ts"
 
-/** Findings about other files in a module's folder, relevant only when that module is installed. */
+/** Findings about other files in a module's folder. They matter only if that module is installed. */
 const folderRemarks = (index: TreeIndex, folder: string, names: ReadonlyArray<string>): ReadonlyArray<Finding> => {
   const remarks = names.filter(isAmbientFile).map((name) => {
     const code = name.includes("tfvars") ? "tfvars_ignored" : "file_ignored"
@@ -76,7 +76,7 @@ const dialectRemarks = (folder: string, files: ReturnType<typeof configFilesOf>)
   )
 ]
 
-/** Terraform finds no configuration in a folder that contains only OpenTofu's own files. */
+/** Terraform finds no configuration in a folder with only OpenTofu's own files. */
 const missingForTerraform = (
   folder: string,
   { read, unread }: ReturnType<typeof configFilesOf>
@@ -88,7 +88,7 @@ const missingForTerraform = (
   return [locate(refusal("tool_cannot_read", message), posix.join(folder, first.name))]
 }
 
-/** Reads the folders of one tree, each once, and enforces the limits of one scan. */
+/** Reads the folders of a tree, each once, and enforces the limits of a scan. */
 class ModuleLoader {
   readonly #tree: SourceTree
   readonly #index: TreeIndex
@@ -113,7 +113,7 @@ class ModuleLoader {
     this.#tool = tool
   }
 
-  /** Folders in the tree that have been read, including folders of module calls without any configuration. */
+  /** The folders that have been read, including folders of module calls without any configuration. */
   get loaded(): ReadonlyMap<string, ModuleDeclaration> {
     return this.#loaded
   }
@@ -127,7 +127,7 @@ class ModuleLoader {
     return { names, files, sizeOf, count: readable.length, bytes: readable.reduce((total, size) => total + size, 0) }
   }
 
-  /** Fails for folders that exceed the bounds of a scan in total, before reading any of them. */
+  /** Fails for folders that exceed the limits of a scan in total, before reading any of them. */
   checkSizes(folders: ReadonlyArray<string>): Effect.Effect<void, ScanLimitExceeded> {
     const all = folders.map((folder) => this.#configFiles(folder))
     const total = (key: "count" | "bytes") => all.reduce((sum, folder) => sum + folder[key], 0)
@@ -196,7 +196,7 @@ class ModuleLoader {
     }
   })
 
-  /** Reads a folder and all folders reached through its module calls. */
+  /** Reads a folder, and all folders that its module calls reach. */
   readonly load = Effect.fnUntraced(function* (
     this: ModuleLoader,
     folder: string
@@ -229,7 +229,7 @@ const brokenTargets: Record<Exclude<FolderKind, "folder">, { readonly code: stri
   }
 }
 
-/** Follows the module calls of one module through folders that the loader has read. */
+/** Follows the module calls of one module through folders that have been read. */
 class GraphWalk {
   readonly localModules: Array<LocalModuleCall> = []
   readonly reached = new Map<string, ModuleDeclaration>()
@@ -269,7 +269,7 @@ class GraphWalk {
   }
 
   #follow(call: ModuleCallDeclaration, prefix: string, above: ReadonlyArray<string>) {
-    // A call without a path has already been refused, when it was read.
+    // A call without a path was already refused when it was read.
     if (call.path === undefined) return
     const kind = this.#index.kindOf(call.path)
     if (kind !== "folder") {
@@ -327,10 +327,10 @@ const packagesOf = (modules: Iterable<ModuleDeclaration>): ReadonlyArray<Provide
 const severities = ["error", "warning", "info"]
 const maxFindings = 200
 
-/** Enough constraints to explain why a tool does not fit; in a graph of thousands of modules the same few constraints recur. */
+/** Enough constraints to explain why a tool does not fit. Among thousands of modules, the same few constraints recur. */
 const maxToolConstraints = 500
 
-/** Without duplicates, most severe first; findings beyond the limit are only counted. */
+/** Distinct findings, most severe first. Findings beyond the limit are only counted. */
 const orderedFindings = (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
   const unique = [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()].sort(
     (left, right) =>
@@ -348,7 +348,7 @@ const orderedFindings = (findings: ReadonlyArray<Finding>): ReadonlyArray<Findin
 }
 
 /**
- * The verdict on one module, with the number of module calls that it followed. `loaded` contains every folder that the module
+ * The verdict on one module, and the number of module calls that were followed. `loaded` contains every folder that the module
  * reaches.
  */
 const judgeModule = (
@@ -407,40 +407,40 @@ const exampleOfPath = "Give . for the root or a path such as modules/network, as
 const notInTree = (modulePath: string) =>
   new ModuleNotInTree({ modulePath, message: `The tree has no module at this path. ${exampleOfPath}` })
 
-/** The tool of a scan without a tool in its request: OpenTofu, which the toolchain prefers. */
+/** The default tool of a scan: OpenTofu, which the toolchain prefers. */
 const defaultTool: ToolName = "opentofu"
 
 /**
- * Reports the requirements of the modules in a tree and the reasons that prevent their installation. Never fetches anything and
- * never runs code from the tree. Obeys `ScanLimits`. `tool` is the tool whose files are read.
+ * Reports what the modules in a tree require, and why they cannot be installed. Never fetches anything, and never runs code of
+ * the tree. Respects `ScanLimits`. `tool` is the tool whose files are read.
  */
 export class ModuleScanner extends Context.Service<
   ModuleScanner,
   {
-    /** Every folder in the tree that contains configuration files is a module; each receives a verdict on its own graph. */
+    /** Scans every folder in the tree that contains configuration files. Each gets a verdict with everything it reaches. */
     readonly scanTree: (
       tree: SourceTree,
       tool?: ToolName
     ) => Effect.Effect<TreeScan, ScanLimitExceeded | HclParserUnavailable>
-    /** Scans one module and everything it reaches. */
+    /** Scans one module, and everything it reaches. */
     readonly scanModule: (
       tree: SourceTree,
       modulePath: string,
       tool?: ToolName
     ) => Effect.Effect<ScannedModule, ModuleNotInTree | ScanLimitExceeded | HclParserUnavailable>
-    /** The entries of `modulePaths` that are modules in the tree, all within the limits of one scan. */
+    /** Scans those of `modulePaths` that are modules in the tree, all within the limits of one scan. */
     readonly scanModules: (
       tree: SourceTree,
       modulePaths: ReadonlyArray<string>,
       tool?: ToolName
     ) => Effect.Effect<ReadonlyArray<ScannedModule>, ScanLimitExceeded | HclParserUnavailable>
-    /** The managed resources in one module and in everything it reaches. */
+    /** The managed resources of one module and everything it reaches. */
     readonly addresses: (
       tree: SourceTree,
       modulePath: string,
       tool?: ToolName
     ) => Effect.Effect<ModuleAddresses, ModuleNotInTree | ScanLimitExceeded | HclParserUnavailable>
-    /** The path of every module in the tree, in order. Reads no files. */
+    /** The paths of all modules in the tree, in order. Reads no files. */
     readonly listModules: (tree: SourceTree) => ReadonlyArray<string>
   }
 >()("svc/runner/scan/ModuleScanner") {

@@ -1,6 +1,6 @@
 /**
- * The target of a module call's `source`. Only `local` can be followed; for other kinds `code` is the finding's code and `what` a
- * description in words.
+ * The target of a module call's `source`. Only `local` can be followed. For other kinds, `code` is the code of the finding and
+ * `what` a description.
  */
 export type ModuleSource =
   | { readonly kind: "local" }
@@ -45,7 +45,7 @@ export const classifyModuleSource = (source: string): ModuleSource => {
 
 const maxShown = 300
 
-/** Position where the user information in an address would begin: after its scheme, or after a getter's name. */
+/** Position where user information would begin in an address: after the scheme, or after the name of a getter. */
 const authorityStart = (source: string, end: number): number => {
   for (const mark of ["//", "::"]) {
     const found = source.indexOf(mark)
@@ -54,7 +54,7 @@ const authorityStart = (source: string, end: number): number => {
   return 0
 }
 
-/** The source without user information or query values, because people put credentials in both. */
+/** The source without user information and query values, because people put credentials into both. */
 export const shownModuleSource = (source: string): string => {
   const address = source.split("?", 1)[0] ?? ""
   const end = address.lastIndexOf("@")
@@ -65,7 +65,10 @@ export const shownModuleSource = (source: string): string => {
   return marked.length > maxShown ? `${marked.slice(0, maxShown)}…` : marked
 }
 
-/** The folder of a local source, relative to a folder in the tree; undefined outside the tree. Both are canonical paths. */
+/**
+ * The folder of a local source, relative to a folder in the tree; `undefined` if it is outside the tree. Both paths are
+ * canonical.
+ */
 export const resolveLocalSource = (from: string, source: string): string | undefined => {
   const segments = from === "." ? [] : from.split("/")
   for (const segment of source.split("/")) {

@@ -15,9 +15,9 @@ export interface DeclaredProvider {
 }
 
 /**
- * The providers of one module.
+ * The providers of a module.
  *
- * - `names`: every local name that the module requires, configures or uses
+ * - `names`: all local names that the module requires, configures or uses
  * - `aliases`: additional configurations that the module defines or expects from its caller
  * - `configured`: local names whose default configuration the module defines
  */
@@ -193,7 +193,7 @@ class ProviderReader {
   }
 }
 
-/** The type of the root module's own resource in an `import` block. A resource in a child module is declared in that module. */
+/** The type of a resource of the root module in an `import` block. A resource in a child module is declared there. */
 const resourceTypeOf = (to: ConfigValue | undefined): string | undefined => {
   const text = to?.kind === "string" ? to.value : to?.kind === "expression" ? to.text : ""
   const first = text.trim().split(/[.[]/, 1)[0] ?? ""
@@ -208,7 +208,7 @@ export const readProviders = (
   passed: ReadonlyArray<{ readonly reference: ProviderReference; readonly location: SourceLocation }>
 ): { readonly providers: ModuleProviders; readonly findings: ReadonlyArray<Finding> } => {
   const reader = new ProviderReader()
-  // Requirements first: they define the local names of all other blocks.
+  // Requirements come first, because they define the local names of all other blocks.
   for (const { type, attributes } of blocks) {
     if (type === "required_providers") for (const [name, attribute] of attributes) reader.require(name, attribute)
   }

@@ -14,8 +14,8 @@ const addressesOf = ({ providers }: ModuleDeclaration, localNames: Iterable<stri
 }
 
 /**
- * The providers whose default configuration a module inherits from its caller, because neither the module nor a module below it
- * defines one. `known` caches the result for each module; the graph must have no cycles.
+ * The providers whose default configuration a module inherits from its caller, because neither the module nor one below it
+ * defines it. `known` caches the result for each module. There must be no cycles.
  */
 const inheritedBy = (
   module: ModuleDeclaration,
@@ -60,7 +60,7 @@ const byTuple = (left: ProviderRequirement, right: ProviderRequirement) =>
 /** The provider's type if the root module does not use that name; otherwise the type with the lowest free number. */
 const freeName = (provider: string, taken: ReadonlySet<string>): string => {
   const type = providerType(provider)
-  // A name must not begin with a digit, though a type may.
+  // A name must not begin with a digit, but a type may.
   const plain = /^\d/.test(type) ? `provider-${type}` : type
   let name = plain
   for (let number = 2; taken.has(name); number++) name = `${plain}-${number}`
@@ -70,9 +70,9 @@ const freeName = (provider: string, taken: ReadonlySet<string>): string => {
 /**
  * The provider configurations of a root module.
  *
- * - `requirements`: one for each local name, one for each additional configuration under an alias, and the default configurations
- *   that child modules inherit, each under a separate name
- * - `inherited`: the addresses of providers that only child modules use, sorted; the root module has no local name for them
+ * - `requirements`: one for each local name, one for each additional configuration with an alias, and the default configurations
+ *   that child modules inherit, each under its own name
+ * - `inherited`: the sorted addresses of providers that only child modules use; the root module has no local name for them
  */
 export const rootRequirements = (
   root: ModuleDeclaration,

@@ -1,7 +1,7 @@
 import type { ConfigSyntax, ConfigValue } from "./ConfigValue.ts"
 import { isIdentifier } from "./Identifier.ts"
 
-/** A module's reference to a provider configuration: `aws` or `aws.east`. */
+/** A reference to a provider configuration: `aws` or `aws.east`. */
 export interface ProviderReference {
   readonly localName: string
   readonly alias?: string
@@ -10,11 +10,11 @@ export interface ProviderReference {
 const textOf = (value: ConfigValue, syntax: ConfigSyntax): string => {
   if (value.kind === "string") return value.value
   if (value.kind === "expression") return value.text
-  // A provider with the name `null` exists: without quotes its name looks like the literal.
+  // There is a provider named `null`. Without quotes, its name looks like the literal.
   return value.kind === "null" && syntax === "hcl" ? "null" : ""
 }
 
-/** Reads a reference, quoted or not. An index in brackets selects an instance of the configuration and is ignored. */
+/** Parses a reference, with or without quotes. An index in brackets selects an instance of the configuration and is ignored. */
 export const parseProviderReference = (value: ConfigValue, syntax: ConfigSyntax): ProviderReference | undefined => {
   const text = textOf(value, syntax)
   const bracket = text.indexOf("[")

@@ -2,8 +2,8 @@ import { Result } from "effect"
 import { defaultRegistryHosts } from "../../schema/records/NormaliseProviderAddress.ts"
 
 /**
- * A provider address in normal form: `namespace/type` for the default public registry, `host/namespace/type` otherwise,
- * lower-cased. A builtin provider is part of the tool: it is never installed or configured.
+ * A normalised provider address in lower case: `namespace/type` for the default public registry, otherwise `host/namespace/type`.
+ * A builtin provider is part of the tool, so it is never installed or configured.
  */
 export interface ProviderSource {
   readonly address: string
@@ -18,7 +18,7 @@ const host =
 
 const isPart = (text: string) => part.test(text) && !text.includes("--") && !text.includes("__")
 
-/** Reads the `source` of a provider requirement. Fails with a description of the fault. */
+/** Parses the `source` of a provider requirement. Fails with a description of the fault. */
 export const parseProviderSource = (text: string): Result.Result<ProviderSource, string> => {
   const parts = text.toLowerCase().split("/")
   const type = parts.at(-1) ?? ""
@@ -39,7 +39,7 @@ export const parseProviderSource = (text: string): Result.Result<ProviderSource,
   })
 }
 
-/** The provider that a local name refers to when the module does not specify it. */
+/** The provider to which a local name refers if the module does not specify it. */
 export const impliedProviderSource = (localName: string): Result.Result<ProviderSource, string> =>
   localName === "terraform"
     ? Result.succeed({ address: `${builtinHost}/builtin/terraform`, builtin: true })

@@ -1,25 +1,25 @@
 import { Context, Duration } from "effect"
 
 /**
- * Bounds of a scan. A file over its limit makes the modules that need it unsupported; exceeding a limit of the whole scan fails
- * the scan.
+ * Limits of a scan. A file that exceeds its limit makes the modules that need it unsupported; exceeding a limit of the whole scan
+ * makes it fail.
  */
 export interface ScanLimitValues {
-  /** Size of one configuration file in bytes; the largest known real-world file is 130 KiB. */
+  /** Size of one configuration file in bytes. The largest known real file has 130 KiB. */
   readonly fileBytes: number
-  /** Brackets and blocks open at once; real files reach 31, and the parser's process crashes near 2,500. */
+  /** Number of open brackets and blocks. Real files reach 31, and the parser's process crashes at about 2,500. */
   readonly nesting: number
-  /** Time that the parser may spend on one file. */
+  /** Time for parsing one file. */
   readonly fileDeadline: Duration.Duration
   /** Number of configuration files in one scan. */
   readonly files: number
-  /** Total size of all configuration files in one scan, in bytes. */
+  /** Total size of all configuration files of a scan, in bytes. */
   readonly totalBytes: number
-  /** Time for one whole scan. */
+  /** Time for a whole scan. */
   readonly scanDeadline: Duration.Duration
-  /** Module calls reachable from one module; each path of calls counts separately. */
+  /** Number of module calls that one module reaches. Each path of calls counts separately. */
   readonly moduleCalls: number
-  /** Like `moduleCalls`, summed over all modules in a tree. */
+  /** Like `moduleCalls`, for all modules of a tree together. */
   readonly treeModuleCalls: number
 }
 

@@ -4,18 +4,18 @@ import { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { ProviderPackage, ProviderRequirement } from "../../schema/records/Provider.ts"
 import { ToolIdentity } from "../../schema/records/Run.ts"
 
-/** A line in a file in the tree, counted from 1. */
+/** A line in a file of the tree, counted from 1. */
 export const SourceLocation = Schema.Struct({ path: Schema.String, line: Schema.Int })
 export type SourceLocation = typeof SourceLocation.Type
 
 /**
  * A declared input.
  *
- * - `type`: the type for a form; every type except string, number or bool is `json`
- * - `typeExpression`: the constraint as written; `any` without a constraint
+ * - `type`: the type for a form; everything except string, number and bool is `json`
+ * - `typeExpression`: the constraint as written; `any` if there is none
  * - `default`: absent if it is not literal, contains a number that a double cannot represent, or is hidden because the variable
  *   is sensitive or ephemeral
- * - `defaultJson`: the same default as exact JSON text; also present for numbers of any precision
+ * - `defaultJson`: the same default as exact JSON text, also for numbers of any precision
  */
 export const ScannedVariable = Schema.Struct({
   name: Schema.String,
@@ -43,7 +43,7 @@ export const ScannedOutput = Schema.Struct({
 export type ScannedOutput = typeof ScannedOutput.Type
 
 /**
- * A module call in the scanned module itself. `source` never contains credentials; `path` is present for a local module in the
+ * A module call in the scanned module itself. `source` never contains credentials. `path` is present for a local module in the
  * tree.
  */
 export const ModuleCall = Schema.Struct({
@@ -55,9 +55,9 @@ export const ModuleCall = Schema.Struct({
 export type ModuleCall = typeof ModuleCall.Type
 
 /**
- * One reachable call to a local module, as in the tool's own module manifest.
+ * A call to a local module, as in the tool's module manifest.
  *
- * - `key`: call names from the root down, joined with dots
+ * - `key`: names of the calls from the root down, joined with dots
  * - `source`: as written
  * - `dir`: folder relative to the scanned module
  * - `path`: folder relative to the tree
@@ -70,7 +70,7 @@ export const LocalModuleCall = Schema.Struct({
 })
 export type LocalModuleCall = typeof LocalModuleCall.Type
 
-/** A feature that only some tools read; `null` for a tool that never reads it, an empty list if every version does. */
+/** A feature that only some tools support; `null` for a tool that never does, and an empty list if every version does. */
 export const ToolConstraint = Schema.Struct({
   what: Schema.String,
   opentofu: Schema.NullOr(Schema.Array(Schema.String)),
@@ -80,8 +80,8 @@ export const ToolConstraint = Schema.Struct({
 export type ToolConstraint = typeof ToolConstraint.Type
 
 /**
- * The managed resources that a module declares, and its statements about resources that it no longer declares. Addresses have no
- * instance keys, unless a `moved` or `removed` block contains a key.
+ * The managed resources that a module declares, and its `moved` and `removed` blocks. Addresses have no instance keys, except
+ * keys in these blocks.
  */
 export const ModuleAddresses = Schema.Struct({
   declared: Schema.Array(Schema.String),
@@ -91,18 +91,18 @@ export const ModuleAddresses = Schema.Struct({
 export type ModuleAddresses = typeof ModuleAddresses.Type
 
 /**
- * The verdict on one module and everything it reaches. An unsupported module never has a partial list: it has no provider
- * packages, no provider requirements and no local modules; its findings of severity `error` give the reasons.
+ * The verdict on a module and everything it reaches. An unsupported module never has partial lists: it has no provider packages,
+ * provider requirements or local modules, and its findings of severity `error` explain why.
  *
  * - `path`: `.` or canonical path in the tree
  * - `providerPackages`: everything reachable, sorted by source
- * - `rootProviderRequirements`: the provider configurations that the module itself uses, plus the default configurations that its
+ * - `rootProviderRequirements`: the provider configurations that the module itself uses, and the default configurations that its
  *   child modules inherit from it, sorted
- * - `inheritedProviders`: the addresses in that list for which the module itself has no local name; absent without such addresses
+ * - `inheritedProviders`: the addresses in that list for which the module itself has no local name; absent if there are none
  * - `requiredVersion`: constraints on the tool from all reachable modules, sorted
  * - `addresses`: of the managed resources in all reachable modules; only in the scan that a compatibility report stores
  * - `readAs`: the tool whose files were read; absent if every tool reads the same files
- * - `toolDemands`: the constraints with their locations, and other features of the reachable modules that only some tools read
+ * - `toolDemands`: the constraints with their locations, and other features of the reachable modules that only some tools support
  */
 export const ScannedModule = Schema.Struct({
   path: Schema.String,
@@ -122,6 +122,6 @@ export const ScannedModule = Schema.Struct({
 })
 export type ScannedModule = typeof ScannedModule.Type
 
-/** Every module in a tree, sorted by path. */
+/** All modules in a tree, sorted by path. */
 export const TreeScan = Schema.Struct({ modules: Schema.Array(ScannedModule) })
 export type TreeScan = typeof TreeScan.Type

@@ -4,7 +4,7 @@ import { type ToolName, toolTitles } from "../toolchain/Tool.ts"
 import type { ScannedModule, ToolConstraint } from "./ScannedModule.ts"
 import { admitsVersion } from "./VersionConstraint.ts"
 
-/** The findings in scans of earlier releases, which read every module like OpenTofu and did not record the tool. */
+/** Findings in scans from earlier releases, which read every module like OpenTofu and did not record the tool. */
 const openTofuFindings: ReadonlySet<string> = new Set(["opentofu_file", "hidden_by_opentofu_file"])
 
 const unmet = "tool_version_unmet"
@@ -32,10 +32,10 @@ type Scanned = Pick<ScannedModule, "findings" | "readAs" | "toolDemands">
 const readingTool = ({ findings, readAs }: Scanned): ToolName | undefined =>
   readAs ?? (findings.some(({ code }) => openTofuFindings.has(code)) ? "opentofu" : undefined)
 
-/** True if the tool reads the scanned files, rather than other files of the same module. */
+/** Returns true if the tool reads the scanned files instead of other files of the same module. */
 export const readsSameFiles = (scan: Scanned, tool: ToolName): boolean => (readingTool(scan) ?? tool) === tool
 
-/** The reasons why the current tool would refuse the module, or run other files than the scanned files. */
+/** The reasons why the current tool would refuse the module, or run other files than were scanned. */
 export const toolProblems = (scan: Scanned, tool: ToolIdentity): ReadonlyArray<Finding> => {
   const other = readingTool(scan)
   const unlike: ReadonlyArray<Finding> =
@@ -51,6 +51,6 @@ export const toolProblems = (scan: Scanned, tool: ToolIdentity): ReadonlyArray<F
   return [...unlike, ...(scan.toolDemands ?? []).flatMap((constraint) => judge(constraint, tool) ?? [])]
 }
 
-/** True if the verdict depends on the tool; such a report is valid only with the tool of the scan. */
+/** Returns true if the verdict depends on the tool. Such a report is valid only for the tool of its scan. */
 export const dependsOnTool = (findings: ReadonlyArray<Finding>): boolean =>
   findings.some(({ code }) => code === unmet || code === unread)

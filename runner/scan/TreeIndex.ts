@@ -2,13 +2,13 @@ import { posix } from "node:path"
 import type { OmittedEntry, SourceFile, SourceTree } from "../snapshot/SourceTree.ts"
 import { configFileName } from "./ConfigFileName.ts"
 
-/** The entry that a module call finds at a path in the tree. */
+/** What a module call finds at a path in the tree. */
 export type FolderKind = "folder" | "missing" | OmittedEntry["kind"]
 
-/** Folders that belong to the tools: the runner removes them, so they are no part of a module. */
+/** Folders of the tools, which the runner removes, so they are not part of a module. */
 const isToolFolder = (segment: string) => segment === ".terraform" || segment === ".git"
 
-/** The tree by folder. Paths are canonical; the root is `.`. */
+/** A tree by folder. Paths are canonical; the root is `.`. */
 export class TreeIndex {
   readonly #files = new Map<string, Array<SourceFile>>()
   readonly #folders = new Set<string>(["."])
@@ -28,7 +28,7 @@ export class TreeIndex {
     for (const { path, kind } of tree.omitted) this.#addOmitted(path, kind)
   }
 
-  /** The files that are directly in a folder. */
+  /** The files directly in a folder. */
   filesOf(folder: string): ReadonlyArray<SourceFile> {
     return this.#files.get(folder) ?? []
   }
@@ -45,12 +45,12 @@ export class TreeIndex {
     }
   }
 
-  /** Names of the entries directly in a folder that the tree omits. */
+  /** Names of omitted entries directly in a folder. */
   omittedOf(folder: string): ReadonlyArray<string> {
     return this.#omittedNames.get(folder) ?? []
   }
 
-  /** Number of entries below a folder that the tree omits. */
+  /** Number of omitted entries below a folder. */
   countOmittedBelow(folder: string): number {
     return this.#omittedBelow.get(folder) ?? 0
   }
@@ -67,7 +67,7 @@ export class TreeIndex {
     return this.filesOf(path).some((file) => configFileName(posix.basename(file.path)) !== undefined)
   }
 
-  /** Every folder with configuration files, sorted by the bytes of its path. */
+  /** All folders with configuration files, sorted by the bytes of their paths. */
   modules(): ReadonlyArray<string> {
     return [...this.#files.keys()]
       .filter((folder) => this.isModule(folder))

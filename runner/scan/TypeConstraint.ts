@@ -18,7 +18,7 @@ interface ObjectAttribute {
 const any: TypeConstraint = { kind: "any" }
 const maxDepth = 100
 
-/** After the first fault the cursor is at the end, so every reading method returns immediately. */
+/** After the first fault the cursor is at the end, so every method returns immediately. */
 class TypeReader {
   readonly #cursor: Cursor
   #fault: string | undefined
@@ -76,7 +76,7 @@ class TypeReader {
       case "set":
       case "map": {
         const kind = name === "map" ? "map" : "sequence"
-        // A bare `list` or `map` is an old spelling of `list(any)` or `map(any)`, and is allowed only as the whole type.
+        // `list` or `map` alone is an old spelling of `list(any)` or `map(any)`, allowed only as the whole type.
         if (name !== "set" && depth === 0 && this.#peek() !== "(") return { kind, element: any }
         this.#expect("(")
         const element = this.#type(depth + 1)
@@ -160,12 +160,12 @@ class TypeReader {
   }
 }
 
-/** Reads the source text of a type constraint; fails with the problem. */
+/** Parses the source text of a type constraint. Fails with the problem. */
 export const parseTypeConstraint = (text: string): Result.Result<TypeConstraint, string> => new TypeReader(text).whole()
 
 const numeric = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** True if a default can be converted to the type. An unevaluated value is accepted. */
+/** Returns true if a default can be converted to the type. A value that needs evaluation is accepted. */
 export const acceptsDefault = (type: TypeConstraint, value: ConfigValue): boolean => {
   if (value.kind === "null" || value.kind === "expression") return true
   switch (type.kind) {

@@ -4,7 +4,7 @@ const single =
   /^(=|!=|>=|<=|~>|>|<)?[ \t]*v?(\d{1,20}(?:\.\d{1,20}){0,9}(?:-[0-9A-Za-z.-]{1,100})?(?:\+[0-9A-Za-z.-]{1,100})?)$/
 const maxLength = 500
 
-/** The parts of a version constraint, each as `operator version` or a plain version. Fails with the invalid part. */
+/** The parts of a version constraint, each an operator and a version, or a version alone. Fails with the invalid part. */
 export const parseVersionConstraint = (text: string): Result.Result<ReadonlyArray<string>, string> => {
   if (text.length > maxLength) return Result.fail(`it is longer than ${maxLength} characters`)
   if (text.trim() === "") return Result.fail("it is empty")
@@ -22,7 +22,7 @@ export const parseVersionConstraint = (text: string): Result.Result<ReadonlyArra
 export const prereleaseIn = (constraints: ReadonlyArray<string>): string | undefined =>
   constraints.find((constraint) => constraint.includes("-"))
 
-/** Like `parseVersionConstraint`, but for the version of a provider, for which the tools accept less. */
+/** Like `parseVersionConstraint`, for the version of a provider, for which the tools accept less. */
 export const parseProviderConstraint = (text: string): Result.Result<ReadonlyArray<string>, string> =>
   /(?:^|[^0-9A-Za-z.-])v\d/.test(text)
     ? Result.fail("a version has no v before it")
@@ -45,7 +45,7 @@ const compareSegments = (left: ReadonlyArray<bigint>, right: ReadonlyArray<bigin
 
 const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => {
   const [, operator = "=", text] = single.exec(constraint) ?? []
-  // The tools refuse a constraint with a prerelease, regardless of their own version.
+  // The tools refuse a constraint with a prerelease, whatever their own version is.
   if (text === undefined || text.includes("-")) return false
   const wanted = segmentsOf(text)
   const order = compareSegments(version, wanted)
@@ -61,7 +61,7 @@ const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => 
     case "<=":
       return order <= 0
     case "~>":
-      // A constraint with more parts than the version is never met.
+      // A constraint with more parts than the version never matches.
       return (
         order >= 0 &&
         wanted.length <= version.length &&
@@ -73,8 +73,8 @@ const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => 
 }
 
 /**
- * True if a tool version satisfies constraints from `parseVersionConstraint`. As in the tools themselves, a prerelease counts as
- * the version it precedes.
+ * Returns true if a tool version satisfies constraints from `parseVersionConstraint`. As in the tools, a prerelease counts as the
+ * version that it precedes.
  */
 export const admitsVersion = (constraints: ReadonlyArray<string>, version: string): boolean => {
   const segments = segmentsOf(version)

@@ -43,7 +43,7 @@ export const encodePreamble = (omitted: ReadonlyArray<OmittedRecord>): Uint8Arra
   return new Pax({ comment: `${marker} ${JSON.stringify({ omitted: records })}`, mtime: epoch }, true).encode()
 }
 
-/** A regular file in any tar archive: its owner is 0, without owner names. */
+/** A regular file in any tar archive. Its owner is 0, without names. */
 export interface PlainEntry {
   readonly path: string
   readonly mode: number
@@ -51,7 +51,7 @@ export interface PlainEntry {
   readonly mtime: Date
 }
 
-/** The header blocks that precede a file's bytes. */
+/** The header blocks before a file's bytes. */
 export const encodeEntryHeader = ({ mode, mtime, path, sizeBytes }: PlainEntry): Uint8Array => {
   const header = new Header({
     path,
@@ -85,7 +85,7 @@ const modes = new Map([
   [0o755, true]
 ])
 
-/** Reads one header block. It is valid only if encoding it again produces the same bytes. */
+/** Decodes one header block. It is valid only if encoding it again gives the same bytes. */
 export const decodeHeader = (block: Uint8Array, paxPath: string | undefined): Result.Result<DecodedHeader, string> => {
   const header = new Header(Buffer.from(block))
   if (header.nullBlock) return Result.succeed({ _tag: "end" })
@@ -101,11 +101,11 @@ export const decodeHeader = (block: Uint8Array, paxPath: string | undefined): Re
   return Result.succeed({ _tag: "file", file: { path, executable, sizeBytes } })
 }
 
-/** The path that a pax header assigns to the following file. */
+/** The path that a pax header gives to the next file. */
 export const decodePaxPath = (body: Uint8Array): string | undefined =>
   Pax.parse(Buffer.from(body).toString("utf8")).path
 
-/** The omitted entries listed in the global header. */
+/** The omitted entries in the global header. */
 export const decodePreamble = (body: Uint8Array): Result.Result<ReadonlyArray<OmittedRecord>, string> => {
   const comment = Pax.parse(Buffer.from(body).toString("utf8"), undefined, true).comment
   if (comment?.startsWith(`${marker} `) !== true) return Result.fail("the first entry is not a snapshot's")

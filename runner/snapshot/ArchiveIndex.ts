@@ -14,7 +14,7 @@ import {
 } from "./ArchiveFormat.ts"
 import { comparePaths, TreePathRegistry } from "./TreePath.ts"
 
-/** The position and hash of a file's bytes in the uncompressed archive. */
+/** Position and hash of a file's bytes in the uncompressed archive. */
 export interface IndexedFile extends ArchiveFile {
   readonly offset: number
   readonly sha256: string
@@ -32,8 +32,8 @@ const maxPaxBytes = 64 * 1024 * 1024
 type Step = Result.Result<void, string>
 
 /**
- * Reads an uncompressed archive in one pass, in pieces of any size, without keeping file contents. Accepts exactly the writer's
- * output: it encodes every header again and compares the bytes, so an archive has only one reading.
+ * Reads an uncompressed archive in one pass, in pieces of any size, without keeping file contents. Accepts only exactly what the
+ * writer creates: it encodes every header again and compares the bytes, so an archive has only one interpretation.
  */
 export class ArchiveIndexer {
   readonly #digest = createHash("sha256")
@@ -41,11 +41,11 @@ export class ArchiveIndexer {
   readonly #files: Array<IndexedFile> = []
   #omitted: ReadonlyArray<OmittedRecord> | undefined
   #position = 0
-  /** Buffered bytes of the current part: a header, the body of a pax header, padding or the end of the archive. */
+  /** Buffered bytes of the current part: a header, the body of a pax header, padding, or the end of the archive. */
   #gathered: Array<Uint8Array> = []
   #missing = blockSize
   #next: (part: Buffer) => Step = (part) => this.#header(part)
-  /** Header blocks of the current entry so far. */
+  /** The header blocks of the current entry so far. */
   #raw: Array<Uint8Array> = []
   #paxPath: string | undefined
   #current:

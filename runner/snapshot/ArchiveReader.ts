@@ -3,10 +3,10 @@ import { createHash } from "node:crypto"
 import { type ArchiveIndex, ArchiveIndexer, type IndexedFile } from "./ArchiveIndex.ts"
 import { decodeSeekTable, decompressFrame, type Frame, seekFooterBytes, seekTableBytes } from "./SeekableFrames.ts"
 
-/** A stored archive that has been read completely once. */
+/** A stored archive that has been verified completely once. */
 export interface OpenedArchive {
   readonly path: string
-  /** The file's attributes when it was read. */
+  /** The file's attributes when it was verified. */
   readonly written: FileSystem.File.Info
   readonly frames: ReadonlyArray<Frame>
   readonly index: ArchiveIndex
@@ -15,7 +15,7 @@ export interface OpenedArchive {
 const modifiedAt = ({ mtime }: FileSystem.File.Info) =>
   Option.getOrUndefined(Option.map(mtime, (date) => date.getTime()))
 
-/** True if a file looks unchanged: same size, inode and modification time. */
+/** Returns true if a file looks unchanged: same size, inode and modification time. */
 export const isSameFile = (before: FileSystem.File.Info, after: FileSystem.File.Info): boolean =>
   before.size === after.size &&
   Option.getOrUndefined(before.ino) === Option.getOrUndefined(after.ino) &&
@@ -49,8 +49,8 @@ const readFrames = Effect.fnUntraced(function* (file: FileSystem.File) {
 })
 
 /**
- * Reads an entire archive once, in bounded memory, and checks every byte of it against its digest (`sha256:...`). Fails with the
- * first problem.
+ * Reads an entire archive once in bounded memory, and verifies every byte against its digest (`sha256:...`). Fails with the first
+ * problem.
  */
 export const openArchive = Effect.fn("openArchive")(function* (
   path: string,
@@ -79,14 +79,14 @@ const within = (file: IndexedFile) => (frame: Frame) =>
 export type FileReader = (entry: IndexedFile) => Effect.Effect<Uint8Array, string>
 
 /**
- * Keeps an archive open and verifies each file again during the read, because the disk may have changed. The newest frame is
- * cached, so reading files in index order costs one decompression per frame.
+ * Keeps an archive open, and verifies each file again when reading it, because the disk may have changed. Caches the newest
+ * frame, so that reading files in order decompresses each frame once.
  */
 export const holdArchive = Effect.fnUntraced(function* (
   archive: OpenedArchive
 ): Effect.fn.Return<FileReader, string, FileSystem.FileSystem | Scope.Scope> {
   const file = yield* openFile(archive.path)
-  // Sequential, because a frame is large and only the newest frame is cached.
+  // One at a time, because a frame is large and only the newest one is cached.
   const reading = yield* Semaphore.make(1)
   let newest: { readonly frame: Frame; readonly bytes: Uint8Array } | undefined
   const frameBytes = Effect.fnUntraced(function* (frame: Frame) {
@@ -114,7 +114,7 @@ export const holdArchive = Effect.fnUntraced(function* (
   })
 })
 
-/** One file's bytes, verified again. */
+/** The bytes of one file, verified again. */
 export const readArchiveFile = Effect.fn("readArchiveFile")(
   (archive: OpenedArchive, entry: IndexedFile): Effect.Effect<Uint8Array, string, FileSystem.FileSystem> =>
     Effect.scoped(Effect.flatMap(holdArchive(archive), (read) => read(entry)))

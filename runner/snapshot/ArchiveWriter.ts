@@ -18,10 +18,10 @@ export interface WrittenArchive {
   readonly archiveSizeBytes: number
 }
 
-/** Writes an archive piece by piece; files must arrive sorted by path. */
+/** Writes an archive piece by piece. Files must arrive sorted by path. */
 export interface ArchiveWriter {
   readonly add: (file: Omit<ArchiveFile, "sizeBytes">, bytes: Uint8Array) => Effect.Effect<void, SnapshotStorageFailed>
-  /** Finishes the archive and waits until it is on disk. */
+  /** Completes the archive, and waits until it is on disk. */
   readonly finish: Effect.Effect<WrittenArchive, SnapshotStorageFailed>
 }
 
@@ -30,7 +30,7 @@ const storageFailed = () =>
     message: "The snapshot could not be written. Check that the data folder has free space."
   })
 
-/** Creates the file, which must not exist yet. */
+/** Creates the file. Fails if it exists. */
 export const makeArchiveWriter = Effect.fn("makeArchiveWriter")(function* (
   path: string,
   omitted: ReadonlyArray<OmittedRecord>

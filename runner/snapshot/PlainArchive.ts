@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import { isRepositoryPath } from "../../schema/manifest/CanonicalPath.ts"
 import { archiveEnd, encodeEntryHeader, paddingOf } from "./ArchiveFormat.ts"
 
-/** A file in an archive for people to unpack. */
+/** A file in an archive that people unpack. */
 export interface PlainFile {
   readonly path: string
   readonly mode: 0o600 | 0o644 | 0o755
@@ -21,7 +21,7 @@ const entryOf = (mtime: Date) =>
     ]
   })
 
-/** Compresses piece by piece, and buffers only the output of the last piece. */
+/** Compresses piece by piece. Buffers only the output of the last piece. */
 const gzipped = <E, R>(plain: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
   Stream.unwrap(
     Effect.gen(function* () {
@@ -52,7 +52,7 @@ const gzipped = <E, R>(plain: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Ui
     })
   )
 
-/** A `.tar.gz` of regular files with plain modes. The files are written in the order of the stream. */
+/** A `.tar.gz` of regular files with plain modes, in the order of the stream. */
 export const tarGz = <E, R>(files: Stream.Stream<PlainFile, E, R>, mtime: Date): Stream.Stream<Uint8Array, E, R> =>
   files.pipe(
     Stream.mapEffect(entryOf(mtime)),

@@ -39,7 +39,7 @@ export class SnapshotDamaged extends Schema.TaggedError<SnapshotDamaged>()("Snap
   message: Schema.String
 }) {}
 
-/** The reason why a fetched commit could not become a snapshot. Messages are for the end user. */
+/** Why a fetched commit could not become a snapshot. The messages are for the person. */
 export const SnapshotError = Schema.Union([
   SnapshotPathNotFound,
   SnapshotEmpty,

@@ -20,9 +20,9 @@ export interface RemovedSnapshots {
 }
 
 export interface SnapshotStoreOptions {
-  /** Created with mode 0700. Owned by a single process. */
+  /** Created with mode 0700. Only one process may use it. */
   readonly folder: string
-  /** Archives younger than this are never swept: their record may not have been written yet. One day by default. */
+  /** Younger archives are never removed, because their record may not have been written yet. One day by default. */
   readonly orphanGrace?: Duration.Duration
 }
 
@@ -41,30 +41,30 @@ const storageFailed = (what: string) => () =>
   new SnapshotStorageFailed({ message: `${what} Check the data folder's permissions and free space.` })
 
 /**
- * The archives of all snapshots, each stored once under its digest. An archive is either complete or absent: the store writes a
- * temporary file, flushes it to disk, then renames it.
+ * The archives of all snapshots, each stored once under its digest. An archive is either complete or absent, because the store
+ * writes a temporary file, flushes it and then renames it.
  */
 export class SnapshotStore extends Context.Service<
   SnapshotStore,
   {
-    /** A snapshot's tree. The archive is read and verified the first time. */
+    /** The tree of a snapshot. The archive is read and verified on first use. */
     readonly open: (archiveDigest: string) => Effect.Effect<SourceTree, ReadFailure>
-    /** A digest for each file, covering its bytes and its executable bit. */
+    /** A digest of each file that covers its bytes and its executable bit. */
     readonly digests: (archiveDigest: string) => Effect.Effect<ReadonlyMap<string, string>, ReadFailure>
-    /** Every file with its bytes, verified, in archive order. Holds one file at a time. */
+    /** All files with their verified bytes, in archive order. Keeps one file in memory at a time. */
     readonly files: (archiveDigest: string) => Stream.Stream<StoredFile, ReadFailure>
-    /** Writes the regular files below `target`, which must be missing or empty; it is created with mode 0700. */
+    /** Writes the regular files to `target`, which must be missing or empty. It is created with mode 0700. */
     readonly extract: (
       archiveDigest: string,
       target: string
     ) => Effect.Effect<void, ReadFailure | SnapshotStorageFailed>
-    /** Removes orphaned temporary folders and every archive that is old enough and not in `keep` (digests `sha256:...`). */
+    /** Removes orphaned temporary folders, and archives that are old enough and not in `keep` (digests `sha256:...`). */
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<RemovedSnapshots, SnapshotStorageFailed>
-    /** A new folder on the same file system as the archives, removed with the Scope. */
+    /** A new folder on the file system of the archives. Removed with the scope. */
     readonly temporaryFolder: Effect.Effect<string, SnapshotStorageFailed, Scope.Scope>
-    /** An archive's file as stored, for another machine that checks its digest; `none` if it is not in this store. */
+    /** The file of an archive as stored, for another machine that checks its digest; `none` if it is not in this store. */
     readonly archive: (archiveDigest: string) => Effect.Effect<Option.Option<string>>
-    /** Takes over a finished archive, already on disk, by renaming it. */
+    /** Moves a complete archive that is already on disk into the store. */
     readonly adopt: (file: string, archiveDigest: string) => Effect.Effect<void, SnapshotStorageFailed>
   }
 >()("svc/runner/snapshot/SnapshotStore") {
@@ -113,13 +113,13 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     )
   })
 
-  // Failures are not cached: a damaged or missing archive may be stored again.
+  // Failures are not cached, because a damaged or missing archive may be stored again.
   const opened = yield* Cache.makeWith(openByDigest, {
     capacity: openedAtOnce,
     timeToLive: (exit) => (exit._tag === "Success" ? Duration.infinity : Duration.zero)
   })
 
-  /** If the file has been removed or replaced since the last read, it is read and verified again. */
+  /** If the file was removed or replaced since the last read, reads and verifies it again. */
   const openedNow = Effect.fnUntraced(function* (archiveDigest: string) {
     const archive = yield* Cache.get(opened, archiveDigest)
     const present = yield* Effect.option(fileSystem.stat(archive.path))
@@ -209,13 +209,13 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
         Effect.provideService(FileSystem.FileSystem, fileSystem),
         Effect.mapError((reason) => fault(`${reason}.`))
       )
-      // A few files at a time: the next file is read and verified while the disk writes the previous file.
+      // A few files at a time: one is read and verified while the disk writes the previous one.
       yield* Effect.forEach(
         archive.index.files,
         (file) =>
           readFile(file).pipe(
             Effect.mapError((reason) => fault(`${file.path}: ${reason}.`)),
-            // The path has no links, because this function created everything below the new folder.
+            // The path contains no links, because this function created everything below the new folder.
             Effect.flatMap((bytes) =>
               fileSystem
                 .writeFile(`${target}/${file.path}`, bytes, { flag: "wx", mode: file.executable ? 0o755 : 0o644 })
@@ -226,7 +226,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
       )
     }).pipe(
       Effect.scoped,
-      // The archive's bytes have changed although its modification time has not: the next read detects this before it unpacks
+      // The bytes of the archive changed although its modification time did not. The next read detects this before unpacking
       // anything.
       Effect.tapErrorTag("SnapshotDamaged", () => Cache.invalidate(opened, archiveDigest))
     )
@@ -265,7 +265,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     const path = pathOf(archiveDigest)
     if (path === undefined) return yield* Effect.die(new Error(`not an archive digest: ${archiveDigest}`))
     const shard = path.slice(0, path.lastIndexOf("/"))
-    // Replaced even if it already exists: it may be damaged, and its modification time protects it from the cleanup.
+    // Replaces even an existing file, which may be damaged. The new modification time protects it from the cleanup.
     yield* fileSystem
       .makeDirectory(shard, { recursive: true, mode: 0o700 })
       .pipe(

@@ -17,12 +17,12 @@ import { refusedName } from "./TreePath.ts"
 export interface SyncRequest {
   readonly url: GitAddress
   readonly ref: GitRef
-  /** `.` or a folder in the commit, relative, with `/` between segments. Paths in the snapshot are relative to it. */
+  /** `.` or a relative folder in the commit, with `/` between segments. Paths in the snapshot are relative to it. */
   readonly path: string
   /** The sync fails unless the ref is at this commit. */
   readonly expectedCommit?: string | undefined
   readonly credentials?: GitCredentials | undefined
-  /** Receives lines for the user, without secrets. */
+  /** Called with lines for the person. They contain no secrets. */
   readonly onProgress?: ((line: string) => Effect.Effect<void>) | undefined
 }
 
@@ -36,8 +36,8 @@ const skippedRefs = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
 }
 
 /**
- * Creates snapshots of remote repositories: resolves the ref, fetches that one commit in a separate process, archives it and
- * stores the archive. The process is killed when it uses too much memory or time, or when the call's Scope closes.
+ * Creates snapshots of remote repositories: resolves the ref, fetches that commit in a separate process, and stores its archive.
+ * The process is killed if it uses too much memory or time, or when the caller's scope closes.
  */
 export class SnapshotSync extends Context.Service<
   SnapshotSync,
@@ -99,7 +99,7 @@ export class SnapshotSync extends Context.Service<
         if (request.onProgress !== undefined)
           yield* request.onProgress(`Resolved ${located.fullRef ?? request.ref} to commit ${located.commit}.`)
         return yield* fetch(request, located).pipe(
-          // The ref existed a moment ago: it has moved since, and the server does not serve its old commit.
+          // The ref existed a moment ago. It has moved since, and the server does not serve the old commit.
           Effect.catchTag("GitRefNotFound", (error) =>
             Effect.fail(
               located.fullRef === undefined

@@ -7,7 +7,7 @@ export interface SourceFile {
   readonly executable: boolean
 }
 
-/** An entry in the commit that the tree omits because it is not a regular file. */
+/** An entry of the commit that the tree omits because it is not a regular file. */
 export const OmittedEntry = Schema.Struct({
   path: Schema.String,
   kind: Schema.Literals(["symlink", "submodule", "special"])
@@ -21,8 +21,8 @@ export class SourceFileUnreadable extends Schema.TaggedError<SourceFileUnreadabl
 }) {}
 
 /**
- * The read-only tree of one commit, for the scan and the manifest. Files are sorted by the bytes of their path. The source is a
- * snapshot archive or, for `svc scan DIR`, a folder.
+ * The read-only tree of one commit, for the scan and the manifest. Files are sorted by the bytes of their paths. It comes from a
+ * snapshot archive or, for `svc scan DIR`, from a folder.
  */
 export interface SourceTree {
   readonly files: ReadonlyArray<SourceFile>

@@ -8,8 +8,8 @@ const newline = "\n"
 const endProcessGroup = Effect.try(() => process.kill(-process.pid, "SIGKILL")).pipe(Effect.ignore)
 
 /**
- * The entire life of a process that performs one sync: it reads its job, works, and writes the outcome. It exits early if its
- * input closes, because nobody waits for the result. Entry points run it: `git/SyncMain.ts`, or a hidden command of a compiled
+ * The whole life of a process that performs one sync: it reads its job, performs it, and writes the outcome. It exits early if
+ * its input closes, because nobody waits for the result. It is run by `git/SyncMain.ts`, or by a hidden command of a compiled
  * binary.
  */
 export const syncProcess = Effect.gen(function* () {

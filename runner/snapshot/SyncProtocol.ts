@@ -6,20 +6,20 @@ import { SnapshotError } from "./SnapshotError.ts"
 import { SyncedSnapshot } from "./SyncedSnapshot.ts"
 
 /**
- * The message that the fetching process reads from its standard input: one line of JSON. The input then remains open; if it
- * closes, nobody waits for the result. All sizes are in bytes, times in milliseconds.
+ * The job that the fetching process reads from its standard input, as one line of JSON. The input then remains open; if it
+ * closes, nobody waits for the result. Sizes are in bytes, times in milliseconds.
  */
 export const SyncJob = Schema.Struct({
   endpoint: GitEndpoint,
   /** The object to fetch, and the commit to which it must peel. */
   oid: Schema.String,
   commit: Schema.String,
-  /** As entered by the user. */
+  /** As the person entered it. */
   ref: Schema.String,
   fullRef: Schema.optionalKey(Schema.String),
   path: Schema.String,
   credentials: Schema.optionalKey(GitCredentials.Handed),
-  /** The path of an installed git for the fetch, and the choice whether to fall back if it fails. */
+  /** The path of an installed git for the fetch, and whether its failure is final. */
   native: Schema.optionalKey(Schema.Struct({ program: Schema.String, required: Schema.Boolean })),
   limits: Schema.Struct({
     packBytes: Schema.Int,
@@ -37,7 +37,7 @@ export type SyncJob = typeof SyncJob.Type
 /** The name of the archive in the folder. */
 export const archiveName = "archive.tar.zst"
 
-/** The output of the process: one JSON document. Progress lines go to standard error. */
+/** The output of the process: one JSON document. Progress goes to standard error. */
 export const SyncOutcome = Schema.Union([
   Schema.Struct({ status: Schema.Literal("synced"), snapshot: SyncedSnapshot }),
   Schema.Struct({ status: Schema.Literal("failed"), error: Schema.Union([GitError, SnapshotError]) })

@@ -29,10 +29,10 @@ interface WalkedFile {
 }
 
 interface WalkedTree {
-  /** Sorted by the bytes of their path. */
+  /** Sorted by the bytes of their paths. */
   readonly files: ReadonlyArray<WalkedFile>
   readonly omitted: ReadonlyArray<OmittedRecord>
-  /** The reasons why entries that Git allows were omitted, for people. */
+  /** Explains to people why entries that Git allows were omitted. */
   readonly unstorable: ReadonlyArray<string>
 }
 
@@ -48,7 +48,7 @@ const readEntries = Effect.fnUntraced(function* (
   return yield* Effect.fromResult(parseTree(tree, yield* readVerified(source, tree, "tree")))
 })
 
-/** The tree of a folder below `root`; `.` is the root itself. Links are not followed. */
+/** The tree of a folder below `root`; `.` is the root. Links are not followed. */
 const findFolder = Effect.fnUntraced(function* (
   source: GitObjectSource,
   root: string,
@@ -72,8 +72,8 @@ const findFolder = Effect.fnUntraced(function* (
 })
 
 /**
- * Finds one entry by its path from `root`; undefined if it does not exist. If an entry along the path is not a folder, the result
- * is that entry.
+ * Finds an entry by its path from `root`; `undefined` if it does not exist. If an entry on the way is not a folder, returns that
+ * entry.
  */
 const findEntry = Effect.fnUntraced(function* (
   source: GitObjectSource,
@@ -90,9 +90,9 @@ const findEntry = Effect.fnUntraced(function* (
 })
 
 /**
- * Lists everything below a tree. Regular files are kept; links, submodules and unknown kinds are listed as omitted. Omitted too
- * are entries whose names cannot be stored, and all entries of a folder whose names differ only by case or Unicode form, because
- * svc cannot choose between them. Such a folder is omitted as a whole. A name that Git never writes fails the whole walk.
+ * Lists everything below a tree. Regular files are kept; links, submodules and unknown kinds are listed as omitted. Entries whose
+ * names cannot be stored are omitted too, as are all entries of a folder whose names differ only in case or Unicode form, because
+ * svc cannot choose between them. Such a folder is omitted as a whole. A name that Git never writes fails the walk.
  */
 const walkTree = Effect.fn("walkTree")(function* (
   source: GitObjectSource,
@@ -105,7 +105,7 @@ const walkTree = Effect.fn("walkTree")(function* (
   const unstorable: Array<string> = []
   let seen = 0
 
-  /** Records the entries of one folder that cannot be stored, and returns the others. */
+  /** Records the entries of a folder that cannot be stored, and returns the others. */
   const storable = (entries: ReadonlyArray<TreeEntry>, prefix: string): ReadonlyArray<TreeEntry> => {
     const omit = (entry: TreeEntry) =>
       omitted.push({ path: `${prefix}${entry.name}`, kind: "special", mode: entry.mode, oid: entry.oid })
@@ -234,7 +234,7 @@ const buildSnapshot = Effect.fn("buildSnapshot")(function* (
   archivePath: string
 ): Effect.fn.Return<SyncedSnapshot, GitError | SnapshotError, FileSystem.FileSystem> {
   const { authors, commit, description, tree: root } = yield* peelToCommit(source, job.oid)
-  // If a server does not peel its tags, `commit` remains the tag's own id.
+  // If a server does not peel its tags, `commit` is still the id of the tag.
   if (commit !== job.commit && job.commit !== job.oid)
     return yield* new GitRefMoved({
       ref: job.ref,
@@ -278,7 +278,7 @@ const buildSnapshot = Effect.fn("buildSnapshot")(function* (
 
 const progressStep = 10
 
-/** Reports progress of the transfer when its phase changes or it has advanced noticeably. */
+/** Reports the progress of the transfer when its phase changes or it has advanced noticeably. */
 const throttle = (emit: (line: string) => void) => {
   let lastPhase = ""
   let lastPercent = 0
@@ -342,7 +342,9 @@ const fetchObjects = Effect.fnUntraced(function* (
   })
 })
 
-/** Executes one job: fetches the commit and writes its archive to the job's folder. `emit` receives lines for the user. */
+/**
+ * Executes one job: fetches the commit, and writes its archive to the job's folder. `emit` is called with lines for the person.
+ */
 export const runSyncJob = Effect.fn("runSyncJob")(function* (
   job: SyncJob,
   emit: (line: string) => void

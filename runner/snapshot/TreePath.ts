@@ -1,14 +1,14 @@
 import { Result } from "effect"
 
 const maxPathBytes = 1024
-/** Characters that file systems ignore when they compare names, so that they could hide a `.git`. */
+/** Characters that file systems ignore when they compare names, so that they could disguise a `.git`. */
 const ignorable = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 const control = /\p{Cc}/u
 
-/** The form of a name in the comparison of a file system that ignores case and normalisation. */
+/** A name as compared by file systems that ignore case and normalisation. */
 const folded = (path: string) => path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
 
-/** Implemented by hand: names may be arbitrarily long, and a pattern anchored at the end takes quadratic time. */
+/** Implemented without a pattern: names may have any length, and a pattern anchored at the end takes quadratic time. */
 const withoutEnd = (name: string, signs: string) => {
   let end = name.length
   while (end > 0 && signs.includes(name.charAt(end - 1))) end--
@@ -21,12 +21,12 @@ const isGitFolder = (segment: string) => {
   return plain === ".git" || plain === "git~1"
 }
 
-/** A name in a form safe for messages: no control characters, bounded length. */
+/** A name in a form that is safe for messages: no control characters, limited length. */
 export const printableName = (name: string): string => JSON.stringify(name.slice(0, 100))
 
 /**
- * The reason why no tree may contain the name: Git itself never writes it, and it would lead out of its folder or into Git's own
- * folder.
+ * Returns the reason why no tree may contain the name: Git itself never writes it, and it would lead out of its folder or into
+ * Git's own folder.
  */
 export const hostileName = (name: string): string | undefined => {
   if (name === "" || name === "." || name === ".." || name.includes("/")) return "is not a name"
@@ -34,7 +34,7 @@ export const hostileName = (name: string): string | undefined => {
   return undefined
 }
 
-/** The reason why a name that Git allows cannot be stored: it has another meaning on some file system. */
+/** Returns the reason why a name that Git allows cannot be stored: it has another meaning on some file system. */
 export const unstorableName = (name: string): string | undefined => {
   if (name.includes("\\")) return "holds a backslash"
   if (control.test(name)) return "holds a control character"
@@ -42,7 +42,7 @@ export const unstorableName = (name: string): string | undefined => {
   return undefined
 }
 
-/** The reason why a file or folder name is refused; undefined if it is accepted. */
+/** Returns the reason why the name of a file or folder is refused, or `undefined`. */
 export const refusedName = (name: string): string | undefined => hostileName(name) ?? unstorableName(name)
 
 /** Names in one folder that some file system would treat as equal, by their common form. */
@@ -53,14 +53,14 @@ export const describeRefusedName = (name: string, reason: string): string =>
   `The name ${printableName(name)} in the repository ${reason}. Rename it.`
 
 /**
- * Collects the paths in one tree and refuses paths with another meaning on some file system: bad names, over-long paths,
- * duplicates, and paths that differ only in case or Unicode normalisation.
+ * Collects the paths of a tree, and refuses those with another meaning on some file system: bad names, paths that are too long,
+ * duplicates, and paths that differ only in case or Unicode form.
  */
 export class TreePathRegistry {
   readonly #spellings = new Map<string, string>()
   readonly #entries = new Set<string>()
 
-  /** Adds a file or an omitted entry; folders are derived from their contents. */
+  /** Adds a file or an omitted entry. Folders are derived from their contents. */
   add(path: string): Result.Result<void, string> {
     if (Buffer.byteLength(path) > maxPathBytes)
       return Result.fail(`The path ${printableName(path)} is longer than ${maxPathBytes} bytes.`)

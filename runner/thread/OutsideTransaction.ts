@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 
-/** The key under which a fiber in a transaction has the transaction's connection. Every database for writing sets it. */
+/** The service key under which a fiber in a transaction has the transaction's connection. Every writing connection sets it. */
 export const TransactionKey = Context.Reference<Context.Key<unknown, unknown> | undefined>(
   "svc/runner/thread/TransactionKey",
   { defaultValue: () => undefined }
@@ -17,9 +17,8 @@ export const inTransaction: Effect.Effect<boolean> = Effect.contextWith((context
 )
 
 /**
- * Replaces the effect by a defect inside a database transaction, where every other writer would wait for it. Use it for effects
- * that wait for a thread, a process or the network. Run such an effect before the transaction, and check in the transaction that
- * its subject has not changed.
+ * Makes the effect a defect inside a database transaction, where every other writer would wait for it. For effects that wait for
+ * a thread, a process or the network. Run them before the transaction, and check inside it that nothing has changed.
  */
 export const outsideTransaction =
   (what: string) =>

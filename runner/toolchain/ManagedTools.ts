@@ -1,7 +1,7 @@
 import { Array as Arr, Effect, FileSystem, Order, Path, Result, SemVer } from "effect"
 import type { ToolCandidate } from "./Tool.ts"
 
-/** File and folder names of an operating system and architecture, in the spelling of releases. */
+/** The names of an operating system and architecture, as in the file names of releases. */
 export interface Platform {
   readonly name: string
   readonly executable: string
@@ -31,7 +31,7 @@ const newestFirst = Order.flip(
   Order.mapInput(SemVer.Order, (tool: ManagedTool) => SemVer.parseUnsafe(tool.expected.version))
 )
 
-/** The location of a managed OpenTofu: `<tools>/opentofu/<version>/<os>_<arch>/<sha256 of the executable>/tofu`. */
+/** The folder of a managed OpenTofu: `<tools>/opentofu/<version>/<os>_<arch>/<sha256 of the executable>/tofu`. */
 export const managedFolder = (path: Path.Path, tools: string, version: string, platform: Platform, sha256: string) =>
   path.join(tools, "opentofu", version, platform.name, sha256)
 

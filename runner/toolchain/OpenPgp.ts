@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto
 import { Result, Schema } from "effect"
 import { Base64, Base64Url, Hex } from "effect/encoding"
 
-/** A key or signature is not of the narrowly defined accepted kind, or does not verify. */
+/** A key or signature is not of the narrow kind that svc accepts, or does not verify. */
 export class OpenPgpRefused extends Schema.TaggedError<OpenPgpRefused>()("OpenPgpRefused", {
   message: Schema.String
 }) {}
@@ -10,7 +10,7 @@ export class OpenPgpRefused extends Schema.TaggedError<OpenPgpRefused>()("OpenPg
 export const refuse = (message: string): Result.Result<never, OpenPgpRefused> =>
   Result.fail(new OpenPgpRefused({ message }))
 
-/** Reads octets from the beginning, never past the end. */
+/** Reads octets from the beginning, never beyond the end. */
 class OctetReader {
   #at = 0
   readonly #octets: Uint8Array
@@ -92,7 +92,7 @@ const decoded = (text: string): Result.Result<Uint8Array, OpenPgpRefused> =>
     onSuccess: (octets) => Result.succeed(octets)
   })
 
-/** The lines between the first and the last line of a block: headers, an empty line, base64, and possibly a checksum. */
+/** The lines of a block between its first and last line: headers, an empty line, base64, and possibly a checksum. */
 const readBlock = (lines: ReadonlyArray<string>): Result.Result<Uint8Array, OpenPgpRefused> =>
   Result.gen(function* () {
     const blank = lines.indexOf("")
@@ -110,7 +110,7 @@ const readBlock = (lines: ReadonlyArray<string>): Result.Result<Uint8Array, Open
     return octets
   })
 
-/** The octets of armored public key blocks, with nothing but white space around and between them. */
+/** The octets of armored public key blocks, with only whitespace around and between them. */
 export const readArmoredKeys = (text: string): Result.Result<Uint8Array, OpenPgpRefused> =>
   Result.gen(function* () {
     const blocks: Array<Uint8Array> = []
@@ -178,19 +178,19 @@ export const readPackets = (octets: Uint8Array): Result.Result<ReadonlyArray<Pac
     return packets
   })
 
-/** The accepted signature hashes, without SHA-1 and MD5. */
+/** The accepted hashes of signatures, without SHA-1 and MD5. */
 type HashName = "sha256" | "sha384" | "sha512"
 
-/** A public key of an accepted kind that can verify. */
+/** A public key of an accepted kind, which can verify. */
 interface PublicKey {
-  /** The packet's body, which is the input of fingerprints and certifications. */
+  /** The body of the packet, from which fingerprints and certifications are computed. */
   readonly body: Uint8Array
   /** 40 hexadecimal digits, upper case. */
   readonly fingerprint: string
-  /** Seconds since 1970. */
+  /** Seconds since the Unix epoch. */
   readonly created: number
   readonly algorithm: number
-  /** True if this key created the signature material over the digest of the octets. */
+  /** Returns true if this key created the signature over the digest of the octets. */
   readonly made: (hash: HashName, octets: Uint8Array, material: OctetReader) => Result.Result<boolean, OpenPgpRefused>
 }
 
@@ -277,11 +277,11 @@ const verifierOf = (algorithm: number, reader: OctetReader): Result.Result<Verif
   }
 }
 
-/** The input of fingerprints and certifications: the key's body after its length. */
+/** The input of fingerprints and certifications: the length of the key's body, and the body. */
 export const framedKey = (body: Uint8Array): Uint8Array =>
   joined(Uint8Array.of(0x99, body.length >> 8, body.length & 0xff), body)
 
-/** The body of a version 4 public key or subkey packet. */
+/** Parses the body of a version 4 public key or subkey packet. */
 export const readPublicKey = (body: Uint8Array): Result.Result<PublicKey, OpenPgpRefused> =>
   Result.gen(function* () {
     const reader = new OctetReader(body)
@@ -295,7 +295,7 @@ export const readPublicKey = (body: Uint8Array): Result.Result<PublicKey, OpenPg
     return { body, fingerprint, created, algorithm, made }
   })
 
-/** The signed data, or the claim about a key. */
+/** What a signature covers: data, or a claim about a key. */
 export const signatureTypes = {
   binary: 0x00,
   leastUserCertification: 0x10,
@@ -308,12 +308,12 @@ export const signatureTypes = {
   certificationRevocation: 0x30
 } as const
 
-/** A version 4 signature packet. Use nothing from it before `holds` returns true. */
+/** A version 4 signature packet. Use nothing of it before `holds` returns true. */
 interface Signature {
   readonly type: number
   readonly algorithm: number
   readonly hash: number
-  /** Seconds since 1970. */
+  /** Seconds since the Unix epoch. */
   readonly created: number
   /** Seconds after its creation; absent if it never expires. */
   readonly lifetime?: number
@@ -325,9 +325,9 @@ interface Signature {
   readonly issuerFingerprint?: string
   /** The signature with which a subkey agrees to its binding. */
   readonly embedded?: Uint8Array
-  /** True if it has a critical part that svc does not recognise. */
+  /** True if it has a critical part that svc does not support. */
   readonly demandsUnknown: boolean
-  /** The data hashed after the signed octets. */
+  /** The data that is hashed after the signed octets. */
   readonly trailer: Uint8Array
   readonly digestStart: Uint8Array
   readonly material: Uint8Array
@@ -393,7 +393,7 @@ const fingerprintOf = (octets: Uint8Array | undefined): Result.Result<string | u
   return Result.succeed(Hex.encode(octets.subarray(1)).toUpperCase())
 }
 
-/** The body of a signature packet. */
+/** Parses the body of a signature packet. */
 export const readSignature = (body: Uint8Array): Result.Result<Signature, OpenPgpRefused> =>
   Result.gen(function* () {
     const reader = new OctetReader(body)
@@ -433,13 +433,16 @@ export const readSignature = (body: Uint8Array): Result.Result<Signature, OpenPg
     }
   })
 
-/** True if the signature lists this key as its issuer. */
+/** Returns true if the signature lists this key as its issuer. */
 export const names = ({ issuerFingerprint, issuerId }: Signature, { fingerprint }: PublicKey): boolean =>
   (issuerFingerprint !== undefined || issuerId !== undefined) &&
   (issuerFingerprint ?? fingerprint) === fingerprint &&
   (issuerId ?? fingerprint.slice(-16)) === fingerprint.slice(-16)
 
-/** True if the key created the signature over the octets, and the signature is valid at the given time (seconds since 1970). */
+/**
+ * Returns true if the key created the signature over the octets, and the signature is valid at the given time (seconds since the
+ * Unix epoch).
+ */
 export const holds = (
   signature: Signature,
   key: PublicKey,
@@ -468,7 +471,7 @@ export const holds = (
     return made ? undefined : yield* refuse("The key did not make it.")
   })
 
-/** A key, with its parts that may sign data now: itself, its subkeys, or both. */
+/** A key, and its parts that may sign data now: the key itself, subkeys, or both. */
 interface Certificate {
   readonly fingerprint: string
   readonly signers: ReadonlyArray<PublicKey>
@@ -523,7 +526,7 @@ const newest = (signatures: ReadonlyArray<Signature>): Signature | undefined =>
 const isExpired = (key: PublicKey, { keyLifetime }: Signature, now: number): boolean =>
   keyLifetime !== undefined && key.created + keyLifetime <= now
 
-/** The key's latest self-signature. If it does not verify, no older self-signature replaces it. */
+/** The latest self-signature of the key. If it does not verify, no older one replaces it. */
 const selfSignature = (key: PublicKey, { others, primary }: ParsedKey, now: number) =>
   Result.gen(function* () {
     const { certificationRevocation, direct, leastUserCertification, mostUserCertification } = signatureTypes
@@ -544,7 +547,7 @@ const selfSignature = (key: PublicKey, { others, primary }: ParsedKey, now: numb
     return found.signature
   })
 
-/** A subkey that the key binds for signing data and that has consented to the binding; fails for any other subkey. */
+/** Accepts a subkey that the key has bound for signing data and that agrees to the binding. Fails for any other subkey. */
 const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) =>
   Result.gen(function* () {
     if (signatures.some(({ type }) => type === signatureTypes.subkeyRevocation)) {
@@ -564,7 +567,7 @@ const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) 
 const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, OpenPgpRefused> =>
   Result.gen(function* () {
     const key = yield* readPublicKey(parts.primary.body)
-    // A revocation counts regardless of its author and even if it cannot be verified.
+    // A revocation counts whoever made it, even if it cannot be verified.
     const revoked = [parts.primary, ...parts.others].some(({ signatures }) =>
       signatures.some(({ type }) => type === signatureTypes.keyRevocation)
     )
@@ -580,7 +583,8 @@ const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, 
   })
 
 /**
- * The keys in a public key file that may be used now (seconds since 1970). Fails if the file contains a key that may not be used.
+ * The keys in a public key file that may be used now (seconds since the Unix epoch). Fails if the file contains a key that may
+ * not be used.
  */
 export const readKeyring = (
   packets: ReadonlyArray<Packet>,

@@ -6,10 +6,10 @@ import { extract } from "tar"
 import { ToolDownloadFailed } from "./ToolErrors.ts"
 
 const largestExecutable = 1024 ** 3
-/** The unpacked size of an archive, including the files other than the executable: licences, a change log. */
+/** Maximum unpacked size of an archive, including licences and a change log. */
 const mostUnpacked = largestExecutable + 64 * 1024 ** 2
 
-/** Returns true if a compressed file unpacks to at most this many bytes, and stops unpacking at the limit. */
+/** Returns true if a compressed file unpacks to at most this many bytes. Stops at the limit. */
 const unpacksWithin = async (file: string, most: number): Promise<boolean> => {
   let length = 0
   // An error of the file also ends its contents.
@@ -29,8 +29,8 @@ const refuse = (message: string) =>
   })
 
 /**
- * Extracts the one executable from a verified release archive; it writes no other file. Returns its path. Fails with
- * `ToolDownloadFailed` "archive", also if the archive unpacks to more than `most` bytes, at which point it stops.
+ * Extracts the executable from a verified release archive, and writes no other file. Returns its path. Fails with
+ * `ToolDownloadFailed` "archive", also if the archive unpacks to more than `most` bytes, where it stops.
  */
 export const extractExecutable = Effect.fn("ReleaseArchive.extract")(function* (
   archive: string,

@@ -18,13 +18,13 @@ const refuse = (url: URL, problem: string) =>
 const problemOf = (error: HttpClientError.HttpClientError) =>
   error.reason._tag === "StatusCodeError" ? `status ${error.reason.response.status}` : error.reason._tag
 
-/** Fetches the files of one release. Its results are untrusted; all methods fail with "unreachable". */
+/** Fetches the files of a release. The results are not trusted. All methods fail with "unreachable". */
 export class ReleaseMirror extends Context.Service<
   ReleaseMirror,
   {
-    /** A checksums or signature file, at most 1 MiB. */
+    /** Fetches a checksums or signature file of at most 1 MiB. */
     readonly small: (url: URL) => Effect.Effect<Uint8Array, ToolDownloadFailed>
-    /** Streams an archive of at most 512 MiB to a file; returns its SHA-256 (hex) and size in bytes. */
+    /** Streams an archive of at most 512 MiB to a file. Returns its SHA-256 (hexadecimal) and size in bytes. */
     readonly archive: (
       url: URL,
       file: string

@@ -17,13 +17,13 @@ const keyRemedy =
 
 const signatureTag = 2
 
-/** The key as armored text or bytes, and the fingerprint it must have unless the operator set the key. */
+/** The key as armored text or bytes, and the fingerprint that it must have unless the operator configured the key. */
 export interface TrustedKey {
   readonly material: string | Uint8Array
   readonly fingerprint: string | undefined
 }
 
-/** The usable keys of armored text or of the bytes of a key file. Fails with `ToolDownloadFailed` "key". */
+/** The usable keys in armored text or in a key file. Fails with `ToolDownloadFailed` "key". */
 const decodeKeys = (material: string | Uint8Array, now: number) =>
   Result.gen(function* () {
     const text = typeof material === "string" ? material : new TextDecoder().decode(material)
@@ -41,7 +41,7 @@ const decodeKeys = (material: string | Uint8Array, now: number) =>
     )
   )
 
-/** The only signature in a detached signature file, over raw octets. */
+/** The only signature in a detached signature file. */
 const detachedSignature = (octets: Uint8Array) =>
   Result.gen(function* () {
     const [packet, ...others] = yield* readPackets(octets)
@@ -51,8 +51,8 @@ const detachedSignature = (octets: Uint8Array) =>
   })
 
 /**
- * Verifies a detached OpenPGP signature over the content and returns the fingerprint of the key that created it. Fails with
- * `ToolDownloadFailed`: "key" when the trusted key is unusable, "signature" when the signature does not verify.
+ * Verifies a detached OpenPGP signature over the content, and returns the fingerprint of its key. Fails with
+ * `ToolDownloadFailed`: "key" if the trusted key cannot be used, "signature" if the signature does not verify.
  */
 export const verifySignature = Effect.fn("ReleaseSignature.verify")(function* (
   content: Uint8Array,

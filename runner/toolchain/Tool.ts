@@ -2,13 +2,13 @@ import type { ToolIdentity } from "../../schema/records/Run.ts"
 
 export type ToolName = ToolIdentity["name"]
 
-/** An executable that has been started once and has reported its name and version. `path` is absolute. */
+/** An executable that was started once and reported its name and version. `path` is absolute. */
 export interface Tool extends ToolIdentity {
   readonly path: string
   readonly origin: ToolOrigin
 }
 
-/** The origin of the tool: the setting, the data folder, or PATH. */
+/** Where the tool comes from: the setting, the data folder, or PATH. */
 export type ToolOrigin = "configured" | "managed" | "path"
 
 /** A file that may be a tool. A managed tool has `sha256` and `version`, which must match. */
@@ -21,5 +21,5 @@ export interface ToolCandidate {
 export const toolTitles = { opentofu: "OpenTofu", terraform: "Terraform" } as const satisfies Record<ToolName, string>
 export const toolExecutables = { opentofu: "tofu", terraform: "terraform" } as const satisfies Record<ToolName, string>
 
-/** The oldest versions that the runner supports, based on their plan format and flags. */
+/** The oldest versions that the runner supports, because of their plan format and flags. */
 export const oldestVersions = { opentofu: "1.6.0", terraform: "1.5.0" } as const satisfies Record<ToolName, string>

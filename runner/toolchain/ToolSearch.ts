@@ -3,7 +3,10 @@ import type { ToolCandidate } from "./Tool.ts"
 
 const executableBits = 0o111
 
-/** The first executable of that name in the absolute folders of a PATH; relative folders depend on the working folder. */
+/**
+ * The first executable of that name in the absolute folders of a PATH. Skips relative folders, which depend on the working
+ * folder.
+ */
 export const findOnPath = Effect.fn("ToolSearch.findOnPath")(function* (searchPath: string, executable: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path

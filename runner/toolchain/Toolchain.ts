@@ -36,8 +36,8 @@ import type { ToolIdentity } from "../../schema/records/Run.ts"
 const most = 32
 
 /**
- * Differs after any change to the file, even one that preserves its date and size. Fails with the system's name for the error,
- * such as `ENOENT`.
+ * Changes with every change to the file, even one that keeps its date and size. Fails with the system's name for the error, such
+ * as `ENOENT`.
  */
 const fileVersion = (path: string): Effect.Effect<string, string> =>
   Effect.tryPromise({
@@ -48,7 +48,7 @@ const fileVersion = (path: string): Effect.Effect<string, string> =>
 const makeKnownTools = () => {
   const known = new Map<string, ToolIdentity>()
   return {
-    /** The executable's cached report about itself, or the result of `ask`. A failure is not cached. */
+    /** The cached identity of an executable, or the result of `ask`. Failures are not cached. */
     identityOf: Effect.fnUntraced(function* <E, R>(path: string, ask: Effect.Effect<ToolIdentity, E, R>) {
       const version = yield* Effect.option(fileVersion(path))
       if (Option.isNone(version)) return yield* ask
@@ -68,8 +68,8 @@ const makeKnownTools = () => {
 }
 
 /**
- * The reports of this machine's tools about themselves, shared by all services in this process, because starting a tool takes
- * longer than any other query of the machine.
+ * The identities of this machine's tools, shared by all servers in this process, because starting a tool takes longer than
+ * anything else that is read from the machine.
  */
 const KnownTools = Context.Reference("svc/runner/toolchain/KnownTools", { defaultValue: makeKnownTools })
 
@@ -78,7 +78,7 @@ const longestAnswer = 65_536
 
 const VersionAnswer = Schema.fromJsonString(Schema.Struct({ terraform_version: Schema.String }))
 const decodeVersion = Schema.decodeUnknownOption(VersionAnswer)
-// OpenTofu's `-json` output uses Terraform's field names; only the plain output distinguishes the two.
+// The `-json` output of OpenTofu uses Terraform's field names. Only the plain output distinguishes them.
 const firstLine = /^(OpenTofu|Terraform) v(\S+)$/m
 
 const broken = (path: string, message: string, remedy: string) => new ToolBroken({ path, message, remedy })
@@ -108,7 +108,7 @@ const answer = Effect.fnUntraced(function* (path: string, args: ReadonlyArray<st
   return { exitCode: Number(yield* handle.exitCode), text }
 }, Effect.scoped)
 
-/** The plain output contains the tool's name, and both outputs agree on its version. */
+/** Reads the tool's name from its plain output, and checks that both outputs contain the same version. */
 const askTool = Effect.fnUntraced(function* (path: string) {
   const plain = yield* answer(path, ["version"])
   const json = yield* answer(path, ["version", "-json"])
@@ -125,8 +125,8 @@ const askTool = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Starts the candidate with `version` and `version -json` and identifies the tool, unless this process has a cached result for
- * the file. A managed file must first match the digest in its path. Fails with `ToolBroken`.
+ * Identifies a candidate by starting it with `version` and `version -json`, unless this process has a cached result for the file.
+ * A managed file must first match the digest in its path. Fails with `ToolBroken`.
  */
 const probeTool = Effect.fn("ToolProbe.probe")(
   function* (candidate: ToolCandidate) {
@@ -169,7 +169,7 @@ const probeTool = Effect.fn("ToolProbe.probe")(
 )
 
 /**
- * The record next to a managed tool that explains why svc trusts it. `keyFingerprint` is null if the operator set a digest
+ * The file next to a managed tool that records why svc trusts it. `keyFingerprint` is null if the operator configured a digest
  * instead.
  */
 const DownloadReceipt = Schema.Struct({
@@ -197,7 +197,7 @@ const trustedMaterial = Effect.fnUntraced(function* (setting: string) {
     )
 })
 
-/** The trusted signing key: the operator's key, or else the project's own key, identified by its fingerprint. */
+/** The trusted signing key: the operator's, or else the project's, which is identified by its fingerprint. */
 const signingKey = Effect.fnUntraced(function* ({ officialKey, trustedKey }: DownloadSettings) {
   if (Option.isSome(trustedKey)) return { material: yield* trustedMaterial(trustedKey.value), fingerprint: undefined }
   const mirror = yield* ReleaseMirror
@@ -218,10 +218,9 @@ const signedDigest = Effect.fnUntraced(function* (
 })
 
 /**
- * Fetches the release from the settings, verifies it, and stores it by the digest of its executable. It starts the executable
- * only after the signature over the checksums (or the digest from the settings) and the digest of the archive are verified.
- *
- * Fails with `ToolDownloadFailed`.
+ * Downloads the configured release, verifies it, and stores it under the digest of its executable. Starts the executable only
+ * after verifying the signature of the checksums (or the configured digest) and the digest of the archive. Fails with
+ * `ToolDownloadFailed`.
  */
 const downloadTool = Effect.fn("ToolDownload.download")(
   function* (settings: DownloadSettings, tools: string, platform: Platform, newest: Option.Option<ManagedTool>) {
@@ -284,7 +283,7 @@ const downloadTool = Effect.fn("ToolDownload.download")(
 
     const folder = managedFolder(path, tools, version, platform, sha256)
     yield* fileSystem.makeDirectory(path.dirname(folder), { recursive: true, mode: 0o700 })
-    // Another process may have stored the same content first; the folder's name is the content's digest.
+    // Another process may have stored the same content first. The folder is named after the digest of the content.
     if (!(yield* fileSystem.exists(folder))) yield* fileSystem.rename(content, folder)
     yield* Effect.logInfo(`Downloaded OpenTofu ${version} and verified it`).pipe(
       Effect.annotateLogs({ mirror: settings.mirror.href, sha256, folder })
@@ -306,13 +305,13 @@ const downloadTool = Effect.fn("ToolDownload.download")(
   )
 )
 
-/** The exact version of the tool that applied a Capsule and must continue to, and that its execution profile requires. */
+/** The exact tool version that applied a Capsule and must continue to, and the tool that its execution profile requires. */
 export interface ToolRequirement {
   readonly name?: ToolName | undefined
   readonly version?: string | undefined
 }
 
-// Cached by file, so that a tool replaced on disk while the service runs is probed again.
+// Cached by file, so that a tool that is replaced while svc runs is identified again.
 class FileIdentity extends Data.Class<{
   readonly candidate: ToolCandidate
   readonly version: string
@@ -331,22 +330,21 @@ const installRemedy =
   "Install OpenTofu (or Terraform) on PATH, set SVC_TOOL to its path, or allow the managed download with SVC_TOOL_DOWNLOAD=on."
 
 /**
- * Finds the OpenTofu or Terraform that executes Runs. Order: the configured path; a managed version; `tofu` on PATH; `terraform`
- * on PATH; a managed download. Results are cached until the file changes.
+ * Finds the OpenTofu or Terraform that executes Runs, in this order: the configured path; a managed version; `tofu` on PATH;
+ * `terraform` on PATH; a managed download. Results are cached until the file changes.
  */
 export class Toolchain extends Context.Service<
   Toolchain,
   {
     /**
-     * With `require`, only a tool of that name and version is accepted, so a Capsule never silently changes its flavour.
-     *
-     * Fails with `ToolMissing` (nothing matches), `ToolBroken` (a tool was found but does not work; it is not skipped) or
+     * With `require`, accepts only a tool with that name and version, so that a Capsule never silently switches tools. Fails with
+     * `ToolMissing` (nothing matches), `ToolBroken` (a tool was found but does not work; it is not skipped) or
      * `ToolDownloadFailed`. All three have a `remedy`.
      */
     readonly resolve: (require?: ToolRequirement) => Effect.Effect<Tool, ToolError>
   }
 >()("svc/runner/toolchain/Toolchain") {
-  /** `tools` is the folder for managed versions in the data folder. */
+  /** `tools` is the folder of managed versions in the data folder. */
   static readonly layer = (settings: ToolchainSettings, tools: string) =>
     Layer.effect(Toolchain, make(settings, tools)).pipe(Layer.provide(ReleaseMirror.layer))
 }
@@ -412,7 +410,7 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
       })
     )
 
-  /** A managed tool; an outdated version only if the desired release cannot be fetched now. */
+  /** A managed tool. Uses an outdated version only if the wanted release cannot be downloaded now. */
   const managed = Effect.fnUntraced(function* (present: Platform) {
     const [newest] = yield* listManaged(present)
     if (newest === undefined) return Option.none<Tool>()
@@ -431,7 +429,7 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
     return Option.some(yield* probe(newer))
   })
 
-  /** The managed tool at exactly that version; fetched if the settings allow it and do not pin another archive. */
+  /** The managed tool with exactly that version. Downloaded if the settings allow it and do not pin another archive. */
   const managedVersion = Effect.fnUntraced(function* (present: Platform, version: string, mayFetch: boolean) {
     const found = (yield* listManaged(present)).find(({ expected }) => expected.version === version)
     if (found !== undefined) return Option.some(yield* probe(found))

@@ -1,11 +1,11 @@
 import { Config, Option, Schema } from "effect"
 
-/** The OpenTofu release that a managed download fetches unless `SVC_TOOL_VERSION` specifies another. */
+/** The OpenTofu release for managed downloads, unless `SVC_TOOL_VERSION` sets another. */
 export const pinnedVersion = "1.11.11"
 
 const releases = "https://github.com/opentofu/opentofu/releases/download"
 
-// The key with which the OpenTofu project signs its releases. Its download is untrusted: svc trusts only the fingerprint.
+// The key with which the OpenTofu project signs its releases. Its download is not trusted; only the fingerprint is.
 const officialKeyUrl = new URL("https://get.opentofu.org/opentofu.asc")
 const officialKeyFingerprint = "E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"
 
@@ -19,25 +19,28 @@ const Mirror = Schema.URLFromString.check(
   )
 )
 
-/** The settings for finding the tool. */
+/** Settings for finding the tool. */
 export interface ToolchainSettings {
-  /** The path of the executable to use; if unset, the service searches for an executable. */
+  /** Path of the executable to use. If unset, svc searches for one. */
   readonly tool: Option.Option<string>
-  /** Folders that are searched for `tofu` and `terraform`, as in PATH. */
+  /** Folders to search for `tofu` and `terraform`, in the form of PATH. */
   readonly searchPath: string
-  /** `none` disables managed downloads. */
+  /** `none` turns managed downloads off. */
   readonly download: Option.Option<DownloadSettings>
 }
 
 export interface DownloadSettings {
-  /** Base URL; the files are at `<mirror>/v<version>/tofu_<version>_<os>_<arch>.tar.gz`. */
+  /** Base URL. The files are at `<mirror>/v<version>/tofu_<version>_<os>_<arch>.tar.gz`. */
   readonly mirror: URL
   readonly version: string
-  /** OpenPGP public key that signs the checksums: armored text, or the path of a file with armored text. */
+  /** The OpenPGP public key that signs the checksums: armored text, or the path of a file with armored text. */
   readonly trustedKey: Option.Option<string>
-  /** The URL of the project's own key for use without a configured key, and the fingerprint (hex, upper case) that it must have. */
+  /**
+   * The URL of the project's own key, used if no key is configured, and the fingerprint (hexadecimal, upper case) that it must
+   * have.
+   */
   readonly officialKey: { readonly url: URL; readonly fingerprint: string }
-  /** SHA-256 (hex) of the archive for this platform; trusted instead of a signature. */
+  /** SHA-256 (hexadecimal) of the archive for this platform, which is trusted instead of a signature. */
   readonly archiveSha256: Option.Option<string>
 }
 

@@ -25,15 +25,15 @@ const longestAnswer = "20 seconds"
 const restart = Schedule.spaced("500 millis")
 
 /**
- * The process that runs alongside the tools and kills each of them at its deadline, even if this process is dead or not being
- * scheduled. One guard serves all Runs of an agent; when it exits, it is restarted with every deadline.
+ * A process that kills each tool at its deadline, even if this process is dead or suspended. One guard serves all Runs of an
+ * agent. If it exits, it is restarted with every deadline.
  */
 export class Guard extends Context.Service<
   Guard,
   {
-    /** Returns once the guard has recorded the deadline. */
+    /** Returns when the guard has recorded the deadline. */
     readonly hold: (folder: string, killAtBoot: number) => Effect.Effect<void, GuardUnavailable>
-    /** Extends the deadline of a held folder. */
+    /** Moves the deadline of a folder. */
     readonly move: (folder: string, killAtBoot: number) => Effect.Effect<void>
     readonly release: (folder: string) => Effect.Effect<void>
   }
@@ -50,7 +50,7 @@ export class Guard extends Context.Service<
       const say = (line: GuardLine) =>
         Effect.suspend(() => (lines === undefined ? Effect.void : Effect.asVoid(Queue.offer(lines, line))))
 
-      /** A single guard process. */
+      /** Runs one guard process. */
       const life: Effect.Effect<void, PlatformError.PlatformError, Scope.Scope> = Effect.gen(function* () {
         const queue = yield* Queue.unbounded<GuardLine, Cause.Done>()
         const handle = yield* spawner.spawn(

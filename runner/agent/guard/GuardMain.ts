@@ -5,9 +5,9 @@ import { killProcessesOfRun } from "../../execution/OrphanedProcesses.ts"
 import { bootSeconds } from "../BootClock.ts"
 import { GuardLineText } from "./GuardProtocol.ts"
 
-// The process that guarantees an agent's leases: even if the agent is dead or suspended, a tool is killed before its lease ends.
-// It handles run folders and deadlines, and has no connection to a server. The agent extends the deadlines through a pipe; when
-// the pipe closes, the agent has exited.
+// The process that guarantees an agent's leases: it kills a tool before its lease ends, even if the agent is dead or suspended.
+// It receives run folders and deadlines, and has no connection to a server. The agent extends deadlines through a pipe, which
+// closes when the agent exits.
 
 const betweenLooks = "100 millis"
 
@@ -22,20 +22,20 @@ const program = Effect.gen(function* () {
     if (line === undefined) return
     if (line.say === "release") deadlines.delete(line.folder)
     else deadlines.set(line.folder, line.killAtBoot)
-    // The agent starts a tool only after it has read this.
+    // The agent reads this before it starts the tool.
     stdout.write(`${line.say} ${line.folder}\n`)
   })
   lines.on("close", () => {
     isOver = true
   })
-  // Only the agent handles signals to its group, because it may have to stop an apply first.
+  // Only the agent handles signals to its process group, because it may have to stop an apply first.
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => undefined)
   stdout.on("error", () => undefined)
 
   for (;;) {
     const now = bootSeconds()
     const due = [...deadlines].filter(([, killAtBoot]) => isOver || now >= killAtBoot)
-    // A killed folder remains on the list, so that a process that was starting at that moment is killed in the next round.
+    // A killed folder remains in the list, so that a process that was just starting is killed in the next round.
     yield* Effect.forEach(due, ([folder]) => killProcessesOfRun(folder), { concurrency: "unbounded", discard: true })
     if (isOver) return
     yield* Effect.sleep(betweenLooks)

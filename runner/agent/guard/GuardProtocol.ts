@@ -3,9 +3,9 @@ import { Schema } from "effect"
 /**
  * Messages from an agent to its guard, one JSON object per line.
  *
- * - `hold`: all processes in this run folder must be dead at `killAtBoot`, in seconds since the machine started; a later line
+ * - `hold`: all processes in this run folder must be dead at `killAtBoot`, in seconds since the machine started; a later message
  *   moves the deadline
- * - `release`: no process is running in it any more
+ * - `release`: no process is running in the folder any more
  */
 export const GuardLine = Schema.Union([
   Schema.Struct({ say: Schema.Literal("hold"), folder: Schema.String, killAtBoot: Schema.Number }),

@@ -1,6 +1,6 @@
 import { readlinkSync, readSync, writeSync } from "node:fs"
-// Imports these functions instead of `stdout` and `stderr`, because the creation of those streams takes longer than the rest of
-// this program.
+// Imports these functions instead of `stdout` and `stderr`, because creating those streams takes longer than the rest of this
+// program.
 import { chdir, exit } from "node:process"
 import {
   type Confinement,
@@ -23,8 +23,8 @@ import {
 } from "./Privileges.ts"
 import { supervise } from "./Supervisor.ts"
 
-// Becomes a sandboxed program: drops all privileges that the program must not have, then executes it. It starts without an
-// environment in the host's root folder, because it runs before it is confined.
+// Becomes a sandboxed program: drops all privileges that the program must not have, and executes it. Starts without an
+// environment in the host's root folder, because it is not confined at first.
 
 const standardOutput = 1
 const standardError = 2
@@ -44,7 +44,7 @@ const readSpec = (): ConfinementSpec => {
 
 const filterOf = (program: string) => new Uint8Array(Buffer.from(program, "base64"))
 
-/** Confines this process and returns the step that must come last. */
+/** Confines this process. Returns the step that must come last. */
 const confine = (calls: LinuxCalls, confinement: Confinement): (() => void) => {
   switch (confinement.kind) {
     case "none":
@@ -60,7 +60,7 @@ const confine = (calls: LinuxCalls, confinement: Confinement): (() => void) => {
       return () => filterCalls(calls, filterOf(confinement.seccomp))
     }
     case "namespaces": {
-      // The host's /proc is still mounted: it shows this process under its host id.
+      // The host's /proc is still mounted, so it shows this process under its host id.
       writeSync(confinementFds.information, JSON.stringify({ "child-pid": Number(readlinkSync("/proc/self")) }))
       enterFileSystem(calls, confinement.placements)
       if (confinement.ownNetwork) raiseLoopback(calls)
@@ -78,7 +78,7 @@ const become = () => {
   chdir(spec.cwd)
   limitResources(calls, spec.limits)
   for (const fd of Object.values(confinementFds)) calls.attempt("close", fd)
-  // The runtime ignores these signals, and a program would inherit that setting.
+  // The runtime ignores these signals, and the program would inherit that.
   for (const signal of [brokenPipe, fileTooLarge]) calls.resetSignal(signal)
   keepOutputBlocking(calls)
   last()

@@ -10,15 +10,15 @@ export interface ConfinementCommandShape {
 
 const entryPoint = (name: string) => fileURLToPath(moduleBeside(import.meta.url, name))
 
-/** The Bun that is installed alongside a library on Node; the sandbox needs it for its system calls. */
+/** On Node, the Bun that is installed with the library. The sandbox needs it for its system calls. */
 const installedBun = Option.liftThrowable(() => createRequire(import.meta.url).resolve("bun/bin/bun.exe"))
 
 const program = (): Option.Option<string> =>
   process.versions.bun === undefined ? installedBun() : Option.some(process.execPath)
 
 /**
- * The command that starts the process that becomes a sandboxed program: by default, Bun with the entry point, where Bun is this
- * runtime or one installed alongside the library; a compiled binary sets its own command. Without Bun, the process reports the
+ * The command that starts the process that becomes a sandboxed program: by default Bun with the entry point, where Bun is this
+ * runtime or the one installed with the library. A compiled binary sets its own command. Without Bun, the process reports the
  * problem and runs nothing.
  */
 export const ConfinementCommand = Context.Reference<ConfinementCommandShape>(

@@ -1,11 +1,11 @@
 /**
- * The instructions for the process that becomes a sandboxed program, as JSON over a pipe: the environment holds secrets, and
- * arguments are world-readable. Both ends come from the same build, so the reader checks only that the JSON is complete.
+ * Instructions for the process that becomes a sandboxed program, as JSON over a pipe: the environment contains secrets, and
+ * arguments are world-readable. Both ends come from the same build, so the reader only checks that the JSON is complete.
  */
 export interface ConfinementSpec {
-  /** The program's path and its arguments. */
+  /** The path of the program, and its arguments. */
   readonly argv: ReadonlyArray<string>
-  /** The path in the program's view. */
+  /** The working folder as the program sees it. */
   readonly cwd: string
   readonly environment: Readonly<Record<string, string>>
   /** Resource limits by the kernel's numbers (`RLIMIT_*`). */
@@ -19,7 +19,7 @@ export type Confinement =
       readonly kind: "landlock"
       /** The user and group to become; undefined to keep the current ones. */
       readonly userId: number | undefined
-      /** Supplementary groups, set only together with a user. */
+      /** Supplementary groups. Set only together with a user. */
       readonly groups: ReadonlyArray<number>
       readonly readOnly: ReadonlyArray<string>
       readonly writable: ReadonlyArray<string>
@@ -42,7 +42,7 @@ export type Placement =
       readonly from: string
       readonly to: string
       readonly writable: boolean
-      /** True if the entry is skipped when it does not exist on the host. */
+      /** True to skip the entry if it does not exist on the host. */
       readonly optional: boolean
     }
   | { readonly kind: "link"; readonly target: string; readonly path: string }
@@ -54,30 +54,30 @@ export type Placement =
 export const confinementFds = {
   /** The specification. */
   spec: 3,
-  /** At the namespaces level: receives the host's id of the first process inside. */
+  /** At the level `namespaces`: receives the host's id of the first process inside. */
   information: 4
 } as const
 
 /** File descriptors of the supervisor. */
 export const supervisorFds = {
-  /** Closed by the service or by its exit: the sandbox must be shut down. */
+  /** Closes when the server no longer needs the sandbox or has exited. The sandbox must then end. */
   control: 3,
-  /** Passed on to the program's process without being read. */
+  /** Passed on to the process of the program. */
   spec: 4
 } as const
 
-/** The purpose of the process: to become the program, to supervise it, or to print the Landlock version. */
+/** What the process does: become the program, supervise it, or print the Landlock version. */
 export const confinementRoles = { become: "become", supervise: "supervise", version: "landlock-version" } as const
 
-/** The program could not be confined or started; none of it ran. */
+/** The program could not be confined or started, so none of it ran. */
 export const confinementFailed = 126
 
-/** The harmless devices that programs need. */
+/** Harmless devices that programs need. */
 export const plainDevices = ["null", "zero", "full", "random", "urandom", "tty"]
 
 /**
- * Parts of /proc that change the kernel itself. The host's user 0 may write to some of them without any capability, and the
- * sandbox of a service running as root has that user: the kernel runs a program set in `sys/kernel/core_pattern` outside every
+ * Parts of /proc that change the kernel itself. The host's user 0 may write to some of them without any capability, and has that
+ * user in the sandbox of a server that runs as root: the kernel runs the program in `sys/kernel/core_pattern` outside every
  * sandbox.
  */
 export const kernelInterfaces = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"]

@@ -18,7 +18,7 @@ const firstRights = 0x1fff
 const everyPort = 0x3
 const everyScope = 0x3
 const pathRule = 1
-/** Each version of the interface adds rights; the kernel refuses rights from newer versions. */
+/** Each version of the interface adds rights. The kernel refuses rights of later versions. */
 const rightsSince: ReadonlyArray<readonly [version: number, rights: number]> = [
   [2, right.refer],
   [3, right.truncate],
@@ -27,7 +27,7 @@ const rightsSince: ReadonlyArray<readonly [version: number, rights: number]> = [
 ]
 
 const reading = right.execute | right.readFile | right.readFolder
-/** The only rights that a rule on a file may contain. */
+/** The only rights that a rule for a file may contain. */
 const ofFiles = right.execute | right.writeFile | right.readFile | right.truncate | right.deviceControl
 
 const openPath = 0o10000000 | 0o2000000
@@ -41,14 +41,13 @@ export interface LandlockRequest {
   readonly readOnly: ReadonlyArray<string>
   readonly writable: ReadonlyArray<string>
   readonly devices: ReadonlyArray<string>
-  /** If false, TCP is denied altogether; the system call filter denies other protocols. */
+  /** If false, all TCP is denied. The system call filter denies other protocols. */
   readonly network: boolean
 }
 
 /**
- * Prepares a domain in which only these paths can be used; missing paths are omitted. Returns a function that enters the domain,
- * which requires `no_new_privs`. Capabilities must be dropped first: with capabilities, the kernel lets processes see past the
- * domain.
+ * Prepares a domain in which only these paths can be used; missing paths are skipped. Returns a function that enters the domain,
+ * which requires `no_new_privs`. Drop capabilities first, because with them the kernel lets processes see past the domain.
  */
 export const prepareDomain = (calls: LinuxCalls, request: LandlockRequest): (() => void) => {
   const version = landlockVersion(calls)

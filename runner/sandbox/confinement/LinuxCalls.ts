@@ -1,7 +1,7 @@
 import { dlopen, type Pointer, ptr, read } from "bun:ffi"
 
-// Each sandboxed program begins as a separate process that becomes the program, so that process must load as little as possible:
-// this module does not import `effect`.
+// Each sandboxed program starts as a separate process, which must load as little as possible. This module therefore does not
+// import `effect`.
 
 /** A system call failed with `errno`. */
 export class CallFailed extends Error {
@@ -89,24 +89,21 @@ type CallName = keyof (typeof numbers)["x64"]
 type Argument = number | bigint | Uint8Array | string
 
 export interface LinuxCalls {
-  /** Makes a call and returns its result; throws `CallFailed` for a negative result. */
+  /** Makes a call and returns its result. Throws `CallFailed` for a negative result. */
   readonly call: (what: string, name: CallName, ...args: ReadonlyArray<Argument>) => number
-  /** Like `call`, for calls that often fail. */
+  /** Like `call`, for calls that often fail. Returns the negative result. */
   readonly attempt: (name: CallName, ...args: ReadonlyArray<Argument>) => number
   /** The address of the bytes, valid while this process runs the same program. */
   readonly address: (bytes: Uint8Array) => number
   /** Restores a signal's default action. */
   readonly resetSignal: (signal: number) => void
-  /** Reaps an exited child; returns true if a child had exited. */
+  /** Reaps a child. Returns true if one had exited. */
   readonly reap: (pid: number) => boolean
-  /** Executes another program, looked up in PATH if it is a plain name; returns only by throwing. */
+  /** Executes another program, which is searched in PATH if it is a plain name. Returns only by throwing. */
   readonly execute: (argv: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => never
 }
 
-/**
- * Makes system calls on the calling thread. Every buffer is retained, because the kernel may read it until the program is
- * replaced.
- */
+/** Makes system calls on the calling thread. Keeps every buffer, because the kernel may read it until the program is replaced. */
 export const linuxCalls = (): LinuxCalls => {
   const table = process.arch === "arm64" ? numbers.arm64 : numbers.x64
   const library = openLibrary()

@@ -1,4 +1,4 @@
-// Started in place of `ConfineMain` when Bun isn't available.
+// Started instead of `ConfineMain` if Bun is not available.
 import { exit, stderr } from "node:process"
 import { confinementFailed } from "./ConfinementSpec.ts"
 

@@ -13,14 +13,14 @@ const detach = 2
 const currentFolder = -100
 const applyRecursively = 0x8000
 
-// The mount points of the host's root and of the new root during the construction of the file system.
+// Mount points of the host's root and the new root while the file system is built.
 const host = "/old"
 const fresh = "/new"
 const staging = "/tmp"
 
 /**
- * Builds a sandbox's file system from its placements and makes it the root, in this process's own namespaces. Only the placements
- * remain visible from the host.
+ * Builds a sandbox's file system from its placements, and makes it the root, in this process's own namespaces. Only the
+ * placements remain visible of the host.
  */
 export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Placement>): void => {
   const mount = (source: string, target: string, type: string, flags: number, data = "") =>
@@ -115,7 +115,7 @@ export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Pla
 
 const mostLinks = 40
 
-/** The path on the host with every link resolved as the host would resolve it; undefined if the path does not exist. */
+/** The path on the host with all links resolved as the host would; `undefined` if the path does not exist. */
 const withoutLinks = (path: string): string | undefined => {
   let pending = path.split("/").filter((part) => part !== "")
   let resolved: ReadonlyArray<string> = []
@@ -143,7 +143,7 @@ const withoutLinks = (path: string): string | undefined => {
   return `/${resolved.join("/")}`
 }
 
-/** Brings up the loopback interface of its own network. */
+/** Brings up the loopback interface of the process's own network. */
 export const raiseLoopback = (calls: LinuxCalls): void => {
   const socket = calls.call("open a socket", "socket", 2, 2, 0)
   const request = Buffer.alloc(40)

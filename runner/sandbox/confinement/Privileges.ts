@@ -12,13 +12,13 @@ const option = {
 
 const kill = 9
 const clearAmbient = 4
-/** Prevents user 0 from regaining capabilities, and capabilities from surviving a change of user; locked. */
+/** Prevents user 0 from regaining capabilities, and capabilities from surviving a change of user. Locked. */
 const noRootNoKeep = 0x2f
 const capabilityVersion = 0x2008_0522
-/** Exceeds any kernel's last capability; the kernel's refusal of nonexistent capabilities does not matter. */
+/** More than any kernel's last capability. The kernel's error for capabilities that do not exist is ignored. */
 const capabilities = 64
 
-/** Called before the user changes, because dropping the bounding set requires a capability. */
+/** Call it before changing the user, because dropping the bounding set requires a capability. */
 export const dropBoundingSet = (calls: LinuxCalls): void => {
   for (let capability = 0; capability < capabilities; capability++) {
     calls.attempt("prctl", option.dropBounding, capability, 0, 0, 0)
@@ -32,7 +32,7 @@ export const becomeUser = (calls: LinuxCalls, userId: number, groups: ReadonlyAr
   calls.call("change the user", "setresuid", userId, userId, userId)
 }
 
-/** Permanently drops every capability, and every way to regain a capability by executing a program. */
+/** Drops every capability permanently, and every way to regain one by executing a program. */
 export const dropCapabilities = (calls: LinuxCalls): void => {
   calls.attempt("prctl", option.ambient, clearAmbient, 0, 0, 0)
   calls.attempt("prctl", option.secureBits, noRootNoKeep, 0, 0, 0)
@@ -41,7 +41,7 @@ export const dropCapabilities = (calls: LinuxCalls): void => {
   calls.call("refuse new privileges", "prctl", option.noNewPrivileges, 1, 0, 0, 0)
 }
 
-/** A change of user resets this setting, so it must be set afterwards. */
+/** Kills this process when its parent exits. Call it after changing the user, which resets this setting. */
 export const dieWithParent = (calls: LinuxCalls): void => {
   calls.call("die with the parent", "prctl", option.parentDeathSignal, kill, 0, 0, 0)
 }
@@ -68,8 +68,8 @@ export const limitResources = (
 const status = { read: 3, write: 4 } as const
 
 /**
- * The runtime makes its output non-blocking. A program would inherit that setting and lose any output that it writes faster than
- * the service reads.
+ * Makes the output blocking again. The runtime makes it non-blocking, and a program would inherit that and lose output that it
+ * writes faster than the server reads.
  */
 export const keepOutputBlocking = (calls: LinuxCalls): void => {
   for (const fd of [1, 2]) {
@@ -78,7 +78,7 @@ export const keepOutputBlocking = (calls: LinuxCalls): void => {
   }
 }
 
-/** Must come last: the filter forbids the preceding steps. */
+/** Must come last, because the filter forbids the other steps. */
 export const filterCalls = (calls: LinuxCalls, program: Uint8Array): void => {
   const view = new DataView(new ArrayBuffer(16))
   view.setUint16(0, program.length / 8, true)

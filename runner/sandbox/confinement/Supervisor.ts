@@ -4,8 +4,8 @@ import { supervisorFds } from "./ConfinementSpec.ts"
 import type { LinuxCalls } from "./LinuxCalls.ts"
 import { becomeSubreaper } from "./Privileges.ts"
 
-// Without a process namespace, a program's children can leave its process group and outlive it. The supervisor adopts orphaned
-// descendants and kills all of them before it exits. It runs outside the confinement, so no confined program can kill it.
+// Without a process namespace, children of a program can leave its process group and survive it. The supervisor adopts orphaned
+// descendants, and kills all of them before it exits. It is not confined, so no confined program can kill it.
 
 const millisecondsBetweenReaps = 2000
 /** If processes multiply faster than this many rounds can kill, only the limits stop them. */
@@ -17,7 +17,7 @@ interface Entry {
   readonly isDead: boolean
 }
 
-/** `/proc/PID/stat`: the name in parentheses may contain anything, so the fields are counted from its end. */
+/** In `/proc/PID/stat`, the name in parentheses may contain anything, so fields are counted from its end. */
 const entryOf = (pid: number): Entry | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")
@@ -32,7 +32,7 @@ const entryOf = (pid: number): Entry | undefined => {
 const listProcesses = (): ReadonlyArray<Entry> =>
   readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (entryOf(Number(name)) ?? []) : []))
 
-/** All descendants of a process, regardless of group or session. */
+/** All descendants of a process, whatever their group or session. */
 const descendants = (root: number): ReadonlyArray<Entry> => {
   const all = listProcesses()
   const found = new Set([root])
@@ -43,7 +43,7 @@ const descendants = (root: number): ReadonlyArray<Entry> => {
   return all.filter(({ pid }) => pid !== root && found.has(pid))
 }
 
-/** Kills and reaps all descendants of this process, except the program, for which the runtime waits. */
+/** Kills and reaps all descendants of this process except the program, for which the runtime waits. */
 const endAll = (calls: LinuxCalls, program: number) => {
   for (let round = 0; round < mostRounds; round++) {
     const left = descendants(ownPid)
@@ -62,7 +62,9 @@ const endAll = (calls: LinuxCalls, program: number) => {
   }
 }
 
-/** Starts the process that becomes the program, and exits like the program: with its code, or 128 plus the signal's number. */
+/**
+ * Starts the process that becomes the program, and exits like the program: with its code, or with 128 plus the signal's number.
+ */
 export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): void => {
   becomeSubreaper(calls)
   const child = Bun.spawn([...command], {
@@ -76,7 +78,7 @@ export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): vo
     endAll(calls, child.pid)
   }
 
-  // The service never writes to the pipe: it closes when the service exits or no longer needs the sandbox.
+  // Nothing is ever written to the pipe. It closes when the server exits or no longer needs the sandbox.
   read(supervisorFds.control, Buffer.alloc(1), 0, 1, null, end)
   process.on("SIGTERM", end)
   process.on("SIGINT", () => {
@@ -88,7 +90,7 @@ export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): vo
     }
   }, millisecondsBetweenReaps)
 
-  // For a program killed by a signal, the runtime already returns 128 plus the signal's number.
+  // For a program that a signal killed, the runtime already returns 128 plus the signal's number.
   void child.exited.then((code) => {
     clearInterval(reaping)
     endAll(calls, child.pid)

@@ -16,15 +16,15 @@ import { KnownVariants } from "./KnownVariants.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
 /**
- * bubblewrap's file descriptors: it reports the id of the process it started on the first, and reads the system call filter from
+ * File descriptors for bubblewrap. It reports the id of the started process on the first, and reads the system call filter from
  * the second.
  */
 const fds = { information: 3, filter: 4 } as const
 
-/** The features that this bubblewrap supports on this machine. */
+/** The features of this bubblewrap on this machine. */
 interface Variant {
   readonly namespaces: ReadonlyArray<string>
-  /** True if it can limit an in-memory file system; releases before 0.7 cannot. */
+  /** True if it can limit the size of an in-memory file system, which requires release 0.7. */
   readonly sized: boolean
 }
 
@@ -54,7 +54,7 @@ const argumentsOf = (placement: Placement, sized: boolean): ReadonlyArray<string
       return [
         "--proc",
         placement.path,
-        // bubblewrap only protects file systems that are writable as a whole, and the folder of kernel settings is not.
+        // bubblewrap only protects file systems that are writable as a whole, which the folder of kernel settings is not.
         ...kernelInterfaces.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `${placement.path}/${name}`])
       ]
     case "devices":
@@ -62,7 +62,10 @@ const argumentsOf = (placement: Placement, sized: boolean): ReadonlyArray<string
   }
 }
 
-/** bubblewrap makes both as file systems in memory without a size limit; this does not affect mounts below them. */
+/**
+ * bubblewrap creates both as in-memory file systems without a size limit. Read-only, they cannot grow; mounts below them are not
+ * affected.
+ */
 const sealed = ["/", "/dev"].flatMap((path) => ["--remount-ro", path])
 
 const filterArguments = (filter: Uint8Array | undefined) =>
@@ -80,7 +83,7 @@ const limitArguments = (limits: SandboxLimits): ReadonlyArray<string> => [
 
 const hardening = ["--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
 
-/** In a Run's own network the service's user is root, but programs should run as the same user in every network. */
+/** In a Run's own network, the server's user is root. Programs should run as the same user in every network. */
 const identityIn = ({ enter }: NetworkEntry, { namespaces }: Variant): ReadonlyArray<string> =>
   enter.length === 0 || !namespaces.includes("--unshare-user")
     ? []
@@ -136,7 +139,7 @@ const probe = Effect.fnUntraced(
   Effect.orElseSucceed(() => "it did not answer")
 )
 
-/** The remedy for bubblewrap's error message; `undefined` for an unknown message. */
+/** The remedy for an error message of bubblewrap. */
 const remedyFor = (said: string | undefined): string => {
   const mend =
     said === undefined
@@ -205,8 +208,8 @@ const levelOf = (
           return yield* spawnProcess(spawner, {
             commandLine: commandLine(placements, command, network, limits),
             cwd: undefined,
-            // bubblewrap itself starts with exactly the run's environment, because process 1 exposes its environment in /proc,
-            // and arguments would be world-readable.
+            // bubblewrap itself starts with exactly the run's environment, because process 1 shows its environment in /proc, and
+            // arguments are world-readable.
             environment: command.environment,
             role: { kind: "namespace", fd: fds.information },
             inputs: filterInputs(filter),
@@ -222,7 +225,7 @@ const levelOf = (
   }
 }
 
-/** Separate namespaces for each program, created by bubblewrap. */
+/** Namespaces for each program, created by bubblewrap. */
 export const bubblewrapRung = (host: LevelHost, hostSettings: Effect.Effect<HostSettings>): Rung => ({
   level: "bubblewrap",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {
@@ -230,7 +233,7 @@ export const bubblewrapRung = (host: LevelHost, hostSettings: Effect.Effect<Host
     if (program === undefined) {
       return { _tag: "unavailable", reason: "bubblewrap was not found.", remedy: remedyFor(undefined) }
     }
-    // A private network has no other hosts, so the filter does not need to deny it.
+    // A private network contains no other hosts, so the filter need not deny it.
     const filter = Option.getOrUndefined(ownFilter({ network: true, sharedProcessIds: false }))
     const known = yield* KnownVariants
     let said = ""

@@ -21,8 +21,8 @@ import { notedIn } from "../ProcessNote.ts"
 import { resourceLimits } from "../SandboxView.ts"
 import type { LevelHost, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
-// The levels without an external launcher start a program like this: a process of the service becomes the program. That process
-// runs before it is confined, so the run must not be able to influence it: it starts in the root folder without an environment.
+// Levels without an external launcher start a program like this: a process of the server becomes the program. It is not confined
+// at first, so the run must not be able to influence it; it starts in the root folder without an environment.
 
 const plain = (environment: ProcessEnvironment): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -34,16 +34,16 @@ const plain = (environment: ProcessEnvironment): Readonly<Record<string, string>
 
 export interface ConfinedProgram {
   readonly command: SandboxedCommand
-  /** The path in the program's view. */
+  /** The working folder as the program sees it. */
   readonly cwd: string
   readonly confinement: Confinement
-  /** Upper limits on the Run's use of resources. */
+  /** Resource limits of the Run. */
   readonly limits: SandboxLimits
   /** True if the sandbox has its own user, so that the kernel counts only its processes. */
   readonly ownProcessCount: boolean
 }
 
-/** Margin before the kernel refuses processes to the user, so that the Run's guard detects its limit first and stops it. */
+/** Room before the kernel refuses processes to the user, so that the Run's guard detects the limit first and stops the Run. */
 const margin = 64
 
 const specStream = (program: ConfinedProgram) =>
@@ -66,7 +66,7 @@ const started = (host: LevelHost, role: string): CommandLine => ({
   args: [...host.confinement.args, role]
 })
 
-/** Starts a program in namespaces created by `wrapper`, whose arguments precede the command. */
+/** Starts a program in namespaces that `wrapper` creates. Its arguments come before the command. */
 export const spawnInNamespaces = (
   host: LevelHost,
   wrapper: readonly [string, ...ReadonlyArray<string>],
@@ -91,7 +91,7 @@ export const spawnInNamespaces = (
   })
 }
 
-/** Starts a program below a supervisor: its children outlive neither the program nor this service. */
+/** Starts a program under a supervisor, so that its children survive neither the program nor this server. */
 export const spawnSupervised = Effect.fnUntraced(function* (
   host: LevelHost,
   program: ConfinedProgram,
@@ -112,7 +112,7 @@ export const spawnSupervised = Effect.fnUntraced(function* (
     environment: {},
     role: { kind: "supervisor", before: started(host, confinementRoles.supervise) },
     inputs: [
-      // Open as long as the service needs the program.
+      // Open as long as the server needs the program.
       [supervisorFds.control, Stream.never],
       [supervisorFds.spec, specStream(program)]
     ],
@@ -124,14 +124,14 @@ export const spawnSupervised = Effect.fnUntraced(function* (
   })
 })
 
-/** Plugins create a socket with a name of about 20 characters in the folder, and a socket path may be at most 107 bytes long. */
+/** Plugins create a socket with a name of about 20 characters in the folder, and a socket path may have at most 107 bytes. */
 const longestTemporary = 80
 
 /** The folder for temporary files, if it is outside the Run's own folder. */
 export const outside = ({ root }: SandboxSpec, temporary: string): ReadonlyArray<string> =>
   temporary === root || temporary.startsWith(`${root}/`) ? [] : [temporary]
 
-/** A folder for temporary files: the run's own folder, or a folder with a shorter path if sockets would not fit. */
+/** A folder for temporary files: the run's own, or one with a shorter path if sockets would not fit. */
 export const temporaryFolderFor = Effect.fnUntraced(function* (spec: SandboxSpec) {
   const own = join(spec.root, spec.temporary ?? ".")
   if (Buffer.byteLength(own) <= longestTemporary) return own

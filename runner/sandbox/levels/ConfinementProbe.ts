@@ -48,8 +48,8 @@ const foldersFor = Effect.fnUntraced(function* (host: LevelHost) {
 })
 
 /**
- * Confines a program that tries the actions that module code must and must not be able to perform; returns any deviations as a
- * sentence. `undefined` means that the level works on this machine, as proven by the attempt rather than by versions.
+ * Confines a program that tries what module code must and must not be able to do, and returns the deviations as a sentence.
+ * `undefined` means that the level works on this machine, which this attempt proves better than version numbers.
  */
 export const deviationsOf = Effect.fnUntraced(
   function* (host: LevelHost, level: Level, machine: { readonly sharedProcessIds: boolean }) {

@@ -6,8 +6,8 @@ export interface KnownVariantsShape {
 }
 
 /**
- * Cached results for this machine's variants of bubblewrap, by program and arguments. Empty by default: a result depends on
- * settings of the kernel, which may have changed since another service in this process tried the variant.
+ * Cached results for the bubblewrap variants of this machine, by program and arguments. Nothing is cached by default, because a
+ * result depends on kernel settings that may have changed since another server in this process tried the variant.
  */
 export const KnownVariants = Context.Reference<KnownVariantsShape>("svc/runner/sandbox/levels/KnownVariants", {
   defaultValue: () => ({ refusalOf: (_, ask) => ask })

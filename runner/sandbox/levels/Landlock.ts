@@ -11,7 +11,7 @@ import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } fro
 import { constants, type Dirent } from "node:fs"
 import { access, readdir, readFile, stat } from "node:fs/promises"
 
-/** Sockets that control the whole machine; a container may have received them from outside its network namespace. */
+/** Sockets that control the whole machine. A container may have received them from outside its network namespace. */
 const wellKnown = [
   "/run/docker.sock",
   "/run/podman/podman.sock",
@@ -22,7 +22,7 @@ const wellKnown = [
 
 const readText = (file: string) => Effect.tryPromise(() => readFile(file, "utf8")).pipe(Effect.orElseSucceed(() => ""))
 
-/** Paths of the sockets in this network namespace; a socket without a path has a name that begins with `@`, or no name. */
+/** Paths of the sockets in this network namespace. Sockets without a path have a name that begins with `@`, or no name. */
 const listed = Effect.map(readText("/proc/net/unix"), (table) =>
   table.split("\n").flatMap((line) => {
     const at = line.indexOf(" /")
@@ -38,7 +38,7 @@ const ofUser = (folder: string) =>
     Effect.orElseSucceed(() => [])
   )
 
-/** True if this user may connect, which requires write permission on the socket and traversal of its parent folders. */
+/** Returns true if this user may connect, which requires write permission on the socket and traversal of its parent folders. */
 const isReachable = (path: string) =>
   Effect.tryPromise(async () => {
     await access(path, constants.W_OK)
@@ -46,9 +46,9 @@ const isReachable = (path: string) =>
   }).pipe(Effect.orElseSucceed(() => false))
 
 /**
- * Sockets with a path that this user's programs may connect to. Landlock governs them only from version 9 on, and a process
- * behind such a socket may perform actions for the module that the module itself must not perform. Sockets in `guarded` require
- * more than a connection.
+ * Sockets with a path to which this user's programs may connect. Landlock controls them only from version 9, and a process behind
+ * such a socket may do things for the module that the module itself must not do. Connecting to sockets in `guarded` is not
+ * sufficient to use them.
  */
 const reachablePathSockets = Effect.fnUntraced(function* (guarded: string | undefined) {
   const userId = process.getuid?.() ?? 0
@@ -66,9 +66,9 @@ const reachablePathSockets = Effect.fnUntraced(function* (guarded: string | unde
   )
 })
 
-/** From this version on, a domain can neither signal outside processes nor connect to their abstract sockets. */
+/** From this version, a domain can neither signal outside processes nor connect to their abstract sockets. */
 const scopedSince = 6
-/** From this version on, a domain cannot connect to their path sockets either. */
+/** From this version, a domain cannot connect to outside sockets with a path either. */
 const pathSocketsSince = 9
 
 /** The version of the kernel's Landlock interface; 0 without Landlock. */
@@ -91,13 +91,13 @@ export const kernelLandlock = (host: LevelHost) =>
     Effect.orElseSucceed(() => 0)
   )
 
-/** The user that programs become; undefined if they keep the service's own user. */
+/** The user that programs become; undefined if they keep the server's user. */
 export interface RunUser {
   readonly userId: number
   readonly groups: ReadonlyArray<number>
 }
 
-/** One program's Landlock domain and filter. */
+/** The Landlock domain and filter of one program. */
 export const landlockOf = (
   host: LevelHost,
   request: {
@@ -132,7 +132,7 @@ export interface LandlockFilters {
 
 const encoded = (filter: Uint8Array) => Buffer.from(filter).toString("base64")
 
-/** The system call filters, without which a domain is too weak; `none` if this machine's system call numbers are unknown. */
+/** The system call filters, without which a domain is too weak; `none` if the system call numbers of this machine are unknown. */
 export const landlockFilters: Option.Option<LandlockFilters> = Option.all({
   networked: Option.map(ownFilter({ network: true, sharedProcessIds: true }), encoded),
   isolated: Option.map(ownFilter({ network: false, sharedProcessIds: true }), encoded)
@@ -165,7 +165,7 @@ const levelOf = (host: LevelHost, filters: LandlockFilters): Level => ({
 
 const mostNamed = 3
 
-/** Landlock and a system call filter around programs that run as the service's own user. */
+/** Landlock and a system call filter, for programs that run as the server's own user. */
 export const landlockRung = (host: LevelHost): Rung => ({
   level: "landlock",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {

@@ -11,14 +11,14 @@ import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
 /**
  * The folders and files that a run may see.
  *
- * - `root`: absolute folder that the run owns; its programs can write only to it and to a private /tmp
+ * - `root`: absolute folder of the run; its programs can write only to it and to a private /tmp
  * - `readOnly`: absolute paths that all its programs may read (the tool), at the same path inside
- * - `lent`: absolute paths of the service that single programs may read, see `SandboxedCommand.readOnly`
- * - `temporary`: folder relative to the root for temporary files if the level has no private /tmp
- * - `processNote`: absolute path of a file next to the root that records the processes that must not outlive the run, so that svc
- *   can find them after a crash
- * - `requirements`: the requirements of the Run's execution profile for the machine
- * - `moduleTree`: digest of the module's tree if it alone determines which code is executed; see `Sandbox.trustsTrees`
+ * - `lent`: absolute paths of the server that single programs may read, see `SandboxedCommand.readOnly`
+ * - `temporary`: folder relative to the root for temporary files, if the level has no private /tmp
+ * - `processNote`: absolute path of a file next to the root that records processes that must not survive the run, so that svc
+ *   finds them after a crash
+ * - `requirements`: what the Run's execution profile requires of the machine
+ * - `moduleTree`: digest of the module's tree, if it alone determines which code is executed; see `Sandbox.trustsTrees`
  */
 export interface SandboxSpec {
   readonly root: string
@@ -33,12 +33,12 @@ export interface SandboxSpec {
 /**
  * One program.
  *
- * - `argv`: program and arguments, no shell
+ * - `argv`: program and arguments, without a shell
  * - `cwd`: folder relative to the root
  * - `environment`: the complete environment; nothing is inherited
- * - `network`: true if the program may reach the Internet; `process` cannot prevent it
- * - `readOnly`: absolute paths that only this program may read, in addition to the sandbox's own paths; at the `user_landlock`
- *   level they must be in `SandboxSpec.lent`
+ * - `network`: true if the program may use the Internet; the level `process` cannot prevent it
+ * - `readOnly`: absolute paths that only this program may read, in addition to those of the sandbox; at the level `user_landlock`
+ *   they must be in `SandboxSpec.lent`
  */
 export interface SandboxedCommand {
   readonly argv: readonly [string, ...ReadonlyArray<string>]
@@ -47,24 +47,24 @@ export interface SandboxedCommand {
   readonly network: boolean
   readonly readOnly?: ReadonlyArray<string>
   /**
-   * The program only installs packages. Above the limit of its folder it is killed at once, since it has nothing to save, and its
-   * folder is measured again after its end.
+   * True if the program only installs packages. It is killed immediately when its folder exceeds the limit, because it has
+   * nothing to save, and its folder is measured again after it ends.
    */
   readonly isInstallation?: boolean
 }
 
 export interface OpenSandbox {
-  /** The path of `SandboxSpec.root` in the programs' view. */
+  /** The path of `SandboxSpec.root` as programs see it. */
   readonly root: string
-  /** A folder for temporary files, private and with a path short enough for sockets. */
+  /** A private folder for temporary files, with a path short enough for sockets. */
   readonly temporary: string
   readonly spawn: (command: SandboxedCommand) => Effect.Effect<SandboxProcess, SandboxSpawnFailed, Scope.Scope>
 }
 
-/** A method of isolating module code. Everything in the root must be written before `open`. */
+/** A way to isolate module code. Everything in the root must be written before `open`. */
 export interface Level {
   readonly level: SandboxLevel
-  /** A root's path in the programs' view; available before it is opened. */
+  /** The path of `root` as programs see it. Available before the sandbox is opened. */
   readonly insideRoot: (root: string) => string
   readonly open: (
     spec: SandboxSpec,
@@ -72,13 +72,13 @@ export interface Level {
   ) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
 }
 
-/** The parts from which every level is built. */
+/** What every level is built from. */
 export interface LevelHost {
   readonly spawner: ChildProcessSpawner.ChildProcessSpawner["Service"]
   readonly settings: SandboxSettingsShape
-  /** The requested limits, lowered to this process's own limits, because raising a limit requires privileges. */
+  /** The wanted limits, lowered to this process's own limits, because raising a limit requires privileges. */
   readonly limits: SandboxLimits
   readonly confinement: ConfinementCommandShape
-  /** Absolute folder for the levels' own files while the service is running. */
+  /** Absolute folder for the levels' own files while the server runs. */
   readonly ownFolder: string
 }

@@ -10,12 +10,10 @@ import { deviationsOf } from "./ConfinementProbe.ts"
 import { spawnInNamespaces } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
-/** The mapping of the sandbox's user: to itself, as programs expect, or to root if this `unshare` cannot do that. */
+/** The mapping of the sandbox's user: to itself, as programs expect, or to root if this `unshare` supports nothing else. */
 const mappings: ReadonlyArray<ReadonlyArray<string>> = [["--map-current-user", "--keep-caps"], ["--map-root-user"]]
 
-/**
- * In a Run's own network the service's user is already root; without a network of the Run, programs should run as the same user.
- */
+/** In a Run's own network, the server's user is already root. In the host's network, programs should run as the same user. */
 const mappingIn = (network: NetworkEntry | undefined, mapping: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first, ...rest] = mapping
   return network === undefined || network.enter.length === 0 || first !== "--map-current-user"
@@ -48,7 +46,7 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
           return yield* spawnInNamespaces(
             host,
             [
-              // `unshare` kills its child when it exits, but would outlive a killed service.
+              // `unshare` kills its child when it exits, but would survive a killed server.
               found.setpriv,
               "--pdeathsig",
               "KILL",
@@ -86,7 +84,7 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
   }
 }
 
-/** Separate namespaces for each program, created by the system's `unshare` and set up by this service. */
+/** Namespaces for each program, created by the system's `unshare` and set up by svc. */
 export const namespacesRung = (host: LevelHost, hostSettings: Effect.Effect<HostSettings>): Rung => ({
   level: "namespaces",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {

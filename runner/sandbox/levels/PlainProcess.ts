@@ -5,8 +5,8 @@ import { outside, spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
 /**
- * Plain child processes with their own environment: they can reach the service's files, its database and its master key. Never
- * chosen automatically: used only if the operator has switched isolation off, and for module trees that ship with the service.
+ * Plain child processes with their own environment, which can access the server's files, its database and its master key. Never
+ * chosen automatically: used only if the operator has turned isolation off, and for module trees that are shipped with svc.
  */
 export const plainProcess = (host: LevelHost): Level => ({
   level: "process",

@@ -8,7 +8,7 @@ import { deviationsOf } from "./ConfinementProbe.ts"
 import { outside, temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
-/** Paths that macOS programs read on startup; nothing personal. */
+/** Paths that macOS programs read at startup. They contain nothing personal. */
 const systemPaths = [
   "/usr",
   "/bin",
@@ -29,10 +29,7 @@ const quoted = (path: string) => `"${path.replaceAll("\\", "\\\\").replaceAll('"
 const below = (paths: ReadonlyArray<string>) => paths.map((path) => `(subpath ${quoted(path)})`).join(" ")
 const exactly = (paths: ReadonlyArray<string>) => paths.map((path) => `(literal ${quoted(path)})`).join(" ")
 
-/**
- * A Seatbelt profile, which denies everything that it does not list. The network is either denied, or cannot reach this machine
- * itself.
- */
+/** A Seatbelt profile that denies everything it does not list. The network is either denied, or cannot reach this machine. */
 export const seatbeltProfile = (paths: {
   readonly readOnly: ReadonlyArray<string>
   readonly writable: ReadonlyArray<string>
@@ -103,8 +100,8 @@ const levelOf = (host: LevelHost, program: string): Level => {
 }
 
 /**
- * The macOS sandbox around programs that run as the service's own user. It is the weakest accepted level, and has not been tried
- * on a Mac.
+ * The macOS sandbox, for programs that run as the server's own user. It is the weakest accepted level, and has not been tried on
+ * a Mac.
  */
 export const seatbeltRung = (host: LevelHost): Rung => ({
   level: "seatbelt",

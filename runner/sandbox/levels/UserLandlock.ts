@@ -27,23 +27,23 @@ interface TraversalRequest {
 const isWithin = (path: string, folders: ReadonlyArray<string>) =>
   folders.some((folder) => path === folder || path.startsWith(`${folder}/`))
 
-/** The folders above a path, starting with the nearest. */
+/** The folders above a path, nearest first. */
 const above = (path: string): ReadonlyArray<string> =>
   dirname(path) === path ? [] : [dirname(path), ...above(dirname(path))].filter((folder) => folder !== "/")
 
-/** The first parent folder of a path that an unprivileged user cannot traverse; `none` if the path is reachable. */
+/** The first parent folder of a path that an unprivileged user cannot traverse; `none` if the path is accessible. */
 const untraversableAncestor = (path: string) =>
   Effect.findFirst(above(path), (folder) =>
     Effect.tryPromise(() => stat(folder)).pipe(
       Effect.map(({ mode }) => (mode & othersPass) === 0),
-      // The service will create folders that do not exist yet.
+      // The server creates folders that do not exist yet.
       Effect.orElseSucceed(() => false)
     )
   )
 
 /**
- * Lets run users reach a path: private folders of the service give their group permission for traversal but not for listing.
- * Fails with the first folder that they cannot traverse and that does not belong to the service.
+ * Gives run users access to a path: private folders of the server get group permission for traversal but not for listing. Fails
+ * with the first folder that they cannot traverse and that does not belong to the server.
  */
 const grantTraversal = (path: string, use: "pass" | "read", { group, within }: TraversalRequest) =>
   Effect.gen(function* () {
@@ -64,7 +64,7 @@ const grantTraversal = (path: string, use: "pass" | "read", { group, within }: T
     if (use === "read") yield* grant(path, othersUse, groupUses)
   })
 
-/** From this version on, truncating a file by its path is restricted; processes of other users are out of reach in any version. */
+/** From this version, truncating a file by path is restricted. Processes of other users are out of reach in every version. */
 const truncationSince = 3
 
 const give = (folder: string, userId: number): Effect.Effect<void> =>
@@ -75,7 +75,7 @@ const give = (folder: string, userId: number): Effect.Effect<void> =>
     }
   })
 
-/** Kills every process of a run's own user at once, even if they multiply faster than a supervisor can kill them. */
+/** Kills all processes of a run's own user at once, even if they multiply faster than a supervisor can kill them. */
 const endAllOf = (host: LevelHost, setpriv: string, userId: number) =>
   host.spawner
     .exitCode(
@@ -156,8 +156,8 @@ const levelOf = Effect.fnUntraced(function* (
 })
 
 /**
- * A separate user for each run, without any capabilities, in a Landlock domain and behind a system call filter; requires root.
- * `userIds` reserves the ids for this service alone.
+ * A separate user for each run, without capabilities, in a Landlock domain and behind a system call filter. Requires root.
+ * `userIds` reserves the ids for this server.
  */
 export const userLandlockRung = (host: LevelHost, userIds: Effect.Effect<UserIdRange | undefined>): Rung => ({
   level: "user_landlock",

@@ -2,31 +2,31 @@ import { join } from "node:path"
 import { readKernelFile } from "./KernelFile.ts"
 import type { RunBounds } from "./LimitExceeded.ts"
 
-/** A file in a group that counts the hits of a limit. */
+/** A file in a group that counts how often a limit was hit. */
 export interface HitCounter {
   readonly file: string
   readonly key: string
   readonly limit: "memory_limit" | "process_limit"
 }
 
-/** A folder in which each Run receives a group, with its settings. Version 1 has one folder per controller. */
+/** A folder in which each Run gets a group, with its settings. Version 1 has one folder per controller. */
 export interface GroupPlace {
   readonly folder: string
   /**
-   * A single-threaded process joins by writing 0 to this file. Moving a whole process, as `cgroup.procs` does, blocks every
-   * process start and exit on the machine for some 15 ms, during which the kernel synchronises all processors; a thread that
-   * moves itself does not wait. Version 2 cannot move a single thread when memory is limited.
+   * The file to which a single-threaded process writes 0 to join. Moving a whole process with `cgroup.procs` blocks every process
+   * start and exit on the machine for some 15 ms, while the kernel synchronises all processors. A thread that moves itself does
+   * not wait, but version 2 cannot move a single thread if memory is limited.
    */
   readonly joinFile: "cgroup.procs" | "tasks"
   readonly required: ReadonlyArray<readonly [file: string, value: string]>
-  /** Absent in some kernels. */
+  /** Settings that some kernels do not have. */
   readonly optional: ReadonlyArray<readonly [file: string, value: string]>
   readonly counters: ReadonlyArray<HitCounter>
-  /** A write to this file kills every process in the group; absent in version 1. */
+  /** Writing to this file kills all processes of the group; absent in version 1. */
   readonly killFile: string | undefined
 }
 
-/** This process's groups by controller; the single hierarchy of version 2 is named "". */
+/** This process's groups, by controller. The single hierarchy of version 2 has the name "". */
 export const ownGroupFolder = (
   controller: string,
   groups = readKernelFile("/proc/self/cgroup") ?? "",
@@ -57,7 +57,7 @@ export const unifiedPlace = (folder: string, { memoryBytes, processes }: RunBoun
   ],
   optional: [
     ["memory.swap.max", "0"],
-    // A Run that has lost a process because of a lack of memory cannot usefully continue.
+    // If a process was killed because of a lack of memory, the Run cannot usefully continue.
     ["memory.oom.group", "1"]
   ],
   counters: [
@@ -85,6 +85,6 @@ export const processesPlace = (folder: string, { processes }: RunBounds): GroupP
   killFile: undefined
 })
 
-/** The number of hits of a limit, from a file of lines such as `oom_kill 1`. */
+/** How often a limit was hit, from a file of lines such as `oom_kill 1`. */
 export const hitsIn = (text: string, key: string): number =>
   Number(new RegExp(`^${key} (\\d+)$`, "m").exec(text)?.[1] ?? 0)

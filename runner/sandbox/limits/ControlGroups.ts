@@ -13,23 +13,23 @@ import { readKernelFile, writeKernelFile } from "./KernelFile.ts"
 import type { RunBounds } from "./LimitExceeded.ts"
 import { listProcesses, processTree } from "./ProcessTree.ts"
 
-/** A control group that contains every process of one Run. */
+/** A control group with all processes of one Run. */
 export interface ControlGroup {
-  /** Files to which a single-threaded process writes 0 to join. */
+  /** The files to which a single-threaded process writes 0 to join. */
   readonly join: ReadonlyArray<string>
   /** The limit that the Run hit, if any. */
   readonly hit: Effect.Effect<"memory_limit" | "process_limit" | undefined>
-  /** Kills every process in the group, regardless of parent, session or user. */
+  /** Kills all processes of the group, whatever their parent, session or user. */
   readonly endAll: Effect.Effect<void>
 }
 
 export interface ControlGroups {
   readonly version: 1 | 2
-  /** Undefined when the kernel refuses. The group is removed when the Scope closes. */
+  /** `undefined` if the kernel refuses. The group is removed when the scope closes. */
   readonly make: (bounds: RunBounds) => Effect.Effect<ControlGroup | undefined, never, Scope.Scope>
 }
 
-/** The service itself moves into this group, since a group with children may not contain processes. */
+/** The server itself moves to this group, because a group with children may not contain processes. */
 const serviceGroup = "svc-service"
 const runPrefix = "svc-run-"
 
@@ -51,7 +51,7 @@ const makeFolder = ({ folder, required, optional }: GroupPlace, name: string): s
   return group
 }
 
-/** A group cannot be removed while the kernel is still terminating one of its processes. */
+/** A group cannot be removed while the kernel is still terminating its processes. */
 const removeFolder = (group: string) =>
   Effect.try(() => rmdirSync(group)).pipe(
     Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 100 }),
@@ -73,7 +73,7 @@ const endAllIn = (group: string, killFile: string | undefined) =>
 
 let made = 0
 
-/** Creates groups in folders that were probed before. */
+/** Creates groups in folders that have been probed. */
 export const groupsIn = (
   version: 1 | 2,
   placesFor: (bounds: RunBounds) => ReadonlyArray<GroupPlace>
@@ -105,7 +105,7 @@ export const groupsIn = (
   })
 })
 
-/** Groups that a killed service left. Empty groups are removed; the kernel does not allow the removal of the other groups. */
+/** Removes empty groups of killed servers. The kernel does not allow removing the others. */
 const sweep = (folder: string) => {
   const names = Result.getOrElse(
     Result.try(() => readdirSync(folder)),
@@ -134,8 +134,8 @@ const giveControllers = (folder: string) => {
 }
 
 /**
- * Moves this process and its children into a subgroup. A group with other members, such as a login session, was not delegated to
- * this service, so svc does not change it.
+ * Moves this process and its children to a subgroup. A group with other members, such as a login session, was not delegated to
+ * this server, so it is not changed.
  */
 const moveAside = Effect.fnUntraced(function* (folder: string) {
   const own = new Set(processTree(yield* listProcesses, process.pid).map(({ pid }) => String(pid)))
@@ -167,7 +167,7 @@ const probeFirstVersion = (bounds: RunBounds): ControlGroups | undefined => {
   return places(bounds).every(isUsable) ? groupsIn(1, places) : undefined
 }
 
-/** Probes if this process may create groups with limits; undefined if it may not. */
+/** Tests whether this process may create groups with limits; `undefined` if it may not. */
 export const probeControlGroups = Effect.fn("ControlGroups.probe")(function* (bounds: RunBounds) {
   return (yield* probeUnified(bounds)) ?? probeFirstVersion(bounds)
 })

@@ -3,23 +3,23 @@ import { Effect, Stream } from "effect"
 import { ChildProcess, type ChildProcessSpawner } from "effect/process"
 import { systemPath } from "../SandboxView.ts"
 
-/** The disk space or memory that a file uses besides its contents; a Run may create millions of empty files. */
+/** Disk space or memory that a file uses in addition to its contents. A Run may create millions of empty files. */
 export const bytesOfFile = 1024
 
 export interface FolderUse {
-  /** Size of the contents and the files themselves. */
+  /** Size of the contents and of the files themselves. */
   readonly bytes: number
   readonly files: number
 }
 
-/** A result of `du`; undefined if this `du` does not support it. */
+/** The result of `du`; `undefined` if this `du` does not support the option. */
 const counted = Effect.fnUntraced(
   function* (spawner: ChildProcessSpawner.ChildProcessSpawner["Service"], ...args: ReadonlyArray<string>) {
     const child = yield* spawner.spawn(
       ChildProcess.make("du", args, {
         env: { PATH: systemPath },
         stdin: "ignore",
-        // Files that vanish during the walk are ignored.
+        // Ignores errors about files that disappear in the meantime.
         stderr: "ignore",
         killSignal: "SIGKILL"
       })
@@ -33,8 +33,8 @@ const counted = Effect.fnUntraced(
 )
 
 /**
- * The disk space that these folders use, as far as it can be measured. `du` walks them instead of this process: it does not
- * follow links planted by module code, and a folder with a million files does not block this process.
+ * The disk space that these folders use, as far as it can be measured. `du` reads them instead of this process: it does not
+ * follow links that module code created, and a folder with a million files does not block this process.
  */
 export const folderUse = Effect.fnUntraced(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
@@ -44,7 +44,7 @@ export const folderUse = Effect.fnUntraced(function* (
   for (const folder of folders) {
     const [kibibytes = 0, files = 0] = yield* Effect.all([
       counted(spawner, "-skx", folder),
-      // Only GNU's `du` counts files.
+      // Only GNU `du` counts files.
       counted(spawner, "-sx", "--inodes", folder)
     ])
     use = { bytes: use.bytes + kibibytes * 1024 + files * bytesOfFile, files: use.files + files }
@@ -56,11 +56,11 @@ export interface DiskSpace {
   readonly freeBytes: number
   readonly totalBytes: number
   readonly freeFiles: number
-  /** Undefined if the file system has no such number. */
+  /** `undefined` if the file system has no such number. */
   readonly totalFiles: number
 }
 
-/** The free space on a folder's disk, as available to non-root users. */
+/** The free space on a folder's disk, as available to users other than root. */
 export const diskSpace = (folder: string): Effect.Effect<DiskSpace | undefined> =>
   Effect.tryPromise(() => statfs(folder)).pipe(
     Effect.map(({ bavail, blocks, bsize, ffree, files }) => ({

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { Result } from "effect"
 
-/** The content of a kernel file, such as one below /proc; undefined if it cannot be read. */
+/** The content of a kernel file, such as one below /proc; `undefined` if it cannot be read. */
 export const readKernelFile = (path: string): string | undefined =>
   Result.getOrUndefined(Result.try(() => readFileSync(path, "latin1")))
 

@@ -1,12 +1,12 @@
 import type { RunLimitCode } from "../../../schema/records/RunConfinement.ts"
 
-/** The limit that a Run exceeded, in the words of its error. */
+/** The limit that a Run exceeded, as text for its error. */
 export interface LimitExceeded {
   readonly code: RunLimitCode
   readonly message: string
 }
 
-/** Upper bounds for one Run, in bytes unless stated otherwise. */
+/** Limits for one Run. Sizes are in bytes. */
 export interface RunBounds {
   readonly memoryBytes: number
   /** Number of processes and threads. */
@@ -14,13 +14,13 @@ export interface RunBounds {
   readonly tmpBytes: number
   readonly shmBytes: number
   readonly folderBytes: number
-  /** Space that Runs must leave free on the run folders' disk. */
+  /** Space that Runs must leave free on the disk of the run folders. */
   readonly freeBytes: number
 }
 
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
 
-/** A size in the largest unit that results in a short number. */
+/** A size in the unit that gives a short number. */
 export const formatBytes = (bytes: number): string => {
   let value = bytes
   let unit = 0

@@ -42,14 +42,14 @@ export const listProcesses: Effect.Effect<ReadonlyArray<ListedProcess>> = Effect
     .flatMap(listed)
 )
 
-/** Number of threads of this process's user on the machine, as the kernel counts them against the process limit. */
+/** The number of threads of this process's user on the machine, as the kernel counts them for the process limit. */
 export const ownUserThreads: Effect.Effect<number> = Effect.map(listProcesses, (all) =>
   all
     .filter(({ pid }) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.getuid?.())
     .reduce((sum, { threads }) => sum + threads, 0)
 )
 
-/** A process with its descendants and its process group, including processes whose parents may have exited. */
+/** A process with its descendants and its process group. Includes processes whose parents have exited. */
 export const processTree = (all: ReadonlyArray<ListedProcess>, root: number): ReadonlyArray<ListedProcess> => {
   const children = Map.groupBy(all, ({ parent }) => parent)
   const found = new Map<number, ListedProcess>()
@@ -69,8 +69,8 @@ const proportionalBytes = ({ pid, residentBytes }: ListedProcess): number => {
 }
 
 /**
- * True if processes exceed a memory limit. Resident sizes are cheap but count shared pages repeatedly; proportional sizes are
- * read only when the resident sizes exceed the limit.
+ * Returns true if processes exceed a memory limit. Resident sizes are quick to read but count shared pages repeatedly, so
+ * proportional sizes are read only if they exceed the limit.
  */
 export const usesMoreThan = (processes: ReadonlyArray<ListedProcess>, limit: number): boolean => {
   const sum = (bytes: (process: ListedProcess) => number) =>

@@ -10,7 +10,7 @@ import { listProcesses, processTree, usesMoreThan } from "./ProcessTree.ts"
 import { launchedIn } from "./RunLauncher.ts"
 import { closeSync, constants, openSync, statfsSync, statSync } from "node:fs"
 
-/** The mount points of a sandbox's in-memory file systems, whose sizes are among the Run's limits. */
+/** Mount points of a sandbox's in-memory file systems, whose sizes are limited. */
 const privateFolders = [
   { path: "/tmp", limit: "tmp_limit", size: "tmpBytes" },
   { path: "/dev/shm", limit: "shm_limit", size: "shmBytes" }
@@ -28,9 +28,9 @@ const isOwn = (path: string, hostPath: string) =>
   attempt(() => statfsSync(path).type === memoryFileSystem && deviceOf(path) !== deviceOf(hostPath)) === true
 
 interface Fill {
-  /** Size of the contents and the files themselves. */
+  /** Size of the contents and of the files themselves. */
   readonly bytes: number
-  /** True if no more blocks or files fit, regardless of the size. */
+  /** True if no more blocks or files fit, whatever the size. */
   readonly isFull: boolean
 }
 
@@ -46,26 +46,23 @@ const fillOf = (fd: number): Fill =>
 interface Held {
   readonly fd: number
   readonly device: number
-  /** A level may be unable to set this size on its file systems. */
+  /** Some levels cannot set this size on their file systems. */
   readonly maxBytes: number
 }
 
 interface PrivateFileSystems {
   /**
-   * Finds the file systems through a process that can access them. During the setup of its sandbox, other file systems may be
-   * mounted at these paths briefly.
+   * Finds the file systems through a process that can access them. While its sandbox is being set up, other file systems may
+   * briefly be mounted at these paths.
    */
   readonly look: (pid: number) => Effect.Effect<void>
-  /** The memory that their contents use; it is memory of the Run that belongs to none of its processes. */
+  /** Memory that their contents use. It counts as memory of the Run, but belongs to none of its processes. */
   readonly heldBytes: Effect.Effect<number>
-  /**
-   * The first full file system. All have open handles, so that this still works after the process that filled a file system has
-   * exited.
-   */
+  /** The first full file system. All have open handles, so this still works after the process that filled one has exited. */
   readonly full: Effect.Effect<PrivateLimit | undefined>
 }
 
-/** Watches one program's private file systems until the Scope closes. Closing the Scope releases them. */
+/** Watches the private file systems of one program until the scope closes, which releases them. */
 const privateFileSystems = (
   own: Pick<RunBounds, "tmpBytes" | "shmBytes">
 ): Effect.Effect<PrivateFileSystems, never, Scope.Scope> =>
@@ -101,26 +98,26 @@ const privateFileSystems = (
     })
   )
 
-/** One of a Run's programs, with the data that limits need. */
+/** A program of a Run, with what limits need to know about it. */
 export interface LimitedProgram {
   readonly pid: number
-  /** True if this process only supervises the program; it then runs outside the limits. */
+  /** True if this process only supervises the program. It is not limited. */
   readonly isSupervisor: boolean
-  /** Folders outside of the Run's root that the program may fill. */
+  /** Folders outside the Run's root that the program may fill. */
   readonly elsewhere: ReadonlyArray<string>
-  /** As for the command. */
+  /** See `SandboxedCommand.isInstallation`. */
   readonly isInstallation: boolean
-  /** A process that can access the private file systems; the program itself if none exist. */
+  /** A process that can access the private file systems. Without such file systems, the program. */
   readonly inside: Effect.Effect<number>
   readonly interrupt: Effect.Effect<void>
   readonly kill: Effect.Effect<void>
 }
 
-/** The limits of one Run. `around` starts every program of the Run, and `watch` watches it. */
+/** The limits of one Run. `around` starts each program of the Run, and `watch` watches it. */
 export interface RunGuard {
   readonly around: (commandLine: CommandLine) => CommandLine
   /**
-   * Until the Scope closes, stops the program if the Run exceeds a limit. Returns a check to run after the program has exited,
+   * Until the scope closes, stops the program if the Run exceeds a limit. Returns an effect to run after the program has exited,
    * which reports the limit that stopped it, if any.
    */
   readonly watch: (
@@ -133,25 +130,25 @@ export interface RunGuard {
 export interface RunLimits {
   readonly bounds: RunBounds
   readonly keeper: LimitKeeper
-  /** Never fails: if no group can be created, svc watches the Run instead. `own` holds the limits of this Run. */
+  /** Never fails: if no group can be created, svc watches the Run instead. `own` are the limits of this Run. */
   readonly guard: (root: string, own: RunBounds) => Effect.Effect<RunGuard, never, Scope.Scope>
 }
 
-/** The interval for checking fast-changing values; shorter at first, because many programs exit soon. */
+/** Interval for values that change fast. It starts shorter, because many programs exit soon. */
 const looks = Schedule.min([Schedule.exponential("25 millis"), Schedule.spaced("250 millis")])
-/** The interval for checking the free space, and the time that a stopped Run has to release its folder. */
+/** Interval for checking the free space, and the time that a stopped Run has to release its folder. */
 const floorPause = Duration.millis(500)
 const reliefPause = Duration.seconds(3)
-/** The interval for measuring the run folder; the pause is at least this many times the duration of a measurement. */
+/** Interval for measuring the run folder. The pause is at least this many times the duration of a measurement. */
 const folderPause = 2000
 const pauseFactor = 10
-/** An interrupted tool saves its state first, but a tool that continues to fill its folder has only this time. */
+/** A tool that is interrupted saves its state first. If it continues to fill its folder, it has only this time. */
 const longestFarewell = Duration.seconds(5)
 /** Minimum number of files that must still fit on the disk. */
 const freeFiles = 100_000
-/** On a small disk, the required free space is a fraction of the disk. */
+/** On a small disk, the free space to keep is this fraction of the disk. */
 const largestFloorPart = 0.05
-/** Stopping a Run that uses less than this fraction of the floor would not help. */
+/** Stopping a Run that uses less than this fraction of the required free space would not help. */
 const worthwhilePart = 0.1
 
 interface Watched {
@@ -162,7 +159,7 @@ interface Watched {
 const keeperOf = (groups: ControlGroups | undefined): LimitKeeper =>
   groups === undefined ? "watching" : `control groups, version ${groups.version}`
 
-/** Determines the method of enforcing limits on this machine. */
+/** Determines how limits are enforced on this machine. */
 export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   bounds: RunBounds,
@@ -173,7 +170,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   const watched = new Set<Watched>()
   const relieving = yield* Semaphore.make(1)
 
-  /** When the disk is nearly full, stops the Run that uses the most of it, unless that would not help. */
+  /** When the disk is almost full, stops the Run that uses most of it, unless that would not help. */
   const relieve = Effect.fnUntraced(function* (floor: number, used: (use: FolderUse) => number) {
     const sizes = yield* Effect.forEach(Array.from(watched), (run) =>
       Effect.map(folderUse(spawner, run.places), (use) => ({ run, size: used(use) }))
@@ -249,7 +246,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
         if (earlier !== undefined) return earlier
         const code = (yield* group?.hit ?? Effect.undefined) ?? (yield* files.full)
         if (code !== undefined) return limitExceeded(code, own)
-        // Between two measurements an installation can write more than the limit, and end.
+        // An installation may write more than the limit and end between two measurements.
         if (!program.isInstallation) return undefined
         return (yield* folderUse(spawner, places)).bytes >= own.folderBytes
           ? limitExceeded("folder_limit", own)

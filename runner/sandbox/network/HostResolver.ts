@@ -2,11 +2,11 @@ import { readFile } from "node:fs/promises"
 import { Effect } from "effect"
 import ipaddr from "ipaddr.js"
 
-/** A Run's resolver address: an otherwise unused address that leads to the host's resolver on port 53 only. */
+/** The address of a Run's resolver: an unused address that leads to the host's resolver, on port 53 only. */
 export const resolverInside = "169.254.1.1"
 
 /**
- * - `upstream`: the resolver that answers requests to the inner address; undefined for the host's default
+ * - `upstream`: the resolver behind the inner address; undefined for the host's default
  * - `resolvConf`: the Run's /etc/resolv.conf
  */
 export interface HostResolver {
@@ -23,8 +23,8 @@ const resolversOf = (text: string) =>
 const isLoopback = (address: string) => ipaddr.IPv4.parse(address).range() === "loopback"
 
 /**
- * The resolver for a private network. A resolver on the host's loopback is unreachable from the network: its upstream is used if
- * systemd-resolved lists it. Undefined if the host has only IPv6, which needs no change.
+ * The resolver for a private network. A resolver on the host's loopback cannot be reached from there, so its upstream is used if
+ * systemd-resolved lists it. Returns `undefined` if the host has only IPv6, which needs no change.
  */
 export const resolverFor = (resolvConf: string, uplink: string): HostResolver | undefined => {
   const [first] = resolversOf(resolvConf)

@@ -12,14 +12,14 @@ export class NetworkFailed extends Schema.TaggedError<NetworkFailed>()("NetworkF
 export interface NetworkEntry {
   /** Prefix of a program's command line. */
   readonly enter: ReadonlyArray<string>
-  /** The file to mount as /etc/resolv.conf; undefined for the host's own file. */
+  /** The file to mount as /etc/resolv.conf; undefined for the host's own. */
   readonly resolvConf: string | undefined
 }
 
 /** The host's network. */
 export const hostNetwork: NetworkEntry = { enter: [], resolvConf: undefined }
 
-/** The command line for running a program in a network; unchanged without a network. */
+/** The command line that runs a program in a network; unchanged without a network. */
 export const within = (network: NetworkEntry | undefined, argv: ReadonlyArray<string>): CommandLine => {
   const [program = "", ...args] = [...(network?.enter ?? []), ...argv]
   return { program, args }
@@ -27,13 +27,14 @@ export const within = (network: NetworkEntry | undefined, argv: ReadonlyArray<st
 
 const device = "svc0"
 
-// All processes of a network are in one process namespace. The kernel kills them when the namespace's first process, the shell
-// below, exits. The shell exits with `unshare`, which exits with the service, however the service exits. So no process remains,
-// even if the setup is interrupted. End of input also means that the service is gone: it may have exited before `setpriv` could
-// request the signal. pasta must not be started as root, because it would switch to `nobody` and then wait indefinitely; in its
-// own user namespace it has no privileges to drop. It returns once its network is up. The namespace that it joins must not have
-// any rights that pasta lacks, so the holder drops all of its own before it reports its id (the host's, for as long as /proc is
-// the host's).
+// All processes of a network are in one process namespace, and the kernel kills them when its first process, the shell below,
+// exits. The shell exits with `unshare`, which exits with the server, so no process remains even if the setup is interrupted. The
+// end of its input also means that the server is gone, because the server may have exited before `setpriv` could request the
+// signal.
+//
+// pasta must not be started as root, because it would switch to `nobody` and then wait forever. In its own user namespace it has
+// no privileges to drop. It returns once its network is up. The namespace that it joins must have no rights that pasta lacks, so
+// the holder drops all its own before it reports its id. That is the host's id, as long as /proc is the host's.
 const holding = `read -r id rest < /proc/self/stat; echo $id; exec cat <&3 > /dev/null`
 
 const inside = `
@@ -78,17 +79,17 @@ export interface NetworkRequest {
   /** Ranges that programs in the network cannot reach. */
   readonly forbidden: ReadonlyArray<string>
   readonly resolver: HostResolver | undefined
-  /** The file that contains `resolver.resolvConf`. */
+  /** The file with `resolver.resolvConf`. */
   readonly resolvConf: string
 }
 
 const longestStart = "10 seconds"
-/** The time that a network has to end after its input closes, before it is killed. */
+/** How long a network may take to end after its input closes, before it is killed. */
 const longestEnd = "1 second"
 
 /**
- * A network with Internet access and no route to the host's loopback, until the Scope closes. Forbidden ranges are blocked by
- * rules that precede any route and cannot be changed from inside.
+ * A network with Internet access and no route to the host's loopback, until the scope closes. Rules that come before every route
+ * block the forbidden ranges, and cannot be changed from inside.
  */
 export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
@@ -115,7 +116,7 @@ export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
   const complaining = yield* child.stderr.pipe(
     Stream.decodeText(),
     Stream.splitLines,
-    // The shell reports processes that it killed itself.
+    // Drops lines in which the shell reports processes that it killed itself.
     Stream.filter((line) => !line.includes("syslog") && line !== "Killed"),
     Stream.runForEach((line) => Ref.set(complaint, line)),
     Effect.ignore,
@@ -134,8 +135,8 @@ export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
     yield* Effect.timeoutOption(Fiber.await(complaining), "1 second")
     return yield* failed((yield* Ref.get(complaint)) || "it did not answer")
   }
-  // If everything were killed at once, the shell would remain as a zombie until the machine's first process collects it, which in
-  // a container can take a second, or never happen. After the end of input, `unshare` collects it.
+  // Closes the input first, so that `unshare` reaps the shell. If everything were killed at once, the shell would remain a zombie
+  // until the machine's first process reaps it, which in a container can take a second or never happen.
   yield* Effect.addFinalizer(() =>
     Stream.run(Stream.empty, child.stdin).pipe(
       Effect.andThen(child.exitCode),

@@ -8,22 +8,22 @@ import { hostResolver } from "./HostResolver.ts"
 import type { NetworkSettings } from "./NetworkSettings.ts"
 import { hostNetwork, makeNetwork, type NetworkEntry, NetworkFailed, type NetworkRequest } from "./NetworkNamespace.ts"
 
-/** The interface through which a sandbox level starts programs in a network. */
+/** Starts programs of a sandbox level in a network. */
 export interface NetworkUse {
   /** Folder for the networks' files. */
   readonly folder: string
-  /** Starts a sandbox in a network as a probe; returns the problem. */
+  /** Starts a sandbox in a network to test it. Returns the problem, if any. */
   readonly attempt: (entry: NetworkEntry) => Effect.Effect<string | undefined>
 }
 
 export interface RunNetworks {
   /** Probed on first use. */
   readonly status: Effect.Effect<NetworkStatus>
-  /** The network of one Run, until the Scope closes. */
+  /** The network of one Run, until the scope closes. */
   readonly take: Effect.Effect<NetworkEntry, NetworkFailed, Scope.Scope>
 }
 
-/** The result of the probe; `make` creates another network. */
+/** The result of the probe. `make` creates another network. */
 interface Found {
   readonly status: NetworkStatus
   readonly make?: Effect.Effect<Made, NetworkFailed>
@@ -75,7 +75,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
       )
       const made: Made = { entry, scope }
       return made
-      // A busy machine may occasionally be too slow, and a Run's network must not depend on that.
+      // A busy machine may be too slow once, which must not fail a Run.
     }).pipe(Effect.retry({ times: 2 }))
 
   const tried = (attempt: Effect.Effect<string | undefined>) =>
@@ -114,7 +114,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
     })
   )
 
-  /** An earlier attempt may have failed for a temporary reason. */
+  /** Tries again if an earlier attempt failed, because the reason may have been temporary. */
   const takeMade = (make: Effect.Effect<Made, NetworkFailed>) =>
     Effect.flatMap(Ref.getAndSet(spare, undefined), (prepared) =>
       prepared === undefined ? make : Effect.catch(prepared, () => make)
@@ -127,9 +127,9 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   })
 
   /**
-   * After a Run, its network is empty, so the Run does not wait for the kernel to remove it. The next network is created at that
-   * point: a Run that waited for the creation would lose as much time as a small plan takes, and an earlier creation would take
-   * CPU time from the Run.
+   * Closes the network of an ended Run in the background, so that the Run does not wait for the kernel, and then creates the next
+   * network. A Run that had to wait for it would lose as much time as a small plan takes; creating it earlier would take CPU time
+   * from the Run.
    */
   const giveBack = (make: Effect.Effect<Made, NetworkFailed>, { scope }: Made) =>
     Scope.close(scope, Exit.void).pipe(
@@ -149,7 +149,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   return { status: Effect.map(found, ({ status }) => status), take }
 })
 
-/** One network for all of a Run's commands, created on first use and kept until the Scope closes. */
+/** One network for all commands of a Run, created on first use and kept until the scope closes. */
 export const networkOfRun = Effect.fnUntraced(function* (networks: RunNetworks) {
   const scope = yield* Effect.scope
   return yield* Effect.cached(

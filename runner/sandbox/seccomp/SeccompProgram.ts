@@ -2,14 +2,14 @@ import { Option } from "effect"
 
 type Architecture = "x64" | "arm64"
 
-/** The kernel's number for the architecture in the data that a filter receives (`AUDIT_ARCH_*`). */
+/** The kernel's number for the architecture in the data that a filter gets (`AUDIT_ARCH_*`). */
 const auditArchitecture = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const satisfies Record<Architecture, number>
 
-/** Numbers of one call: on x86_64, and on aarch64 if the call exists on it. */
+/** The numbers of one call on x86_64 and, if it exists there, on aarch64. */
 type CallNumbers = readonly [x64: number, arm64: number | undefined]
 
 /**
- * Calls that no module needs and that reach beyond a sandbox: other processes, mounts and namespaces, the kernel's own state,
+ * Calls that no module needs and that affect more than a sandbox: other processes, mounts and namespaces, the kernel's own state,
  * keys, and kernel interfaces with a history of escapes.
  */
 const deniedCalls = {
@@ -76,8 +76,8 @@ const deniedCalls = {
 } as const satisfies Record<string, CallNumbers>
 
 /**
- * Calls that allocate memory outside of every process and every file system with a size limit, in some cases for longer than the
- * Run. The filter reports them as not implemented, so programs use files instead.
+ * Calls that allocate memory outside every process and every file system with a size limit, sometimes for longer than the Run.
+ * The filter reports them as not implemented, so programs use files instead.
  */
 const unavailableCalls = {
   memfd_create: [319, 279],
@@ -86,7 +86,7 @@ const unavailableCalls = {
   shmget: [29, 194]
 } as const satisfies Record<string, CallNumbers>
 
-/** Calls with a checked argument. */
+/** Calls with an argument to check. */
 const checkedCalls = {
   clone: [56, 220],
   clone3: [435, 435],
@@ -105,7 +105,7 @@ const checkedCalls = {
   socketpair: [53, 199]
 } as const satisfies Record<string, CallNumbers>
 
-/** One classic BPF instruction: operation, jump offsets if true and if false, operand. */
+/** A classic BPF instruction: operation, jump offsets if true and if false, operand. */
 type Instruction = readonly [operation: number, whenTrue: number, whenFalse: number, operand: number]
 
 const load = 0x20
@@ -120,18 +120,18 @@ const failWith = (errno: number) => 0x0005_0000 | errno
 const notPermitted = failWith(1)
 const notImplemented = failWith(38)
 
-// Offsets in `struct seccomp_data`; the filter reads only the low half of an argument, because every checked argument is 32 bits
-// wide.
+// Offsets in `struct seccomp_data`. The filter reads only the low half of an argument, because every checked argument has 32
+// bits.
 const numberAt = 0
 const architectureAt = 4
 const argumentAt = (index: number) => 16 + 8 * index
 
-/** On x86_64, numbers from this value on belong to the x32 interface, which gives every call a second number. */
+/** On x86_64, numbers from this value belong to the x32 interface, which gives every call a second number. */
 const x32From = 0x4000_0000
 
 const namespaceFlags = 0x7e02_0000
 const fastOpen = 0x2000_0000
-/** Injects characters into the terminal's input, as if a person had typed them. */
+/** Puts characters into the terminal's input, as if a person had typed them. */
 const pushInput = 0x5412
 const multipathTcp = 262
 
@@ -141,9 +141,8 @@ export interface SeccompRules {
   /** True if programs may create Internet sockets. */
   readonly network: boolean
   /**
-   * True if the sandbox shares its process ids with the service. The filter must then deny changes of the limits, priority and
-   * affinity of other processes; in a process namespace no other processes exist, and programs may change the settings of their
-   * own threads.
+   * True if the sandbox shares its process ids with the server. The filter must then deny changes to limits, priority and
+   * affinity of other processes. A process namespace contains no others, and programs may change their own threads.
    */
   readonly sharedProcessIds: boolean
 }
@@ -189,7 +188,7 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
   const numbered = (calls: Record<string, CallNumbers>) => Object.values(calls).flatMap((pair) => pair[index] ?? [])
   const at = (name: keyof typeof checkedCalls) => checkedCalls[name][index]
   const socketFamilies = [families.unix, families.netlink, ...(rules.network ? [families.inet, families.inet6] : [])]
-  // Their argument is the process id; 0 means the caller.
+  // Calls whose argument is a process id; 0 is the caller.
   const onProcess = [
     ["prlimit64", 0],
     ["setpriority", 1],
@@ -201,7 +200,7 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
   ] as const
   return [
     ...preamble(architecture),
-    // The C library falls back to `clone`, whose flags the filter can read; the flags of `clone3` are in memory.
+    // The C library falls back to `clone`, whose flags the filter can read. The flags of `clone3` are in memory.
     ...refusedOutright(at("clone3"), notImplemented),
     ...judged(at("clone"), 0, denyIfAnyBit(namespaceFlags)),
     ...judged(at("ioctl"), 1, denyIf(pushInput)),
@@ -221,7 +220,7 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
   ]
 }
 
-/** A seccomp filter in the form of the kernel and bubblewrap: an array of `struct sock_filter`. */
+/** A seccomp filter as the kernel and bubblewrap expect it: an array of `struct sock_filter`. */
 export const seccompProgram = (architecture: Architecture, rules: SeccompRules): Uint8Array<ArrayBuffer> => {
   const program = instructions(architecture, rules)
   const bytes = new Uint8Array(program.length * 8)
