@@ -30,7 +30,7 @@ export const insideRoot = (root: string): ReadonlyArray<string> => {
   const enter = [
     `mount --bind ${root} ${root} && mount --rbind /dev ${root}/dev && mount -t proc proc ${root}/proc`,
     `mount -t tmpfs -o mode=1777 tmpfs ${root}/tmp && mount -t tmpfs tmpfs ${root}/run && mkdir -p ${root}/run/host`,
-    `cd ${root} && pivot_root . run/host && cd / && umount -l /run/host && exec "$@"`
+    `cd ${root} && pivot_root . run/host && cd / && { umount -l /run/host 2>/dev/null || true; } && exec "$@"`
   ].join(" && ")
   return ["--mount", "--propagation", "private", "sh", "-c", enter, "sh"]
 }
