@@ -30,6 +30,7 @@ export const clientCommandNames: ReadonlySet<string> = new Set([
   "invite",
   "team",
   "rule",
+  "notice",
   "activity",
   "open",
   "api",

@@ -7,6 +7,7 @@ import { connectionCommand } from "./connection/ConnectionCommands.ts"
 import { loginCommand, logoutCommand } from "./login/LoginCommands.ts"
 import { tokenCommand } from "./login/TokenCommands.ts"
 import { shareCommand } from "./connection/ShareCommands.ts"
+import { noticeCommand } from "./member/NoticeCommands.ts"
 import { ruleCommand } from "./member/RuleCommands.ts"
 import { teamCommand } from "./member/TeamCommands.ts"
 import { activityCommand } from "./remote/ActivityCommand.ts"
@@ -63,6 +64,7 @@ const teamCommands = [
   inviteCommand,
   teamCommand,
   ruleCommand,
+  noticeCommand,
   activityCommand
 ] as const
 

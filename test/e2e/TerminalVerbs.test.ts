@@ -83,6 +83,37 @@ describe.skipIf(isIncomplete)("svc", () => {
       expect(yield* did("rule", "remove", approvalRule.id, "--yes")).toEqual({ removed: approvalRule.id })
       expect((yield* did("rule", "list")).approvalRules).toEqual([])
 
+      // Notices.
+      const { endpoint, secret } = yield* did(
+        "notice",
+        "create",
+        "ops",
+        "https://hooks.example.com/svc",
+        "--kind",
+        "run.failed",
+        ...inProduction
+      )
+      expect([endpoint.host, endpoint.kinds, endpoint.filter, secret]).toEqual([
+        "https://hooks.example.com",
+        ["run.failed"],
+        { environments: ["production"] },
+        expect.stringMatching(/^whsec_/)
+      ])
+      expect((yield* refused("notice", "create", "ops", "not an address"))[0]).toBe(2)
+      expect((yield* did("notice", "set", "ops", "--all-capsules", "--state", "disabled")).endpoint).toMatchObject({
+        filter: {},
+        state: "disabled",
+        reason: "person"
+      })
+      expect((yield* refused("notice", "set", "ops"))[0]).toBe(2)
+      expect((yield* did("notice", "rotate-secret", "ops", "--overlap", "2h")).endpoint.secretVersion).toBe(2)
+      expect((yield* told(["notice", "list"])).out).toMatch(
+        /^ops +json +https:\/\/hooks\.example\.com +run\.failed +all/m
+      )
+      expect((yield* did("notice", "log", "ops")).deliveries).toEqual([])
+      expect((yield* did("notice", "remove", "ops", "--yes")).removed).toBe(endpoint.id)
+      expect((yield* refused("notice", "log", "ops"))[0]).toBe(5)
+
       yield* did("team", "remove", "platform", "ada@example.test")
       expect(yield* refused("team", "delete", "platform")).toEqual([2, expect.stringContaining("0 members lose")])
       yield* did("team", "delete", "platform", "--yes")
