@@ -5,7 +5,7 @@ import { RateLimiter } from "effect/persistence"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { addressForms } from "../../schema/records/EmailAddress.ts"
 
-/** Number of attempts per minute that an address or a subject may make. */
+/** Maximum number of attempts per minute, by address or by subject. */
 const perMinute = {
   sign_in: 10,
   token: 120,
@@ -13,23 +13,23 @@ const perMinute = {
   mutation: 600,
   invitation: 20,
   address_link: 3,
-  /** A message of an agent that has no session. */
+  /** A message from an agent without a session. */
   agent: 600,
-  /** A delivery of a webhook. */
+  /** A webhook delivery. */
   delivery: 600
 } as const
 export type Attempt = keyof typeof perMinute
 
 /**
- * Sign-in attempts allowed per minute: from one address for one account, from one address for all accounts together (an office or
- * a household), and from one browser in which a person has signed in before.
+ * Sign-in attempts allowed per minute. `account` limits one address for one account, `address` limits one address for all
+ * accounts (an office or a household), and `device` limits one browser in which a person has signed in before.
  */
 const entrancePerMinute = { account: 10, address: 60, device: 20 } as const
 
-/** Beyond this, strangers' attempts at one account are delayed. */
+/** Above this rate, strangers' attempts at one account are delayed. */
 const unhurriedPerMinute = 30
 const strangerDelay = Duration.seconds(5)
-/** Delayed attempts keep requests open, so the whole server allows a limited number of them. */
+/** Maximum number of delayed attempts on the whole server, since each of them keeps a request open. */
 const mostWaiting = 200
 
 const tooMany = (seconds: number) =>
@@ -39,7 +39,7 @@ const tooMany = (seconds: number) =>
     retryAfter: Math.max(1, Math.ceil(seconds))
   })
 
-/** Treats all addresses of one subscriber as one: the whole /64 for IPv6. */
+/** Treats all addresses of a subscriber as one address. For IPv6, a subscriber has a whole /64. */
 const subscriber = (address: string): string =>
   address.includes(":") && !address.includes(".") ? expandIpv6(address).slice(0, 4).join(":") : address
 
@@ -62,8 +62,9 @@ export class AttemptLimits extends Context.Service<
     ) => Effect.Effect<void, ApiError>
     /**
      * Counts a sign-in attempt. A known device has its own budget, which nobody else can use up. Strangers are limited by
-     * address, per account and in total; many addresses attacking one account only delay strangers, since a limit there would let
-     * them lock the person out. Only a limited number may wait at the same time; the rest are refused. Fails with `rate_limited`.
+     * address, per account and in total. Attempts at one account from many addresses are only delayed, because refusing them
+     * would let the attackers lock the owner out. Only a limited number may wait at the same time; the rest are refused. Fails
+     * with `rate_limited`.
      */
     readonly enter: (from: {
       readonly address: string | undefined
@@ -78,8 +79,8 @@ export class AttemptLimits extends Context.Service<
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
 
-      // Keys come from strangers: folding them bounds the memory they use. The salt keeps strangers from finding a name that
-      // collides with another's.
+      // Strangers choose the keys, so they are folded into a fixed number of buckets to bound the memory they use. The salt makes
+      // collisions unpredictable for strangers.
       const random = yield* SecureRandom.SecureRandom
       const key = yield* random.randomBytes(32)
       const fold = (text: string) => createHmac("sha256", key).update(text).digest("hex").slice(0, 5)
@@ -109,7 +110,7 @@ export class AttemptLimits extends Context.Service<
       }) {
         const { account, address, device } = from
         if (device !== undefined) {
-          // One budget per person in that browser: anyone who shares it, or planted its id, has a separate one.
+          // Each person has a separate budget in each browser, even if somebody else shares the browser or planted its id.
           return yield* consumeOne(`enter:d:${fold(`${device} ${named(account ?? "")}`)}`, entrancePerMinute.device)
         }
         if (address !== undefined) yield* consumeOne(`enter:a:${addressKey(address)}`, entrancePerMinute.address)

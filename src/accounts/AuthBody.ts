@@ -13,8 +13,8 @@ const limits: JsonLimits = {
 }
 
 /**
- * The closed body of an authentication route. Errors describe only its shape: these bodies contain secrets, so they are never
- * quoted.
+ * The body of an authentication route. Unknown members are refused. Errors describe only its shape and never quote it, because
+ * these bodies contain secrets.
  */
 export const authBody = <A, I>(schema: Schema.Codec<A, I>, shape: string) =>
   Effect.flatMap(readJsonBody(limits), (value) =>
@@ -23,7 +23,7 @@ export const authBody = <A, I>(schema: Schema.Codec<A, I>, shape: string) =>
     )
   )
 
-/** A secret from a body, redacted from the beginning. */
+/** A secret in a request body. It is redacted as soon as it is decoded. */
 export const SecretText = Schema.RedactedFromValue(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(1024)))
 
 /** The fields that redeem a setup link, in addition to the new credential. */

@@ -43,7 +43,7 @@ const encodeOffer = HttpServerResponse.schemaJson(SignInOffer)
 const encodeSession = HttpServerResponse.schemaJson(SessionAnswer)
 const encodeSessions = HttpServerResponse.schemaJson(SessionList)
 
-/** The data that the sign-in page needs before anybody has signed in: the available methods, and the provider's name. */
+/** Returns the data that the sign-in page needs before sign-in: the available methods and the provider's name. */
 const offer = Effect.gen(function* () {
   const { passkeys, password } = yield* offeredSignInMethods
   const { name } = yield* UpstreamProvider
@@ -52,7 +52,10 @@ const offer = Effect.gen(function* () {
 
 const encodeLink = HttpServerResponse.schemaJson(SetupLinkAnswer)
 
-/** Called when the page opens: states what the link is for, or why it no longer works, before anybody fills in a form. */
+/**
+ * Called when the page opens. Returns the purpose of the link, or the reason why it no longer works, before the person fills in a
+ * form.
+ */
 const inspectLink = Effect.gen(function* () {
   yield* refuseCrossSite
   yield* countAttempt
@@ -117,9 +120,7 @@ const revokeSession = Effect.gen(function* () {
   return sessionId === principal.credentialId ? yield* withoutSession(response) : response
 })
 
-/**
- * Closes every session of the person, including this one. Tokens are revoked individually, as each may belong to some automation.
- */
+/** Closes every session of the person, including this one. Tokens are not revoked, because automation may depend on them. */
 const signOutEverywhere = Effect.gen(function* () {
   const { subject } = yield* signedInToChange
   const sessions = yield* Sessions

@@ -6,10 +6,7 @@ import { whenTraced } from "../http-kit/WhenTraced.ts"
 import { Authenticator } from "../http-kit/Authenticator.ts"
 import { hostPrincipal } from "../http-kit/HostIdentity.ts"
 
-/**
- * The authenticator of the HTTP face over the accounts of this installation, and over the access tokens of its issuer if it has
- * one.
- */
+/** Authenticates HTTP requests by this installation's accounts, and by its issuer's access tokens if it has an issuer. */
 export const authenticatorLayer = Layer.effect(
   Authenticator,
   Effect.gen(function* () {

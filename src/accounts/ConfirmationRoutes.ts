@@ -29,7 +29,7 @@ const sessionOf = ({ credentialId, subject }: Principal) =>
 
 const done = HttpServerResponse.empty({ status: 204 })
 
-/** Reports whether the person is currently confirmed, and the ways to confirm. */
+/** Returns whether the person is currently confirmed, and the available ways to confirm. */
 const read = Effect.gen(function* () {
   const principal = yield* signedIn
   const confirmations = yield* Confirmations
@@ -67,7 +67,7 @@ const byPasskey = Effect.gen(function* () {
   const { response } = yield* passkeyBody
   const answer = yield* decodeAssertion(response)
   const confirmations = yield* Confirmations
-  // A 401 would mean that the session has expired.
+  // The client would treat a 401 as an expired session.
   yield* confirmations
     .byPasskey(yield* sessionOf(principal), party, answer)
     .pipe(
@@ -79,8 +79,8 @@ const byPasskey = Effect.gen(function* () {
 })
 
 /**
- * Confirms that the person behind a session is still present. With the upstream provider, this begins at
- * `/auth/upstream/start?confirm=true`.
+ * Routes by which a person with a session confirms that they are still present. With the upstream provider, confirmation begins
+ * at `/auth/upstream/start?confirm=true`.
  */
 export const confirmationRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

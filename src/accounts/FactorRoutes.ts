@@ -31,7 +31,7 @@ const read = Effect.gen(function* () {
   return yield* Effect.orDie(encodeFactor(yield* factors.read(subject)))
 })
 
-/** The data that an authenticator app needs, either to type in or as a URI. */
+/** Returns the data for an authenticator app, both as text to type in and as a URI. */
 const begin = Effect.gen(function* () {
   const { subject } = yield* signedInAndConfirmed
   yield* requirePasswords

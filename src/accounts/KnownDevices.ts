@@ -8,14 +8,14 @@ import { HttpSettings } from "../http-kit/HttpSettings.ts"
 /** Browsers keep no cookie longer than 400 days. */
 const lifetime = Duration.days(400)
 
-/** Number of people that one browser is remembered for; the most recent people are kept. */
+/** Maximum number of people remembered per browser. The most recent ones are kept. */
 const maxSubjects = 4
 
 const maxLength = 512
 const idPattern = /^[0-9a-f]{32}$/
 const tagPattern = /^[A-Za-z0-9_-]{16,128}$/
 
-/** A browser's random id, and a digest for each person who has signed in there, which only this server can compute. */
+/** A browser's random id, and a digest for each person who has signed in there. Only this server can compute the digests. */
 interface Device {
   readonly id: string
   readonly tags: ReadonlyArray<string>
@@ -38,13 +38,13 @@ const tagText = (id: string, subject: string) => JSON.stringify([id, subject])
 const macPurpose = "known-device"
 
 /**
- * Browsers in which a person has signed in before, recognised by a cookie. It is not a credential: it only gives the person a
- * separate attempt budget in that browser. It identifies nobody, and is useless to another person.
+ * Recognises browsers in which a person has signed in before, by a cookie. The cookie is not a credential: it only gives the
+ * person a separate attempt budget in that browser. It does not reveal who the person is, and has no effect for anybody else.
  */
 export class KnownDevices extends Context.Service<
   KnownDevices,
   {
-    /** The id of the requesting browser if this person has signed in there before. */
+    /** Returns the id of the requesting browser if this person has signed in there before. */
     readonly recognise: (
       subject: string
     ) => Effect.Effect<string | undefined, never, HttpServerRequest.HttpServerRequest>

@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { PasskeyAssertion, PasskeyRegistration } from "../../actors/access/account/PasskeyResponse.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** A browser's response to a ceremony. It has members that no server needs, so this part of a body is open. */
+/** A browser's response to a ceremony. Browsers add members that the server does not need, so unknown members are accepted. */
 export const BrowserAnswer = Schema.Json
 
 const invalidAnswer = () =>

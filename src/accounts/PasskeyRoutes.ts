@@ -56,7 +56,7 @@ const redeem = Effect.gen(function* () {
   return yield* signedInResponse(opened, 201)
 })
 
-/** Redeems a setup link with a passkey instead of a password. */
+/** Redeems a setup link by registering a passkey instead of a password. */
 const passkeySetupRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(yield* Effect.context<AttemptLimits | HttpSettings | SetupLinks>())
@@ -139,5 +139,5 @@ const ownRoutes = HttpRouter.use(
   })
 )
 
-/** Registration of passkeys, sign-in with them, and setup with one. */
+/** Registers passkeys, signs people in with them, and sets up accounts with them. */
 export const passkeyRoutes = Layer.merge(ownRoutes, passkeySetupRoutes)

@@ -15,14 +15,14 @@ const address = Effect.map(HttpServerRequest.HttpServerRequest, ({ remoteAddress
   Option.getOrUndefined(remoteAddress)
 )
 
-/** Counts a sign-in attempt that does not identify an account. */
+/** Counts a sign-in attempt for an unknown account. */
 export const countAttempt = Effect.gen(function* () {
   const limits = yield* AttemptLimits
   yield* limits.enter({ address: yield* address })
 })
 
 /**
- * Counts an attempt at the account with a given address; a browser in which its owner has signed in before has its own budget.
+ * Counts an attempt at the account with the given address. A browser in which the owner has signed in before has its own budget.
  */
 const countAttemptAt = Effect.fnUntraced(function* (email: string) {
   const limits = yield* AttemptLimits
@@ -39,7 +39,7 @@ export const countPasswordGuess = Effect.fnUntraced(function* (subject: string) 
   yield* limits.consume("sign_in", { subject })
 })
 
-/** Fails with `capability_not_available` when passwords are turned off. */
+/** Fails with `capability_not_available` if password sign-in is disabled. */
 export const requirePasswords = Effect.filterOrFail(
   HttpSettings,
   ({ auth }) => auth.password,

@@ -26,13 +26,13 @@ const words = {
   ja: { title: "サインインしました", text: "続ける" }
 } as const satisfies Readonly<Record<Language, unknown>>
 
-/** Continues to one of our own paths, from which the sign-in may redirect to another site. */
+/** Continues to a path on this server. From there, the sign-in may redirect to another site. */
 const signedInPage = (language: Language, path: string) => onwardPage({ language, ...words[language], address: path })
 
 const maxFormBytes = 16_384
 const formType = /^application\/x-www-form-urlencoded(?:\s*;|$)/i
 
-/** The fields of a form sent by a browser without scripts; an empty field is treated as omitted. Never quoted. */
+/** The fields of a form sent by a browser without scripts. An empty field counts as omitted. Errors never quote the fields. */
 const form = <A, I>(schema: Schema.Codec<A, I>) =>
   Effect.gen(function* () {
     const { headers } = yield* HttpServerRequest.HttpServerRequest
@@ -40,7 +40,8 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
       return yield* new ApiError({ code: "unsupported_media_type", message: "Send the form of the page." })
     }
     const fields = new URLSearchParams(new TextDecoder().decode(yield* readBodyBytes(maxFormBytes)))
-    // A password is used as typed, including whitespace; the other fields may have been pasted with surrounding whitespace.
+    // A password is used exactly as typed, including whitespace. Other fields may be pasted, so surrounding whitespace is
+    // removed.
     const said = [...fields].map(([name, value]) => [name, name === "password" ? value : value.trim()] as const)
     const given = Object.fromEntries(said.filter(([, value]) => value !== ""))
     return yield* Schema.decodeUnknownEffect(schema)(given).pipe(
@@ -51,7 +52,7 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
 const signInForm = form(SignInForm)
 const setupForm = form(SetupForm)
 
-/** The address to open after signing in. Only the page's address contains it. */
+/** The path to open after sign-in. It is only present in the page's own address. */
 const wantedPath = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings
@@ -65,7 +66,7 @@ const language = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =
   pageLanguage(undefined, headers["accept-language"])
 )
 
-/** From here, signing in may redirect to another site. */
+/** Paths from which the sign-in may redirect to another site. */
 const issuerPaths = "/oauth/"
 
 const signIn = Effect.gen(function* () {
@@ -94,7 +95,7 @@ const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
   })
 })
 
-/** The forms on the pages before sign-in, as sent by a browser without scripts. The responses are pages and redirects. */
+/** Handles the forms on the pages before sign-in, as sent by a browser without scripts. It responds with pages and redirects. */
 export const plainForms = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<

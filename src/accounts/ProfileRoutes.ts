@@ -41,7 +41,7 @@ const rename = Effect.gen(function* () {
   return done
 })
 
-/** The response reveals nothing about other accounts, and the secret is only in the email. */
+/** The response reveals nothing about other accounts. Only the email contains the secret. */
 const mailAddressLink = Effect.gen(function* () {
   const { subject } = yield* signedInAndConfirmed
   const limits = yield* AttemptLimits
@@ -88,7 +88,7 @@ const revokeOthers = Effect.gen(function* () {
   return done
 })
 
-/** Routes for changes to a person's own account, apart from sign-in methods. */
+/** Routes for changes to a person's own account, except its sign-in methods. */
 export const profileRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(

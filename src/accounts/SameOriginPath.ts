@@ -1,6 +1,9 @@
 const maxPathLength = 2048
 
-/** A path on this origin, or the start page: nobody else may decide where a sign-in redirects. */
+/**
+ * Returns the path if it is on this origin, and the start page otherwise, so that nobody can make a sign-in redirect to another
+ * site.
+ */
 export const sameOriginPath = (text: string | undefined, baseUrl: string): string => {
   if (text === undefined || text.length > maxPathLength || !text.startsWith("/")) return "/"
   const { origin } = new URL(baseUrl)

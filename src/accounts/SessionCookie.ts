@@ -9,7 +9,7 @@ import { HttpSettings, sessionCookieName } from "../http-kit/HttpSettings.ts"
 const attributes = (baseUrl: string) =>
   ({ path: "/", httpOnly: true, sameSite: "lax", secure: baseUrl.startsWith("https:") }) as const
 
-/** Sets the browser's cookie to the session's secret, for the lifetime of the session. */
+/** Sets the browser's cookie to the session's secret. The cookie expires with the session. */
 export const withSession = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   secret: Redacted.Redacted
@@ -21,7 +21,7 @@ export const withSession = Effect.fnUntraced(function* (
   })
 })
 
-/** Does the same for an extended session, unless the response already sets the cookie. */
+/** Like `withSession`, for an extended session. Does nothing if the response already sets the cookie. */
 export const withRenewedSession = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   secret: Redacted.Redacted
@@ -37,7 +37,7 @@ export const withoutSession = Effect.fnUntraced(function* (response: HttpServerR
   return HttpServerResponse.expireCookieUnsafe(response, sessionCookieName(baseUrl), attributes(baseUrl))
 })
 
-/** The request's session, if the request carries exactly one credential. */
+/** Returns the request's session if the request has exactly one credential. */
 export const presentedSession = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings
@@ -51,14 +51,17 @@ const crossSite = () =>
 const comesFromABrowser = (headers: Headers.Headers) =>
   headers["origin"] !== undefined || headers["sec-fetch-site"] !== undefined
 
-/** Refuses requests from pages on other sites. Clients that are not browsers send no site, and are accepted. */
+/**
+ * Refuses requests from pages on other sites. Accepts requests without a site, because clients other than browsers do not send
+ * it.
+ */
 export const refuseCrossSite = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings
   if (comesFromABrowser(headers) && !isSameOrigin(headers, new URL(baseUrl).origin)) return yield* crossSite()
 })
 
-/** Does the same for a request authenticated by a cookie, but also refuses it if it does not name a site. */
+/** Like `refuseCrossSite`, for a request authenticated by a cookie. Also refuses the request if it does not include a site. */
 export const requireSameOrigin = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

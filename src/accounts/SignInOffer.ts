@@ -4,7 +4,7 @@ import type { OfferedSignInMethods } from "../../actors/access/account/SignInMet
 import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
-/** Passkeys belong to a host name; a server known only by an IP address has none. */
+/** Returns true if the host is a name and not an IP address. Passkeys require a host name. */
 export const isNamedHost = (hostname: string): boolean => isIP(hostname.replace(/^\[|\]$/g, "")) === 0
 
 /** The sign-in methods of this server. */

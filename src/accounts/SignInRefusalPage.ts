@@ -11,12 +11,12 @@ const addresses = { signIn: "/sign-in", join: "/join" } as const
 export interface SignInRefusal {
   readonly status: number
   readonly body: Markup
-  /** The page that the person can go to from here. */
+  /** The page to which this page links. */
   readonly back?: keyof typeof addresses
   readonly requestId: string
 }
 
-/** Explains to the person at the browser why they are not signed in. */
+/** Explains in the browser why the person was not signed in. */
 export const signInRefusalPage = (language: Language, { back = "signIn", body, requestId, status }: SignInRefusal) => {
   const { request, title, ...ways } = words[language]
   return page({
@@ -28,5 +28,5 @@ export const signInRefusalPage = (language: Language, { back = "signIn", body, r
   })
 }
 
-/** A message that exists only in English, because none of our pages links to it. */
+/** A message that exists only in English, because none of the product's pages links to it. */
 export const plainMessage = (message: string): Markup => html`<p lang="en" role="alert">${message}</p>`

@@ -13,8 +13,8 @@ import { KnownDevices } from "./KnownDevices.ts"
 import { presentedSession, requireSameOrigin, withSession } from "./SessionCookie.ts"
 
 /**
- * The person behind the session of this request. Fails with `unauthenticated` without one. The transactions of the request check
- * the session again, since it may be revoked while a body arrives or a password is hashed.
+ * Returns the person behind the session of this request. Fails with `unauthenticated` without a session. The request's
+ * transactions check the session again, because it may be revoked while the body arrives or a password is hashed.
  */
 export const signedIn = Effect.gen(function* () {
   const sessions = yield* Sessions
@@ -29,8 +29,8 @@ export const signedIn = Effect.gen(function* () {
 })
 
 /**
- * As above, for a request that changes the account. Fails with `permission_denied` for a session confined to one Workspace, since
- * the change would reach beyond it.
+ * Like `signedIn`, for a request that changes the account. Fails with `permission_denied` for a session confined to one
+ * Workspace, because the change would affect other Workspaces too.
  */
 export const signedInToChange = Effect.gen(function* () {
   const principal = yield* signedIn
@@ -48,8 +48,8 @@ export const signedInToChange = Effect.gen(function* () {
 })
 
 /**
- * As above, for a change that nobody should be able to make at an unattended browser. Fails with `reauthentication_required`
- * unless the person has recently confirmed their identity.
+ * Like `signedInToChange`, for a change that nobody should be able to make at an unattended browser. Fails with
+ * `reauthentication_required` unless the person has recently confirmed their identity.
  */
 export const signedInAndConfirmed = Effect.tap(signedInToChange, requireConfirmed)
 
@@ -63,7 +63,7 @@ export const commandOf = (principal: Principal): Effect.Effect<CommandContext> =
 
 export const userAgent = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => headers["user-agent"])
 
-/** Sets the browser's session, and makes the browser keep a note of the person. */
+/** Sets the session cookie, and remembers the person in this browser. */
 export const withSignIn = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   { secret, subject }: Pick<OpenSession, "secret"> & { readonly subject: string }
@@ -74,7 +74,7 @@ export const withSignIn = Effect.fnUntraced(function* (
 
 const encodeSignedIn = HttpServerResponse.schemaJson(SignedInAnswer)
 
-/** The response to a sign-in: the person, and the cookie. The secret is only in the cookie. */
+/** The response to a sign-in: the person, and the session cookie. Only the cookie contains the secret. */
 export const signedInResponse = Effect.fnUntraced(function* (
   opened: OpenSession & { readonly subject: string },
   status: 200 | 201

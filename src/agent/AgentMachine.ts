@@ -13,7 +13,7 @@ import { ownCredentials } from "./OwnCredentials.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 import { agentMachineSettings, type AgentMachineSettings } from "./AgentSettings.ts"
 
-/** Snapshots not used by any recent Run are removed after this time; missing ones are fetched again. */
+/** Time after which snapshots that no recent Run used are removed. Missing snapshots are fetched again. */
 const snapshotGrace = Duration.hours(1)
 
 export const agentTools = (folder: string) =>
@@ -28,8 +28,8 @@ export const agentSandbox = (settings: AgentMachineSettings) =>
   Sandbox.layer.pipe(Layer.provide(Layer.succeed(SandboxSettings, settings.sandbox)))
 
 /**
- * Everything needed to execute Runs on an agent. It is the control plane's runner, working in the agent's own folder: snapshots
- * and builds are fetched there before a job begins.
+ * The services that execute Runs on an agent. They use the control plane's runner in the agent's own folder. Snapshots and builds
+ * are fetched there before a job begins.
  */
 export const agentMachine = (folder: string) =>
   Layer.unwrap(

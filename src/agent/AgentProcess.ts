@@ -12,23 +12,21 @@ import { enrolled, type EnrolmentRequest } from "./Enrolment.ts"
 import { httpTransport } from "./HttpTransport.ts"
 import { type AgentOptions, MachineFacts } from "./MachineFacts.ts"
 
-/** Another process is taking jobs with this folder. */
+/** Another process takes jobs with this folder. */
 export class AgentAlreadyRunning extends Schema.TaggedError<AgentAlreadyRunning>()("AgentAlreadyRunning", {
   message: Schema.String
 }) {}
 
-/**
- * Agents rely on features that only Linux offers: a clock that advances during suspend, and a list of the processes in a folder.
- */
+/** Agents rely on two features of Linux: a clock that advances during suspend, and a list of the processes in a folder. */
 export class PlatformUnsupported extends Schema.TaggedError<PlatformUnsupported>()("PlatformUnsupported", {
   message: Schema.String
 }) {}
 
 export interface AgentStart extends AgentOptions, EnrolmentRequest {
   readonly folder: string
-  /** Completes at the first request to stop: the agent takes no new jobs and exits after its last one. */
+  /** Completes at the first request to stop. The agent takes no new jobs and exits after its last one. */
   readonly drain: Effect.Effect<void>
-  /** Completes at the second request: tools get a stop request too. */
+  /** Completes at the second request to stop. The tools are asked to stop as well. */
   readonly stop: Effect.Effect<void>
 }
 
@@ -72,10 +70,10 @@ export const agentProcess = Effect.fn("agentProcess")(function* (start: AgentSta
       yield* Effect.forkScoped(Effect.andThen(start.stop, runs.stopTools))
       yield* Effect.raceFirst(work.takeJobs, start.drain)
       yield* machine.drain
-      // From now on another process may take jobs, while this one finishes its Runs.
+      // From here on, another process may take jobs while this one finishes its Runs.
       yield* Scope.close(taking, Exit.void)
       yield* work.over
-      // It would begin another session when it receives the end of this session.
+      // Otherwise the renewal would begin another session when this session ends.
       yield* Fiber.interrupt(renewing)
       yield* work.leave
     }).pipe(Effect.provide(working(start)))

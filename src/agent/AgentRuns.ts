@@ -7,13 +7,13 @@ import { heldRun, isSameClaim, makeHandle, type RunHandle } from "../../runner/a
 import { adoptRoom, type AgentRunFolder } from "../../runner/agent/AgentRunFolder.ts"
 import { openSpool } from "../../runner/agent/Spool.ts"
 
-/** The server's response about a held Run: its status, and how long it remains this agent's. */
+/** The server's response about a held Run: its status, and the time for which this agent still holds it. */
 type Word = Pick<HeldRunOrder, "runId" | "fence" | "cancel"> & {
   readonly leaseSeconds?: number
   readonly acknowledged?: number
 }
 
-/** The resources of a Run while this process holds it. */
+/** The resources that this process holds for a Run. */
 type HeldWith = Pick<RunHandle, "room" | "lease" | "stage">
 
 const opens = (given: HeldWith) =>
@@ -22,12 +22,12 @@ const opens = (given: HeldWith) =>
 /**
  * The Runs that this process holds.
  *
- * - `adopt`: takes over what earlier processes left behind; those Runs are not confirmed yet
- * - `add`: opens a Run, holds it, and returns: its work goes on in the background, and the Run is held until that is over. The
- *   resources that `opening` acquires are released afterwards. Not interrupted halfway; does nothing if `opening` gives
- *   `undefined`
- * - `confirm`, `end`: the server's response about Runs; `sent` is when the request was sent
- * - `stopTools`: sends a stop request to the tools of all held Runs
+ * - `adopt`: takes over the Runs that earlier processes left; they are not confirmed yet
+ * - `add`: opens and holds a Run, then returns while the work continues in the background; the Run is held until the work ends,
+ *   and the resources that `opening` acquired are released afterwards; cannot be interrupted halfway; does nothing if `opening`
+ *   returns `undefined`
+ * - `confirm`, `end`: apply the server's response about Runs; `sent` is the time at which the request was sent
+ * - `stopTools`: asks the tools of all held Runs to stop
  */
 export class AgentRuns extends Context.Service<
   AgentRuns,
@@ -141,5 +141,5 @@ export class AgentRuns extends Context.Service<
   )
 }
 
-/** The Runs that this process holds, for the first message of a session. */
+/** The Runs that this process holds, as reported in the first message of a session. */
 export const heldRuns = (runs: AgentRuns["Service"]) => runs.all().map(heldRun)

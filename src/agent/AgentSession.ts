@@ -16,7 +16,7 @@ import { machineClocks, type Moment, momentOf } from "../../runner/agent/LeaseCl
 
 export type AgentCalls = RpcClient.RpcClient<RpcGroup.Rpcs<typeof AgentProtocol>, RpcClientError.RpcClientError>
 
-/** Calls to a server, with what each HTTP request must include. */
+/** A client for a server's calls that adds the required data to each HTTP request. */
 export const agentCalls = (
   server: string,
   authorised: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
@@ -25,7 +25,7 @@ export const agentCalls = (
     Effect.provide(
       RpcClient.layerProtocolHttp({
         url: `${server}${agentRpcPath}`,
-        // The client would add a slash to the address.
+        // The client would append a slash to the address.
         transformClient: HttpClient.mapRequest((request) =>
           authorised(HttpClientRequest.setUrl(request, `${server}${agentRpcPath}`))
         )
@@ -33,12 +33,12 @@ export const agentCalls = (
     )
   )
 
-/** A message got no response: it may or may not have arrived. */
+/** A message without a response. It may or may not have arrived. */
 export type Unanswered = RpcClientError.RpcClientError | Cause.TimeoutError
 
 const longestAnswer = Duration.seconds(30)
 
-/** The description of this agent for the start of a session, and the handler of the response. */
+/** Describes this agent at the start of a session, and handles the response. */
 export interface SessionSource {
   readonly facts: Effect.Effect<AgentFacts>
   readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>
@@ -50,10 +50,10 @@ export interface SessionSource {
  * This agent's session with its server.
  *
  * - `calls`: made under the session that is current when a message is sent
- * - `begin`: replaces the session that was current in `seen`; one new session serves all concurrent callers
+ * - `begin`: replaces the session that was current in `seen`; concurrent callers share one new session
  * - `generation`: changes with each session
- * - `takesFiles`: whether the server accepts small files within messages
- * - `isDue`: whether it is time for a new session
+ * - `takesFiles`: true if the server accepts small files within messages
+ * - `isDue`: true if it is time for a new session
  */
 export class AgentSession extends Context.Service<
   AgentSession,
@@ -121,7 +121,7 @@ export class AgentSession extends Context.Service<
         isDue: Effect.gen(function* () {
           const usable = 0.7
           if (begun === undefined || machineClocks.bootSeconds() - begun.at.boot > begun.seconds * usable) return true
-          // Somebody has requested new keys, or the server has not accepted them yet.
+          // Somebody has requested new keys, or the server has not accepted the new keys yet.
           return Option.isSome(yield* Effect.orElseSucceed(folder.nextKeys, () => Option.none()))
         })
       })

@@ -24,7 +24,7 @@ const rangesOf = (text: string): ReadonlyArray<string> =>
         .map((range) => range.trim())
         .filter((range) => range !== "")
 
-/** The `svc serve` variables that concern Runs mean the same for an agent. */
+/** The `svc serve` variables about Runs have the same meaning for an agent. */
 const config = Config.all({
   isolation: Config.Literals(["auto", "required", "off"], "SVC_RUNNER_ISOLATION").pipe(Config.withDefault("auto")),
   reach: Config.Literals(["auto", "isolated", "host"], "SVC_RUNNER_NETWORK").pipe(Config.withDefault("auto")),
@@ -44,7 +44,7 @@ export interface AgentMachineSettings {
   readonly runner: RunnerSettingsShape
 }
 
-/** The settings for executing Runs on this machine, from the environment. */
+/** Reads the settings for executing Runs on this machine from the environment. */
 export const agentMachineSettings = (folder: string): Effect.Effect<AgentMachineSettings, SettingsRefused> =>
   Effect.all({ given: config, ambient: SandboxSettings }).pipe(
     Effect.map(({ ambient, given }): AgentMachineSettings => {

@@ -22,7 +22,7 @@ import { MachineFacts } from "./MachineFacts.ts"
 const longestPoll = Duration.seconds(40)
 const longestRenewal = Duration.seconds(10)
 const longestDecline = Duration.seconds(30)
-/** A server that cannot be notified finds out on its own. */
+/** The agent does not wait longer than this to report that it is leaving. An unreachable server will notice the absence. */
 const longestFarewell = Duration.seconds(3)
 const betweenLooks = Duration.millis(500)
 const longestReason = 500
@@ -37,9 +37,9 @@ type Services =
   | Guard
   | FileSystem.FileSystem
 
-/** Requires that this machine can execute the job. If anything is missing, people see it where the Run is waiting. */
+/** Checks that this machine can execute the job. People see the missing requirement on the waiting Run. */
 const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: AgentFacts["disk"]) {
-  // The disk may have filled up since the poll was sent.
+  // The disk may have filled up since the poll.
   if (disk.low) return yield* new OfferUnusable({ message: "Its disk is nearly full." })
   const opened = yield* openedJob(offer)
   const place = yield* RunPlace
@@ -54,13 +54,13 @@ const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: Agent
 })
 
 /**
- * The work of an agent, as effects that run until they are interrupted.
+ * The agent's work, as effects that run until they are interrupted.
  *
- * - `adopt`: takes over what earlier processes left behind; runs before the first session, so that the session reports it
- * - `takeJobs`: polls while there is a free place
+ * - `adopt`: takes over the Runs that earlier processes left; runs before the first session, so that the session reports them
+ * - `takeJobs`: polls while a place is free
  * - `renew`: renews leases and the session
  * - `over`: completes when nothing is held
- * - `leave`: reports to the server that this process is exiting; runs after everything else
+ * - `leave`: reports to the server that this process is exiting; runs last
  */
 export class AgentWork extends Context.Service<
   AgentWork,
@@ -84,7 +84,7 @@ export class AgentWork extends Context.Service<
         const { session: currentSession, unansweredSeconds, until } = yield* RetryUntilAnswered
         const { calls } = session
 
-        /** A failure here is a defect: expected failures of a Run are part of its work. The Run's folder is kept. */
+        /** A failure here is a defect, because the work of a Run handles its expected failures. The Run's folder is kept. */
         const worked = (runId: string) => (work: Effect.Effect<void, unknown, Services>) =>
           work.pipe(
             Effect.provideContext(context),
@@ -108,7 +108,7 @@ export class AgentWork extends Context.Service<
             return yield* Effect.ignore(until(declined))
           }
           const job = opened.success
-          // The server grants the Run's own lease once the agent has confirmed the offer.
+          // The server grants the Run's own lease after the agent has confirmed the offer.
           const lease = makeLease(machineClocks, sent, Math.min(offer.leaseSeconds, acceptWithinSeconds))
           const opening = Effect.map(makeRoom(folder.runs, { runId, fence }, offer.kind), (room) =>
             room === undefined ? undefined : { room, lease, stage: "accepted" as const }
@@ -118,10 +118,11 @@ export class AgentWork extends Context.Service<
             .pipe(Effect.catchCause((cause) => Effect.logError(`The Run ${runId} cannot be accepted.`, cause)))
         })
 
-        /** One offer, requested under the same name until there is a response: a lost offer is sent again. */
+        /** Requests one offer under the same name until there is a response, so that the server can resend a lost offer. */
         const poll = Effect.gen(function* () {
           const claim = randomBytes(16).toString("hex")
-          // The time of the first request: resending an offer changes neither this time nor when the offer goes to another agent.
+          // The time of the first request. Resending an offer does not change it, and does not delay the time at which the offer
+          // passes to another agent.
           const sent = momentOf(machineClocks)
           const answer = yield* until(
             Effect.suspend(() =>

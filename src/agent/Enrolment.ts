@@ -4,7 +4,7 @@ import { agentParty } from "../../runner/agent/AgentParty.ts"
 import { agentCalls } from "./AgentSession.ts"
 import { MachineFacts } from "./MachineFacts.ts"
 
-/** This agent could not be enrolled. */
+/** The agent could not be enrolled. */
 export class EnrolmentFailed extends Schema.TaggedError<EnrolmentFailed>()("EnrolmentFailed", {
   message: Schema.String
 }) {}
@@ -13,13 +13,13 @@ export interface EnrolmentRequest {
   readonly server: string
   readonly pool: string
   readonly name: string
-  /** Only read if this agent has to enrol. */
+  /** Read only if this agent has to enrol. */
   readonly token: Effect.Effect<Option.Option<Redacted.Redacted<string>>, { readonly message: string }>
 }
 
 const longestAnswer = "30 seconds"
 
-/** Keys first: a repeated request with the same keys enrols the same agent. */
+/** Creates the keys first, because a repeated request with the same keys enrols the same agent. */
 const enrol = Effect.fnUntraced(function* (request: EnrolmentRequest) {
   const folder = yield* AgentFolder
   const { facts } = yield* MachineFacts
@@ -52,7 +52,7 @@ const enrol = Effect.fnUntraced(function* (request: EnrolmentRequest) {
   return identity
 }, Effect.scoped)
 
-/** The identity of this agent, enrolled earlier or now. */
+/** Returns this agent's identity. Enrols the agent first if necessary. */
 export const enrolled = Effect.fnUntraced(function* (request: EnrolmentRequest) {
   const folder = yield* AgentFolder
   const found = yield* folder.identity

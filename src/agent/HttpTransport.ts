@@ -12,9 +12,9 @@ import { RetryUntilAnswered, type Problem } from "./RetryUntilAnswered.ts"
 import { Busy, Gone, Rejected, Unauthorised } from "../../schema/agent/AgentRefusal.ts"
 import { agentPath, type BlobKind, StoredBytes } from "../../schema/agent/Blob.ts"
 
-/* Large files over plain HTTP, in parts: parts that arrived before the connection dropped are not sent again. */
+/* Transfers large files over HTTP in parts. After a dropped connection, only the missing parts are sent again. */
 
-/** The header of a sealed file is different each time: a transfer interrupted within it starts again. */
+/** A sealed file's header differs each time it is sealed, so a transfer interrupted within the header starts again. */
 const longestHead = 8 * 1024
 const partBytes = 4 * 1024 * 1024
 const longestPart = "10 minutes"
@@ -33,7 +33,7 @@ const refusedBy = (status: number) => {
   return new Rejected({ message: `The server answered ${status} to a file.` })
 }
 
-/** Part of a file, read from memory if it is there. */
+/** Reads a part of a file, from memory if the file is held there. */
 const partOf = ({ bytes, path, sizeBytes }: SentFile, from: number) =>
   bytes === undefined
     ? Effect.acquireUseRelease(
@@ -66,7 +66,7 @@ const putPart = (request: HttpClientRequest.HttpClientRequest, file: SentFile, f
     )
   })
 
-/** Uploads a sealed file. The caller retries after a failure, and the upload resumes at the server's position. */
+/** Uploads a sealed file. After a failure, the caller tries again and the upload resumes at the server's position. */
 const putBlob = Effect.fnUntraced(function* (
   server: string,
   session: AgentSession["Service"],
@@ -86,7 +86,7 @@ const putBlob = Effect.fnUntraced(function* (
   }
 })
 
-/** Downloads a file into `target`, resuming after the part that is already there. */
+/** Downloads a file into `target`, resuming after the part that is already present. */
 const getBlob = Effect.fnUntraced(function* (
   server: string,
   session: AgentSession["Service"],
@@ -105,7 +105,7 @@ const getBlob = Effect.fnUntraced(function* (
   const response = yield* client
     .execute(present === 0 ? request : HttpClientRequest.setHeader(request, "range", `bytes=${present}-`))
     .pipe(Effect.timeout(longestPart))
-  // The file is already complete: the response was lost.
+  // The file is already complete, and only the response was lost.
   if (response.status === statuses.range && present > 0) return
   if (response.status === statuses.missing || response.status === statuses.forbidden) {
     return yield* new FetchRefused({
@@ -131,7 +131,7 @@ const carriedOf = ({ bytes, digest, kind }: SentFile): ReadonlyArray<CarriedFile
     ? []
     : [{ kind, digest, bytes }]
 
-/** The files of a result, as named in the result. */
+/** The digests by which a result refers to its files. */
 const digestsOf = (files: ReadonlyArray<SentFile>) => {
   const digests = new Map(files.map(({ digest, kind }) => [kind, digest]))
   const [build, planFile, state] = [digests.get("build"), digests.get("plan_file"), digests.get("state")]
@@ -158,9 +158,9 @@ export const httpTransport = Layer.effect(
       Effect.provideContext(putBlob(identity.server, session, claim, file), context)
 
     /**
-     * Sends a message that has files and may have a last report. Files that do not fit into the message are sent before it. It is
-     * rebuilt if a server from another release replaces the former one, and rebuilt without files if it gets no response in time:
-     * a file sent on its own may take longer, and resumes where it was interrupted.
+     * Sends a message with files and possibly a last report. Files that do not fit into the message are sent before it. The
+     * message is rebuilt if a server of another release takes over. It is rebuilt without files if there is no response in time,
+     * because a separately sent file may take longer and can resume after an interruption.
      */
     const withFiles = (
       claim: RunClaim,
@@ -219,7 +219,7 @@ export const httpTransport = Layer.effect(
             until(
               getBlob(identity.server, session, claim, kind, digest, target).pipe(
                 Effect.provideContext(context),
-                // It ends the Run, not the message: it leaves the retry loop as a value.
+                // This error ends the Run but not the message, so it leaves the retry loop as a value.
                 Effect.as(undefined),
                 Effect.catchTag("FetchRefused", (refused) => Effect.succeed(refused))
               )

@@ -22,34 +22,36 @@ interface Problem {
   readonly retry?: boolean | undefined
 }
 
-/** Not a lost response or a busy server: these keys do not belong to the agent, or not yet. */
+/**
+ * Returns true if the server refuses these keys because they do not belong to the agent, or not yet. A lost response or a busy
+ * server is not a refusal.
+ */
 const isRefused = (problem: Problem) => problem._tag === "Unauthorised" && problem.retry === false
 
 const isRejected = (problem: Problem) => problem._tag === "Rejected"
 
-/** Begins a session signed with these keys; `next` announces the keys that will follow. */
+/** Begins a session signed with these keys. `next` announces the keys that will follow. */
 type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effect<A, E>
 
 /**
- * Replaces an agent's keys: the new keys are on its disk before they are announced in a session signed with the current keys; the
- * next session is signed with the new keys, and from then on the server uses the new keys too. If a process dies in
- * between, the next process finds both pairs and tries the other pair if the first is refused.
+ * Replaces an agent's keys. The new keys are stored before a session signed with the current keys announces them. The following
+ * session is signed with the new keys, and from then on the server uses them too. If a process dies in between, the next process
+ * finds both pairs and tries the other pair if the first one is refused.
  *
- * A server restored from an older backup has the keys from that time. A session signed with those keys announces the current
- * keys.
+ * A server restored from an older backup has the keys of that time. A session signed with those keys announces the current keys.
  */
 export const keyChange = Effect.gen(function* () {
   const folder = yield* AgentFolder
   const longest = Duration.toMillis(yield* keyLifetime)
   let announced: string | undefined
 
-  /** The next keys are created when they are due, by the process that takes Runs. */
+  /** The process that takes Runs creates the next keys when they are due. */
   const nextOf = Effect.fnUntraced(function* ({ madeAt }: StoredKeys, mayBegin: boolean) {
     const next = yield* folder.nextKeys
     if (Option.isSome(next) || !mayBegin) return next
     const at = yield* DateTime.now
     if (madeAt === undefined) {
-      // A draining process from the previous release keeps the old keys in memory for as long as it holds Runs.
+      // A draining process of the previous release keeps the old keys in memory while it holds Runs.
       yield* folder.dateKeys(DateTime.formatIso(at))
       return next
     }
@@ -57,7 +59,7 @@ export const keyChange = Effect.gen(function* () {
     return age > longest ? Option.some(yield* folder.prepareKeys) : next
   })
 
-  /** `problem`: the refusal of the current keys. */
+  /** `problem` is the refusal of the current keys. */
   const recovered = Effect.fnUntraced(function* <A, E extends Problem>(
     greet: Greet<A, E>,
     present: StoredKeys,
@@ -86,13 +88,13 @@ export const keyChange = Effect.gen(function* () {
         Effect.catchIf(session, isRefused, (problem) => recovered(greet, present, problem))
       if (Option.isNone(next)) {
         const answer = yield* orRecovered(greet(present, undefined))
-        // Everything that was sealed for those keys has already been opened.
+        // Everything that was sealed for the former keys has been decrypted by now.
         if (present.former !== undefined) yield* unusable(folder.forgetFormer)
         return answer
       }
       const { sign } = next.value.public
-      // The refusal does not show whether it concerns the keys. If the current ones are accepted, the server has not accepted the
-      // next ones.
+      // The refusal may have another cause than the keys. If the current keys are accepted, the server has not accepted the next
+      // ones yet.
       const announcing = greet(present, next.value.public).pipe(
         Effect.tap(() => Effect.sync(() => void (announced = sign))),
         Effect.catchIf(isRejected, () =>
@@ -108,7 +110,7 @@ export const keyChange = Effect.gen(function* () {
         announced === sign
           ? Effect.catch(taking, (problem) => {
               if (isRefused(problem)) return announcing
-              // The refusal concerns the agent, unless the current keys are accepted.
+              // The refusal concerns the agent itself, unless the current keys are accepted.
               return isRejected(problem)
                 ? Effect.catchIf(announcing, isRefused, () => Effect.fail(problem))
                 : Effect.fail(problem)

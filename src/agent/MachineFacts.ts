@@ -19,17 +19,17 @@ export interface AgentOptions {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Number of seconds between two checks for replaced credentials. */
+/** Seconds between two checks for replaced credentials. */
 const betweenLooksSeconds = 5
-/** With less free space than this, the agent takes no new jobs; a Run is stopped at half of it. */
+/** With less free space than this, the agent takes no new jobs. With less than half of it, a Run is stopped. */
 const leastFreeBytes = 1024 ** 3
-/** On a small disk, this fraction of its size is used instead. */
+/** On a small disk, this fraction of its size applies instead. */
 const leastFreePart = 0.1
 
 const diskOf = (folder: string) =>
   Effect.tryPromise(() => statfs(folder)).pipe(
     Effect.map(({ bavail, blocks, bsize }) => ({ freeBytes: bavail * bsize, totalBytes: blocks * bsize })),
-    // If the disk's free space is unknown, the agent takes no new job.
+    // If the free space is unknown, the agent takes no new jobs.
     Effect.orElseSucceed(() => ({ freeBytes: 0, totalBytes: 0 })),
     Effect.map(({ freeBytes, totalBytes }) => ({
       freeBytes,
@@ -38,15 +38,15 @@ const diskOf = (folder: string) =>
     }))
   )
 
-/** In the tool's notation. */
+/** The platform in OpenTofu's notation. */
 export const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`
 
-/** The agent's description of itself and its machine; determined again for each session. */
+/** Describes the agent and its machine. The description is renewed for each session. */
 export class MachineFacts extends Context.Service<
   MachineFacts,
   {
     readonly facts: Effect.Effect<AgentFacts>
-    /** Marks of the agent's own credentials, for the session that is about to begin. */
+    /** Marks of the agent's own credentials, for the next session. */
     readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>
     /** True if the agent's own credentials have changed since the last session; checked every few seconds. */
     readonly areReplaced: Effect.Effect<boolean>
@@ -71,7 +71,7 @@ export class MachineFacts extends Context.Service<
           yield* Layer.build(Toolchain.layer({ ...settings, download: Option.none() }, `${folder.path}/tools`)),
           Toolchain
         )
-        // OpenTofu is downloaded if there is no tool at all; the other tool is reported if it is installed.
+        // If there is no tool at all, OpenTofu is downloaded. The other tool is reported only if it is installed.
         const tools = Effect.gen(function* () {
           const first = yield* Effect.option(toolchain.resolve())
           const found = yield* Effect.forEach(["opentofu", "terraform"] as const, (name) =>

@@ -15,10 +15,10 @@ import { sha256 } from "../../runner/execution/Digest.ts"
 import { identityOf, providedMark } from "../../runner/execution/ProvidedBinding.ts"
 
 /**
- * Marks of an agent's own credentials, once it is enrolled. A mark is slow to compute, so it is kept until its set changes.
+ * Marks of an agent's own credentials, after it is enrolled. Computing a mark is slow, so it is kept until its set changes.
  *
- * - `marked`: the set with its mark
- * - `last`: the mark of the set as last read; while its files are being replaced, it may be incomplete
+ * - `marked`: the set and its mark
+ * - `last`: the mark of the set as last read; it may be incomplete while the set's files are being replaced
  */
 const makeMarks = (folder: string) => {
   const known = new Map<string, { readonly of: string; readonly mark: string }>()
@@ -30,28 +30,29 @@ const makeMarks = (folder: string) => {
     const earlier = known.get(name)
     if (earlier?.of === of) return { ...set, mark: earlier.mark }
     const mark = yield* providedMark(name, set, place)
-    // The mark of a newer set is kept.
+    // Does not replace the mark of a newer set.
     if (known.get(name) === earlier) known.set(name, { of, mark })
     return { ...set, mark }
   })
   return { marked, last: (name: string) => known.get(name)?.mark }
 }
 
-/** The place of a value: a file, or a variable of the agent's own environment. */
+/** The source of a value: a file, or a variable in the agent's environment. */
 const Place = Schema.Union([Schema.Struct({ file: Schema.String }), Schema.Struct({ variable: Schema.String })])
 type Place = typeof Place.Type
 
-/** Short, so that nobody mistakes it for a value. */
+/** Limited in length, so that nobody mistakes a label for a value. */
 const Label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/))
 
 /**
- * The agent's own credentials, by the names that Connections use. The file contains the place of each value, but no value.
+ * The agent's own credentials, by the names that Connections use. The file refers to the sources of the values and contains no
+ * values.
  *
- * - `env`: where the value of each environment variable is kept
- * - `files`: files that the provider reads; `envName` receives the path of the copy made for the Run
- * - `label`: represents the values: a plan remains applicable as long as the label is the same
- * - `withoutIsolation`: they may be used where modules run without isolation, so that every module of the pool can read them
- * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may be in a plan
+ * - `env`: the source of each environment variable's value
+ * - `files`: files that the provider reads; `envName` receives the path of the Run's copy
+ * - `label`: represents the values, so a plan stays applicable while the label is unchanged
+ * - `withoutIsolation`: allows their use on pools whose modules run without isolation and could therefore read them
+ * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may appear in a plan
  */
 const OwnSets = Schema.Record(
   ProvidedName,
@@ -75,7 +76,7 @@ const mostSets = 64
 const refused = (path: string, message: string) =>
   new SettingsRefused({ message: `${agentEnv.credentials} (${path}) is not valid. ${message}` })
 
-/** The reason why a set can never be delivered to a Run, regardless of its values. */
+/** Returns the reason why a set can never be delivered to a Run, whatever its values are, or `undefined` if it can. */
 const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | undefined => {
   const variables = [...Object.keys(env), ...files.flatMap(({ envName }) => envName ?? [])]
   if (variables.length + files.length === 0) return `${name}: names no variable and no file.`
@@ -99,7 +100,7 @@ const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | un
 const unusable = (name: string, what: string, why: string) =>
   new NotProvided({ message: `The credentials ${name} of this agent cannot be used: ${what} ${why}.` })
 
-/** The error's own message is not shown: it concerns the machine, not the Run. */
+/** Hides the original error message, which concerns the machine and not the Run. */
 const contents = (name: string, what: string, path: string) =>
   Effect.tryPromise({
     try: () => readFile(path),
@@ -117,7 +118,7 @@ const checked = (name: string, what: string, text: string) => {
   return problem === undefined ? Effect.succeed(text) : Effect.fail(unusable(name, what, problem))
 }
 
-/** A file written by a person or a program may end with a line break that is not part of the value. */
+/** Removes the line break at the end of the file, which is not part of the value. */
 const valueAt = (name: string, variable: string, place: Place) =>
   "file" in place
     ? Effect.map(contents(name, variable, place.file), (bytes) => new TextDecoder().decode(bytes).replace(/\r?\n$/, ""))
@@ -142,7 +143,7 @@ const readSet = Effect.fnUntraced(function* (
   return { values, files: read, label, publicNames }
 })
 
-/** The credentials declared in the file; none without a file. */
+/** Reads the credentials declared in the file. Returns none without a file. */
 const ownSets = Effect.gen(function* () {
   const path = yield* Config.option(Config.NonEmptyString(agentEnv.credentials)).pipe(
     Effect.mapError(({ message }) => new SettingsRefused({ message }))
@@ -152,7 +153,7 @@ const ownSets = Effect.gen(function* () {
     try: () => readFile(path.value, "utf8"),
     catch: () => refused(path.value, "The file cannot be read.")
   })
-  // The decoder's own message could quote a value that somebody has put into the file.
+  // The decoder's own message could quote a value from the file.
   const sets = yield* decodeSets(text).pipe(
     Effect.mapError(() =>
       refused(
@@ -170,8 +171,8 @@ const ownSets = Effect.gen(function* () {
 })
 
 /**
- * The credentials of the agent that uses this folder, as described by its operator. The description is read once, the values for
- * each Run.
+ * The credentials of the agent in this folder, as declared by its operator. The declaration is read once, and the values are read
+ * for each Run.
  */
 export const ownCredentials = (folder: string) =>
   Layer.effect(
@@ -187,7 +188,7 @@ const provided = Effect.fnUntraced(function* (folder: string) {
   const read = (name: string) => {
     const set = find(name)
     if (set === undefined) return Effect.fail(new NotProvided({ message: `This agent has no credentials ${name}.` }))
-    // Without isolation, any module can read the files and the agent's own environment, whatever its Workspace.
+    // Without isolation, any module of any Workspace can read the files and the agent's environment.
     return level === "process" && set.withoutIsolation !== true
       ? Effect.fail(unusable(name, "modules", "run without isolation here, and could read them for every Workspace"))
       : Effect.flatMap(readSet(name, set), (found) => marked(name, found))

@@ -16,7 +16,7 @@ const longest = 10_000
 const untilOperatorActs = Duration.seconds(30)
 const doubled = 2
 
-/** Waits before the next attempt: twice as long each time, with jitter so that agents do not return in lockstep. */
+/** Time to wait before the next attempt. It doubles each time, with jitter so that agents do not return in lockstep. */
 const backoff = (attempt: number) =>
   Random.next.pipe(
     Effect.flatMap((random) =>
@@ -24,7 +24,7 @@ const backoff = (attempt: number) =>
     )
   )
 
-/** A peer running another release may be unable to read a message; this must not stop an agent that holds Runs. */
+/** A peer of another release may be unable to read a message. This must not stop an agent that holds Runs. */
 const understood = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E | Busy, R> =>
   Effect.catchDefect(call, (defect) =>
     Effect.logError("The server and this agent do not understand each other.", defect).pipe(
@@ -38,7 +38,7 @@ export class RetryUntilAnswered extends Context.Service<
   {
     readonly until: <A, R>(call: Effect.Effect<A, Problem, R>) => Effect.Effect<A, Gone, R>
     readonly session: Effect.Effect<void>
-    /** Number of seconds since the last message that got a response; counts from the start until the first response. */
+    /** Seconds since the last message that got a response, or since the start if there was none. */
     readonly unansweredSeconds: () => number
   }
 >()("svc/src/agent/RetryUntilAnswered") {
@@ -68,7 +68,7 @@ export class RetryUntilAnswered extends Context.Service<
           return Effect.logWarning(message)
         })
 
-      /** Waits for as long as the refusal requests; only `Gone` stops the retries. */
+      /** Waits for the time that the refusal requests. Only `Gone` ends the retries. */
       const wait = Effect.fnUntraced(function* (problem: Problem, attempt: number) {
         switch (problem._tag) {
           case "Busy":

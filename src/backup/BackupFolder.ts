@@ -6,7 +6,7 @@ const pendingEnd = ".unverified"
 
 export interface KeptBackup {
   readonly file: string
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   readonly writtenAt: number
 }
 
@@ -16,7 +16,7 @@ export const backupName = (at: number): string =>
 
 export const pendingName = (at: number): string => `${backupName(at)}${pendingEnd}`
 
-/** The time at which the backup with this name was written; `undefined` for an unrelated file. */
+/** Returns the time at which the backup with this name was written, or `undefined` for an unrelated file. */
 export const writtenAtOf = (name: string): number | undefined => {
   const [, day, hour, minute, second] = fileName.exec(name) ?? []
   const at = day === undefined ? Number.NaN : Date.parse(`${day}T${hour}:${minute}:${second}Z`)
@@ -24,15 +24,15 @@ export const writtenAtOf = (name: string): number | undefined => {
 }
 
 /**
- * Newest first. A time in the future was recorded before the clock was corrected: such a backup is treated as the oldest, so that
- * it neither delays the next one nor outlives it.
+ * Sorts the newest first. A time in the future was recorded before the clock was corrected. Such a backup counts as the oldest,
+ * so that it neither delays the next backup nor outlives it.
  */
 const newestFirst = (backups: ReadonlyArray<KeptBackup>, at: number): ReadonlyArray<KeptBackup> => {
   const age = ({ writtenAt }: KeptBackup) => (writtenAt > at ? Number.MAX_SAFE_INTEGER : at - writtenAt)
   return backups.toSorted((left, right) => age(left) - age(right))
 }
 
-/** The verified backups of a folder, newest first. Files with other names are left alone. */
+/** Returns the verified backups in a folder, newest first. Ignores files with other names. */
 export const keptBackups = Effect.fn("keptBackups")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -43,7 +43,7 @@ export const keptBackups = Effect.fn("keptBackups")(function* (folder: string) {
   return newestFirst(found, yield* Clock.currentTimeMillis)
 })
 
-/** Removes what an interrupted backup left behind. */
+/** Removes the remains of an interrupted backup. */
 export const removePending = Effect.fn("removePending")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -53,5 +53,5 @@ export const removePending = Effect.fn("removePending")(function* (folder: strin
   }
 })
 
-/** Age beyond which the newest backup is overdue and something is wrong. */
+/** Returns the age in milliseconds at which the newest backup is overdue. */
 export const overdueMillis = (intervalHours: number): number => 2 * intervalHours * 3_600_000

@@ -34,7 +34,7 @@ export const failedBackups = Metric.counter("svc_backups_failed_total", {
   incremental: true
 })
 
-/** A command started by the server was refused. */
+/** A command that the server started was refused. */
 class SvcSubprocessFailed extends Schema.TaggedError<SvcSubprocessFailed>()("SvcSubprocessFailed", {
   message: Schema.String
 }) {}
@@ -43,8 +43,8 @@ const Refusal = Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ mes
 const Verdict = Schema.fromJsonString(Schema.Struct({ problems: Schema.Array(Schema.String) }))
 
 /**
- * The variables that the command needs from the server's settings. The environment does not leak secrets: other users cannot read
- * it.
+ * The variables that pass the server's settings to the command. Other users cannot read a process's environment, so secrets do
+ * not leak.
  */
 const environmentOf = (settings: Settings): Record<string, string> => {
   const passed = ["PATH", "HOME", "TMPDIR"].flatMap((name) => {
@@ -75,7 +75,7 @@ const reasonOf = (out: string, error: string): string => {
 }
 
 /**
- * Runs a service command alongside this server, with its settings, in its own process: reading a whole database would delay every
+ * Runs an svc command with this server's settings in a separate process, because reading a whole database would delay every
  * request. The process is killed when the Scope closes.
  */
 const runSvc = Effect.fn("runSvc")(
@@ -99,7 +99,7 @@ const runSvc = Effect.fn("runSvc")(
 )
 
 const lookEvery = "15 seconds"
-/** After a failure, the next attempt waits this long, or for the interval if that is shorter. */
+/** Maximum wait before the next attempt after a failure; a shorter interval takes precedence. */
 const retryMillis = 3_600_000
 
 /** Makes the file names in a folder durable. */
@@ -109,8 +109,8 @@ const syncFolder = (folder: string) =>
   )
 
 /**
- * Writes a backup into the folder and verifies it by restoring it. Only then is it given its name, and only then are the oldest
- * ones removed: an unusable backup never replaces a usable one.
+ * Writes a backup into the folder and verifies it by restoring it. Only then does the backup get its final name, and only then
+ * are the oldest backups removed, so an unusable backup never replaces a usable one.
  */
 const makeBackup = Effect.fn("makeBackup")(
   function* (settings: Settings, folder: string) {
@@ -130,7 +130,7 @@ const makeBackup = Effect.fn("makeBackup")(
   Effect.catchTag("PlatformError", ({ message }) => new SvcSubprocessFailed({ message }))
 )
 
-/** Backups created by the running server, if the settings specify a folder for them. */
+/** Scheduled backups by the running server, if the settings specify a folder for them. */
 export class ScheduledBackups extends Context.Service<
   ScheduledBackups,
   {
@@ -138,7 +138,7 @@ export class ScheduledBackups extends Context.Service<
     readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
     /** The stored backups; `undefined` if none are scheduled. */
     readonly kept: Effect.Effect<ServerBackups | undefined>
-    /** Creates a backup if one is due. */
+    /** Creates a backup if it is due. */
     readonly turn: Effect.Effect<void>
   }
 >()("svc/src/backup/ScheduledBackups") {
@@ -199,7 +199,7 @@ export class ScheduledBackups extends Context.Service<
 
         const notices = Effect.gen(function* () {
           const failed = yield* Ref.get(failedAt)
-          // A folder that cannot be read contains no usable backup.
+          // An unreadable folder counts as having no usable backup.
           const isOverdue = Result.match(yield* Effect.result(newestAge), {
             onFailure: () => true,
             onSuccess: (old) => old !== undefined && old > overdueMillis(settings.backupInterval)

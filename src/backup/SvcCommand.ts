@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import { moduleBeside } from "../../runner/thread/ModuleLocation.ts"
 
 /**
- * The program and arguments with which the server starts its own commands: by default, this runtime with the entry point; a
+ * The program and arguments with which the server starts its own commands. The default is this runtime with the entry point. A
  * compiled binary starts itself.
  */
 export const SvcCommand = Context.Reference<{ readonly program: string; readonly args: ReadonlyArray<string> }>(

@@ -20,14 +20,14 @@ const emailFlag = Flag.String("email").pipe(
   Flag.withDescription("E-mail address of the account"),
   Flag.withMetavar("address")
 )
-/** The server that a link points to: from the flag, else the one that issued the link, else from the settings. */
+/** The server to which a link leads: from the flag, else from the server that issued the link, else from the settings. */
 const linkOf = (
   settings: Settings,
   link: IssuedLink,
   isGiven: boolean,
   page: "setup" | "join" | "account/address" = "setup"
 ) => {
-  // Without a public origin, the listener's address is used; with port 0 there is none to show.
+  // Without a public origin, the listener's address is used. A listener on port 0 has no known address.
   const known = settings.baseUrl ?? `http://${formatListenAddress(settings.listen)}`
   const origin = isGiven ? known : (link.origin ?? known)
   return `${origin}/${page}#${Redacted.value(link.secret)}`
@@ -84,7 +84,7 @@ const createToken = Command.make(
       { token: secret, token_record: created.token },
       `${secret}\nThis is the only time that the token is shown. It expires at ${created.token.expires_at ?? "no time"}.`
     )
-    // Only its owner ends it.
+    // Only the token's owner can revoke it.
     yield* printSecret(printed, `token ${created.token.token_id}`, Effect.fail("no such command"))
   })
 ).pipe(Command.withDescription("Create a personal access token and print its secret once"))
@@ -229,8 +229,7 @@ const rotateKeys = Command.make(
 )
 
 /**
- * The operator's commands for an installation: through its running server, or directly on its data folder when no server is
- * running.
+ * The operator's commands for an installation. They use its running server, or its data folder directly if no server is running.
  */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription(

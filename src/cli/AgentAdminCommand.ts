@@ -65,7 +65,7 @@ const tokenCommand = Command.make(
       withPools(settings, ({ changeAgent }) => changeAgent({ word: "revoke-token", id: issued.id }))
     )
     if (json) return
-    // Kept out of the output, which becomes an agent's token file.
+    // Written to stderr, because stdout may become an agent's token file.
     yield* Console.error(
       `Shown this once; good for ${uses} ${uses === 1 ? "agent" : "agents"} until ${issued.expiresAt} (${issued.id}).`
     )
@@ -108,7 +108,7 @@ const releaseCommand = Command.make(
   })
 ).pipe(Command.withDescription("Settle the Run of an agent that is gone, before its lease is over"))
 
-/** Agents, as their operator sees them. */
+/** The operator's commands for agents. */
 export const agentCommand = Command.make("agent").pipe(
   Command.withDescription("Agents of pools: enrolment tokens, who is there, and what holds a Run"),
   Command.withSubcommands([

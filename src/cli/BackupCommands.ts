@@ -15,7 +15,7 @@ import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 const flags = { ...dataFlags, json: jsonFlag }
 const file = Argument.File("file").pipe(Argument.withDescription("Backup file"), Argument.withMetavar("path"))
 
-/** Progress lines, printed only for a person at a terminal. */
+/** Prints progress lines only on a terminal. */
 const progress: Progress = (line) =>
   Effect.sync(() => void (process.stderr.isTTY && process.stderr.write(`${line} ...\n`)))
 
@@ -74,7 +74,7 @@ export const backupCommand = Command.make(
         message: `${settings.dataDir} holds no database. Name the data folder with --data-dir.`
       })
     }
-    // Works alongside a running server: the copy is SQLite's own online backup, and nothing is migrated, claimed or written.
+    // Works while a server is running: the copy uses SQLite's online backup API, and nothing is migrated, claimed or written.
     const filesOf = settings.backupSnapshots ? settings.dataDir : undefined
     const written = yield* backupTo(file, yield* masterKeys(settings), { filesOf, progress }).pipe(
       Effect.provide(layerCopying(database))

@@ -1,6 +1,6 @@
 /**
- * The commands for people and scripts, with their aliases: clients of a server. They load no part of the service, since loading
- * takes most of the time of a short command.
+ * The commands for people and scripts, with their aliases. They are clients of a server and load none of its code, because
+ * loading takes most of the time of a short command.
  */
 export const clientCommandNames: ReadonlySet<string> = new Set([
   "login",

@@ -15,7 +15,7 @@ export const Confirmation = Schema.Struct({
   provider: Schema.optionalKey(Schema.Struct({ name: Schema.String }))
 })
 
-/** A person confirms their identity before sensitive actions. */
+/** Endpoints by which a person confirms their identity before sensitive actions. */
 export class ConfirmationsApi extends describedGroup("confirmations", "Showing again who one is.")
   .add(
     HttpApiEndpoint.get("read", "/auth/confirmation", { success: Confirmation }).annotateMerge(

@@ -7,7 +7,7 @@ import { PasskeyOptions } from "./PasskeyCeremony.ts"
 import { PasskeySetupRequest, SetupOptionsRequest } from "./PasskeysApi.ts"
 import { SetupRequest, SignedInAnswer } from "./SignInApi.ts"
 
-/** Creates an account with an invitation, accepting the invitation in the process. */
+/** Creates an account from an invitation and accepts the invitation. */
 export class InvitedSignUpApi extends describedGroup("invitedSignUp", "An account by an invitation.")
   .add(
     HttpApiEndpoint.post("withPassword", "/auth/invitations/sign-up", {

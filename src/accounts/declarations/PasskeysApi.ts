@@ -16,7 +16,7 @@ export const PasskeySetupRequest = Schema.Struct({ ...redemptionFields, ...Regis
 
 const options = "Options for the browser. The challenge works once, for a few minutes."
 
-/** A person's passkeys, and signing in or setting up an account with one. */
+/** Manages a person's passkeys, and uses them for sign-in and account setup. */
 export class PasskeysApi extends describedGroup("passkeys", "Passkeys, and signing in with one.")
   .add(
     HttpApiEndpoint.get("list", "/auth/passkeys", { success: PasskeyList }).annotateMerge(

@@ -17,7 +17,7 @@ export const NoticeList = Schema.Struct({ notices: Schema.Array(AccountNotice) }
 export const AddressChange = Schema.Struct({ change: AddressLinkState })
 export const AddressMailed = Schema.Struct({ expiresAt: Timestamp })
 
-/** Routes for changes to a person's own account, apart from sign-in methods. */
+/** Routes for changes to a person's own account, except its sign-in methods. */
 export class ProfileApi extends describedGroup("profile", "The account of a person.")
   .add(
     HttpApiEndpoint.post("rename", "/auth/profile", {

@@ -10,7 +10,7 @@ export const SecondFactor = Schema.Struct({ active: Schema.Boolean, recoveryCode
 export const SecondFactorSecret = Schema.Struct({ secret: Schema.String, uri: Schema.String })
 export const RecoveryCodes = Schema.Struct({ recoveryCodes: Schema.Array(Schema.String) })
 
-/** The second factor for signing in with a password. */
+/** The second factor for password sign-in. */
 export class SecondFactorApi extends describedGroup("secondFactor", "The second factor of sign-in with a password.")
   .add(
     HttpApiEndpoint.get("read", "/auth/second-factor", { success: SecondFactor }).annotateMerge(

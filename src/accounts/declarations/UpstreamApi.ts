@@ -10,7 +10,7 @@ import { LinkRequest } from "./SignInApi.ts"
 export const Onward = Schema.Struct({ location: Schema.String })
 export const IdentityList = Schema.Struct({ identities: Schema.Array(LinkedIdentity) })
 
-/** Sign-in through another provider, from the redirect to the response: responses are redirects and pages. */
+/** Sign-in through another provider, from the first redirect to the provider's response. All responses are redirects or pages. */
 export class UpstreamPagesApi extends describedGroup(
   "upstreamPages",
   "Signing in at another provider, in a browser."

@@ -8,7 +8,7 @@ interface Target {
 
 const headers = { "cache-control": "no-store", pragma: "no-cache", "referrer-policy": "no-referrer" }
 
-/** 303: whatever method brought the browser here, it continues with GET and without the body. */
+/** Redirects with status 303, so that the browser continues with GET and without a body, whatever method it used here. */
 export const seeOther = (location: string) =>
   HttpServerResponse.empty({ status: 303, headers: { ...headers, location } })
 
@@ -18,12 +18,12 @@ const answerAddress = (
   parameters: Readonly<Record<string, string>>
 ): string => {
   const query = new URLSearchParams({ ...parameters, ...(state === undefined ? {} : { state }), iss: issuer })
-  // Appended to the string: the registered address stays unchanged, character for character.
+  // Appends to the string instead of parsing it, so that the registered address is kept character for character.
   return `${redirectUri}${redirectUri.includes("?") ? "&" : "?"}${query.toString()}`
 }
 
 /**
- * The address at which the client receives its code, together with the issuer, so that a client of several issuers cannot confuse
+ * The address that returns the code to the client. It includes the issuer, so that a client of several issuers cannot confuse
  * them (RFC 9207).
  */
 export const codeAddress = (issuer: string, target: Target, code: string) => answerAddress(issuer, target, { code })

@@ -37,12 +37,12 @@ import { StoredWorkspace } from "../../../actors/ledger/workspace/StoredWorkspac
 const { path } = IssuerPagesApi.endpoints.authorize
 const form = "consent"
 
-/** The state of a request: the person still has to sign in, or is known and signed in recently enough. */
+/** Either the person still has to sign in, or the person is known and has signed in recently enough. */
 type Identified = { readonly kind: "sign_in" } | { readonly kind: "visitor"; readonly visiting: Visitor }
 
 /**
- * Checks whether the current session is sufficient for this request. If the client wants no page shown, fails with its error
- * instead.
+ * Checks whether the current session is sufficient for this request. Fails with an error for the client if it is not and the
+ * client requested that no page be shown.
  */
 const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, parameters: Parameters) {
   const visiting = yield* visitor
@@ -64,7 +64,10 @@ const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, par
   return identified
 })
 
-/** Decides whether to ask the person: for anything new, on request, and always for clients that cannot be told apart. */
+/**
+ * Returns true if the person has to be asked: for new permissions, at the client's request, and always for clients that cannot be
+ * distinguished from each other.
+ */
 const mustAsk = Effect.fnUntraced(function* (request: AuthorizationRequest, subject: string) {
   const { client, prompts, redirectUri, workspaceId } = request
   if (prompts.has("consent") || prompts.has("select_account")) return true
@@ -75,7 +78,7 @@ const mustAsk = Effect.fnUntraced(function* (request: AuthorizationRequest, subj
   return !isSubset(permissionsOf(request), given)
 })
 
-/** Grants the request. Returns the client's address with the code. */
+/** Grants the request. Returns the client's address, including the code. */
 const grantCode = Effect.fnUntraced(function* (request: AuthorizationRequest, visiting: Visitor) {
   const authorizations = yield* Authorizations
   const { issuer } = yield* IssuerSettings
@@ -91,7 +94,7 @@ const grantCode = Effect.fnUntraced(function* (request: AuthorizationRequest, vi
   return codeAddress(issuer, request, Redacted.value(code))
 })
 
-/** The request in the Workspace that applies to this person. */
+/** Binds the request to the Workspace that applies to this person. */
 const inWorkspace = Effect.fnUntraced(function* (asked: AuthorizationRequest, visiting: Visitor) {
   const authorizations = yield* Authorizations
   const { boundWorkspaceId, subject } = visiting
@@ -104,7 +107,7 @@ const inWorkspace = Effect.fnUntraced(function* (asked: AuthorizationRequest, vi
     : yield* refuse("access_denied", "The session is confined to another Workspace.")
 })
 
-/** As above, limited to what this person can grant. */
+/** Like `inWorkspace`, limited to the permissions that this person can grant. */
 const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visiting: Visitor) {
   const authorizations = yield* Authorizations
   const meant = yield* inWorkspace(asked, visiting)
@@ -115,7 +118,10 @@ const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visi
   return request
 })
 
-/** The Workspace that the page showed: the answer applies to this Workspace, even if another Workspace would apply by now. */
+/**
+ * Returns the request with the Workspace that the page showed. The answer applies to that Workspace even if another one would
+ * apply now.
+ */
 const shown = (encoded: string, { workspaceId }: Pick<AuthorizationRequest, "workspaceId">) =>
   `${encoded} ${workspaceId ?? ""}`
 
@@ -147,7 +153,7 @@ const ask = Effect.fnUntraced(function* (request: AuthorizationRequest, visiting
   })
 })
 
-/** Refusals that the client may see are sent to it; all others are shown only on a page. */
+/** Sends a refusal to the client if the client may see it, and shows it only on a page otherwise. */
 const settled = <A, R>(request: AuthorizationRequest, effect: Effect.Effect<A, OAuthError, R>) =>
   Effect.mapError(effect, (error) => toClient(request, error))
 
@@ -171,8 +177,7 @@ const authorize = Effect.gen(function* () {
 })
 
 /**
- * A form posted here comes from another site, so it carries no session. The browser is redirected to the same request by GET,
- * which does.
+ * A form posted from another site carries no session. The browser is redirected to the same request by GET, which does carry it.
  */
 const authorizeByForm = Effect.gen(function* () {
   const { issuer } = yield* IssuerSettings
@@ -215,7 +220,7 @@ const onRefusalPage = Effect.fnUntraced(function* (error: OAuthError) {
   })
 })
 
-/** The way to the client's address: a redirect, or, after a form, one of our pages. */
+/** Sends the browser to the client's address: with a redirect, or, after a form, with a page of this server. */
 type Leave = (address: string, language: Language) => HttpServerResponse.HttpServerResponse
 
 const refused = (leave: Leave) =>
@@ -241,7 +246,7 @@ const onPages =
 const byRedirect = onPages(seeOther)
 const byPage = onPages((address, chosen) => leavingPage(chosen, address))
 
-/** The endpoints at which a person decides: the authorization request, and the answer to its question. */
+/** The endpoints at which a person makes the decision: the authorization request and the consent form. */
 export const authorizeEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const services = yield* Effect.context<

@@ -13,7 +13,7 @@ interface Presented {
   readonly secret: Redacted.Redacted | undefined
 }
 
-// One answer for every failed authentication, so that it does not reveal which clients exist.
+// The same response for every failed authentication, so that it does not reveal which clients exist.
 const unknownClient = refuse("invalid_client", "The client is unknown or its authentication failed.")
 
 const basicPattern = /^basic ([A-Za-z0-9+/=]{1,2048})$/i
@@ -53,7 +53,7 @@ const secretMatches = (secret: Redacted.Redacted, hash: Redacted.Redacted): bool
     Buffer.from(Redacted.value(hash), "hex")
   )
 
-/** The client that a request names, not yet authenticated. */
+/** Returns the client that the request claims to be, without authenticating it. */
 const named = Effect.fnUntraced(function* (parameters: Parameters) {
   const sql = yield* ReadSql
   const clients = yield* Clients
@@ -65,8 +65,8 @@ const named = Effect.fnUntraced(function* (parameters: Parameters) {
 })
 
 /**
- * The client behind a request: a confidential client authenticates by HTTP Basic or in the form, a public one only gives its id.
- * Fails with `invalid_client`.
+ * Returns the client behind a request. A confidential client authenticates by HTTP Basic or in the form; a public client only
+ * sends its id. Fails with `invalid_client`.
  */
 export const authenticatedClient = Effect.fn("authenticatedClient")(function* (parameters: Parameters) {
   const { client, secret } = yield* named(parameters)
@@ -76,9 +76,9 @@ export const authenticatedClient = Effect.fn("authenticatedClient")(function* (p
 })
 
 /**
- * Authenticates a client that may introspect: a confidential client, or the resource server of a Capsule with the secret that was
- * generated for it, while the Capsule's identity is valid. Fails with `invalid_client`, or `unauthorized_client` for a public
- * client.
+ * Authenticates a client that may introspect. It is either a confidential client or the resource server of a Capsule, which uses
+ * the secret generated for it while the Capsule's identity is valid. Fails with `invalid_client`, or with `unauthorized_client`
+ * for a public client.
  */
 export const introspectingClient = Effect.fn("introspectingClient")(function* (parameters: Parameters) {
   const { client, secret } = yield* named(parameters)

@@ -4,24 +4,26 @@ import { type Replacement, StaticClients } from "../../../actors/access/issuer/S
 import { readStaticClients } from "./StaticClientFile.ts"
 
 export interface ClientSettings {
-  /** The file with clients and resource servers. See docs/oidc.md. */
+  /** Path of the file with clients and resource servers. See docs/oidc.md. */
   readonly clientsFile?: string | undefined
   /** The client that discovery advertises to mobile applications. */
   readonly advertisedClientId?: string | undefined
 }
 
-/** The operator's current clients, and the reload of their file. */
+/** The operator's current clients, and a method that reloads them from their file. */
 export class ClientsInForce extends Context.Service<
   ClientsInForce,
   {
     /**
-     * Reads the file and returns what would replace the current clients; nothing changes until it is applied. `undefined` without
-     * a file. Fails with `StaticClientsRefused` when the file breaks a rule.
+     * Reads the file and returns the replacement for the current clients. Nothing changes until the replacement is applied.
+     * Returns `undefined` without a file. Fails with `StaticClientsRefused` if the file breaks a rule.
      */
     readonly reload: Effect.Effect<Replacement | undefined, StaticClientsRefused>
   }
 >()("svc/src/accounts/oidc/ClientsInForce") {
-  /** Also fails with `StaticClientsRefused` if discovery would send people to a client that does not exist. */
+  /**
+   * Fails with `StaticClientsRefused` if the file breaks a rule, or if discovery would advertise a client that does not exist.
+   */
   static readonly layer = ({ advertisedClientId, clientsFile }: ClientSettings) =>
     Layer.effect(
       ClientsInForce,

@@ -10,7 +10,7 @@ export interface ConsentQuestion {
   readonly email: string
   readonly authority: LiveAuthority
   readonly workspaceName: string | undefined
-  /** The request and its token, as sent back by the form. */
+  /** The request and its token. The form sends both back. */
   readonly encoded: string
   readonly token: string
 }
@@ -20,7 +20,7 @@ export const permissionList = (language: Language, permissions: ReadonlyArray<st
   return html`<ul>${permissions.map((scope) => html`<li>${words.scopes[scope] ?? words.otherScope(scope)}</li>`)}</ul>`
 }
 
-/** The person who is signed in, and the Workspace in which the person would act. */
+/** Shows the person who is signed in, and the Workspace in which the client would act for them. */
 export const identityList = (
   language: Language,
   email: string,
@@ -36,7 +36,7 @@ export const identityList = (
   }</p>`
 }
 
-/** Asks a person to allow the client's request. Works without a script. */
+/** Asks the person whether to allow the client's request. Works without scripts. */
 export const consentPage = (question: ConsentQuestion) => {
   const { authority, email, encoded, language, permissions, request, token, workspaceName } = question
   const words = pageWords[language]
@@ -58,7 +58,7 @@ ${permissionList(language, permissions)}
   })
 }
 
-/** A refusal to be shown only to the person. */
+/** Shows a refusal to the person. The client is not notified. */
 export const refusalPage = (
   language: Language,
   options: { readonly status: number; readonly detail: string; readonly requestId: string }

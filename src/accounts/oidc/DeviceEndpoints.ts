@@ -73,7 +73,9 @@ const pageOf = Effect.fnUntraced(function* (body: (words: PageWords) => Markup, 
   return page({ language, title: words.deviceTitle, status, body: body(words) })
 })
 
-/** The form for the code. A code in the address is only filled in: the person compares it and submits it by hand. */
+/**
+ * The form for the code. A code in the address is only filled in, so that the person compares it and submits the form by hand.
+ */
 const codeForm = Effect.fnUntraced(function* (visiting: Visitor, typed: string, unknown: boolean) {
   const token = yield* formToken(visiting, "device", "code")
   return yield* pageOf(
@@ -86,7 +88,7 @@ ${unknown ? html`<p class="bad" role="alert" id="fault">${words.deviceUnknown}</
   )
 })
 
-/** The request in the Workspace that applies to this person. */
+/** Binds the request to the Workspace that applies to this person. */
 const inWorkspace = Effect.fnUntraced(function* (client: Client, asked: DeviceRequest, { subject }: Visitor) {
   const authorizations = yield* Authorizations
   const request: DeviceRequest = {
@@ -103,7 +105,10 @@ const waitingClient = Effect.fnUntraced(function* (request: DeviceRequest) {
   return Option.isSome(found) ? found.value : yield* refuse("access_denied", "The client is not registered any more.")
 })
 
-/** The Workspace that the page showed: the answer applies to this Workspace, even if another Workspace would apply by now. */
+/**
+ * Returns the request with the Workspace that the page showed. The answer applies to that Workspace even if another one would
+ * apply now.
+ */
 const shown = (userCode: string, { workspaceId }: Pick<DeviceRequest, "workspaceId">) =>
   `${userCode} ${workspaceId ?? ""}`
 
@@ -158,7 +163,7 @@ const decide = Effect.gen(function* () {
   if (!(yield* formTokenHolds(visiting, name, content, sent.get("token")))) {
     return yield* refuse("invalid_request", "The page was shown to another session. Start again.")
   }
-  // Guesses are limited as for a password.
+  // Guesses at a code are limited like guesses at a password.
   yield* limits.consume("sign_in", { address: yield* remoteAddress, subject: `device:${visiting.subject}` })
   const waiting = userCode === undefined ? undefined : yield* failClosed(devices.waiting(userCode))
   if (waiting === undefined || userCode === undefined) return yield* codeForm(visiting, "", true)

@@ -11,8 +11,8 @@ const markerGoodFor = Duration.minutes(15)
 const signedText = (millis: number, parameters: Parameters) => `${millis}\n${parameters.encodeWithout(marker)}`
 
 /**
- * Sends the person to sign in again, and back to this request with a note of when that was requested: a session that began
- * later is fresh. The note is signed over the whole request, so it cannot be forged.
+ * Sends the person to sign in again and then back to this request, with a signed note of the current time. A session that began
+ * after that time is fresh. The signature covers the whole request, so the note cannot be used with another one.
  */
 export const toSignIn = Effect.fnUntraced(function* (path: string, parameters: Parameters) {
   const vault = yield* Vault
@@ -23,7 +23,7 @@ export const toSignIn = Effect.fnUntraced(function* (path: string, parameters: P
   return seeOther(`${issuer}/sign-in?return=${encodeURIComponent(`${path}?${query}`)}`)
 })
 
-/** The time at which the person was last sent to sign in for exactly this request, in milliseconds since 1970. */
+/** The time at which the person was last sent to sign in for exactly this request, in milliseconds since the Unix epoch. */
 export const sentToSignInAt = Effect.fnUntraced(function* (parameters: Parameters) {
   const vault = yield* Vault
   const [text = "", digest = ""] = parameters.get(marker)?.split(".") ?? []

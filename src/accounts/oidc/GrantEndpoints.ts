@@ -31,10 +31,10 @@ const revoke = Effect.gen(function* () {
   return HttpServerResponse.empty({ status: 204 })
 })
 
-// Hosts mount the issuer themselves, so its routes handle their own failures.
+// Hosts mount the issuer separately, so its routes handle their own failures.
 const refusal = (error: ApiError) => Effect.map(currentRequestId, (requestId) => errorResponse(error, requestId))
 
-/** The applications that act on behalf of the signed-in person: listing and revoking them. */
+/** Lists and revokes the applications that act on behalf of the signed-in person. */
 export const grantEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const withServices = uncached(

@@ -12,14 +12,14 @@ export type IdTokenHint = typeof Hint.Type
 const decodeHint = Schema.decodeUnknownOption(Hint)
 
 /**
- * The subject of an ID token from this issuer, however old: as a hint, it only refers to a past session. `undefined` for anything
- * that this issuer did not sign as an ID token.
+ * Returns the subject of an ID token from this issuer. Expired tokens are accepted, because a hint only refers to a past session.
+ * Returns `undefined` for anything that this issuer did not sign as an ID token.
  */
 export const readIdTokenHint = Effect.fn("readIdTokenHint")(function* (jwt: string) {
   const keys = yield* SigningKeys
   const { issuer } = yield* IssuerSettings
   const verified = yield* keys.verify(jwt)
-  // Resource tokens have another type.
+  // Only resource tokens have a type.
   if (verified === undefined || verified.type !== undefined) return undefined
   const hint = decodeHint(verified.claims)
   return Option.isSome(hint) && hint.value.iss === issuer ? hint.value : undefined

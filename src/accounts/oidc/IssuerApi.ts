@@ -27,7 +27,7 @@ const accessToken: RouteAccess = {
 }
 const metadata = "Registered clients find the endpoints here. May be kept for an hour."
 
-/** The OpenID issuer, for clients. */
+/** The OpenID issuer's endpoints for clients. */
 export class IssuerApi extends describedGroup("issuer", "The OpenID issuer, for clients.").add(
   HttpApiEndpoint.get("openidConfiguration", "/.well-known/openid-configuration", {
     success: IssuerMetadata
@@ -107,7 +107,7 @@ export class IssuerApi extends describedGroup("issuer", "The OpenID issuer, for 
 const decision = form(decisionParameters)
 const decided = "For the form of the page before it. Its token binds the answer to what the page showed."
 
-/** The pages and redirects for browsers, on which a person decides. */
+/** The issuer's pages and redirects for browsers, on which a person decides. */
 export class IssuerPagesApi extends describedGroup("issuerPages", "The OpenID issuer, in a browser.").add(
   HttpApiEndpoint.get("authorize", "/oauth/authorize", {
     query: authorizationParameters,

@@ -13,7 +13,7 @@ type RouteServices = Exclude<Layer.Services<typeof oidcRoutes>, HttpRouter.HttpR
 /** The services that the HTTP server provides to all of its routes. */
 type HandlerServices = AttemptLimits | HttpSettings
 
-/** The routes of this process's issuer, ready to be mounted. */
+/** The routes of this process's issuer. */
 export class IssuerRoutes extends Context.Service<
   IssuerRoutes,
   { readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | HandlerServices> }
@@ -35,8 +35,8 @@ export const mountedOidcRoutes = Layer.unwrap(
 )
 
 /**
- * The whole issuer over storage: decisions, keys, cleanup and routes. `issuer` is the public origin without a trailing slash.
- * Its services sit below the actors, through which Capsules borrow their identity.
+ * Builds the whole issuer on top of storage: decisions, keys, cleanup and routes. `issuer` is the public origin without a
+ * trailing slash. The actors depend on its services, because Capsules borrow the issuer's identity.
  */
 export const oidcIssuer = (
   options: ClientSettings & {

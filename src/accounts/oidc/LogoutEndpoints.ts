@@ -26,10 +26,10 @@ import { formToken, formTokenHolds, type Visitor, visitor } from "./Visitor.ts"
 
 const form = "logout"
 
-/** A request to close the session, and what it proves. */
+/** A parsed logout request, with the facts that it proves. */
 interface LogoutRequest {
   readonly hint: IdTokenHint | undefined
-  /** The address that the browser opens afterwards: an address registered by a client that the request proved or named. */
+  /** The address to open afterwards. It is registered by the client that the request proved or identified. */
   readonly returnTo: string | undefined
 }
 
@@ -92,8 +92,7 @@ const statusPage = Effect.fnUntraced(function* (
 })
 
 /**
- * Closes the session, if there is one, and continues with the response; without a response, shows a page saying that the session
- * is closed.
+ * Closes the session, if there is one, and returns the given response. Without a response, shows a page that confirms the logout.
  */
 const end = Effect.fnUntraced(function* (
   visiting: Visitor | undefined,
@@ -123,7 +122,8 @@ const ask = Effect.fnUntraced(function* (visiting: Visitor, parameters: Paramete
 const answer = Effect.fnUntraced(function* (parameters: Parameters) {
   const { hint, returnTo } = yield* parseLogout(parameters)
   const visiting = yield* visitor
-  // An ID token from this session proves that its client intends the logout. Anybody can make a browser follow a link.
+  // Only an ID token from this session proves that its client requested the logout, since anybody can make a browser follow a
+  // link.
   const proven = hint?.sub === visiting?.subject && hint?.sid === visiting?.sessionId
   if (visiting !== undefined && !proven) return yield* ask(visiting, parameters)
   const onward = returnTo === undefined ? undefined : seeOther(returnTo)
@@ -132,7 +132,7 @@ const answer = Effect.fnUntraced(function* (parameters: Parameters) {
 
 const logout = Effect.flatMap(queryParameters, answer)
 
-// A POST from another site carries no session; once redirected to GET, it does.
+// A POST from another site carries no session. The browser is redirected to GET, which does.
 const logoutByForm = Effect.map(formParameters, (parameters) => seeOther(`/oauth/logout?${parameters.encodeWithout()}`))
 
 const decide = Effect.gen(function* () {
@@ -162,7 +162,7 @@ const refusedOnPage = Effect.fnUntraced(function* (error: OAuthError | ApiError)
 const onPages = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError | ApiError, R>) =>
   Effect.catchTags(effect, { OAuthError: refusedOnPage, ApiError: refusedOnPage })
 
-/** RP-initiated logout. The browser leaves our pages only for a registered address. */
+/** RP-initiated logout. Redirects the browser only to a registered address. */
 export const logoutEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const services = yield* Effect.context<

@@ -5,7 +5,8 @@ import type { ApiError } from "../../../schema/errors/ApiError.ts"
 
 const uncached = { "cache-control": "no-store", pragma: "no-cache" }
 
-// Public single-page clients call these endpoints from their own origins. Cookies have no effect here, so none are allowed.
+// Public single-page clients call these endpoints from their own origins. These endpoints ignore cookies, so credentials are not
+// allowed.
 const crossOrigin = { "access-control-allow-origin": "*" }
 
 /** A JSON response that must not be stored. */
@@ -30,7 +31,7 @@ const challengeOf = (error: OAuthError, scheme: "Basic" | "Bearer"): Record<stri
     : {}
 }
 
-/** A refusal as in the OAuth specifications, with its challenge. */
+/** An error response as in the OAuth specifications, with its challenge. */
 export const refusalJson = (
   error: OAuthError,
   options: { readonly crossOrigin: boolean; readonly scheme: "Basic" | "Bearer" }
@@ -40,7 +41,7 @@ export const refusalJson = (
     ...(error.status === 503 ? { "retry-after": "5" } : {})
   })
 
-/** The few refusals that come from the HTTP layer itself, in OAuth's form. */
+/** Converts refusals of the HTTP layer into OAuth's format. */
 const layerRefusal = (error: ApiError, options: { readonly crossOrigin: boolean }) =>
   HttpServerResponse.setHeaders(
     freshJson(
@@ -51,7 +52,7 @@ const layerRefusal = (error: ApiError, options: { readonly crossOrigin: boolean 
     error.retryAfter === undefined ? {} : { "retry-after": String(error.retryAfter) }
   )
 
-/** Responds in JSON, whether the effect succeeds or fails. */
+/** Converts both results and failures of an effect into JSON responses. */
 export const answeringJson =
   (options: { readonly crossOrigin: boolean; readonly scheme: "Basic" | "Bearer" }) =>
   <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError | ApiError, R>) =>
@@ -60,7 +61,7 @@ export const answeringJson =
       ApiError: (error) => Effect.succeed(layerRefusal(error, options))
     })
 
-/** The response to a preflight of such an endpoint. */
+/** The response to a preflight request for such an endpoint. */
 export const preflight = (methods: string) =>
   HttpServerResponse.empty({
     status: 204,

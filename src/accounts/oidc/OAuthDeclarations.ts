@@ -4,12 +4,12 @@ import { RefusalEnvelope } from "../../../schema/api/Middleware.ts"
 
 const text = Schema.optionalKey(Schema.String)
 
-/** A refusal as in the OAuth specifications. */
+/** An error response as in the OAuth specifications. */
 export const OAuthRefusal = Schema.Struct({ error: Schema.String, error_description: Schema.String }).annotate({
   identifier: "OAuthRefusal"
 })
 
-/** The refusals of the endpoints for clients; earlier refusals use the envelope. */
+/** The refusals of the endpoints for clients. Refusals before the endpoint runs use the API's error envelope. */
 export const oauthRefusals = [
   ...[400, 401, 403, 413, 415, 429, 503].map((status) => OAuthRefusal.pipe(HttpApiSchema.status(status))),
   ...[500, 503].map((status) => RefusalEnvelope.pipe(HttpApiSchema.status(status)))
@@ -35,7 +35,7 @@ export const authorizationParameters = {
   workspace_id: text
 }
 
-/** The parameters with which a client identifies itself, unless it sends the header. */
+/** The parameters by which a client identifies itself if it does not send the header. */
 export const clientParameters = { client_id: text, client_secret: text }
 
 export const logoutParameters = {
@@ -46,7 +46,7 @@ export const logoutParameters = {
   ui_locales: text
 }
 
-/** The fields sent by a form on one of our own pages. */
+/** The fields of a form on one of this server's own pages. */
 export const decisionParameters = { request: text, token: text, decision: text }
 
 export const IssuerMetadata = Schema.StructWithRest(

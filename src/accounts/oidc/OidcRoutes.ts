@@ -6,7 +6,7 @@ import { grantEndpoints } from "./GrantEndpoints.ts"
 import { logoutEndpoints } from "./LogoutEndpoints.ts"
 import { tokenEndpoints } from "./TokenEndpoints.ts"
 
-/** The OpenID issuer on a router. */
+/** Adds the OpenID issuer's routes to a router. */
 export const oidcRoutes = Layer.effectDiscard(
   Effect.all(
     [discoveryEndpoints, authorizeEndpoints, tokenEndpoints, logoutEndpoints, deviceEndpoints, grantEndpoints],

@@ -34,5 +34,8 @@ const decisions = Layer.mergeAll(
   TokenService.layer.pipe(Layer.provide(TokenIssuance.layer))
 )
 
-/** Everything behind the OpenID routes. Needs `IssuerSettings` and `StaticClients` in addition to database, vault and audit. */
+/**
+ * The services behind the OpenID routes. They require `IssuerSettings` and `StaticClients` in addition to the database, the vault
+ * and the audit log.
+ */
 export const oidcServices = OAuthAuthority.layer.pipe(Layer.provideMerge(decisions), Layer.provideMerge(records))

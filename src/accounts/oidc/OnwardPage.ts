@@ -12,26 +12,26 @@ export interface Onward {
   readonly title: string
   /** The text of the link, for browsers that do not continue automatically. */
   readonly text: string
-  /** Either written by us or registered; the caller guarantees this. */
+  /** Written by this server or registered by a client. The caller guarantees this. */
   readonly address: string
 }
 
 /**
- * A page that continues automatically to an address, as a new navigation and without a script. A redirect would still be part of
- * a form submission: browsers restrict it, and every subsequent redirect, to the form's allowed targets, and we do not know where
- * an application redirects people next.
+ * A page without scripts that continues automatically to an address, as a new navigation. A redirect would still belong to the
+ * form submission, and browsers restrict all redirects of a submission to the form's allowed targets. The application may
+ * redirect to targets that are not known here.
  */
 export const onwardPage = ({ address, language, text, title }: Onward) =>
   HttpServerResponse.setHeaders(
     page({ language, title, body: html`<h1>${title}</h1><p><a id="onward" href="${address}">${text}</a></p>` }),
     {
       refresh: `0; url=${address}`,
-      // The page has no form, so nobody needs its origin, and an address with a code must not be sent as a Referer.
+      // The page has no form and needs no origin. An address with a code must not be sent as a referrer.
       "referrer-policy": "no-referrer"
     }
   )
 
-/** Leaves our pages for an application's registered address. */
+/** Continues from this server's pages to the registered address of an application. */
 export const leavingPage = (language: Language, address: string) => {
   const { onward, title } = words[language]
   return onwardPage({ language, title, text: onward(placeOf(address)), address })

@@ -25,7 +25,7 @@ const insert = (value: Inserted): string => {
   if (value === undefined) return ""
   if (value instanceof Markup) return value.text
   if (typeof value !== "string") return value.map((part) => part.text).join("")
-  // Directional overrides would let a name rewrite the words around it.
+  // Without this, a directional override in a name could reorder the surrounding text.
   return visibleText(value).replaceAll(/[&<>"']/g, (char) => entities[char] ?? "")
 }
 
@@ -63,7 +63,7 @@ export interface PageOptions {
   readonly status?: number
 }
 
-/** A whole page: no script, no image, no framing, no caching. */
+/** A whole page. It loads no scripts or images, and cannot be framed or cached. */
 export const page = ({ body, language, status = 200, title }: PageOptions) =>
   HttpServerResponse.text(
     html`<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title} · svc</title><style>${new Markup(style)}</style></head><body><main>${body}</main></body></html>`
@@ -74,13 +74,13 @@ export const page = ({ body, language, status = 200, title }: PageOptions) =>
       headers: {
         "cache-control": "no-store",
         pragma: "no-cache",
-        // With "no-referrer" a browser would hide its own origin from the form's target, which requires it.
+        // With "no-referrer", a browser would not send the origin, which the form's target requires.
         "referrer-policy": "same-origin",
         "x-frame-options": "DENY",
         "content-security-policy": [
           "default-src 'none'",
           `style-src 'sha256-${styleHash}'`,
-          // Enforced across redirects too, so when submitting a form leads to another site, the response is a page (OnwardPage).
+          // Browsers also enforce this for redirects, so a form that leads to another site is answered with a page (OnwardPage).
           "form-action 'self'",
           "base-uri 'none'",
           "frame-ancestors 'none'"
@@ -89,7 +89,7 @@ export const page = ({ body, language, status = 200, title }: PageOptions) =>
     }
   )
 
-/** The part of an address that people see: its origin, or the scheme of an app. */
+/** Returns the part of an address that is shown to people: its origin, or the scheme of an app. */
 export const placeOf = (uri: string): string => {
   const url = new URL(uri)
   return url.protocol === "https:" || url.protocol === "http:" ? url.origin : url.protocol

@@ -1,6 +1,6 @@
 export type Language = "en" | "ja"
 
-/** The wording of the pages that continue to an application. */
+/** The texts of the pages that continue to an application. */
 export interface PageWords {
   readonly consentTitle: (client: string) => string
   readonly consentAbout: (client: string) => string
@@ -125,7 +125,7 @@ const ja: PageWords = {
 
 export const pageWords: Readonly<Record<Language, PageWords>> = { en, ja }
 
-/** Japanese if the request, or else the browser, prefers it to English. */
+/** Returns Japanese if the request prefers it to English, or, without a preference in the request, if the browser does. */
 export const pageLanguage = (uiLocales: string | undefined, acceptLanguage: string | undefined): Language => {
   const wanted = [...(uiLocales?.split(" ") ?? []), ...(acceptLanguage?.split(",") ?? [])]
   const first = wanted.map((tag) => tag.trim().slice(0, 2).toLowerCase()).find((tag) => tag === "en" || tag === "ja")

@@ -13,7 +13,7 @@ export interface Parameters {
   readonly all: (name: string) => ReadonlyArray<string>
   /** Names that occur more than once. */
   readonly repeated: ReadonlyArray<string>
-  /** Every parameter except the named ones, encoded again in order. */
+  /** Encodes all parameters again in order, except the given ones. */
   readonly encodeWithout: (...names: ReadonlyArray<string>) => string
 }
 
@@ -29,13 +29,13 @@ export const parseParameters = (text: string): Parameters => {
   }
 }
 
-/** The current request's query. */
+/** The query parameters of the current request. */
 export const queryParameters = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
   const at = url.indexOf("?")
   return parseParameters(at < 0 ? "" : url.slice(at + 1))
 })
 
-/** The form of the request in progress. Fails with `invalid_request` for any other type of body. */
+/** The form of the current request. Fails with `invalid_request` for any other body type. */
 export const formParameters = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   if (!formType.test(headers["content-type"] ?? "")) {
@@ -44,7 +44,7 @@ export const formParameters = Effect.gen(function* () {
   return parseParameters(new TextDecoder().decode(yield* readBodyBytes(maxFormBytes)))
 })
 
-/** As above, for endpoints at which no parameter may be sent twice (RFC 6749 3.2). */
+/** Like `formParameters`, for endpoints that forbid repeated parameters (RFC 6749 3.2). */
 export const singleFormParameters = Effect.gen(function* () {
   const parameters = yield* formParameters
   const [twice] = parameters.repeated

@@ -11,7 +11,7 @@ const maxBytes = 1024 * 1024
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Document), { onExcessProperty: "error", errors: "all" })
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Reports only paths: some values in this file are secrets. */
+/** Reports paths without values, because some values in this file are secrets. */
 const places = (issue: SchemaIssue.Issue): string =>
   [
     ...new Set(
@@ -24,8 +24,8 @@ const places = (issue: SchemaIssue.Issue): string =>
 const refused = (message: string) => new StaticClientsRefused({ message })
 
 /**
- * The OpenID clients of the installation, from the JSON file named by the setting `SVC_OIDC_CLIENTS_FILE`; none without one.
- * Fails with `StaticClientsRefused`, which states what is wrong and never quotes a value.
+ * Reads the installation's OpenID clients from the JSON file given by the setting `SVC_OIDC_CLIENTS_FILE`. Returns no clients
+ * without the setting. Fails with `StaticClientsRefused`, whose message describes the problem and never quotes a value.
  */
 export const readStaticClients = Effect.fn("readStaticClients")(function* (
   file: string | undefined

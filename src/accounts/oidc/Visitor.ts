@@ -14,7 +14,7 @@ import { rowShape } from "../../../actors/base/database/Table.ts"
 export interface Visitor extends Decider {
   readonly signedInAtMillis: number
   readonly email: string
-  /** Set when the session is confined to one Workspace. */
+  /** Set if the session is confined to one Workspace. */
   readonly boundWorkspaceId: string | undefined
 }
 
@@ -51,7 +51,7 @@ export const visitor = Effect.gen(function* () {
 const formText = (visiting: Visitor, form: string, content: string) =>
   JSON.stringify([visiting.sessionId, form, content])
 
-/** A form's token: valid only in this session, and for this form with this content. */
+/** A token for a form. It is valid only in this session, for this form and this content. */
 export const formToken = (visiting: Visitor, form: string, content: string) =>
   Effect.flatMap(Vault, (vault) => vault.mac("oidc-form", formText(visiting, form, content)))
 

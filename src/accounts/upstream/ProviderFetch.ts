@@ -1,4 +1,4 @@
-/** Metadata, keys, tokens and profiles are small; a profile may list many groups. */
+/** Metadata, keys, tokens and profiles are small, although a profile may list many groups. */
 const maxAnswerBytes = 1024 * 1024
 
 interface ProviderRequest {
@@ -26,12 +26,12 @@ const boundedBody = async (answer: Response): Promise<Uint8Array<ArrayBuffer>> =
   return new Uint8Array(Buffer.concat(parts))
 }
 
-/** An option of Bun's fetch that its types lack: a small answer could unpack to a large one. */
+/** An option of Bun's fetch that its types lack. Without it, a small response could decompress to a very large one. */
 const undecompressed = { decompress: false }
 
 /**
- * The libraries' fetch for the upstream provider: reads a bounded answer, which is neither decompressed nor redirected. The
- * libraries refuse a redirect and set the deadline.
+ * The `fetch` that the libraries use for the upstream provider. It reads a bounded response without decompressing it and without
+ * following redirects. The libraries refuse a redirect and set the deadline.
  */
 export const providerFetch = async (address: string, request: ProviderRequest): Promise<Response> => {
   const { body, headers, method, signal } = request

@@ -12,14 +12,17 @@ const GroupNames = Schema.Array(Schema.String.check(Schema.isMaxLength(256))).ch
 const decode = <A, I>(schema: Schema.Codec<A, I>, value: unknown) =>
   Option.getOrUndefined(Schema.decodeUnknownOption(schema)(value))
 
-/** The data about a person in an ID token or in UserInfo. Each part is absent unless it has the expected shape. */
+/** The claims about a person in an ID token or a UserInfo response. A claim of an unexpected shape is absent. */
 export type ProfileClaims = Pick<UpstreamIdentity, "claimedEmail" | "displayName" | "groups" | "verifiedEmail">
 
-// Subjects are compared exactly (OpenID Connect Core, 2); a provider that sends everybody the same one identifies nobody.
+// Subjects are compared exactly (OpenID Connect Core, 2). A provider that sends the same subject for everybody identifies nobody.
 const longestSubject = 255
 const clockTolerance = Duration.toSeconds(Duration.minutes(5))
 
-/** The claim that must not be trusted although the token is signed, in words for the log; `undefined` if there is none. */
+/**
+ * Returns a log message about the first claim that must not be trusted although the token is signed, or `undefined` if there is
+ * none.
+ */
 export const claimsFault = (
   { auth_time, azp, iat, sub }: Readonly<Record<string, unknown>> & { readonly iat: number; readonly sub: string },
   clientId: string,
@@ -28,13 +31,13 @@ export const claimsFault = (
   const latest = Math.floor(millis / 1000) + clockTolerance
   if (sub === "" || sub.length > longestSubject)
     return `The subject is empty or longer than ${longestSubject} characters.`
-  // The library compares the authorised party only if there are several audiences.
+  // The library checks the authorised party only if there are several audiences.
   if (azp !== undefined && azp !== clientId) return "The token was issued to another party (azp)."
   if (iat > latest) return "The token was issued in the future (iat)."
   return typeof auth_time === "number" && auth_time > latest ? "The sign-in is in the future (auth_time)." : undefined
 }
 
-/** An address from a provider that does not verify addresses identifies nobody, so it is never treated as verified. */
+/** An address never counts as verified if the provider does not verify addresses. */
 export const profileClaims = (
   claims: Readonly<Record<string, unknown>>,
   { groupsClaim, trust }: { readonly groupsClaim: string; readonly trust: UpstreamTrust }
@@ -45,7 +48,7 @@ export const profileClaims = (
   groups: decode(GroupNames, Object.hasOwn(claims, groupsClaim) ? claims[groupsClaim] : undefined)
 })
 
-/** Adds the data of UserInfo to the data of the ID token. The ID token takes precedence. */
+/** Adds the claims from UserInfo to those of the ID token. The ID token takes precedence. */
 export const completedBy = (token: ProfileClaims, userInfo: ProfileClaims): ProfileClaims => ({
   verifiedEmail: token.verifiedEmail ?? userInfo.verifiedEmail,
   claimedEmail: token.claimedEmail ?? userInfo.claimedEmail,

@@ -3,19 +3,21 @@ import { compactVerify, createRemoteJWKSet, customFetch, errors } from "jose"
 import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 import { providerFetch } from "./ProviderFetch.ts"
 
-/** Returns true if fetching the keys again could make a difference. */
+/** Returns true if the verification might succeed with newly fetched keys. */
 const mayHaveRotated = (cause: unknown): boolean =>
   cause instanceof errors.JWKSNoMatchingKey || cause instanceof errors.JWSSignatureVerificationFailed
 
 /**
- * Verifies signatures with the keys that a provider publishes at `address`. Keys are cached; an unverifiable signature causes one
- * more fetch, since a provider may rotate its keys at any time. Fails with the error from the last verification.
+ * Verifies signatures with the keys that a provider publishes at `address`. The keys are cached. If a signature cannot be
+ * verified, they are fetched once more, since a provider may rotate its keys at any time. Fails with the error of the last
+ * verification.
  */
 export const publishedKeys = (address: string, algorithms: ReadonlyArray<string>, within: Duration.Duration) => {
   const keys = createRemoteJWKSet(new URL(address), {
     [customFetch]: providerFetch,
     timeoutDuration: Duration.toMillis(within),
-    // Only the second attempt below fetches them again, so that no response causes more than one request.
+    // Disables the library's own refetching. Only the second attempt below fetches the keys again, so that no response causes
+    // more than one request.
     cooldownDuration: Number.POSITIVE_INFINITY
   })
   const outside = outsideTransaction("The keys of a sign-in provider are fetched")

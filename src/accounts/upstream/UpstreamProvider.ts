@@ -23,14 +23,14 @@ import { claimsFault, completedBy, type ProfileClaims, profileClaims } from "./U
 import { publishedKeys } from "./UpstreamKeys.ts"
 import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 
-/** The provider that people may sign in with, with this installation as its client. */
+/** The OpenID provider through which people may sign in. This installation is its client. */
 export interface UpstreamSettings {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: Redacted.Redacted
   /** Its display name. */
   readonly name: string
-  /** The kind of trust, which decides how identities of the provider are recognised. */
+  /** The kind of trust. It decides how the provider's identities are recognised. */
   readonly trust: UpstreamTrust
   /** The requested scopes, including `openid`. */
   readonly scopes: string
@@ -38,11 +38,11 @@ export interface UpstreamSettings {
   readonly groupsClaim: string
 }
 
-/** The time that the provider may take to answer a request, including the response body. */
+/** Maximum time for a response from the provider, including the body. */
 const answersWithin = Duration.seconds(10)
 // A provider's endpoints hardly ever change.
 const metadataGoodFor = Duration.hours(1)
-// Used if the metadata does not list any. Neither "none" nor keys shared with the client are ever accepted.
+// Used if the metadata does not list any algorithms. "none" and keys shared with the client are never accepted.
 const usualAlgorithms = ["RS256"]
 const isAsymmetric = (algorithm: string): boolean => /^(?:RS|PS|ES)\d{3}$|^Ed(?:DSA|25519)$/.test(algorithm)
 
@@ -52,10 +52,10 @@ interface Known {
 }
 
 const logged = (about: string, cause: unknown) =>
-  // The libraries' messages name claims and codes, never a token.
+  // The libraries' messages contain claim names and error codes, but never a token.
   Effect.logWarning(about, cause instanceof Error ? cause.message : "")
 
-// The reported sign-in may be as old as a confirmation is allowed to be.
+// The authentication may be as old as a confirmation may be.
 const freshSeconds = Duration.toSeconds(retention.confirmation.after)
 
 const outside = outsideTransaction("A sign-in provider is asked")
@@ -70,7 +70,7 @@ const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings, within:
       discovery(new URL(issuer), clientId, undefined, secretAuthentication(clientSecret), {
         [customFetch]: providerFetch,
         timeout: Duration.toSeconds(within),
-        // The settings allow plain http on loopback only.
+        // The settings allow plain HTTP only on loopback.
         execute: issuer.startsWith("http:") ? [allowInsecureRequests] : []
       })
     ).pipe(outside)
@@ -91,7 +91,7 @@ const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings, within:
     )
   )
 
-/** Some providers return profiles only from UserInfo; the library compares its subject. */
+/** Some providers return profiles only from UserInfo. The library compares the subject. */
 const userInfoOf = (configuration: Configuration, accessToken: string, subject: string) =>
   Effect.tryPromise(() => fetchUserInfo(configuration, accessToken, subject)).pipe(outside)
 
@@ -128,7 +128,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
     yield* Effect.logWarning("An upstream sign-in was refused", fault)
     return yield* refusedFor("invalid_answer")
   }
-  // The signature is verified although the token came over TLS.
+  // Verifies the signature even though the token arrived over TLS.
   yield* verifySignature(tokens.id_token).pipe(
     Effect.catch(({ cause }) =>
       Effect.andThen(
@@ -140,7 +140,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
   return { claims, accessToken: tokens.access_token }
 })
 
-/** The claims of the ID token, supplemented from UserInfo if needed and available. */
+/** The claims of the ID token, with those of UserInfo if they are needed and available. */
 const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
   { configuration }: Known,
   settings: UpstreamSettings,
@@ -155,7 +155,7 @@ const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
   return yield* userInfoOf(configuration, accessToken, claims.sub).pipe(
     Effect.map((found) => completedBy(token, profileClaims(found, settings))),
     Effect.catch(({ cause }) =>
-      // Without an address a person cannot be recognised; without groups they would lose their roles.
+      // A person without an address cannot be recognised, and a person without groups would lose their roles.
       lacksGroups
         ? Effect.andThen(logged("The upstream provider's UserInfo cannot be read", cause), refusedFor("unreachable"))
         : Effect.succeed(token)
@@ -164,21 +164,21 @@ const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
 })
 
 /**
- * The upstream OpenID provider, seen from its relying party: code flow with PKCE, nonce, state and issuer check (RFC 9207), the
- * ID token's signature verified against the published keys. Every method fails with `not_configured` when no provider is
- * configured.
+ * The upstream OpenID provider as seen by its relying party. Uses the code flow with PKCE, nonce, state and issuer check (RFC
+ * 9207), and verifies the ID token's signature with the published keys. Every method fails with `not_configured` if no provider
+ * is configured.
  */
 export class UpstreamProvider extends Context.Service<
   UpstreamProvider,
   {
-    /** As written by the operator; `undefined` when none is configured. */
+    /** As written by the operator; `undefined` if none is configured. */
     readonly issuer: string | undefined
-    /** Its display name; `undefined` when none is configured. */
+    /** Its display name; `undefined` if none is configured. */
     readonly name: string | undefined
     readonly trust: UpstreamTrust
     /**
-     * The address at which the browser signs in; with `fresh`, the provider must prompt the person even if the person still
-     * has a session there. Fails with `unreachable`.
+     * Returns the address at which the person signs in. With `fresh`, the provider has to prompt the person even if they still
+     * have a session there. Fails with `unreachable`.
      */
     readonly authorizationUrl: (
       proof: UpstreamProof,
@@ -186,9 +186,9 @@ export class UpstreamProvider extends Context.Service<
       fresh: boolean
     ) => Effect.Effect<string, UpstreamRefused>
     /**
-     * The identity proved by the authorization response. Fails with `invalid_answer`; `denied` when the provider refused;
-     * `not_fresh` when the response had to prove a sign-in within the last five minutes and does not; and `unreachable`. Groups
-     * are read when something depends on them.
+     * Returns the identity that the authorization response proves. Fails with `invalid_answer`; with `denied` if the provider
+     * refused; with `not_fresh` if the response had to prove a sign-in within the last five minutes and does not; and with
+     * `unreachable`. Groups are read only if something depends on them.
      */
     readonly identity: (
       answer: URL,
@@ -210,7 +210,7 @@ export class UpstreamProvider extends Context.Service<
       UpstreamProvider,
       Effect.gen(function* () {
         const [cached, forget] = yield* Effect.cachedInvalidateWithTTL(configure(settings, within), metadataGoodFor)
-        // The next sign-in retries a provider that was briefly unreachable.
+        // After a failure, the next sign-in fetches the metadata again.
         const provider = Effect.tapError(cached, () => forget)
         return UpstreamProvider.of({
           issuer: settings.issuer,

@@ -31,7 +31,7 @@ import { UpstreamProvider } from "./UpstreamProvider.ts"
 const callbackPath = UpstreamPagesApi.endpoints.callback.path
 const cookieLifetime = Duration.minutes(10)
 
-// The provider's response arrives from another site as a top-level navigation, which carries lax cookies but no strict ones.
+// The provider's response arrives as a top-level navigation from another site, which carries lax cookies but no strict ones.
 const cookieOf = (baseUrl: string) => {
   const secure = baseUrl.startsWith("https:")
   const options = { path: "/", httpOnly: true, sameSite: "lax", secure } as const
@@ -54,7 +54,7 @@ const single = (query: Readonly<Record<string, string | ReadonlyArray<string>>>,
     : Effect.fail(invalidRequest(`query.${name}: give it once.`))
 }
 
-/** Linking acts on behalf of the signed-in person, so it must be requested by one of our pages; it adds a sign-in method. */
+/** Linking adds a sign-in method for the signed-in person, so the request has to come from one of this server's pages. */
 const linking = Effect.map(signedInAndConfirmed, ({ credentialId, subject }) => ({
   linkSubject: subject,
   sessionId: credentialId
@@ -67,7 +67,7 @@ const addressAtProvider = Effect.fnUntraced(function* (started: StartedSignIn, f
   return yield* provider.authorizationUrl(started, `${baseUrl}${callbackPath}`, fresh)
 })
 
-/** Ties the sign-in to this browser. */
+/** Binds the sign-in to this browser. */
 const withProof = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   { secret }: StartedSignIn
@@ -95,7 +95,7 @@ const start = Effect.gen(function* () {
 const secretBody = authBody(LinkRequest, "{secret}")
 const encodeLocation = HttpServerResponse.schemaJson(Onward)
 
-/** The secret of an invitation stays out of addresses, so a page posts it, and then redirects the browser itself. */
+/** A page posts the secret of the invitation and then redirects the browser, so that the secret appears in no address. */
 const startInvited = Effect.gen(function* () {
   yield* refuseCrossSite
   yield* countAttempt
@@ -119,11 +119,11 @@ const callback = Effect.gen(function* () {
   const presented = request.cookies[cookieOf(baseUrl).name]
   const signIns = yield* UpstreamSignIns
   const open = presented === undefined ? Option.none() : yield* signIns.finish(Redacted.make(presented))
-  // A sign-in that began here has already been counted.
+  // A sign-in that began on this server has already been counted.
   if (Option.isNone(open)) return yield* Effect.andThen(countAttempt, refusedFor("not_begun"))
   const provider = yield* UpstreamProvider
   const { search } = new URL(request.originalUrl, baseUrl)
-  // Our address comes from the configuration, regardless of the Host in the request.
+  // The address comes from the configuration and not from the request's Host header.
   const { invitationId, invitationProof, linkSubject, returnPath, sessionId } = open.value
   const confirmed = linkSubject === null ? sessionId : null
   const fresh = confirmed !== null
@@ -145,7 +145,7 @@ const callback = Effect.gen(function* () {
     replaces: before?.secret,
     requestId: yield* currentRequestId
   })
-  // An invitation that has been accepted cannot be opened again.
+  // An accepted invitation cannot be opened again.
   return yield* withSignIn(seeOther(`${baseUrl}${opened.joined ? "/" : returnPath}`), opened)
 })
 
@@ -154,7 +154,7 @@ const withoutProof = Effect.fnUntraced(function* (response: HttpServerResponse.H
   return HttpServerResponse.expireCookieUnsafe(response, name, options)
 })
 
-/** People use this route, not programs: a refusal is a page. */
+/** People open this route in a browser, so a refusal is shown as a page. */
 const onPage = Effect.fnUntraced(function* (refusal: ApiError | UpstreamRefused) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const requestId = yield* currentRequestId
@@ -181,7 +181,7 @@ const unlink = Effect.gen(function* () {
   return HttpServerResponse.empty({ status: 204 })
 })
 
-/** Sign-in with another OpenID provider, from the redirect to the response, and the linked identities. */
+/** Signs people in with another OpenID provider, from the redirect to the response, and manages linked identities. */
 export const upstreamRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<

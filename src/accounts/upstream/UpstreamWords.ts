@@ -1,13 +1,13 @@
 import type { UpstreamReason } from "../../../actors/access/account/UpstreamRefusal.ts"
 import type { Language } from "../oidc/PageWords.ts"
 
-/** The text about the event and about the person's next step. `name` is the provider's. */
+/** The text that explains a refusal and the person's next step. `name` is the provider's name. */
 export interface RefusalWords {
   readonly what: (name: string) => string
   readonly next: (name: string) => string
 }
 
-/** The reasons a sign-in can fail, and the reasons a request is refused before a sign-in begins. */
+/** The reasons for which a sign-in can fail or a request is refused before a sign-in begins. */
 export type PageReason = UpstreamReason | "too_many" | "foreign_page" | "signed_out"
 
 const en: Readonly<Record<PageReason, RefusalWords>> = {
