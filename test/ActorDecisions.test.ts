@@ -10,14 +10,14 @@ const untested = untestedBranches(root)
 /** A file with no more branches than this can be understood at a glance. */
 const mostBranches = 3
 
-test("a test imports every file in actors/ that makes decisions, or the list has the test that drives the file", () => {
+test("every file in actors/ that makes decisions is imported by a test, or listed with the test that drives it", () => {
   const deciding = [...untested].filter(([, branches]) => branches > mostBranches).map(([file]) => file)
-  // If a new file fails here: move the decision into a pure function with a table in test/, or add its line to DrivenActors.
+  // If a new file fails here: move the decision into a pure function with a table test, or add the file to DrivenActors.
   expect(deciding.filter((file) => !Object.hasOwn(drivenActors, file)).toSorted()).toEqual([])
   expect(untested.size).toBeGreaterThan(50)
 })
 
-test("every listed file still exists, still branches, and has no direct test", () => {
+test("every listed actor file still exists, still branches, and has no direct test", () => {
   expect(Object.keys(drivenActors).filter((file) => (untested.get(file) ?? 0) === 0)).toEqual([])
 })
 

@@ -8,19 +8,19 @@ const imports = folderImports(root)
 const foldersIn = (path: string) =>
   readdirSync(join(root, path), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
 
-describe("the floors of actors/", () => {
-  test("match the list, with their folders", () => {
+describe("Actor floors", () => {
+  test("the floors of actors/ match the list, with their folders", () => {
     expect(foldersIn("actors").toSorted()).toEqual(actorFloors.map(([name]) => name).toSorted())
     for (const [name, , folders] of actorFloors)
       expect(foldersIn(`actors/${name}`).toSorted()).toEqual(Object.keys(folders).toSorted())
     expect(imports.length).toBeGreaterThan(500)
   })
 
-  test("import only from themselves and from floors listed before them", () => {
+  test("the floors of actors/ import only from themselves and from floors listed before them", () => {
     expect(upwardImports(imports)).toEqual([])
   })
 
-  test("a wrong import fails the check", () => {
+  test("an import from a higher floor fails the check", () => {
     const upward = { from: "ledger/run", to: "commands/run", file: "ledger/run/A.ts", target: "commands/run/B.ts" }
     const unknown = { from: "ledger/run", to: "misplaced", file: "ledger/run/A.ts", target: "misplaced/B.ts" }
     const base = { from: "base/paging", to: "ledger/run", file: "base/paging/A.ts", target: "ledger/run/B.ts" }
@@ -33,7 +33,7 @@ describe("the floors of actors/", () => {
     expect(upwardImports([upward, unknown, base, downward])).toHaveLength(3)
   })
 
-  test("the documentation lists them", () => {
+  test("the documentation lists the floors of actors/", () => {
     expect(readFileSync(join(root, "docs", "builders", "actors.md"), "utf8")).toBe(actorsPage(imports))
   })
 })

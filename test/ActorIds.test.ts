@@ -38,6 +38,6 @@ const asText: Readonly<Record<string, string>> = {
 test("every id in actors/ and in its messages has the brand of its record, or is listed with a reason", async () => {
   const { files, ids } = await unbrandedIds(root, ["actors", "schema/commands"])
   expect(files).toBeGreaterThan(300)
-  // If a new one fails here: take the brand from `schema/records/Ids.ts`, and decode the string where it enters.
+  // If a new id fails here: use the brand from `schema/records/Ids.ts`, and decode the string where it enters.
   expect(ids).toEqual(Object.keys(asText).toSorted())
 })

@@ -14,8 +14,8 @@ const forbiddenNames = new Set(["utils", "util", "helpers", "helper", "common", 
 const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") || path.endsWith("/Words.ts")
 
 /**
- * The files in which the library uses Bun, each file with its counterpart for Node; the sandbox's system calls are made in a Bun
- * process started for that purpose. Everything else runs on both.
+ * The library's files that use Bun, each with its counterpart for Node. The sandbox's system calls are made in a Bun process
+ * started for that purpose. All other files run on both.
  */
 const bunPorts = [
   "actors/access/account/PasswordHashing.ts",
@@ -65,8 +65,8 @@ const imports = files.flatMap((file) =>
   }))
 )
 
-describe("the rooms of the code", () => {
-  test("the check finds the source files", () => {
+describe("Code rooms", () => {
+  test("the architecture check finds the source files", () => {
     expect(files.length).toBeGreaterThan(200)
     expect(imports.length).toBeGreaterThan(1000)
   })
@@ -105,7 +105,7 @@ describe("the rooms of the code", () => {
     expect(service).toEqual([])
   })
 
-  test("uses Bun only in the named ports, so that the library also runs on Node", () => {
+  test("the library uses Bun only in the listed files, so that it also runs on Node", () => {
     const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
     const foreign = files.filter(
       ({ text }) =>
@@ -116,7 +116,7 @@ describe("the rooms of the code", () => {
     expect(foreign.map(({ path }) => path).toSorted()).toEqual([...bunPorts, ...ofBunAlone].toSorted())
   })
 
-  test("imports the platform's modules individually: importing all of them loads a Redis client", () => {
+  test("the library imports the platform's modules individually, because importing all loads a Redis client", () => {
     const all = imports.filter(({ specifier }) => specifier === "@effect/platform-node")
     expect(all.map(({ file }) => file.path)).toEqual([])
   })
@@ -134,14 +134,14 @@ describe("the rooms of the code", () => {
     }
   })
 
-  test("imports nothing from tests, scripts or examples", () => {
+  test("the product imports nothing from tests, scripts or examples", () => {
     const outside = imports.filter(
       ({ target }) => target !== undefined && roomOf(target) === undefined && target !== "package.json"
     )
     expect(outside.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("keeps schema pure: it imports only effect", () => {
+  test("schema is pure and imports only effect", () => {
     const impure = imports.filter(
       ({ file, specifier, target }) =>
         file.room === "schema" && target === undefined && !/^effect(?:\/|$)/.test(specifier)
@@ -149,7 +149,7 @@ describe("the rooms of the code", () => {
     expect(impure.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("keeps the client safe for browsers: it imports only schema and effect", () => {
+  test("the client is safe for browsers and imports only schema and effect", () => {
     const foreign = imports.filter(
       ({ file, specifier, target }) =>
         file.path.startsWith("src/client/") &&
@@ -164,7 +164,7 @@ describe("the rooms of the code", () => {
     expect(builtins).toEqual([])
   })
 
-  test("keeps the database and the HTTP server out of the runner", () => {
+  test("the runner imports neither the database nor the HTTP server", () => {
     const wrong = imports.filter(
       ({ file, specifier }) =>
         file.room === "runner" && /^(?:effect\/sql|effect\/http-api|effect\/cluster|node:sqlite)/.test(specifier)
@@ -172,12 +172,12 @@ describe("the rooms of the code", () => {
     expect(wrong.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("has no import cycles, not even among types", () => {
+  test("the code has no import cycles, not even among types", () => {
     const within = imports.flatMap(({ file, target }) => (target === undefined ? [] : [{ file: file.path, target }]))
     expect(importCycles(within)).toEqual([])
   })
 
-  test("detects a cycle, whether long or within a single file", () => {
+  test("the check detects an import cycle, whether long or within a single file", () => {
     const arrows = (text: string) =>
       text.split(" ").map((arrow) => ({ file: arrow.charAt(0), target: arrow.charAt(1) }))
     expect(importCycles(arrows("ab bc ad dc"))).toEqual([])
@@ -192,7 +192,7 @@ describe("the rooms of the code", () => {
     expect(bare.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("has no folder or file for miscellaneous code", () => {
+  test("no folder or file is for miscellaneous code", () => {
     const drawers = files.filter(
       ({ path }) =>
         !isDictionary(path) &&
@@ -201,7 +201,7 @@ describe("the rooms of the code", () => {
     expect(drawers.map(({ path }) => path)).toEqual([])
   })
 
-  test(`keeps files short enough to read: at most ${maxLines} lines`, () => {
+  test(`files are short enough to read: at most ${maxLines} lines`, () => {
     const long = files
       .filter(({ path }) => !isDictionary(path))
       .map(({ path, text }) => ({ path, lines: text.split("\n").length }))
@@ -209,7 +209,7 @@ describe("the rooms of the code", () => {
     expect(long).toEqual([])
   })
 
-  test("folders have kebab-case names and files the names of their exports", () => {
+  test("folders have kebab-case names, and files have the names of their exports", () => {
     const odd = files
       .map(({ path }) => relative(root, join(root, path)).split("/"))
       .filter((parts) => {

@@ -105,7 +105,7 @@ const citationsIn = (path: string): ReadonlyArray<Citation> => {
   ]
 }
 
-/** Older spellings and other documents: nothing in the tree resolves these citations. */
+/** Older spellings and other documents, which nothing in the tree resolves. */
 const unresolvable =
   /\(spec: (?!Sandbox)[A-Z]|\bgaps(?:\.md)?,? section|(?<!")\b[Dd]esign section \d|\bdesign card\b|\bspec\.md\b/
 
@@ -121,10 +121,10 @@ const attackIds = (path: string) => {
 const unresolved = (citations: ReadonlyArray<Citation>) =>
   citations.flatMap(([at, problem]) => (problem === undefined ? [] : [`${at}: ${problem}`]))
 
-describe("every citation resolves", () => {
+describe("Citations resolve", () => {
   const citations = [...code, ...pages].flatMap(citationsIn)
 
-  test("resolves to a section, rule or ruling in the specification or the design, or to a decision", () => {
+  test("every citation resolves to a section, rule or ruling of the specification or design, or to a decision", () => {
     expect(citations.length).toBeGreaterThan(40)
     expect(unresolved(citations)).toEqual([])
   })
@@ -163,8 +163,8 @@ describe("every link on a page resolves", () => {
 })
 
 /**
- * Pages for builders name files in the tree, so moving a file breaks the page. Other pages in `docs/` name files on the user's
- * machine.
+ * Pages for builders refer to files in the tree, so moving a file breaks the page. Other pages in `docs/` refer to files on the
+ * user's machine.
  */
 const builderPages = pages.filter((path) => path.startsWith("docs/builders/") || path === "CONTRIBUTING.md")
 

@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** A command that asks the server at the moment at which the line runs. */
+/** A command that contacts the server when the line runs. */
 const asks = /\$\([^)]*\b(?:svc|api|curl|fetch)\b/
 
-/** The reason why a line approves a plan that nobody read; `undefined` if it does not. */
+/** The reason why a line approves a plan that nobody read; `undefined` if the line does not. */
 const blindness = (line: string): string | undefined => {
   if (/\b(?:svc approve|\/approve)\b/.test(line) && asks.test(line)) {
     return "takes the digest at the moment of the approval"
@@ -15,8 +15,8 @@ const blindness = (line: string): string | undefined => {
   return /\/approve\b.*(?:-d|--data)\s*'\{\s*\}'/.test(line) ? "names no digest" : undefined
 }
 
-describe("a documented approval", () => {
-  test("takes Run id and digest from the plan that it read", async () => {
+describe("Documented approvals", () => {
+  test("a documented approval takes Run id and digest from the plan that it read", async () => {
     const blind: Array<string> = []
     const places = ["*.md", "docs/**/*.md", "examples/**/*", "src/**/*.ts", "src/**/*.tsx"]
     const documents = places.flatMap((place) => [...new Bun.Glob(place).scanSync({ cwd: root })])
@@ -32,7 +32,7 @@ describe("a documented approval", () => {
     expect(blind).toEqual([])
   })
 
-  test("is recognised as blind in every form of earlier documentation", () => {
+  test("a documented approval is recognised as blind in every form of earlier documentation", () => {
     const forms = [
       'svc approve network --digest "$(svc run get network --json | jq -r .run.planDigest)"',
       'api "$SVC/api/v1/runs/$RUN/approve" -d "{\\"planDigest\\": \\"$(curl -s $SVC/api/v1/runs/$RUN | jq -r .run.planDigest)\\"}"',

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 
 const root = dirname(import.meta.dir)
 
-/** Files in `actors/` that produce JSON other than by a column's codec, and what it is for. */
+/** Files in `actors/` that produce JSON without a column's codec, with the purpose. */
 const otherJson: Readonly<Record<string, string>> = {
   "actors/running/agent/JobSecrets.ts": "a job, sealed",
   "actors/base/audit/AuditLink.ts": "what a digest is made of",

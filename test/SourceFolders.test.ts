@@ -5,8 +5,8 @@ import { dirname, join, normalize, relative } from "node:path"
 const room = join(dirname(import.meta.dir), "src")
 
 /**
- * The folders of `src` and the files that lie directly in it, lowest first, each with its purpose. A file imports only from its
- * own folder and from entries listed before it.
+ * The folders of `src` and the files directly in it, lowest first, each with its purpose. A file imports only from its own folder
+ * and from entries listed before it.
  */
 const order: ReadonlyArray<readonly [name: string, purpose: string]> = [
   ["Version.ts", "the version of this release"],
@@ -35,7 +35,7 @@ const order: ReadonlyArray<readonly [name: string, purpose: string]> = [
 
 const names = order.map(([name]) => name)
 
-/** The entry of a file. Programs and `index.ts` lie directly in `src`, unlisted, and may import everything. */
+/** The entry of a file. Programs and `index.ts` are directly in `src`, unlisted, and may import everything. */
 const entryOf = (path: string): string => path.split("/")[0] ?? ""
 const heightOf = (path: string): number => {
   const height = names.indexOf(entryOf(path))
@@ -58,19 +58,19 @@ const upward = (all: typeof imports): ReadonlyArray<string> =>
     .filter(({ file, target }) => heightOf(target) === -1 || heightOf(target) > heightOf(file))
     .map(({ file, target }) => `src/${file} -> src/${target}`)
 
-describe("the folders in src/", () => {
-  test("match the list", () => {
+describe("Source folders", () => {
+  test("the folders in src/ match the list", () => {
     const folders = readdirSync(room, { withFileTypes: true }).filter((entry) => entry.isDirectory())
     expect(folders.map(({ name }) => name).toSorted()).toEqual(names.filter((name) => !name.endsWith(".ts")).toSorted())
     expect(names.filter((name) => name.endsWith(".ts") && !files.includes(name))).toEqual([])
     expect(imports.length).toBeGreaterThan(500)
   })
 
-  test("import only from folders listed before them", () => {
+  test("the folders in src/ import only from folders listed before them", () => {
     expect(upward(imports)).toEqual([])
   })
 
-  test("a wrong import is detected", () => {
+  test("an import from a later folder in src/ is detected", () => {
     expect(
       upward([
         { file: "accounts/A.ts", target: "http/B.ts" },

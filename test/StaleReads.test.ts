@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { forEachSource } from "./support/ParsedSources.ts"
 import { type StaleRead, staleReads } from "./support/StaleReads.ts"
 
-/** Code inside a service, and the shape that is found in it; `undefined` for none. */
+/** Code inside a service, and the pattern that the check finds in it; `undefined` for none. */
 const examples: ReadonlyArray<readonly [string, StaleRead["shape"] | undefined, string]> = [
   [
     "a line is added to a batch that is taken while the time is read",
@@ -188,7 +188,7 @@ const examples: ReadonlyArray<readonly [string, StaleRead["shape"] | undefined, 
   ]
 ]
 
-describe("the check for shared state used across a yield", () => {
+describe("Stale reads", () => {
   const found = new Map<string, ReadonlyArray<StaleRead>>()
   const folder = mkdtempSync(join(tmpdir(), "svc-stale-reads-"))
   beforeAll(async () => {
@@ -201,7 +201,7 @@ describe("the check for shared state used across a yield", () => {
   afterAll(() => rmSync(folder, { recursive: true }))
 
   for (const [index, [title, shape]] of examples.entries()) {
-    test(`${shape === undefined ? "accepts" : "finds"}: ${title}`, () => {
+    test(`the stale read check ${shape === undefined ? "accepts" : "finds"}: ${title}`, () => {
       const shapes = found.get(`examples/${index}.ts`)?.map((one) => one.shape)
       if (shape === undefined) expect(shapes).toEqual([])
       else expect(shapes).toContain(shape)
@@ -215,6 +215,6 @@ test("no code of the product touches shared state across a yield", async () => {
     for (const { line, shape } of staleReads(source)) stale.push(`${file}:${line} ${shape}`)
   })
   expect(files).toBeGreaterThan(1000)
-  // If a place fails here: yield first, then read and write what is shared, without a yield in between.
+  // If a place fails here: yield first, then read and write shared state, without a yield in between.
   expect(stale).toEqual([])
 }, 60_000)

@@ -210,7 +210,7 @@ const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/
 describe.each([
   ["en", "ja"],
   ["ja", "en"]
-] as const)("an approval by two people, the owner in %s and the approver in %s", (first, second) => {
+] as const)("Approval by two people, the owner in %s and the approver in %s", (first, second) => {
   it.live(
     "an approval is required by a rule, refused to the author, given by a team member, and lapses with the membership",
     () =>

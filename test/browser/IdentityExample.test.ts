@@ -111,7 +111,7 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
 describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1").each([
   ["en", "ja"],
   ["ja", "en"]
-] as const)("two people and the application of a Capsule, the owner in %s and the guest in %s", (first, second) => {
+] as const)("Two people and an application, the owner in %s and the guest in %s", (first, second) => {
   it.live(
     "an application admits an invited person until their removal, which takes effect on the next request",
     () =>

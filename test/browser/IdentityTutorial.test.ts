@@ -6,7 +6,7 @@ import { lightEnglish } from "./support/Suite.ts"
 import { it } from "../support/Effect.ts"
 import { canFollow, email, followedTutorial, password } from "../examples/support/IdentityTutorial.ts"
 
-describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("the identity tutorial", () => {
+describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("Identity tutorial", () => {
   it.live(
     "the tutorial's commands produce an application that a person can sign in to and out of",
     () =>

@@ -51,7 +51,7 @@ const asked = Effect.map(
 describe.each([
   ["with scripts", true],
   ["without scripts", false]
-] as const)("an application behind a broker, %s", (_name, scripts) => {
+] as const)("Application behind a broker, %s", (_name, scripts) => {
   tests.live(
     "an application gets its response after the consent page, after either decision",
     () =>

@@ -91,7 +91,7 @@ const deviceOf = (page: Page, language: Language, origin: string) => {
 describe.each([
   ["en", "ja"],
   ["ja", "en"]
-] as const)("an account without a password, on two devices at once, in %s and in %s, by keyboard", (first, second) => {
+] as const)("Account without a password, on two devices, in %s and in %s", (first, second) => {
   it.live(
     "an account gets a password for another device, is locked and unlocked, and changes its address",
     () =>

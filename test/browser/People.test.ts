@@ -16,7 +16,7 @@ const asked = (origin: string, token: string) =>
 describe.each([
   ["en", "ja"],
   ["ja", "en"]
-] as const)("two people at once, the first in %s and the second in %s, by keyboard", (first, second) => {
+] as const)("Two people at once, the first in %s and the second in %s", (first, second) => {
   it.live(
     "people decline, withdraw and accept invitations, and hand over and leave a Workspace",
     () =>

@@ -86,49 +86,46 @@ const visitorIn = (page: Page, language: Language, origin: string) => {
 describe.each([
   ["en", "ja"],
   ["ja", "en"]
-] as const)(
-  "people of a provider, by keyboard, with an owner: the owner in %s and the people in %s",
-  (first, second) => {
-    it.live(
-      "people from a provider are refused without a rule, and follow the role of their group",
-      () =>
-        Effect.gen(function* () {
-          const { allow, groups, network, open, openPage, setupLink } = yield* world
-          const mina = yield* open(first)
-          const handle = yield* mina.setUp(setupLink)
-          const workspaceId = yield* mina.workspaceId
-          const page = yield* openPage(second)
-          const ken = visitorIn(page, second, network.origin)
-          const kensPage = personIn(page, second, network.origin)
+] as const)("People of a provider, the owner in %s and the people in %s", (first, second) => {
+  it.live(
+    "people from a provider are refused without a rule, and follow the role of their group",
+    () =>
+      Effect.gen(function* () {
+        const { allow, groups, network, open, openPage, setupLink } = yield* world
+        const mina = yield* open(first)
+        const handle = yield* mina.setUp(setupLink)
+        const workspaceId = yield* mina.workspaceId
+        const page = yield* openPage(second)
+        const ken = visitorIn(page, second, network.origin)
+        const kensPage = personIn(page, second, network.origin)
 
-          yield* ken.turnsBack
-          groups.set("ken", ["platform"])
-          yield* ken.isRefused("ken")
-          yield* allow("platform", workspaceId, "admin")
-          yield* ken.enters
-          yield* mina.settings(handle)
-          yield* mina.seesRole("ken@example.com", "admin")
-          yield* kensPage.settings(handle)
-          yield* kensPage.seesRole("Mina", "owner")
+        yield* ken.turnsBack
+        groups.set("ken", ["platform"])
+        yield* ken.isRefused("ken")
+        yield* allow("platform", workspaceId, "admin")
+        yield* ken.enters
+        yield* mina.settings(handle)
+        yield* mina.seesRole("ken@example.com", "admin")
+        yield* kensPage.settings(handle)
+        yield* kensPage.seesRole("Mina", "owner")
 
-          // Groups are looked up at every sign-in, not only at the first.
-          yield* allow("platform", workspaceId, "viewer")
-          yield* kensPage.signOut
-          yield* ken.enters
-          yield* mina.settings(handle)
-          yield* mina.seesRole("ken@example.com", "viewer")
+        // Groups are looked up at every sign-in, not only at the first.
+        yield* allow("platform", workspaceId, "viewer")
+        yield* kensPage.signOut
+        yield* ken.enters
+        yield* mina.settings(handle)
+        yield* mina.seesRole("ken@example.com", "viewer")
 
-          groups.set("ken", [])
-          yield* kensPage.signOut
-          yield* ken.enters
-          yield* mina.seesRemoved("ken@example.com")
-          groups.set("ken", ["platform"])
-          yield* kensPage.signOut
-          yield* ken.enters
-          yield* mina.settings(handle)
-          yield* mina.seesRole("ken@example.com", "viewer")
-        }).pipe(Effect.provide(NodeServices.layer)),
-      240_000
-    )
-  }
-)
+        groups.set("ken", [])
+        yield* kensPage.signOut
+        yield* ken.enters
+        yield* mina.seesRemoved("ken@example.com")
+        groups.set("ken", ["platform"])
+        yield* kensPage.signOut
+        yield* ken.enters
+        yield* mina.settings(handle)
+        yield* mina.seesRole("ken@example.com", "viewer")
+      }).pipe(Effect.provide(NodeServices.layer)),
+    240_000
+  )
+})

@@ -91,7 +91,7 @@ describe("Untrusted text", () => {
     "/w/acme/connections",
     "/w/acme/graph",
     `/new?git=${encodeURIComponent("https://x.example/y")}&name=${encodeURIComponent(payloads.slice(0, 70))}`
-  ])("never runs and hides nothing on %s", async (path) => {
+  ])("untrusted text runs nothing and hides nothing on %s", async (path) => {
     const { page, api, faults, go } = await suite.visit(undefined, poisoned())
     await go(path, "h1")
     api.emitLog(applyRun, [payloads, `\u001b]8;;javascript:${fire}\u001b\\link\u001b]8;;\u001b\\`])

@@ -18,7 +18,7 @@ const phoneWidth = 390
 describe.each([
   ["en", "ja"],
   ["ja", "en"]
-] as const)("scheduled backups in the dashboard, to an operator in %s and a member in %s", (first, second) => {
+] as const)("Scheduled backups, for an operator in %s and a member in %s", (first, second) => {
   it.live(
     "only operators see the time of the newest verified backup, and its risks",
     () =>

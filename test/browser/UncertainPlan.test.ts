@@ -13,7 +13,7 @@ test.each([
   ["en", lightEnglish],
   ["ja", darkJapanese]
 ] as const)(
-  "a plan over uncertain ground is approved only after the capsule's name is typed, in %s",
+  "a plan over uncertain state is approved only after the capsule's name is typed, in %s",
   async (to, look) => {
     const world = newWorld()
     // The plan only creates resources, so nothing else requires the name.

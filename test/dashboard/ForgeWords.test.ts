@@ -14,7 +14,7 @@ test.each<readonly [string, Forge]>([
   ["https://acme.visualstudio.com/project/_git/network", "azure-devops"],
   ["https://git.example.com/github/network.git", "plain"],
   ["no address", "plain"]
-])("the host of %s suggests the steps of %s", (url, forge) => {
+])("the Git host %s shows the webhook steps of %s", (url, forge) => {
   expect(forgeOf(url)).toBe(forge)
 })
 

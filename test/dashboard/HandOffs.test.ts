@@ -19,7 +19,7 @@ describe("Stored hand-offs", () => {
     JSON.stringify(handOff),
     JSON.stringify({ ...handOff, since: "1" }),
     JSON.stringify({ product: "notes", returnUri: 7, since })
-  ])("is absent when the storage contains %p", (text) => {
+  ])("a stored hand-off is absent when the storage contains %p", (text) => {
     expect(parseHandOff(text, since)).toBeUndefined()
   })
 

@@ -34,7 +34,7 @@ test.each<[string, Partial<Variable>, ReadonlyArray<Dependency>, boolean, InputS
   ["the name of the Capsule", { origin: "capsule_name", set: true }, [], false, "capsule_name"],
   ["no Capsule that only has to come first", {}, [dependency("d", { mode: "remote_state" })], false, "default"],
   ["no Capsule that takes from this one", {}, [dependency("d", { consumerCapsuleId: "cap_x" })], false, "default"]
-])("an input has its value from %s", (_, more, dependencies, bound, kind) => {
+])("an input takes its value from %s", (_, more, dependencies, bound, kind) => {
   expect(inputSourceOf(variable(more), "cap_own", dependencies, bound ? [connection] : []).kind).toBe(kind)
 })
 

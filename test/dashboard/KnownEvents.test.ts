@@ -15,7 +15,7 @@ test.each<[RunStatus | undefined, ReadonlyArray<string>, boolean]>([
   ["succeeded", ["state.saved"], false],
   [undefined, ["run.succeeded"], false],
   ["succeeded", [], false]
-])("a Run that is %p reports %p: %p", (status, kinds, says) => {
+])("a Run with the status %p already reflects the events %p: %p", (status, kinds, says) => {
   expect(
     saysAlready(
       status === undefined ? undefined : { status },

@@ -58,7 +58,7 @@ const pairs = [
 ]
 
 describe("the colours", () => {
-  test.each(["light", "dark"] as const)("have enough contrast in the %s theme", (theme) => {
+  test.each(["light", "dark"] as const)("the colours have enough contrast in the %s theme", (theme) => {
     const low = pairs
       .map(({ text, ground, least }) => ({
         pair: `${text} on ${ground}`,

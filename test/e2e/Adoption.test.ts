@@ -22,7 +22,7 @@ const example = (language: string): string =>
 
 const Adopted = Schema.fromJsonString(Schema.Struct({ capsuleId: CapsuleId, planRunId: RunId, status: Schema.String }))
 
-describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
+describe.skipIf(Bun.which("terraform") === null)("State adoption", () => {
   it.live("svc adopt takes over the documented state, and explains why another state is not eligible", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem

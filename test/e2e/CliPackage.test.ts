@@ -28,7 +28,7 @@ const installed = Effect.gen(function* () {
 })
 
 describe.skipIf((!isReady && process.env["SVC_TEST_REQUIRE_ALL"] !== "1") || isIncomplete)(
-  "the package of the command line",
+  "Command line package",
   () => {
     it.live("the installed package needs nothing else, and behaves like the binary", () =>
       Effect.gen(function* () {

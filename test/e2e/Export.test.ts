@@ -16,7 +16,7 @@ variable "key" {
 }
 resource "terraform_data" "it" { input = [var.region, var.key] }`
 
-describe.skipIf(Bun.which("terraform") === null)("an export over HTTP", () => {
+describe.skipIf(Bun.which("terraform") === null)("Exports over HTTP", () => {
   it.live("an export can be downloaded only by the browser that requested it", () =>
     Effect.gen(function* () {
       const server = yield* hostedServer({ "main.tf": module })

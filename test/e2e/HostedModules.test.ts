@@ -98,167 +98,164 @@ const surfaces = (server: Server, workspaceId: string) =>
     Effect.map(({ interfaces }) => interfaces)
   )
 
-describe.skipIf(Bun.which("terraform") === null)(
-  "a manifest with every kind of requirement, over HTTP, with a real provider",
-  () => {
-    it.live(
-      "a hosted module is disclosed, delivered, applied, handed back, consumed by another Capsule, and destroyed",
-      () =>
-        Effect.gen(function* () {
-          const server = yield* hostedServer(hostedRepository)
-          const { browse, client, notesDir } = server
-          const files = yield* FileSystem.FileSystem
-          const { workspace } = yield* client.workspaces.create({ payload: { handle: "acme" } })
-          const { connection } = yield* client.connections.create({
-            payload: {
-              workspaceId: workspace.id,
-              provider: demo,
-              displayName: "demo",
-              values: { DEMO_TOKEN: "hosted-e2e-token-5521", DEMO_DIR: notesDir }
-            }
-          })
-          const at = { workspaceId: workspace.id, connectionId: connection.id }
+describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
+  it.live(
+    "a hosted module is disclosed, delivered, applied, handed back, consumed by another Capsule, and destroyed",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* hostedServer(hostedRepository)
+        const { browse, client, notesDir } = server
+        const files = yield* FileSystem.FileSystem
+        const { workspace } = yield* client.workspaces.create({ payload: { handle: "acme" } })
+        const { connection } = yield* client.connections.create({
+          payload: {
+            workspaceId: workspace.id,
+            provider: demo,
+            displayName: "demo",
+            values: { DEMO_TOKEN: "hosted-e2e-token-5521", DEMO_DIR: notesDir }
+          }
+        })
+        const at = { workspaceId: workspace.id, connectionId: connection.id }
 
-          // No Capsule provides the Interface yet, so the reader's plan is refused although its module is correct.
-          const reader = yield* install(server, at, "reader")
-          expect(reader.plan.diagnostics.map(({ code }) => code)).toEqual(["interface_not_resolved"])
-          expect([reader.run.status, reader.run.error?.code]).toEqual(["failed", "interface_not_resolved"])
-          const planReader = client.capsules
-            .plan({ params: { capsuleId: reader.capsuleId }, headers: {}, payload: {} })
-            .pipe(Effect.flatMap((created) => runOver(server, created.run.id)))
+        // No Capsule provides the Interface yet, so the reader's plan is refused although its module is correct.
+        const reader = yield* install(server, at, "reader")
+        expect(reader.plan.diagnostics.map(({ code }) => code)).toEqual(["interface_not_resolved"])
+        expect([reader.run.status, reader.run.error?.code]).toEqual(["failed", "interface_not_resolved"])
+        const planReader = client.capsules
+          .plan({ params: { capsuleId: reader.capsuleId }, headers: {}, payload: {} })
+          .pipe(Effect.flatMap((created) => runOver(server, created.run.id)))
 
-          // Plan: everything except secrets is disclosed.
-          const { capsuleId, plan, run } = yield* install(server, at, "app", { title: "An app" })
-          expect(run.error).toBeUndefined()
-          expect(run.status).toBe("waiting_approval")
-          expect(run.sourceBuild).toEqual({
-            commands: [
-              { argv: ["mkdir", "out"], workingDirectory: "app" },
-              { argv: ["cp", "words.txt", "app/out/words.txt"] }
-            ],
-            outputs: ["app/out"]
-          })
-          const { capsuleConfig } = yield* client.capsules.config({
-            params: { capsuleConfigId: plan.installConfigId ?? "" }
-          })
-          expect(capsuleConfig.origin).toBe("repository_manifest")
-          expect(capsuleConfig.sourceBuild).toEqual(run.sourceBuild)
-          expect(JSON.stringify(capsuleConfig.presentation)).toContain('"look"')
-          expect(capsuleConfig.variables.map(({ name, origin }) => [name, origin])).toContainEqual([
-            "session_key",
-            "host"
-          ])
-          expect((yield* browse("/.well-known/openid-configuration")).text).toContain(publicOrigin)
+        // Plan: everything except secrets is disclosed.
+        const { capsuleId, plan, run } = yield* install(server, at, "app", { title: "An app" })
+        expect(run.error).toBeUndefined()
+        expect(run.status).toBe("waiting_approval")
+        expect(run.sourceBuild).toEqual({
+          commands: [
+            { argv: ["mkdir", "out"], workingDirectory: "app" },
+            { argv: ["cp", "words.txt", "app/out/words.txt"] }
+          ],
+          outputs: ["app/out"]
+        })
+        const { capsuleConfig } = yield* client.capsules.config({
+          params: { capsuleConfigId: plan.installConfigId ?? "" }
+        })
+        expect(capsuleConfig.origin).toBe("repository_manifest")
+        expect(capsuleConfig.sourceBuild).toEqual(run.sourceBuild)
+        expect(JSON.stringify(capsuleConfig.presentation)).toContain('"look"')
+        expect(capsuleConfig.variables.map(({ name, origin }) => [name, origin])).toContainEqual([
+          "session_key",
+          "host"
+        ])
+        expect((yield* browse("/.well-known/openid-configuration")).text).toContain(publicOrigin)
 
-          // Apply: the real provider has received the values that the host delivered.
-          const applied = yield* apply(server, run.id)
-          expect([applied.status, applied.error]).toEqual(["succeeded", undefined])
-          const [note = ""] = (yield* files.readDirectory(notesDir)).filter((name) => name.endsWith(".json"))
-          const { outputs } = yield* client.capsules.outputs({ params: { capsuleId } })
-          const content = yield* noteContent(outputs.find(({ name }) => name === "content")?.value)
-          expect(yield* files.readFileString(`${notesDir}/${note}`)).toContain(content.key)
-          expect(content).toEqual({
-            key: expect.stringMatching(/^[0-9a-f]{64}$/),
-            url: appOrigin,
-            oidc: [publicOrigin, publicOrigin, expect.any(String), `${appOrigin}/auth/callback`],
-            title: "An app",
-            built: "built words"
-          })
+        // Apply: the real provider has received the values that the host delivered.
+        const applied = yield* apply(server, run.id)
+        expect([applied.status, applied.error]).toEqual(["succeeded", undefined])
+        const [note = ""] = (yield* files.readDirectory(notesDir)).filter((name) => name.endsWith(".json"))
+        const { outputs } = yield* client.capsules.outputs({ params: { capsuleId } })
+        const content = yield* noteContent(outputs.find(({ name }) => name === "content")?.value)
+        expect(yield* files.readFileString(`${notesDir}/${note}`)).toContain(content.key)
+        expect(content).toEqual({
+          key: expect.stringMatching(/^[0-9a-f]{64}$/),
+          url: appOrigin,
+          oidc: [publicOrigin, publicOrigin, expect.any(String), `${appOrigin}/auth/callback`],
+          title: "An app",
+          built: "built words"
+        })
 
-          // The OpenID client exists: its own redirect address is accepted, and any other address is not.
-          const authorize = (redirect: string) =>
-            browse(
-              `/oauth/authorize?${new URLSearchParams({
-                client_id: content.oidc[2] ?? "",
-                redirect_uri: redirect,
-                response_type: "code",
-                scope: "openid",
-                code_challenge: "a".repeat(43),
-                code_challenge_method: "S256",
-                prompt: "none"
-              })}`
-            )
-          const known = yield* authorize(`${appOrigin}/auth/callback`)
-          expect(known.headers.get("location")).toStartWith(`${appOrigin}/auth/callback?`)
-          expect((yield* authorize(`${appOrigin}/elsewhere`)).status).toBe(400)
-
-          // Interfaces: the person who installed the module may open the Interface that the apply provides.
-          const opened = yield* until(surfaces(server, workspace.id), (items) => items.length === 1)
-          expect(opened.map(({ key }) => key)).toEqual(["ui"])
-
-          // Another Capsule in the Workspace now consumes it.
-          const reading = yield* planReader
-          expect(reading.error).toBeUndefined()
-          expect((yield* apply(server, reading.id)).status).toBe("succeeded")
-
-          // The return: for this person, from these pages, with a single-use ticket.
-          const target = { runId: applied.id, product: "acme.app", returnUri: "acme-app://connected" }
-          const elsewhere = yield* browse("/install/return", {
-            body: target,
-            headers: { origin: "https://evil.example.test" }
-          })
-          expect(elsewhere.status).toBe(403)
-          expect((yield* browse("/install/return", { body: { ...target, extra: 1 } })).status).toBe(400)
-          expect((yield* browse("/install/return", { body: { ...target, returnUri: "javascript://x" } })).status).toBe(
-            400
+        // The OpenID client exists: its own redirect address is accepted, and any other address is not.
+        const authorize = (redirect: string) =>
+          browse(
+            `/oauth/authorize?${new URLSearchParams({
+              client_id: content.oidc[2] ?? "",
+              redirect_uri: redirect,
+              response_type: "code",
+              scope: "openid",
+              code_challenge: "a".repeat(43),
+              code_challenge_method: "S256",
+              prompt: "none"
+            })}`
           )
-          expect((yield* browse("/install/return", { body: { ...target, runId: run.id } })).status).toBe(409)
-          const back = yield* browse("/install/return", { body: target })
-          expect([back.status, back.headers.get("cache-control")]).toEqual([200, "no-store"])
-          const location = new URL((yield* returned(back.text)).location)
-          const { setup_ticket: ticket = "", ...fields } = Object.fromEntries(location.searchParams)
-          expect(location.href).toStartWith("acme-app://connected?host_url=")
-          expect(fields).toEqual({
-            host_url: appOrigin,
+        const known = yield* authorize(`${appOrigin}/auth/callback`)
+        expect(known.headers.get("location")).toStartWith(`${appOrigin}/auth/callback?`)
+        expect((yield* authorize(`${appOrigin}/elsewhere`)).status).toBe(400)
+
+        // Interfaces: the person who installed the module may open the Interface that the apply provides.
+        const opened = yield* until(surfaces(server, workspace.id), (items) => items.length === 1)
+        expect(opened.map(({ key }) => key)).toEqual(["ui"])
+
+        // Another Capsule in the Workspace now consumes it.
+        const reading = yield* planReader
+        expect(reading.error).toBeUndefined()
+        expect((yield* apply(server, reading.id)).status).toBe("succeeded")
+
+        // The return: for this person, from these pages, with a single-use ticket.
+        const target = { runId: applied.id, product: "acme.app", returnUri: "acme-app://connected" }
+        const elsewhere = yield* browse("/install/return", {
+          body: target,
+          headers: { origin: "https://evil.example.test" }
+        })
+        expect(elsewhere.status).toBe(403)
+        expect((yield* browse("/install/return", { body: { ...target, extra: 1 } })).status).toBe(400)
+        expect((yield* browse("/install/return", { body: { ...target, returnUri: "javascript://x" } })).status).toBe(
+          400
+        )
+        expect((yield* browse("/install/return", { body: { ...target, runId: run.id } })).status).toBe(409)
+        const back = yield* browse("/install/return", { body: target })
+        expect([back.status, back.headers.get("cache-control")]).toEqual([200, "no-store"])
+        const location = new URL((yield* returned(back.text)).location)
+        const { setup_ticket: ticket = "", ...fields } = Object.fromEntries(location.searchParams)
+        expect(location.href).toStartWith("acme-app://connected?host_url=")
+        expect(fields).toEqual({
+          host_url: appOrigin,
+          product: "acme.app",
+          run_id: applied.id,
+          capsule_id: capsuleId
+        })
+        const redeem = browse("/install/setup-tickets/redeem", {
+          body: { setup_ticket: ticket },
+          headers: { cookie: "" }
+        })
+        const redeemed = yield* redeem
+        expect([redeemed.status, JSON.parse(redeemed.text)]).toEqual([
+          200,
+          {
             product: "acme.app",
+            workspace_id: workspace.id,
+            capsule_id: capsuleId,
             run_id: applied.id,
-            capsule_id: capsuleId
-          })
-          const redeem = browse("/install/setup-tickets/redeem", {
-            body: { setup_ticket: ticket },
-            headers: { cookie: "" }
-          })
-          const redeemed = yield* redeem
-          expect([redeemed.status, JSON.parse(redeemed.text)]).toEqual([
-            200,
-            {
-              product: "acme.app",
-              workspace_id: workspace.id,
-              capsule_id: capsuleId,
-              run_id: applied.id,
-              subject: server.subject
-            }
-          ])
-          expect((yield* redeem).status).toBe(401)
+            subject: server.subject
+          }
+        ])
+        expect((yield* redeem).status).toBe(401)
 
-          // A configuration plan changes only a user input, and the secret remains the same.
-          const { capsule } = yield* client.capsules.read({ params: { capsuleId } })
-          const { planRunId } = yield* client.capsules.configurationPlan({
-            params: { capsuleId },
-            headers: { "idempotency-key": "title" },
-            payload: {
-              variablePatch: { set: { title: "Another" } },
-              expected: { authorityGuard: capsule.installConfigReAdoption.authorityGuard }
-            }
-          })
-          const changed = yield* apply(server, (yield* runOver(server, planRunId)).id)
-          expect(changed.status).toBe("succeeded")
-          const after = yield* client.capsules.outputs({ params: { capsuleId } })
-          const second = yield* noteContent(after.outputs.find(({ name }) => name === "content")?.value)
-          expect([second.title, second.key]).toEqual(["Another", content.key])
+        // A configuration plan changes only a user input, and the secret remains the same.
+        const { capsule } = yield* client.capsules.read({ params: { capsuleId } })
+        const { planRunId } = yield* client.capsules.configurationPlan({
+          params: { capsuleId },
+          headers: { "idempotency-key": "title" },
+          payload: {
+            variablePatch: { set: { title: "Another" } },
+            expected: { authorityGuard: capsule.installConfigReAdoption.authorityGuard }
+          }
+        })
+        const changed = yield* apply(server, (yield* runOver(server, planRunId)).id)
+        expect(changed.status).toBe("succeeded")
+        const after = yield* client.capsules.outputs({ params: { capsuleId } })
+        const second = yield* noteContent(after.outputs.find(({ name }) => name === "content")?.value)
+        expect([second.title, second.key]).toEqual(["Another", content.key])
 
-          // Destroy: the provider's object, the Interface and the OpenID client are gone.
-          const { run: destroy } = yield* client.capsules.destroyPlan({
-            params: { capsuleId },
-            headers: { "idempotency-key": "destroy" },
-            payload: {}
-          })
-          expect((yield* apply(server, (yield* runOver(server, destroy.id)).id)).status).toBe("succeeded")
-          const left = (yield* files.readDirectory(notesDir)).filter((name) => name.endsWith(".json"))
-          expect(left.map((name) => name.split("-")[0])).toEqual(["reader"])
-          expect(yield* surfaces(server, workspace.id)).toEqual([])
-          expect((yield* authorize(`${appOrigin}/auth/callback`)).status).toBe(400)
-        }).pipe(Effect.provide(Layer.mergeAll(FetchHttpClient.layer, platform)))
-    )
-  }
-)
+        // Destroy: the provider's object, the Interface and the OpenID client are gone.
+        const { run: destroy } = yield* client.capsules.destroyPlan({
+          params: { capsuleId },
+          headers: { "idempotency-key": "destroy" },
+          payload: {}
+        })
+        expect((yield* apply(server, (yield* runOver(server, destroy.id)).id)).status).toBe("succeeded")
+        const left = (yield* files.readDirectory(notesDir)).filter((name) => name.endsWith(".json"))
+        expect(left.map((name) => name.split("-")[0])).toEqual(["reader"])
+        expect(yield* surfaces(server, workspace.id)).toEqual([])
+        expect((yield* authorize(`${appOrigin}/auth/callback`)).status).toBe(400)
+      }).pipe(Effect.provide(Layer.mergeAll(FetchHttpClient.layer, platform)))
+  )
+})

@@ -44,7 +44,7 @@ const repository = {
   })
 }
 
-describe.skipIf(Bun.which("terraform") === null)("a client of a Capsule without an activation digest", () => {
+describe.skipIf(Bun.which("terraform") === null)("Legacy activations", () => {
   it.live("a Capsule's client has no authority until an apply stores its activation digest", () =>
     Effect.gen(function* () {
       const { browse, client, repositoryUrl, sql } = yield* hostedServer(repository)

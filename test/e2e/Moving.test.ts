@@ -56,7 +56,7 @@ const beginning = Effect.fnUntraced(function* (server: Server) {
   return { workspace, installed }
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a Capsule that moves to another installation", () => {
+describe.skipIf(Bun.which("terraform") === null)("Moving Capsules", () => {
   it.live("a moving Capsule is managed by only one installation at a time", () =>
     Effect.gen(function* () {
       const from = yield* hostedServer({ "main.tf": module }, { masterKey: oldKey ?? "" })

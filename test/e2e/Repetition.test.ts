@@ -29,7 +29,7 @@ const twice = Effect.fnUntraced(function* <A, E, R>(ask: Effect.Effect<A, E, R>,
   return first
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a request under an idempotency key", () => {
+describe.skipIf(Bun.which("terraform") === null)("Repeated requests", () => {
   it.live("every route that accepts a key repeats its response to clients that follow the API's definition", () =>
     Effect.gen(function* () {
       const { client, inPerson, repositoryUrl } = yield* hostedServer(files)

@@ -30,7 +30,7 @@ const run = (command: string, env: Readonly<Record<string, string>>) =>
   })
 
 describe.skipIf(needed.length > 0 && process.env["SVC_TEST_REQUIRE_ALL"] !== "1").each([...documents])(
-  "the requests of docs/%s.md",
+  "Requests of docs/%s.md",
   (document) => {
     it.live(
       "the curl examples receive the documented responses",

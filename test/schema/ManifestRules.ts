@@ -44,7 +44,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "every version accepts the fields that all versions share"
   ],
   ["modules: 1 to 32 entries", parser, "0 modules", "32 modules", "33 modules"],
-  ["module keys are canonical", parser, "%p is canonical", "%p has no possible length"],
+  ["module keys are canonical", parser, "the module key %p is canonical", "the module key %p has an invalid length"],
   ["defaultModule must equal a key of modules", parser, "defaultModule names a key", "defaultModule names no key"],
   ["adding a module-selection field to install is invalid", parser, "modulePath in install"],
   ["inputs: required array, at most 128", inputs, "inputs are required", "128 of them", "129 of them"],

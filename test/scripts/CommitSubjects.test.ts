@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { subjectFaults } from "../../scripts/CommitSubjects.ts"
 
 test.each(["Refuse applies from a revoked share", "Pass the key to the runner", "Read states before the transaction"])(
-  "accepts the commit subject %j",
+  "the commit check accepts the subject %j",
   (subject) => expect(subjectFaults(subject)).toEqual([])
 )
 
@@ -13,7 +13,7 @@ test.each([
   "What a revoked share gave to a plan is no longer applied",
   "The sync holds where it asks for objects",
   "52: exit codes"
-])("reports the commit subject %j, which is not imperative", (subject) =>
+])("the commit check reports the subject %j, which is not imperative", (subject) =>
   expect(subjectFaults(subject)).toEqual(["does not begin with an imperative"])
 )
 

@@ -83,7 +83,7 @@ resource "demo_note" "${name}" {
 const tests = suite(NodeServices.layer)
 afterAll(tests.dispose)
 
-describe.skipIf(tool === "")("the demo provider under the real tool", () => {
+describe.skipIf(tool === "")("Demo provider", () => {
   tests.live("the demo provider plans, applies, reads, imports, detects drift and destroys", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem

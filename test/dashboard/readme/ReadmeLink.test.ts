@@ -12,7 +12,7 @@ test.each([
   ["../shared/README.md#top", file("modules/shared/README.md")],
   ["../../../../../etc/passwd", file("etc/passwd")],
   ["/LICENSE", file("LICENSE")]
-])("%s leads to %s", (address, target) => {
+])("the README link %s leads to %s", (address, target) => {
   expect(readmeTarget(address, place)).toBe(target)
 })
 
@@ -30,7 +30,7 @@ test.each([
   "https://user:secret@example.test/",
   "#anchor",
   ""
-])("%s leads nowhere", (address) => {
+])("the README link %s leads nowhere", (address) => {
   expect(readmeTarget(address, place)).toBeUndefined()
 })
 

@@ -56,7 +56,7 @@ describe("Document pieces", () => {
       [Array.from({ length: 20_000 }, () => []), [1], Array.from({ length: 20_000 }, () => ({}))]
     ],
     ["a name that objects reserve", JSON.parse(`{"__proto__":[${"1,".repeat(20_000)}1],"after":{"__proto__":1}}`)]
-  ])("reassemble to %s", (_name, value) => {
+  ])("the pieces of a document reassemble to %s", (_name, value) => {
     expect(JSON.stringify(assembled(value).value)).toBe(JSON.stringify(value))
   })
 

@@ -49,7 +49,7 @@ const toolLines = (plan: PlanOutcome): ReadonlyArray<string> => {
 
 const module = (...parts: ReadonlyArray<string>): Tree => ({ "main.tf": parts.join("\n") })
 
-describe.skipIf(Bun.which("terraform") === null)("a plan of the real tool", () => {
+describe.skipIf(Bun.which("terraform") === null)("Real plans", () => {
   const applied = Effect.fnUntraced(function* (folder: string, tree: Tree, more: Partial<Placed<PlanJob>> = {}) {
     const runner = yield* TestRunner
     const job = planJob(folder, tree, more)

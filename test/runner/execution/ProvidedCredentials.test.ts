@@ -55,7 +55,7 @@ describe("Runner credentials", () => {
       "another provider that reads the same variable",
       [own(), tuple({ provider: "acme/other", connection: "b", values: { DEMO_TOKEN: secret("another") } })]
     ]
-  ])("are never made provider arguments: %s", (_, tuples) => {
+  ])("a runner's own credentials are never passed as provider arguments: %s", (_, tuples) => {
     expect(problem(tuples)).toContain("A plan file holds arguments")
     expect(problem(tuples)).not.toContain("own-canary")
   })

@@ -89,7 +89,7 @@ test.each([
   // Every value that a data source marks as sensitive is also a secret of the state.
   `"resources":[{"mode":"data","type":"t","name":"n","instances":[{"attributes":{"p":"secret"},
     "sensitive_attributes":[[{"type":"get_attr","value":"p"}]]}]}]`
-])("is the same when it is read part by part: %s", async (document) => {
+])("a state read part by part equals the whole: %s", async (document) => {
   const [whole, parts] = await Promise.all(ways.map((way) => read(spelled(document), way)))
   expect(Option.isSome(whole ?? Option.none())).toBe(true)
   const shown = (found: typeof whole) =>

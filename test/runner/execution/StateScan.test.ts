@@ -107,7 +107,7 @@ describe("Scanned states", () => {
   })
 
   test.each([`{${head}, "serial": 7}`, `{${head}, "lineage": "other"}`, resource(', "mode": "data"')])(
-    "is no state if it contains its identity twice: %s",
+    "a document that contains its identity twice is not a state: %s",
     async (content) => {
       expect(Option.isNone(await scanned(bytes(content)))).toBe(true)
     }

@@ -78,6 +78,6 @@ test.each([
   "gbk",
   "gb18030",
   "big5"
-])("a message in %s is decoded", (label) => {
+])("a commit message in %s is decoded", (label) => {
   expect(describeCommit(commit("Fix", [...header, `encoding ${label}`])).title).toBe("Fix")
 })

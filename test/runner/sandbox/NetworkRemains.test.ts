@@ -77,7 +77,7 @@ const points = [
   { name: "while a Run uses it", script: `exec ${pasta} "$@"`, at: "used" }
 ] as const
 
-describeIsolated("a network leaves nothing", () => {
+describeIsolated("Network remains", () => {
   for (const { at, name, script } of points) {
     it.live(`a network leaves nothing when the service is killed ${name}`, () =>
       Effect.gen(function* () {

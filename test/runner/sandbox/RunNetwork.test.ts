@@ -91,7 +91,7 @@ const isRequired = process.env["SVC_TEST_REQUIRE_ALL"] !== undefined
 const isIsolated = status.reach === "isolated"
 const describeIsolated = isIsolated || isRequired ? describe : describe.skip
 
-describeIsolated("a Run with its own network", () => {
+describeIsolated("Private networks", () => {
   shipped.live("a Run with its own network cannot reach the host's loopback, unlike a Run in the host's network", () =>
     Effect.gen(function* () {
       const { port } = yield* listening("127.0.0.1")

@@ -144,7 +144,7 @@ describe("Current tool", () => {
     ["~> 1", "2.3.4", true],
     [">= 1.12", "1.12.0-rc1", true],
     [">= 1.12.0-rc1", "1.12.0", false]
-  ])("%s admits %s: %p", (constraint, version, admitted) => {
+  ])("the version constraint %s admits %s: %p", (constraint, version, admitted) => {
     expect(admitsVersion([constraint], version)).toBe(admitted)
   })
 })

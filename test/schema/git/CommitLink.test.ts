@@ -28,7 +28,7 @@ test.each([
   "https://github.com/acme/%2e%2e/evil",
   "https://github.com/",
   ""
-])("no link for %s", (address) => {
+])("a repository at %s has no commit link", (address) => {
   expect(commitLink(address, commit)).toBeUndefined()
 })
 
@@ -43,7 +43,7 @@ test.each([
   ["codeberg.org", "src/commit/COMMIT"],
   ["gitea.com", "src/commit/COMMIT"],
   ["git.sr.ht", "tree/COMMIT/item"]
-])("a file at %s", (host, page) => {
+])("a file in a repository at %s has a link", (host, page) => {
   const repository = `https://${host}/acme/platform`
   const below = `${repository}/${page.replace("COMMIT", commit)}`
   expect(fileLink(`${repository}.git`, commit, "modules/a b/main.tf")).toBe(`${below}/modules/a%20b/main.tf`)

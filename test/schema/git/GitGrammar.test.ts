@@ -333,7 +333,7 @@ const pieces = [
 
 describe("a ref", () => {
   test.skipIf(Bun.which("git") === null)(
-    "is accepted if Git accepts it, except options and invisible characters",
+    "a ref is accepted if Git accepts it, except options and invisible characters",
     () => {
       fc.assert(
         fc.property(fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 4 }), (parts) => {

@@ -168,7 +168,7 @@ test.each([
   "javascript:/install?git=https://git.example/a",
   "https://svc.example/INSTALL?git=https://git.example/a",
   ""
-])("%s is no install link", (link) => {
+])("the install link %s is refused", (link) => {
   expect(verdict(link)).toBe("not_a_link ")
 })
 

@@ -42,7 +42,7 @@ describe("packed sources", () => {
     "GIT::https://h.example/a",
     "git::",
     ""
-  ])("%s is none", (text) => {
+  ])("the packed source %s is refused", (text) => {
     expect(parsePackedSource(text, httpsOnly)).toBeUndefined()
   })
 })

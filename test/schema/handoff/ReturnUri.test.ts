@@ -12,7 +12,7 @@ test.each([
   "myapp:///done",
   "com.example.app://oauth.done/x",
   "my-app+x.1://cb"
-])("%s may receive", (uri) => {
+])("the return address %s is accepted", (uri) => {
   expect(isReturnUri(uri)).toBe(true)
 })
 
@@ -93,7 +93,7 @@ test.each([
   "myapp://x/<script>",
   `https://app.example/${"a".repeat(2048)}`,
   `https://app.example/${"a".repeat(8192)}`
-])("%p may not (R1)", (uri) => {
+])("the return address %p is refused (R1)", (uri) => {
   expect(isReturnUri(uri)).toBe(false)
 })
 

@@ -67,7 +67,7 @@ test.each([
   ["0.12345678901234567891", true],
   ["1e400", true],
   [`1${"0".repeat(2000)}1`, true]
-])("a double would round %s: %p", (number, rounded) => {
+])("a double would round the number %s: %p", (number, rounded) => {
   expect(containsRoundedNumber(`{"a":["9007199254740993",${number}]}`)).toBe(rounded)
 })
 
@@ -90,7 +90,7 @@ describe("a value is written as JSON with the tool's own numbers", () => {
     [{ a: big }, ["object", { a: "number" }, ["a"]], `{"a":${big}}`],
     [{ toString: big }, ["object", {}], `{"toString":"${big}"}`],
     [true, "bool", "true"]
-  ] as const)("%j of the type %j", (value, type, expected) => {
+  ] as const)("the value %j of the type %j is written as JSON", (value, type, expected) => {
     expect(jsonOfType(value, type)).toBe(expected)
   })
 })

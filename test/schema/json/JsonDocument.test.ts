@@ -68,7 +68,7 @@ describe("hostile documents", () => {
     ["deep down", '[{"x":[{"k":1,"l":2,"k":3}]}]'],
     ["the empty key", '{"":1,"":2}'],
     ["__proto__", '{"__proto__":1,"__proto__":2}']
-  ])("duplicate key %s (J3)", (_, text) => {
+  ])("a duplicate key is refused: %s (J3)", (_, text) => {
     expect(outcome(text)).toBe("duplicate_key")
   })
 
@@ -101,7 +101,7 @@ describe("hostile documents", () => {
     ["encoded surrogate", [0x22, 0xed, 0xa0, 0x80, 0x22], "invalid_utf8"],
     ["cut sequence", [0x22, 0xe3, 0x81], "invalid_utf8"],
     ["mark inside a string is text", [0x22, 0xef, 0xbb, 0xbf, 0x22], "accepted"]
-  ])("%s (J5)", (_, bytes, expected) => {
+  ])("JSON bytes are decoded strictly: %s (J5)", (_, bytes, expected) => {
     const decoded = decodeJson(Uint8Array.from(bytes), roomy)
     expect(Result.match(decoded, { onSuccess: () => "accepted", onFailure: (refusal) => refusal.reason })).toBe(
       expected
@@ -140,7 +140,7 @@ describe("hostile documents", () => {
     [`${"9".repeat(210)}e99`, "number_out_of_range"],
     [`${"9".repeat(199)}e99`, "accepted"],
     ["[1e308,1e-400,-0,0e999]", "accepted"]
-  ])("%s: %s (J5)", (text, expected) => {
+  ])("the JSON document %s is %s (J5)", (text, expected) => {
     expect(outcome(text)).toBe(expected)
   })
 
@@ -199,7 +199,7 @@ describe("hostile documents", () => {
     "[true false]",
     '{"a":1 "b":2}',
     '{"a":1,,"b":2}'
-  ])("not JSON: %j", (text) => {
+  ])("text that is not JSON is refused: %j", (text) => {
     expect(outcome(text)).toBe(text === "\ufeff{}" ? "byte_order_mark" : "syntax")
   })
 

@@ -20,7 +20,7 @@ test.each([
   ["key of 257 bytes", { [`${"k".repeat(254)}あ`]: 1 }, "key_too_long"],
   ["string of 32,768 bytes", `${"s".repeat(32_764)}😀`, undefined],
   ["string of 32,769 bytes", `${"s".repeat(32_765)}😀`, "string_too_long"]
-] as const)("%s (J1)", (_, value, expected) => {
+] as const)("the value limits apply to %s (J1)", (_, value, expected) => {
   expect(exceedsJsonLimits(value, privateValuesLimits)).toBe(expected)
 })
 

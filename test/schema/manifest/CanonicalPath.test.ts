@@ -20,7 +20,7 @@ test.each([
   "a%20b",
   "x".repeat(1024),
   "😀".repeat(1024)
-])("%p has one spelling", (path) => {
+])("the path %p has one spelling", (path) => {
   expect([isCanonicalRelativePath(path), isFile(path), isFolder(path), isModulePath(path)]).toEqual([
     true,
     true,
@@ -49,7 +49,7 @@ test.each([
   "a\u0000",
   "a\u007f",
   "x".repeat(1025)
-])("%p is no path in a repository, for a manifest or a request", (path) => {
+])("the path %p is refused in a manifest and in a request", (path) => {
   expect([isCanonicalRelativePath(path), isFile(path), isFolder(path), isModulePath(path)]).toEqual([
     false,
     false,
@@ -63,7 +63,7 @@ test("the root is a folder and a module, and not a file", () => {
 })
 
 test.each(["a ", "a\u00a0", "a\u202eb", "e\u0301", "a%2fb", "a%2Eb", "a%5cb", "a%00"])(
-  "%p may be a path of a commit, but not of a manifest",
+  "the path %p is possible in a commit, but not in a manifest",
   (path) => {
     expect([isCanonicalRelativePath(path), isFile(path), isFolder(path), isModulePath(path)]).toEqual([
       false,

@@ -218,7 +218,7 @@ describe("mismatching evidence is fatal under every policy", () => {
       : "compiled"
   }
   test.each(["sourceSnapshotId", "compatibilityReportId", "modulePath", "manifestDigest"] as const)(
-    "another %s",
+    "another %s does not match the reviewed evidence",
     (name) => {
       expect(mismatch({ pins: { ...pins, [name]: "other" } })).toEqual([name])
     }

@@ -89,7 +89,7 @@ table("root", [
 
 describe("module keys", () => {
   test.each([".", "app", "modules/app", "a.b/c-d_e", "..a", ".well-known", "日本", text(1024), "modules/%25"])(
-    "%p is canonical",
+    "the module key %p is canonical",
     (key) => {
       expect(verdict(moduleKey(key))).toBe("valid")
     }
@@ -115,12 +115,12 @@ describe("module keys", () => {
     "%2e%2e/a",
     "a%2Fb",
     "e\u0301"
-  ])("%p is not, and is not repeated", (key) => {
+  ])("the module key %p is refused without being repeated", (key) => {
     const [diagnostic] = diagnosticsOf(moduleKey(key))
     expect(diagnostic).toMatchObject({ code: "invalid_path" })
     expect(diagnostic?.path).toBe(key === ".." ? "/install/modules/.." : "/install/modules/*")
   })
-  test.each(["", text(1025)])("%p has no possible length", (key) => {
+  test.each(["", text(1025)])("the module key %p has an invalid length", (key) => {
     expect(verdict(moduleKey(key))).toBe("invalid_length /install/modules/*")
   })
 })

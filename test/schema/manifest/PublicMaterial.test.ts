@@ -86,12 +86,12 @@ describe("Interface names", () => {
     "ACCESS_TOKEN",
     "privateKey",
     "Authorization"
-  ])("%s indicates that its value is a credential", (name) => {
+  ])("the name %s indicates that its value is a credential", (name) => {
     const path = `${at}/interfaces/0/spec/document/a/0/${name}`
     expect(verdict(document({ a: [{ [name]: "x" }] }))).toBe(`secret_material ${path}`)
   })
   test.each(["workspaceId", "capsule_id", "accountId", "connection-id", "resourceId", "policyRef", "principalId"])(
-    "%s is an authority of the host",
+    "the name %s is an authority of the host",
     (name) => {
       expect(verdict(literal({ [name]: "x" }))).toBe(
         `host_authority_material ${at}/interfaces/0/spec/inputs/a/value/${name}`

@@ -127,7 +127,7 @@ describe("requirements are proven (J11)", () => {
       [{ kind: "http.endpoint", deliver: { bindings: { url: "PUBLIC_URL" } } }, oidc()],
       [noUrl]
     ]
-  ])("%s refuses the module alone", (_, requires, expected) => {
+  ])("%s refuses only its own module", (_, requires, expected) => {
     const facts = variables(...identityFacts.variables, variable("owner"))
     const refused = compile({ requires: [...requires], inputs: [userInput("owner")] }, {}, facts)
     expect(told(refused)).toEqual(expect.arrayContaining([...expected]))

@@ -16,7 +16,7 @@ describe("Credential origins", () => {
     ["https://[2001:db8::1]/a", "https://[2001:db8::1]/a/"],
     ["ssh://Git.example.com:22/team", "ssh://git.example.com/team/"],
     ["ssh://git.example.com:443", "ssh://git.example.com:443"]
-  ])("%s has the only spelling %s", (text, spelling) => {
+  ])("the origin %s has the only spelling %s", (text, spelling) => {
     expect(given(text)).toBe(CredentialOrigin.make(spelling))
   })
 
@@ -53,7 +53,7 @@ describe("Credential origins", () => {
     "ftp://git.example.com",
     "file:///etc",
     `https://git.example.com/${"a".repeat(2048)}`
-  ])("%p is no origin", (text) => {
+  ])("%p is refused as an origin", (text) => {
     expect(given(text)).toBeUndefined()
   })
 
@@ -74,7 +74,7 @@ describe("Addresses within origins", () => {
     "https://GIT.example.com:443/team/a",
     "https://git.example.com/team/a%20b",
     "https://git.example.com/team"
-  ])("%s is within the prefix", (url) => {
+  ])("the address %s is within the prefix", (url) => {
     expect(isWithinOrigins(team, url)).toBe(true)
     expect(isWithinOrigins(whole, url)).toBe(true)
   })
@@ -86,7 +86,7 @@ describe("Addresses within origins", () => {
     "https://git.example.com/other/team/a",
     "https://git.example.com/%74eam/a",
     "https://git.example.com/team;x/a"
-  ])("%s is on the server, but not within the prefix", (url) => {
+  ])("the address %s is on the server, but not within the prefix", (url) => {
     expect(isWithinOrigins(team, url)).toBe(false)
     expect(isWithinOrigins(whole, url)).toBe(true)
   })
@@ -95,7 +95,7 @@ describe("Addresses within origins", () => {
     "https://git.example.com/team/..;/other/a",
     "https://git.example.com/team/.;/../other/a",
     "https://git.example.com/team/%c0%ae%c0%ae/other/a"
-  ])("%s might leave the prefix on some servers", (url) => {
+  ])("the address %s might leave the prefix on some servers", (url) => {
     expect(isWithinOrigins(team, url)).toBe(false)
   })
 
@@ -124,7 +124,7 @@ describe("Addresses within origins", () => {
     "//git.example.com/team/a",
     "https://git.example.com\n/team/a",
     ""
-  ])("%p is within neither", (url) => {
+  ])("the address %p is within neither origin", (url) => {
     expect(isWithinOrigins(team, url)).toBe(false)
     expect(isWithinOrigins(whole, url)).toBe(false)
   })

@@ -17,7 +17,7 @@ describe("an email address is stored in its delivered form", () => {
     ["bob@\u4f8b\u3048\u3002\u30c6\u30b9\u30c8", "bob@xn--r8jz45g.xn--zckzah"],
     ["bob@\uff45\uff58\uff41\uff4d\uff50\uff4c\uff45\uff0e\uff43\uff4f\uff4d", "bob@example.com"],
     [`${"a".repeat(64)}@example.com`, `${"a".repeat(64)}@example.com`]
-  ])("%j becomes %j", (given, stored) => {
+  ])("the email address %j becomes %j", (given, stored) => {
     expect(Option.getOrUndefined(decode(given))).toBe(stored)
     expect(Option.getOrUndefined(decode(stored))).toBe(stored)
     expect(withStoredSpelling(given)).toBe(stored)

@@ -5,9 +5,12 @@ import { GivenTime } from "../../../schema/records/Primitives.ts"
 
 const decode = Schema.decodeUnknownOption(GivenTime)
 
-test.each(["2026-11-21T10:00:00.000Z", "2028-02-29T23:59:59.999Z", "9999-12-31T23:59:59.999Z"])("%s exists", (text) => {
-  expect(Option.isSome(decode(text))).toBe(true)
-})
+test.each(["2026-11-21T10:00:00.000Z", "2028-02-29T23:59:59.999Z", "9999-12-31T23:59:59.999Z"])(
+  "the time %s exists",
+  (text) => {
+    expect(Option.isSome(decode(text))).toBe(true)
+  }
+)
 
 test.each([
   "2026-02-30T00:00:00.000Z",
@@ -18,7 +21,7 @@ test.each([
   "2026-11-21T25:61:61.000Z",
   "2026-11-21T10:00:00Z",
   "2026-11-21T10:00:00.000+02:00"
-])("%s does not", (text) => {
+])("the time %s does not exist", (text) => {
   expect(Option.isNone(decode(text))).toBe(true)
 })
 

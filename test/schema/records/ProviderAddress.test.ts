@@ -15,7 +15,7 @@ test.each([
   ["registry.acme.example/acme/dns", "registry.acme.example/acme/dns"],
   ["registry.opentofu.org.evil.example/acme/dns", "registry.opentofu.org.evil.example/acme/dns"],
   ["git", "git"]
-])("%s is %s in every place", (given, normal) => {
+])("the provider address %s is %s in every place", (given, normal) => {
   const binding = Schema.decodeUnknownSync(ProviderBinding)({ provider: given, moduleLocalName: "a", connectionId })
   // The scan must normalise the provider in the same way, so that the two match.
   expect(requirementKey(binding)).toBe(requirementKey({ provider: normal, moduleLocalName: "a" }))

@@ -13,13 +13,13 @@ describe("Untrusted text", () => {
     ["x\u{e0041}\u{e0100}", "xU+E0041U+E0100"],
     ["a\u200db", "aU+200Db"],
     ["a\ufe0fb", "aU+FE0Fb"]
-  ])("%j is shown as %j", (text, shown) => {
+  ])("the text %j is shown as %j", (text, shown) => {
     expect(visibleText(text)).toBe(shown)
     expect(visibleText(shown)).toBe(shown)
   })
 
   test.each(["web-1", "日本語、。", "tab\tline\nend", "👩‍🚀", "👨🏽‍🚀", "❤️", "❤️‍🔥", "e\u0301", "שלום", "العربية"])(
-    "%j is shown unchanged",
+    "the text %j is shown unchanged",
     (text) => {
       expect(visibleText(text)).toBe(text)
     }

@@ -92,7 +92,7 @@ test.each([
   "100%25 sure, 50% off",
   "a".repeat(4096),
   ""
-])("%p is none", (text) => {
+])("the text %p contains no credential", (text) => {
   expect(forbiddenMaterial(text)).toBeUndefined()
 })
 
@@ -101,7 +101,7 @@ test.each([
   "cap_a1b2c3d4e5f6g7h8i9j0",
   "conn_0123456789abcdef0123",
   "see icfg_0123456789abcdef"
-])("%s is an id of the host", (id) => {
+])("%s is an id of the host, and no credential", (id) => {
   expect(forbiddenMaterial(id)).toBe("host_authority_material")
   expect(forbiddenMaterial(btoa(`id is ${id}`))).toBe("host_authority_material")
 })

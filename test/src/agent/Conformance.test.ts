@@ -10,7 +10,7 @@ const tests = suite(Layer.effect(Pools, Effect.map(Effect.all({ local: localPool
 afterAll(tests.dispose)
 
 /** The pool `local` and an agent pool execute Runs the same way: both pass the same cases and report the same results. */
-describe.skipIf(Bun.which("terraform") === null)("behaves the same in process and in an agent", () => {
+describe.skipIf(Bun.which("terraform") === null)("Conformance", () => {
   for (const { name, run } of cases) {
     tests.live(
       name,

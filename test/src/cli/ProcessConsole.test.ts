@@ -14,7 +14,7 @@ const run = async (script: string) => {
   return { code: await exited, out, error }
 }
 
-describe.skipIf(Bun.which("bash") === null || !existsSync("/dev/full"))("output that cannot be written", () => {
+describe.skipIf(Bun.which("bash") === null || !existsSync("/dev/full"))("Unwritable output", () => {
   test("output that cannot be written fails every kind of command, and its help", async () => {
     const lines = ["version", "version --json", "context list", "context list --json", "--help", "plan --help"]
     for (const line of lines) {

@@ -65,7 +65,7 @@ test("the browser bundle runs without process, Buffer or Bun", async () => {
   expect(world.seen).toBe("undefined,undefined,undefined,function")
 })
 
-test.skipIf(Bun.which("node") === null)("the client is loaded by Node", async () => {
+test.skipIf(Bun.which("node") === null)("Node loads the client", async () => {
   const [output] = (await bundle("node")).outputs
   const code = await (output?.text() ?? "")
   const child = Bun.spawn(["node", "--input-type=module", "-"], {

@@ -29,6 +29,6 @@ test.each([
   ["svc_session; theme=a", none],
   ["svc_sessions=a; _svc_session=b; SVC_SESSION=c", none],
   ["theme=svc_session=a", none]
-])("the session of the cookies `%s` is `%s`", (cookie, session) => {
+])("the session in the cookies `%s` is `%s`", (cookie, session) => {
   expect(sessionOf(cookie)).toBe(session)
 })

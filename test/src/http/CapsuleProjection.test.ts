@@ -7,7 +7,7 @@ setDefaultTimeout(60_000)
 
 const files = { "main.tf": `output "greeting" { value = "hello" }` }
 
-describe.skipIf(Bun.which("terraform") === null)("the projection of a Capsule", () => {
+describe.skipIf(Bun.which("terraform") === null)("Capsule projection", () => {
   live("GET, the lists, PATCH, re-adoption and removal return a Capsule with the same fields", () =>
     Effect.gen(function* () {
       const { applied, call, installed, workspaceId } = yield* servedPlane({ files })

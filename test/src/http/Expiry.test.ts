@@ -39,7 +39,7 @@ const cleanups = Effect.gen(function* () {
   return { layer, run: Effect.andThen(Queue.offer(asked, undefined), Queue.take(done)) }
 })
 
-describe.skipIf(Bun.which("terraform") === null)("records that expire by the clock of the server", () => {
+describe.skipIf(Bun.which("terraform") === null)("Expiring records", () => {
   live("tokens, receipts, plans, logs and install records are usable until they expire, and refused afterwards", () =>
     Effect.gen(function* () {
       const { moved, pass } = yield* movedClock

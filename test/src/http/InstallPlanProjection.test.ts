@@ -14,7 +14,7 @@ const allowed = new Set(
   ["id", "workspaceId", "phase", "nextAction", "diagnostics", "createdAt", "updatedAt"].concat(references)
 )
 
-describe.skipIf(Bun.which("terraform") === null)("an install plan", () => {
+describe.skipIf(Bun.which("terraform") === null)("Install projection", () => {
   live("an install plan shows only the specified fields from its creation until its review", () =>
     Effect.gen(function* () {
       const { call, repositoryUrl, workspaceId } = yield* servedPlane({ files })

@@ -124,7 +124,7 @@ const configuring = Effect.fnUntraced(function* (plane: Plane, capsuleId: string
   return { send, body: request.body }
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a request whose acknowledgement is lost", () => {
+describe.skipIf(Bun.which("terraform") === null)("Lost acknowledgements", () => {
   live("a configuration plan is finished once, whether or not its plan was durable", () =>
     Effect.gen(function* () {
       const { layer, next } = unacknowledged()

@@ -32,7 +32,7 @@ const reading = (outputName: string, outputType = "string") => ({
   }
 })
 
-describe.skipIf(Bun.which("terraform") === null)("the Interfaces of a Capsule without a manifest", () => {
+describe.skipIf(Bun.which("terraform") === null)("Output Interfaces", () => {
   live("an Interface of a Capsule can read every Output that is neither sensitive nor private", () =>
     Effect.gen(function* () {
       const { applied, call, capsule, installed, sql, workspaceId } = yield* servedPlane({ files })

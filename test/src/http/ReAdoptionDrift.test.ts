@@ -47,7 +47,7 @@ const authority = ({ sql }: Plane, capsuleId: string) =>
   sql`SELECT install_config_id, execution_authority_epoch, status, runtime_safety, current_state_version_id
     FROM capsules WHERE id = ${capsuleId}`
 
-describe.skipIf(Bun.which("terraform") === null)("a re-adoption over HTTP", () => {
+describe.skipIf(Bun.which("terraform") === null)("Re-adoption over HTTP", () => {
   live("a re-adoption is refused with 409 if the stored configuration or the receipt differs from the record", () =>
     Effect.gen(function* () {
       const plane = yield* servedPlane({ files })

@@ -140,7 +140,7 @@ const queriesOf = ({ path }: Route, names: Readonly<Record<string, ReadonlyArray
   ].map((filters) => new URLSearchParams(filters).toString())
 }
 
-describe.skipIf(Bun.which("terraform") === null)("a secret instance key", () => {
+describe.skipIf(Bun.which("terraform") === null)("Secret instance keys", () => {
   tests.live("a secret instance key is in no API response, event stream, opened backup or terminal output", () =>
     Effect.gen(function* () {
       const { asPerson, capsuleId, dataDir, names, url, viewer } = yield* scene

@@ -17,7 +17,7 @@ const main = `
   output "region" { value = var.region }
 `
 
-describe.skipIf(Bun.which("terraform") === null)("svc admin reload beside a server with a plan that waits", () => {
+describe.skipIf(Bun.which("terraform") === null)("Policy reload", () => {
   live("a policy reload voids plans of the changed modules, and rereads ready-made configurations everywhere", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem

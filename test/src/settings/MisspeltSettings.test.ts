@@ -16,7 +16,7 @@ describe("Misspelt settings", () => {
     ["SVC_LOGS", "SVC_LOG"],
     ["SVC_OPERATOR_LISTENER", "SVC_OPERATOR_LISTEN"],
     ["SVC_CONFG", "SVC_CONFIG"]
-  ])("%s is taken for %s", (given, meant) => {
+  ])("the variable %s is recognised as a misspelt %s", (given, meant) => {
     expect(likelySetting(given)).toBe(meant)
   })
 
@@ -31,7 +31,7 @@ describe("Misspelt settings", () => {
     "SVC_TEST_SEED",
     "OTHER_DATADIR",
     "SVC_"
-  ])("%s is somebody else's", (given) => {
+  ])("the variable %s belongs to another program", (given) => {
     expect(likelySetting(given)).toBeUndefined()
   })
 

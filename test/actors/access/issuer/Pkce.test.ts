@@ -18,12 +18,12 @@ test.each([
   ["one with other characters", `${verifier} `, challenge],
   ["none", "", challenge],
   ["that of an empty challenge", verifier, ""]
-])("%s does not match", (_name, given, stored) => {
+])("a PKCE verifier does not match if it is %s", (_name, given, stored) => {
   expect(verifierMatches(given, stored)).toBe(false)
 })
 
 test.each(["", "a".repeat(42), "a".repeat(44), `${"a".repeat(42)}=`, `${"a".repeat(42)}+`])(
-  "%p is not a challenge",
+  "%p is refused as a PKCE challenge",
   (text) => {
     expect(isChallenge(text)).toBe(false)
   }

@@ -7,7 +7,7 @@ test.each([
   "http://127.0.0.1:8080/callback",
   "http://[::1]/callback",
   "http://localhost:3000/callback"
-])("%s is accepted for every type", (uri) => {
+])("the redirect address %s is accepted for every type of client", (uri) => {
   expect([redirectUriFault(uri, "web"), redirectUriFault(uri, "native")]).toEqual([undefined, undefined])
 })
 
@@ -34,7 +34,7 @@ test.each([
   ["data:text/html,a", "browsers run"],
   ["file:///a", "browsers run"],
   ["view-source:https://app.example.com", "browsers run"]
-])("%p %s", (uri, fault) => {
+])("the redirect address %p is refused: %s", (uri, fault) => {
   expect(redirectUriFault(uri, "web")).toContain(fault)
   expect(redirectUriFault(uri, "native")).toContain(fault)
 })

@@ -49,7 +49,7 @@ const fresh = (name: string, body: Effect.Effect<unknown, unknown, Layer.Success
   it.live(name, () => Effect.provide(Effect.andThen(furnish, body), testFoundation))
 
 fresh(
-  "a history that nobody touched fits, each Workspace in a chain of its own without gaps",
+  "an untouched history verifies, with one gapless chain per Workspace",
   Effect.gen(function* () {
     expect(yield* verify).toEqual({
       faults: [],
@@ -99,7 +99,7 @@ const tampering: ReadonlyArray<readonly [name: string, statement: string, positi
 
 for (const [name, statement, position] of tampering) {
   fresh(
-    `whoever has the database alone is noticed: ${name}`,
+    `an attacker with access only to the database is detected: ${name}`,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       for (const each of statement.split(";")) yield* sql.unsafe(each)
@@ -109,7 +109,7 @@ for (const [name, statement, position] of tampering) {
 }
 
 fresh(
-  "an event without a place, and a history taken away as a whole, are noticed",
+  "an event without a position, and a history removed as a whole, are detected",
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`INSERT INTO audit_events (id, workspace_id, actor_kind, action, target_kind, target_id, data, created_at)
@@ -129,7 +129,7 @@ fresh(
 )
 
 fresh(
-  "the row of a chain that is missing does not stop the service, and is noticed",
+  "a missing chain row does not stop the service, and is detected",
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`DELETE FROM audit_chains`
@@ -145,7 +145,7 @@ fresh(
 )
 
 fresh(
-  "a kept head proves what was there: an older copy ends before it, and another history differs from it",
+  "a kept head detects an older copy that ends before it, and a different history",
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const audit = yield* Audit
@@ -176,7 +176,7 @@ fresh(
 )
 
 fresh(
-  "a rotation of the master key, and the retired one forgotten, break nothing",
+  "rotating the master key and removing the retired key leaves the chains valid",
   Effect.gen(function* () {
     const kept = yield* head
     yield* (yield* Vault).rotateMasterKey({ forgetRetired: true })
@@ -189,7 +189,7 @@ fresh(
 )
 
 fresh(
-  "events of an earlier release get their places in the order of their times, also after a crash, and an event says so",
+  "events of an earlier release get positions in order of time, even after a crash, and an event records this",
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const key = yield* AuditKeys
@@ -221,7 +221,7 @@ fresh(
 )
 
 fresh(
-  "nothing is written when the caller's transaction fails, and one transaction may write several",
+  "a failed transaction writes no event, and one transaction may write several",
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const audit = yield* Audit

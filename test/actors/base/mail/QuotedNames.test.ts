@@ -29,7 +29,7 @@ describe("Quoted names", () => {
     ["ac\u200bme", "acU+200Bme"],
     ["x".repeat(41), `${"x".repeat(40)}\u2026`],
     ["\ud83d\ude00".repeat(40), "\ud83d\ude00".repeat(40)]
-  ])("%j appears as %j, in Subject and text, for the Workspace and for the inviter", (name, shown) => {
+  ])("the name %j appears as %j in a mail's subject and text, for the Workspace and the inviter", (name, shown) => {
     for (const language of languages) {
       const quoted = language === "en" ? `"${shown}"` : `\u300c${shown}\u300d`
       const { subject, text } = mailText(language, "Acme svc", invitation(name, name))

@@ -54,7 +54,7 @@ const columnsInUse = Effect.gen(function* () {
   return used
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved to another row", () => {
+describe.skipIf(Bun.which("terraform") === null)("Moved sealed values", () => {
   tests.live(
     "a damaged sealed value fails a plan with integrity_fault after one attempt, and the vault check reports it",
     () =>

@@ -108,7 +108,7 @@ const importing = Effect.fnUntraced(function* (branch: string, upload: StateUplo
   return yield* driven((yield* (yield* InstallPlans).create(context, workspaceId, request, freshKey())).value.id)
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of another installation", () => {
+describe.skipIf(Bun.which("terraform") === null)("Imported Capsules", () => {
   tests.live(
     "an imported Capsule is refused with a reason, or disabled until confirmed and then continues from its state",
     () =>

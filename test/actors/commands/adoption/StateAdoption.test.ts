@@ -53,7 +53,7 @@ const adopting = Effect.fnUntraced(function* (
   return yield* driven((yield* (yield* InstallPlans).create(context, workspaceId, request, freshKey())).value.id)
 })
 
-describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool has applied before", () => {
+describe.skipIf(Bun.which("terraform") === null)("Adopted infrastructure", () => {
   tests.live(
     "a state is adopted without a change, and can then be changed",
     () =>

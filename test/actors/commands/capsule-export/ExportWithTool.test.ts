@@ -50,7 +50,7 @@ const siblings = {
   ".well-known/svc.json": `{"apiVersion":"v1alpha1"}`
 }
 
-describe.skipIf(Bun.which("terraform") === null)("an exported Capsule used with the bare tool", () => {
+describe.skipIf(Bun.which("terraform") === null)("Exported Capsules", () => {
   tests.live(
     "an exported module plans no changes once the secret inputs are supplied, even after its release",
     () =>

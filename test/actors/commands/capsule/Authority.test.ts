@@ -62,7 +62,7 @@ const configureRefused = Effect.fnUntraced(function* (
   return error.code
 })
 
-describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () => {
+describe.skipIf(Bun.which("terraform") === null)("Capsule authority", () => {
   tests.live(
     "a configuration plan replaces the private configuration and the authority, and starts only a plan",
     () =>

@@ -20,7 +20,7 @@ const consumerModule = module(`
     variable "from" { default = "nobody" }
     resource "terraform_data" "a" { input = var.from }`)
 
-describe.skipIf(Bun.which("terraform") === null)("Runs for a whole Workspace", () => {
+describe.skipIf(Bun.which("terraform") === null)("Workspace Runs", () => {
   tests.live("a group starts with its producers, and lists the Capsules that cannot be planned", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane

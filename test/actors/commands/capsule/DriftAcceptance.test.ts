@@ -84,7 +84,7 @@ const module = demoModule(`${note("kept")}${note("gone")}
 output "content" { value = demo_note.kept.content }
 `)
 
-describe.skipIf(Bun.which("terraform") === null)("a plan that accepts drift", () => {
+describe.skipIf(Bun.which("terraform") === null)("Accepting drift", () => {
   tests.live(
     "changes the state only, to what the tool itself writes, and is reviewed like every plan",
     () =>

@@ -36,7 +36,7 @@ const checksOf = Effect.fnUntraced(function* (id: CapsuleId) {
   return items
 })
 
-describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () => {
+describe.skipIf(Bun.which("terraform") === null)("Scheduled drift checks", () => {
   tests.live(
     "drift checks run at the Capsule's or Workspace's interval, spread out, and never while automation is paused",
     () =>

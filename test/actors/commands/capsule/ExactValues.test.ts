@@ -26,7 +26,7 @@ const plannedInput = (plan: Run) =>
     changedAttributes.flatMap(({ after, name }) => (name === "input" ? [after] : []))
   )
 
-describe.skipIf(Bun.which("terraform") === null)("whole numbers that a double cannot hold", () => {
+describe.skipIf(Bun.which("terraform") === null)("Exact whole numbers", () => {
   tests.live("exact numbers pass from Capsule to Capsule with all their digits", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane

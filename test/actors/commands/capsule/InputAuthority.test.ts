@@ -72,7 +72,7 @@ const guardOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return { authorityGuard: installConfigReAdoption.authorityGuard }
 })
 
-describe.skipIf(Bun.which("terraform") === null)("the people who may set the value of an input", () => {
+describe.skipIf(Bun.which("terraform") === null)("Input authority", () => {
   tests.live(
     "a change accepts only the manifest's user inputs, and an install also accepts omitted required inputs",
     () =>

@@ -55,7 +55,7 @@ const afterCommit = Effect.fnUntraced(function* (capsule: Capsule, branch: strin
   return yield* followed(capsule.id)
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lane", () => {
+describe.skipIf(Bun.which("terraform") === null)("Lane following", () => {
   tests.live(
     "auto-update plans each commit once, and applies it if the owner chose so",
     () =>

@@ -50,7 +50,7 @@ const outputsOf = Effect.fnUntraced(function* (id: Parameters<Capsules["Service"
   return (yield* (yield* Capsules).outputs(id)).map(({ name }) => name)
 })
 
-describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret", () => {
+describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
   tests.live("Outputs that repeat a secret remain private, and the review shows the reason before approval", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("output-privacy", repeating(), { variables })

@@ -33,7 +33,7 @@ const noteIn = (folder: string) => {
   }
 }
 
-describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
+describe.skipIf(Bun.which("terraform") === null)("Reconcile plans", () => {
   tests.live(
     "a reconcile plan reverts external changes at the deployed revision, and needs a review like every plan",
     () =>

@@ -62,7 +62,7 @@ const reasonOf = Effect.fnUntraced(function* (id: RunId) {
   return items.find((event) => event.kind === "run.superseded")?.data["reason"]
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", () => {
+describe.skipIf(Bun.which("terraform") === null)("Released Capsules", () => {
   tests.live("releasing a Capsule destroys nothing, revokes everything it owned, and keeps its evidence", () =>
     Effect.gen(function* () {
       const { context, subject, workspaceId } = yield* Bench

@@ -17,7 +17,7 @@ const phasesOf = Effect.fnUntraced(function* (runId: RunId) {
 const resource = 'resource "terraform_data" "a" {\n  input = 1\n}\n'
 const backend = 'terraform {\n  backend "s3" {\n    bucket = "not-ours"\n  }\n}\n'
 
-describe.skipIf(Bun.which("terraform") === null)("a module without providers", () => {
+describe.skipIf(Bun.which("terraform") === null)("Self-contained modules", () => {
   tests.live("a module without providers is planned and applied without init, unless it declares a backend", () =>
     Effect.gen(function* () {
       const alone = yield* planned("self-contained", { "main.tf": resource })

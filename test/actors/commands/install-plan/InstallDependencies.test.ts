@@ -30,7 +30,7 @@ const consumer = {
 }
 const network = { from: "network", to: "network", required: true }
 
-describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", () => {
+describe.skipIf(Bun.which("terraform") === null)("Install dependencies", () => {
   tests.live(
     "an install's dependencies fill required inputs from the first plan on, or the install is refused",
     () =>

@@ -25,7 +25,7 @@ const files = {
 
 const ignored = { severity: "warning", code: "tfvars_ignored", path: "prod.auto.tfvars" }
 
-describe.skipIf(Bun.which("terraform") === null)("the diagnostics of an install plan", () => {
+describe.skipIf(Bun.which("terraform") === null)("Install diagnostics", () => {
   tests.live("an install and its review list the repository's variable files, which Runs do not use", () =>
     Effect.gen(function* () {
       const missing = yield* install("ignored-missing", files)

@@ -66,7 +66,7 @@ const refusedCreate = Effect.fnUntraced(function* (request: CreateInstallPlan) {
   return [error.code, error.message.split(":")[0] ?? ""]
 })
 
-describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
+describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
   tests.live(
     "concurrent identical install requests create one record and discard the other private values",
     () =>

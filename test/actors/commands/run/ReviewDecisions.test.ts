@@ -46,11 +46,14 @@ test.each([
   ...RunStatus.literals
     .filter((status) => status !== "waiting_approval")
     .map((status): readonly [string, Partial<Plan>] => [`is ${status}`, { status }])
-] satisfies ReadonlyArray<readonly [string, Partial<Plan>]>)("a plan that %s is not approved", (words, different) => {
-  const refusal = approvalRefusal({ ...waiting, ...different }, digest, at)
-  expect(refusal?.code).toBe("failed_precondition")
-  expect(refusal?.message).toContain(words)
-})
+] satisfies ReadonlyArray<readonly [string, Partial<Plan>]>)(
+  "a plan that %s cannot be approved",
+  (words, different) => {
+    const refusal = approvalRefusal({ ...waiting, ...different }, digest, at)
+    expect(refusal?.code).toBe("failed_precondition")
+    expect(refusal?.message).toContain(words)
+  }
+)
 
 test("a cancellation withdraws a plan, requests a stop, revokes an approval, or comes too late", () => {
   const steps = RunStatus.literals.map((status) => [

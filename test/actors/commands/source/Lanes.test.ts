@@ -40,7 +40,7 @@ const archived = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     )
   })
 
-describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
+describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
   tests.live("a Source accepts a webhook that proves the secret, once per delivery", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane

@@ -234,7 +234,7 @@ describe("Automatic syncs", () => {
   )
 })
 
-describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopted", () => {
+describe.skipIf(Bun.which("terraform") === null)("Adopted lanes", () => {
   tests.live(
     "a requested sync covers the default and every adopted lane, and reports a failing lane on its Capsule",
     () =>

@@ -214,7 +214,7 @@ describe("Source removal", () => {
   )
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a Source of Capsules", () => {
+describe.skipIf(Bun.which("terraform") === null)("Removed Sources", () => {
   tests.live("a Source is kept while one of its Capsules exists, and ended Capsules keep their origin", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane

@@ -36,11 +36,14 @@ test.each([
   [false, true, "session has ended"],
   [false, false, "session has ended"],
   [true, false, "not an owner or admin"]
-])("session open %p, manager %p", (isSessionOpen, isManager, words) => {
-  const problem = authorityProblem({ isSessionOpen, isManager })
-  if (words === undefined) expect(problem).toBeUndefined()
-  else expect([problem?.code, problem?.message]).toEqual(["permission_denied", expect.stringContaining(words)])
-})
+])(
+  "an authorization needs an open session and a manager: session open %p, manager %p",
+  (isSessionOpen, isManager, words) => {
+    const problem = authorityProblem({ isSessionOpen, isManager })
+    if (words === undefined) expect(problem).toBeUndefined()
+    else expect([problem?.code, problem?.message]).toEqual(["permission_denied", expect.stringContaining(words)])
+  }
+)
 
 const former: StoredOAuth = {
   helperId: OAuthHelperId.make("cloud"),

@@ -87,7 +87,7 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return { expected: { authorityGuard } }
 })
 
-describe.skipIf(Bun.which("terraform") === null)("only the people in its rule may use a Connection", () => {
+describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
   tests.live("a member is refused at every endpoint that would use a Connection, before anything is written", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane

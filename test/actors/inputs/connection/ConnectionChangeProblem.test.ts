@@ -16,7 +16,7 @@ test.each([
   ["error", undefined],
   ["revoked", "is revoked"],
   ["unconfirmed", "is unconfirmed"]
-] as const)("a Connection that is %s", (status, words) => {
+] as const)("a Connection that is %s can be changed unless it is revoked or unconfirmed", (status, words) => {
   const problem = changeProblem({ status })
   if (words === undefined) expect(problem).toBeUndefined()
   else expect([problem?.code, problem?.message]).toEqual(["failed_precondition", expect.stringContaining(words)])

@@ -71,7 +71,7 @@ const reasonOf = Effect.fnUntraced(function* (id: RunId) {
   return events.find((event) => event.kind === "run.superseded")?.data["reason"]
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated", () => {
+describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
   tests.live("a changed Connection keeps its id, reveals no value, and voids only plans with the old values", () =>
     Effect.gen(function* () {
       const { context, dataDir, workspaceId } = yield* TestPlane

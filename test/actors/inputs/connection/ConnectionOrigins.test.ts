@@ -46,7 +46,7 @@ test.each([
   ["one of another Workspace", { ...row, workspace_id: WorkspaceId.make("ws_00000000000000000000000b") }],
   ["one of the operator", { ...row, workspace_id: null }],
   ["one for a provider", { ...row, kind: "provider" }]
-] as const)("the response to %s does not reveal that it exists", (_name, found) => {
+] as const)("the response to %s does not reveal whether the Connection exists", (_name, found) => {
   expect(gitConnectionProblem(found, workspaceId, "https://git.example.com/team/app")).toEqual({
     code: "invalid_request",
     message: "the Workspace has no such Git Connection."

@@ -126,7 +126,7 @@ describe("Connection use", () => {
     ["https://git.example.com/team/", "https://git.example.com/team/../other/app.git", false],
     ["https://git.example.com/team/app.git/", "https://git.example.com/team/app.git", true],
     ["https://git.example.com/team/app.git/", "https://git.example.com/team/", false]
-  ])("a module of %s: %s is %p", (origin, url, allowed) => {
+  ])("a rule for modules of %s decides about %s: %p", (origin, url, allowed) => {
     const rule: ConnectionUse = {
       roles: ["member"],
       modules: [{ origin: CredentialOrigin.make(origin), path: RelativePath.make(".") }]

@@ -39,7 +39,7 @@ describe("Pool credentials", () => {
     ["a recipe", { recipeId: "aws-access-key", provider: "hashicorp/aws" }, "a recipe says which values"],
     ["a mode of a recipe", { authMode: "none" }, "a recipe says which values"],
     ["a secret in the configuration", { providerConfig: { token: "x" } }, "looks like a credential"]
-  ])("is refused with %s, with the reason", (_, given, reason) => {
+  ])("a pool credential is refused with %s, and the error gives the reason", (_, given, reason) => {
     expect(told(given)).toContain(reason)
   })
 

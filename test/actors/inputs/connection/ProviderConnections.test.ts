@@ -63,7 +63,7 @@ const everythingOf = Effect.fnUntraced(function* (id: RunId) {
 
 const capsuleOf = (id: CapsuleId) => Effect.flatMap(Capsules, (capsules) => capsules.read(id))
 
-describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
+describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
   tests.live(
     "credentials reach exactly their bound configuration, even in a child module, and leak nowhere",
     () =>

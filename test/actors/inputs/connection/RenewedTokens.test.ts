@@ -30,7 +30,7 @@ const refreshes = Effect.map(
 const files = (name: string) => ({ "main.tf": demoModule(note(name)) })
 const using = (id: ConnectionId) => ({ options: { providerBindings: [bound(id)] } })
 
-describe.skipIf(Bun.which("terraform") === null)("the access token of a Connection", () => {
+describe.skipIf(Bun.which("terraform") === null)("Access tokens", () => {
   tests.live("a token is renewed once for two Runs that need it, and their reviewed plans remain valid", () =>
     Effect.gen(function* () {
       const { context, dataDir } = yield* TestPlane

@@ -56,7 +56,7 @@ const sealedOf = Effect.fnUntraced(function* (id: ConnectionId) {
   return row?.sealed_values
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked", () => {
+describe.skipIf(Bun.which("terraform") === null)("Revoked Connections", () => {
   tests.live("a revoked Connection loses its values immediately, and voids every plan made with it", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane

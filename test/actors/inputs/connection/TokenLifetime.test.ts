@@ -36,7 +36,7 @@ test.each([
   ["a day", 86_400, 1410],
   ["an hour", 3600, 30],
   ["ten minutes", 600, 5]
-])("a token that lasts %s is renewed within its last half, and half an hour at most", (_name, seconds, due) => {
+])("a token that lasts %s is renewed within its last half, at most half an hour early", (_name, seconds, due) => {
   const stored = granted(seconds)
   expect(isDue(stored, minutes(due))).toBe(false)
   expect(isDue(stored, minutes(due + 1 / 60_000))).toBe(true)

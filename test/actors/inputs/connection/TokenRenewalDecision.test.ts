@@ -75,12 +75,15 @@ test.each([
   ["unusable", undefined, false, true],
   ["refused", "server_error", false, true],
   ["refused", "invalid_grant", true, true]
-] as const)("a failure %s (%s) is lasting: %p, without effect: %p", (reason, error, isLasting, hadNoEffect) => {
-  const failure = { reason, message: "No.", ...(error === undefined ? {} : { error }) }
-  const setback = renewalSetback("Cloud", {}, failure)
-  expect({ isLasting: setback.isLasting, hadNoEffect: setback.hadNoEffect }).toEqual({ isLasting, hadNoEffect })
-  expect(setback.message).toContain(isLasting ? "has to connect it again" : "could not be renewed")
-})
+] as const)(
+  "a renewal that fails as %s (%s) is permanent: %p, and had no effect: %p",
+  (reason, error, isLasting, hadNoEffect) => {
+    const failure = { reason, message: "No.", ...(error === undefined ? {} : { error }) }
+    const setback = renewalSetback("Cloud", {}, failure)
+    expect({ isLasting: setback.isLasting, hadNoEffect: setback.hadNoEffect }).toEqual({ isLasting, hadNoEffect })
+    expect(setback.message).toContain(isLasting ? "has to connect it again" : "could not be renewed")
+  }
+)
 
 test("a refusal after an interrupted renewal mentions the interruption", () => {
   const failure = { reason: "refused", error: "invalid_grant", message: "No." } as const

@@ -46,7 +46,7 @@ describe("deliveries", () => {
     ["another variable", variable("value", "OIDC_INTROSPECTION_SECRET"), false],
     ["another binding", binding("value", "oidc_introspection_secret"), false],
     ["a variable whose name begins alike", variable("value", "oidc_introspection_secret_2"), false]
-  ] as const)("of the generated secrets, the secret for %s introspects: %p", (_, delivery, introspects) => {
+  ] as const)("the generated secret for %s can introspect tokens: %p", (_, delivery, introspects) => {
     const shapes = secretShapes([secret(variable("value", "key")), secret(delivery)])
     expect(introspectionShape(shapes)).toEqual(introspects ? shapes[1] : undefined)
   })

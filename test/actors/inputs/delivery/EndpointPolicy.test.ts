@@ -46,7 +46,7 @@ describe("an endpoint", () => {
     [["/a#b"], false],
     [["/*", "/a b"], false],
     [Array.from({ length: 9 }, (_, at) => `/${at}`), false]
-  ] as const)("with the paths %j after a sign-out is %p", (postLogoutPaths, accepted) => {
+  ] as const)("an endpoint with the sign-out paths %j is accepted: %p", (postLogoutPaths, accepted) => {
     expect(isAssignment({ ...entry, postLogoutPaths })).toBe(accepted)
   })
 
@@ -63,7 +63,7 @@ describe("an endpoint", () => {
     ["https://web.example.com/a#b", false],
     ["https://web.example.com/a/../b", false],
     ["javascript:alert(1)", false]
-  ] as const)("with the URL %s is %p", (url, accepted) => {
+  ] as const)("an endpoint with the URL %s is accepted: %p", (url, accepted) => {
     expect(isAssignment({ ...entry, url })).toBe(accepted)
   })
 })

@@ -36,7 +36,7 @@ test.each([
   [[], "interface_not_resolved"],
   [["a"], "a"],
   [["a", "b"], "interface_ambiguous"]
-] as const)("of %p the Interface is %s", (matches, expected) => {
+] as const)("among the candidates %p the resolved Interface is %s", (matches, expected) => {
   const found = soleInterface(requirement, matches)
   expect(Result.isSuccess(found) ? found.success : found.failure.code).toBe(expected)
 })
@@ -64,7 +64,7 @@ test.each([
   [{ binding: { ...binding, status: "revoked" as const } }, "interface_binding_revoked"],
   [{ binding: { ...binding, delivery_type: "other" } }, "interface_binding_conflict"],
   [{ isMember: false }, "interface_principal_missing"]
-] as const)("at the apply %p: %s", (different, code) => {
+] as const)("an apply with the change %p reports %s", (different, code) => {
   expect(reviewProblem(requirement, { ...reviewed, ...different })?.code).toBe(code)
 })
 

@@ -30,7 +30,7 @@ test.each([
   ["a plan", plan],
   ["a destroy plan", { ...plan, type: "destroy_plan" }],
   ["one that never expires", { ...plan, expires_at: null }]
-] as const)("%s that is approved and matches its Capsule is applied", (_name, row) => {
+] as const)("%s that is approved and matches its Capsule can be applied", (_name, row) => {
   for (const status of ["pending", "active", "stale", "error"] as const) {
     expect([status, applyObstacle(row, { ...capsule, status }, at)]).toEqual([status, undefined])
   }
@@ -63,7 +63,7 @@ const obstacles: ReadonlyArray<
 
 test.each(
   obstacles.map(([code, words, row, own = {}]) => [words, JSON.stringify({ ...row, ...own }), code, row, own] as const)
-)("%s: %s", (words, _shown, code, row, own) => {
+)("an apply is refused (%s) after the change %s", (words, _shown, code, row, own) => {
   const obstacle = applyObstacle({ ...plan, ...row }, { ...capsule, ...own }, at)
   expect(obstacle?.code).toBe(code)
   expect(obstacle?.message).toContain(words)

@@ -49,7 +49,7 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId, connection
   return yield* settled(planned.value.planRunId)
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a credential", () => {
+describe.skipIf(Bun.which("terraform") === null)("Credential waits", () => {
   tests.live("a Capsule shows its missing credential and who can supply it until a Run receives it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane

@@ -34,7 +34,7 @@ const outputOf = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Se
   return (yield* (yield* Capsules).outputs(capsuleId)).map(({ value }) => value)
 })
 
-describe.skipIf(Bun.which("terraform") === null)("the operator's base configuration of a module", () => {
+describe.skipIf(Bun.which("terraform") === null)("Base configurations", () => {
   tests.live(
     "the operator's base configuration sets reserved inputs, chooses the profile, and is recorded on every Run",
     () =>

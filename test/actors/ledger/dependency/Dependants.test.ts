@@ -9,7 +9,7 @@ import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-describe.skipIf(Bun.which("terraform") === null)("a Capsule with consumers", () => {
+describe.skipIf(Bun.which("terraform") === null)("Capsule consumers", () => {
   tests.live("reviewing a Capsule's destruction lists the consumers of its Outputs", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane

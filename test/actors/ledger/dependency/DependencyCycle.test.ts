@@ -13,7 +13,7 @@ describe("a dependency", () => {
     ["twice the same way", ["ab"], "ab", false],
     ["of a diamond", ["ab", "ac", "bd"], "cd", false],
     ["into a diamond from below", ["ab", "ac", "bd", "cd"], "da", true]
-  ] as const)("%s closes a cycle: %p", (_, known, pair, cycle) => {
+  ] as const)("the dependency %s closes a cycle: %p", (_, known, pair, cycle) => {
     expect(closesCycle(edges(...known), { producer: pair.slice(0, 1), consumer: pair.slice(1) })).toBe(cycle)
   })
 

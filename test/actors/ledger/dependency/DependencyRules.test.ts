@@ -26,7 +26,7 @@ test.each([
   ["an input that the module does not have", "missing", new Set<string>(), "invalid_request", "no such input"],
   ["an input that the service fills", "name", new Set<string>(), "invalid_request", "fills this input itself"],
   ["an input that another dependency fills", "zone", new Set(["zone"]), "failed_precondition", "already"]
-])("%s is refused by its place", (_name, to, taken, code, words) => {
+])("a dependency on %s is refused with its position", (_name, to, taken, code, words) => {
   const [found, message] = checked(taken, "region", to)
   expect(found).toBe(code)
   expect(message).toStartWith("outputs[1].to: ")

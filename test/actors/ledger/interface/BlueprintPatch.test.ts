@@ -101,7 +101,7 @@ describe("Interface proposals", () => {
       "policyRef"
     ],
     ["that is not an object", "text", "xpected"]
-  ] as const)("%s is refused", (_, proposal, reason) => {
+  ] as const)("an Interface proposal %s is refused", (_, proposal, reason) => {
     expect(String(patched(proposal))).toContain(reason)
   })
 

@@ -43,7 +43,7 @@ describe("Interface inputs", () => {
     ["hostname", "https://a.example.com", false],
     ["hostname", "-a.example.com", false],
     ["hostname", `${"a".repeat(64)}.example.com`, false]
-  ] as const)("as %s: %j is accepted: %p", (type, value, accepted) => {
+  ] as const)("an Interface address of the type %s with the value %j is accepted: %p", (type, value, accepted) => {
     expect(told(typed(type), value)).toEqual(accepted ? { address: value } : "output_type_mismatch")
   })
 

@@ -106,7 +106,7 @@ const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Comm
   }
 })
 
-describe.skipIf(Bun.which("terraform") === null)("moves of Runs", () => {
+describe.skipIf(Bun.which("terraform") === null)("Run moves", () => {
   tests.live(
     "no order of requests makes an illegal Run move or uses a plan twice",
     () =>

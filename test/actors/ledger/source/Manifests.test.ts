@@ -143,7 +143,7 @@ describe("Repository manifests", () => {
   )
 })
 
-describe.skipIf(Bun.which("terraform") === null)("an install without the manifest's assistance", () => {
+describe.skipIf(Bun.which("terraform") === null)("Manifest assistance", () => {
   tests.live(
     "a repository's manifest reports which parts were dropped and why",
     () =>

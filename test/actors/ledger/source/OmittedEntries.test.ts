@@ -10,7 +10,7 @@ afterAll(tests.dispose)
 const plain = 'resource "terraform_data" "a" {\n}\n'
 const reader = 'output "a" {\n  value = file("${path.module}/notes/a.txt")\n}\n'
 
-describe.skipIf(Bun.which("terraform") === null)("entries that the snapshot omits", () => {
+describe.skipIf(Bun.which("terraform") === null)("Omitted entries", () => {
   tests.live("omitted entries of a repository are reported, and block only modules that need them", () =>
     Effect.gen(function* () {
       const far = yield* install("far", { "main.tf": plain, "docs/README": "1", "docs/readme": "2" })

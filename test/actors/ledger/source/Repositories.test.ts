@@ -29,7 +29,7 @@ afterAll(tests.dispose)
 
 const main = `resource "terraform_data" "a" { input = "a" }`
 
-describe.skipIf(Bun.which("terraform") === null)("repositories from an untrusted author", () => {
+describe.skipIf(Bun.which("terraform") === null)("Untrusted repositories", () => {
   tests.live(
     "a repository that is empty, too large or has too many files is refused with a reason",
     () =>

@@ -30,7 +30,7 @@ test.each([
   ["the same signature in three headers", { signatures: Array.from({ length: 3 }, () => signed(secret, body)) }],
   ["a signature and the secret", { signatures: [signed(secret, body)], secrets: [secret] }],
   ["all proofs at once", { signatures: [signed(secret, body)], secrets: [secret], standard: standard(standardKey) }]
-])("a delivery is authenticated by %s", async (_name, proofs) => {
+])("a webhook delivery can be authenticated by %s", async (_name, proofs) => {
   expect(await isAuthentic(proofs)).toBe(true)
 })
 
@@ -56,6 +56,6 @@ test.each<readonly [string, HookProofs]>([
     { standard: { ...standard(standardKey), signatures: standardSignature.slice(3) } }
   ],
   ["a right secret and a wrong standard signature", { secrets: [secret], standard: standard("another key") }]
-])("%s is refused", async (_name, proofs) => {
+])("a webhook delivery with %s is refused", async (_name, proofs) => {
   expect(await isAuthentic(proofs)).toBe(false)
 })

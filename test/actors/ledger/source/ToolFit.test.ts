@@ -8,7 +8,7 @@ import { testPlane } from "../../../support/TestPlane.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-describe.skipIf(Bun.which("terraform") === null)("a module that the service's tool cannot run", () => {
+describe.skipIf(Bun.which("terraform") === null)("Unsuitable tools", () => {
   tests.live("the compatibility check refuses an unsuitable tool before svc creates a Capsule", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -79,7 +79,7 @@ const editNote = (folder: string, content: string) => {
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), content }))
 }
 
-describe.skipIf(Bun.which("terraform") === null)("the reason why a plan changes a resource", () => {
+describe.skipIf(Bun.which("terraform") === null)("Change causes", () => {
   tests.live("a planned change shows its input, commit or drift as the cause, without any value", () =>
     Effect.gen(function* () {
       const { notesDir } = yield* TestPlane

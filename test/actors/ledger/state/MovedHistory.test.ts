@@ -20,7 +20,7 @@ const data = (name: string, input: string, more = "") => `resource "terraform_da
 `
 const inModule = { "m/main.tf": data("x", "1") }
 
-describe.skipIf(Bun.which("terraform") === null)("a moved resource", () => {
+describe.skipIf(Bun.which("terraform") === null)("Moved resources", () => {
   tests.live("a moved resource appears as moved in the comparison of states, and keeps its history", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane

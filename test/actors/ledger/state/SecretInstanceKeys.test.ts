@@ -68,7 +68,7 @@ const eventsAndLog = Effect.fnUntraced(function* ({ id }: Run) {
   return [(yield* streams.events(id, 0, 1000)).items, (yield* streams.logs(id, 0, 1000)).items]
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a secret instance key", () => {
+describe.skipIf(Bun.which("terraform") === null)("Secret instance keys", () => {
   tests.live(
     "a secret instance key never appears in clear, and its resource has the same hidden address everywhere",
     () =>

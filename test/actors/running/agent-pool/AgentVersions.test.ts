@@ -14,9 +14,12 @@ test.each([
   ["2.0.0", "3.0.0", true],
   ["1.4.2", "built-by-hand", true],
   [undefined, "0.0.1", undefined]
-] as const)("a server of %p with an agent of %p", (server, version, speaks) => {
-  expect(versionProblem(server, { protocol: agentProtocol, version })?.speaks).toBe(speaks)
-})
+] as const)(
+  "a server of version %p reports the right problem about an agent of version %p",
+  (server, version, speaks) => {
+    expect(versionProblem(server, { protocol: agentProtocol, version })?.speaks).toBe(speaks)
+  }
+)
 
 test("an agent with a different protocol is unsupported, and each problem contains the version to install", () => {
   const other = versionProblem("1.4.2", { protocol: agentProtocol + 1, version: "1.4.2" })

@@ -22,7 +22,7 @@ test.each([
   [300, 299n * second, false],
   [300, 296n * second, false],
   [300, undefined, false]
-])("an agent waits for %p s, and was answered %p ns ago: its answers are lost: %p", (waits, answeredAgo, isLost) => {
+])("an agent that waits %p s after a response %p ns ago has lost its responses: %p", (waits, answeredAgo, isLost) => {
   expect(areLost(waits, answeredAgo)).toBe(isLost)
 })
 

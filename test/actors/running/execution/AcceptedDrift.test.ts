@@ -23,7 +23,7 @@ describe("accepting the drift of a Capsule", () => {
       base,
       "configuration has changed"
     ]
-  ] as const)("is refused if %s", (_, of, state, reason) => {
+  ] as const)("accepting drift is refused if %s", (_, of, state, reason) => {
     expect(acceptanceRefusal(of, state)).toContain(reason)
   })
 })

@@ -53,7 +53,7 @@ const recovered = Effect.fnUntraced(function* (applyId: RunId) {
   yield* (yield* ApplyRecovery).settle(run, { kind: "nothing" }, { untouched, interrupted })
 })
 
-describe.skipIf(Bun.which("terraform") === null)("an apply without its notes", () => {
+describe.skipIf(Bun.which("terraform") === null)("Lost notes", () => {
   tests.live("an interrupted apply counts as uncertain once its tool was about to start", () =>
     Effect.gen(function* () {
       const { applyId, capsuleId } = yield* forgotten("lostfolder", "apply")

@@ -50,7 +50,7 @@ const toldOf = Effect.fnUntraced(function* (runId: Parameters<Runs["Service"]["r
   return JSON.stringify([yield* (yield* Runs).read(runId), (yield* streams.events(runId, 0, 1000)).items, logs.items])
 })
 
-describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is applied", () => {
+describe.skipIf(Bun.which("terraform") === null)("Secret inputs", () => {
   tests.live("an apply's secrets are hidden in the tool's entire output, even when the tool fails", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* TestPlane

@@ -97,7 +97,7 @@ const manyFindings = [
   ["info", "configuration_binding_unused", "demo"]
 ]
 
-describe.skipIf(Bun.which("terraform") === null)("a check with a given configuration", () => {
+describe.skipIf(Bun.which("terraform") === null)("Configuration checks", () => {
   tests.live(
     "a configuration check reports the requirements of its plan, but no values",
     () =>
@@ -193,7 +193,7 @@ describe.skipIf(Bun.which("terraform") === null)("a check with a given configura
   )
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a revision plan", () => {
+describe.skipIf(Bun.which("terraform") === null)("Revision plans", () => {
   tests.live(
     "a revision plan is checked against the configuration of its Capsule",
     () =>

@@ -23,7 +23,7 @@ const db = (name: string, more = "") => ({
   }`)
 })
 
-describe.skipIf(Bun.which("terraform") === null)("an object that a replacement could not destroy", () => {
+describe.skipIf(Bun.which("terraform") === null)("Deposed objects", () => {
   tests.live("an object that a replacement could not destroy appears as deposed, separately from the live object", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane

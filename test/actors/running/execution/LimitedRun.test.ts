@@ -40,7 +40,7 @@ const planRun = Effect.fnUntraced(function* (branch: string, files: Parameters<t
 
 const main = `resource "terraform_data" "a" { input = "a" }`
 
-describe.skipIf(Bun.which("terraform") === null)("a Run that takes all memory", () => {
+describe.skipIf(Bun.which("terraform") === null)("Exhausted memory", () => {
   tests.live(
     "a plan that runs out of memory fails with a clear reason, without affecting a concurrent Run",
     () =>
@@ -71,7 +71,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Run that takes all memory", 
   )
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a Run", () => {
+describe.skipIf(Bun.which("terraform") === null)("Isolation records", () => {
   tests.live(
     "a Run records the isolation and network of its module, however the Run ended",
     () =>

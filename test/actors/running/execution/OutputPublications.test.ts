@@ -50,7 +50,7 @@ describe("reviewedOutputs", () => {
     ["a public Output", planned("a", false), [stored("a", 0)], change("a"), undefined],
     ["a private Output", planned("a", true), [stored("a", 1)], change("a"), undefined],
     ["a removed private Output", undefined, [stored("a", 1)], change("a"), undefined]
-  ])("lists %s", (_title, output, before, changed, expected) => {
+  ])("a reviewed plan lists %s", (_title, output, before, changed, expected) => {
     const { outputChanges, publicOutputs } = reviewedOutputs(
       {
         plannedOutputs: output === undefined ? [] : [output],

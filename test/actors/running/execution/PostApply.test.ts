@@ -74,7 +74,7 @@ const rowOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return row ?? (yield* Effect.die("no Capsule"))
 })
 
-describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => {
+describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
   tests.live("an apply succeeds if its check gets the expected response, and the check sends no credentials", () =>
     Effect.gen(function* () {
       const { answers, site } = yield* arranged([check({ contains: canary, timeout: 600 })], { status: 200 })

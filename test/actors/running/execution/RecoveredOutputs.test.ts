@@ -147,7 +147,7 @@ const rotatedUnderWay = Effect.fnUntraced(function* (branch: string, before: str
 
 const plain = { plain: "nothing secret" }
 
-describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply left", () => {
+describe.skipIf(Bun.which("terraform") === null)("Killed applies", () => {
   tests.live(
     "recovered Outputs that repeat a secret of the plan in any form remain private, with the origin recorded",
     () =>
@@ -230,7 +230,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
   )
 })
 
-describe.skipIf(Bun.which("terraform") === null)("Outputs of an apply that ended", () => {
+describe.skipIf(Bun.which("terraform") === null)("Ended applies", () => {
   tests.live(
     "recovered Outputs are all private when the secrets of the plan or previous state cannot be decrypted",
     () =>

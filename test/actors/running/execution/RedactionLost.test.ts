@@ -36,7 +36,7 @@ const told = Effect.fnUntraced(function* (runId: Parameters<RunStreams["Service"
   return logs.items.map(({ text }) => text)
 })
 
-describe.skipIf(Bun.which("terraform") === null)("an apply whose redaction thread breaks", () => {
+describe.skipIf(Bun.which("terraform") === null)("Lost redaction", () => {
   tests.live(
     "a Run that loses its redaction thread continues, shows nothing more, and does not affect the next Run",
     () =>

@@ -20,7 +20,7 @@ const moduleOf = (...names: ReadonlyArray<string>) => ({
     output "count" { value = ${names.length} }`
 })
 
-describe.skipIf(Bun.which("terraform") === null)("the tool, after a restore", () => {
+describe.skipIf(Bun.which("terraform") === null)("Restored states", () => {
   tests.live(
     "a plan after a restore shows what the restored state lacks, and its apply continues from that state",
     () =>

@@ -87,7 +87,7 @@ const reconfigured = Effect.fnUntraced(function* (by: CommandContext, capsuleId:
   return yield* capsuleCommands.ConfigurationPlan(capsuleId, { context: by, request, idempotency: freshKey() })
 })
 
-describe.skipIf(Bun.which("terraform") === null)("private inputs and state open only for reviewed refs", () => {
+describe.skipIf(Bun.which("terraform") === null)("Reviewed refs", () => {
   tests.live("a member cannot use private inputs with a pull request's head or commit, and nothing is written", () =>
     Effect.gen(function* () {
       const { commit } = yield* TestPlane

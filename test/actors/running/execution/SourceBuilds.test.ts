@@ -30,7 +30,7 @@ const age = (folder: string) => {
   for (const name of readdirSync(folder)) utimesSync(join(folder, name), 0, 0)
 }
 
-describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
+describe.skipIf(Bun.which("terraform") === null)("Source builds", () => {
   tests.live(
     "a source build is created once per plan, reviewed with it, and used by its apply and later drift checks",
     () =>

@@ -63,7 +63,7 @@ const authorityOf = Effect.fnUntraced(function* (id: Parameters<Capsules["Servic
   return [status, runtimeSafety, currentStateGeneration]
 })
 
-describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () => {
+describe.skipIf(Bun.which("terraform") === null)("Faulty tools", () => {
   without.live(
     "a Run without an installed tool reports the missing tool, and nothing else happens",
     () =>

@@ -52,7 +52,7 @@ const installed = Effect.fnUntraced(function* (
   return { capsuleId: plan.capsuleId, plan: yield* settled(plan.planRunId) }
 })
 
-describe.skipIf(Bun.which("terraform") === null)("six builds of one member", () => {
+describe.skipIf(Bun.which("terraform") === null)("Queue fairness", () => {
   tests.live(
     "six builds of one member delay neither other Workspaces nor the member's own applies",
     () =>

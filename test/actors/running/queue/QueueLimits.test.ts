@@ -124,7 +124,7 @@ tests.live("a Source is not created if its first sync finds the queue full", () 
   })
 )
 
-describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
+describe.skipIf(Bun.which("terraform") === null)("Full queues", () => {
   tests.live(
     "a full queue returns 429 with the remedy and the time to wait, and writes nothing",
     () =>

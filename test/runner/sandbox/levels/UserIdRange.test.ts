@@ -68,7 +68,7 @@ const service = Layer.fresh(Sandbox.layer).pipe(
 const found = await Effect.runPromise(Effect.map(Sandbox, ({ status }) => status).pipe(Effect.provide(service)))
 const describeUsers = found.accepted ? describe : describe.skip
 
-describeUsers("two services of the user root", () => {
+describeUsers("two root services get separate user ids", () => {
   it.live("a service's user ids give Runs separate users", () =>
     Effect.gen(function* () {
       const userOf = Effect.gen(function* () {
