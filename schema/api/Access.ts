@@ -1,3 +1,4 @@
+import type { ConfirmableAction } from "../records/ActionConfirmation.ts"
 import type { Role } from "../records/Workspace.ts"
 
 /** The path parameter, query key or body field from which the Workspace of a request is determined. */
@@ -39,6 +40,8 @@ export interface WorkspaceAccess {
   readonly locate: WorkspaceLocator
   readonly session?: boolean
   readonly confirmed?: boolean
+  /** With `confirmed`: a token is admitted too, with a confirmation of this action that its person approved in the browser. */
+  readonly action?: ConfirmableAction
   readonly archived?: "open"
   /**
    * For tokens limited to Projects or environments. `open`: the handler applies the limits. `refused`: such tokens are refused,
@@ -70,7 +73,7 @@ export interface WorkspaceAccess {
  *   routes, so their handler authorises the caller; an archived Workspace is read-only unless `archived` is `open`, in which case
  *   the route decides what may still change
  * - `confirmed`: only in the session of a person who has confirmed their identity within the last five minutes; tokens are
- *   refused, because nobody can confirm anything for them
+ *   refused, unless `action` names what their person can confirm for them
  */
 export type AccessRule =
   | { readonly kind: "public" }

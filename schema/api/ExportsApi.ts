@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { confirmationHeaders } from "../records/ActionConfirmation.ts"
 import { CapsuleExport } from "../records/CapsuleExport.ts"
 import { created } from "./AnswerStatus.ts"
 
@@ -14,6 +15,7 @@ export class ExportsApi extends HttpApiGroup.make("exports")
   .add(
     HttpApiEndpoint.post("create", "/api/v1/capsules/:capsuleId/exports", {
       params: { capsuleId: Schema.String },
+      headers: confirmationHeaders,
       payload: ExportRequest,
       success: Schema.Struct({ export: CapsuleExport }).pipe(created)
     })

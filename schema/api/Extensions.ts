@@ -1,4 +1,5 @@
 import type { Extension } from "../records/Discovery.ts"
+import { ActionConfirmationsApi } from "./ActionConfirmationsApi.ts"
 import { AgentPoolsApi } from "./AgentPoolsApi.ts"
 import { ApprovalsApi } from "./ApprovalsApi.ts"
 import { AuditApi } from "./AuditApi.ts"
@@ -61,6 +62,11 @@ export const extensions: ReadonlyArray<Family> = [
   family("restores", "Backups of a Capsule or Workspace, and restoring from them.", BackupsApi.endpoints),
   family("backup-imports", "A Capsule from the backup of another installation.", BackupImportsApi.endpoints),
   family("exports", "A Capsule as files with which the bare tool goes on.", ExportsApi.endpoints),
+  family(
+    "action-confirmations",
+    "One action of a token, confirmed by its person in the browser.",
+    ActionConfirmationsApi.endpoints
+  ),
   family(
     "member-tokens",
     "Tokens of automation members, and what the departure of a member stops.",

@@ -38,6 +38,8 @@ export interface CallerShape {
   readonly subject: string
   readonly credential: "session" | "token" | "oauth" | "host" | "service"
   readonly credentialId: string
+  /** The grant of an OAuth token. */
+  readonly grantId?: string | undefined
   /** The only Workspace that the caller's credential may use. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
   readonly scopes: ReadonlyArray<string> | "all"

@@ -24,7 +24,10 @@ type RoutesOf<Endpoints> = {
 /** Method and path of every route of the API. */
 export type Route = { [Id in keyof Groups]: RoutesOf<Groups[Id]["endpoints"]> }[keyof Groups]
 
-type Options = Pick<WorkspaceAccess, "session" | "archived" | "confirmed" | "limited" | "records" | "rebinds">
+type Options = Pick<
+  WorkspaceAccess,
+  "session" | "archived" | "confirmed" | "action" | "limited" | "records" | "rebinds"
+>
 
 const atLeast =
   (role: Role) =>
@@ -167,8 +170,14 @@ export const accessTable = {
     records: { capsuleId: "capsule" },
     rebinds: "backup"
   }),
-  "POST /api/v1/capsules/:capsuleId/exports": owner("path.capsuleId", { confirmed: true }),
-  "GET /api/v1/capsules/:capsuleId/exports/:exportLink": owner("path.capsuleId", { session: true }),
+  "POST /api/v1/capsules/:capsuleId/exports": owner("path.capsuleId", {
+    confirmed: true,
+    action: "capsule.export"
+  }),
+  // The link works only for the credential that asked for it.
+  "GET /api/v1/capsules/:capsuleId/exports/:exportLink": owner("path.capsuleId"),
+  "POST /api/v1/confirmations": member("body.workspaceId"),
+  "POST /api/v1/confirmations/poll": member("body.workspaceId"),
   "POST /api/v1/capsules/:capsuleId/install-config-re-adoptions": admin("path.capsuleId", {
     records: { baseInstallConfigId: "configuration", sourceSnapshotId: "snapshot" }
   }),
@@ -179,7 +188,10 @@ export const accessTable = {
   "GET /api/v1/sources/:sourceId": viewer("path.sourceId"),
   "PATCH /api/v1/sources/:sourceId": member("path.sourceId"),
   "DELETE /api/v1/sources/:sourceId": member("path.sourceId"),
-  "POST /api/v1/sources/:sourceId/hook-secret": member("path.sourceId", { confirmed: true }),
+  "POST /api/v1/sources/:sourceId/hook-secret": member("path.sourceId", {
+    confirmed: true,
+    action: "source.hook_secret.renew"
+  }),
   "POST /api/v1/sources/:sourceId/sync": member("path.sourceId"),
   "POST /api/v1/sources/:sourceId/revisions": member("path.sourceId"),
   "GET /api/v1/sources/:sourceId/snapshots": viewer("path.sourceId"),

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { confirmationHeaders } from "../records/ActionConfirmation.ts"
 import { GivenGitAddress } from "../git/GitAddress.ts"
 import { GivenGitRef } from "../git/GitRef.ts"
 import { CommitDescription } from "../records/Commit.ts"
@@ -121,7 +122,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
   .add(
     HttpApiEndpoint.post("renewHookSecret", "/api/v1/sources/:sourceId/hook-secret", {
       params: ofSource,
-      headers: optionalIdempotencyHeaders,
+      headers: { ...optionalIdempotencyHeaders, ...confirmationHeaders },
       payload: Schema.Struct({ hookSecretVersion: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)) }),
       success: [
         Schema.Struct({ source: Source, hookSecret: Schema.String }).pipe(created),

@@ -1,5 +1,6 @@
 import { HttpApi } from "effect/http-api"
 import { AccountTokensApi } from "./AccountTokensApi.ts"
+import { ActionConfirmationsApi } from "./ActionConfirmationsApi.ts"
 import { AgentPoolsApi } from "./AgentPoolsApi.ts"
 import { ApprovalsApi } from "./ApprovalsApi.ts"
 import { AuditApi } from "./AuditApi.ts"
@@ -43,6 +44,7 @@ export class SvcApi extends HttpApi.make("svc")
   .add(BackupsApi)
   .add(BackupImportsApi)
   .add(ExportsApi)
+  .add(ActionConfirmationsApi)
   .add(SourcesApi)
   .add(RunsApi)
   .add(CommentsApi)

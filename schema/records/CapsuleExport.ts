@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CapsuleId, StateVersionId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** Permission to download the contents of a Capsule. The link works only in the session that requested it. */
+/** Permission to download the contents of a Capsule. The link works only for the credential that requested it. */
 export class CapsuleExport extends Schema.Opaque<CapsuleExport>()(
   Schema.Struct({
     capsuleId: CapsuleId,

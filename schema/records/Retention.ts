@@ -118,6 +118,11 @@ export const retention = {
     "confirmations by a signed-in person that it is still them",
     "enough for what was begun, not for whoever sits down at the machine next"
   ),
+  actionConfirmation: period(
+    Duration.minutes(10),
+    "confirmations of one action that a program asked for",
+    "a person approves it within minutes, and the program acts at once"
+  ),
   passkeyChallenge: period(Duration.minutes(5), "challenges of passkeys", "a person answers within minutes"),
   upstreamSignIn: period(
     Duration.minutes(10),

@@ -45,3 +45,24 @@ export const profileTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX recovery_codes_by_subject ON recovery_codes (subject, code_hash)`
 ]
+
+/** Confirmations of single actions that programs with tokens asked for. */
+export const actionConfirmationTables: ReadonlyArray<string> = [
+  `CREATE TABLE action_confirmations (
+    secret_hash TEXT PRIMARY KEY NOT NULL,
+    user_code_digest TEXT NOT NULL UNIQUE,
+    subject TEXT NOT NULL REFERENCES users (subject),
+    holder TEXT NOT NULL,
+    asker_kind TEXT NOT NULL,
+    asker_name TEXT NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    action TEXT NOT NULL,
+    target_id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    used_by TEXT,
+    interval_seconds INTEGER NOT NULL,
+    last_polled_at TEXT,
+    created_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL
+  )`
+]

@@ -1,6 +1,7 @@
 import { Layer } from "effect"
 import { AccountCleanup } from "../../actors/access/account/AccountCleanup.ts"
 import { AccessTokens } from "../../actors/access/account/AccessTokens.ts"
+import { ActionConfirmations } from "../../actors/access/account/ActionConfirmations.ts"
 import { AccountNotices } from "../../actors/access/account/AccountNotices.ts"
 import { Accounts } from "../../actors/access/account/Accounts.ts"
 import { AddressChanges } from "../../actors/access/account/AddressChanges.ts"
@@ -32,9 +33,13 @@ import { Memberships } from "../../actors/ledger/workspace/Memberships.ts"
 import { Projects } from "../../actors/ledger/workspace/Projects.ts"
 import { Workspaces } from "../../actors/ledger/workspace/Workspaces.ts"
 
-const signIns = Layer.mergeAll(AddressChanges.layer, Confirmations.layer, SetupLinks.layer, UpstreamSignIns.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(PasswordSignIn.layer, Passkeys.layer, UpstreamIdentities.layer))
-)
+const signIns = Layer.mergeAll(
+  ActionConfirmations.layer,
+  AddressChanges.layer,
+  Confirmations.layer,
+  SetupLinks.layer,
+  UpstreamSignIns.layer
+).pipe(Layer.provideMerge(Layer.mergeAll(PasswordSignIn.layer, Passkeys.layer, UpstreamIdentities.layer)))
 
 const invitations = Layer.mergeAll(Invitations.layer, InvitedSignUp.layer, UpstreamArrivals.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(InvitationAcceptance.layer, signIns))

@@ -13,6 +13,8 @@ const perMinute = {
   mutation: 600,
   invitation: 20,
   address_link: 3,
+  /** A confirmation that a program asks its person for, or a code of one that a person types. */
+  confirmation: 10,
   /** A message from an agent without a session. */
   agent: 600,
   /** A webhook delivery. */

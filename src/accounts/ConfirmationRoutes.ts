@@ -1,15 +1,23 @@
 import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
+import { ActionConfirmations } from "../../actors/access/account/ActionConfirmations.ts"
 import { Confirmations } from "../../actors/access/account/Confirmations.ts"
 import type { Sessions } from "../../actors/access/account/Sessions.ts"
-import { isConfirmed, type Principal } from "../../actors/base/credential/Principal.ts"
+import { isConfirmed, type Principal, requireConfirmed } from "../../actors/base/credential/Principal.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { routeOf } from "../http-kit/DeclaredRoute.ts"
 import { currentRequestId } from "../http-kit/Exchange.ts"
 import type { HttpSettings } from "../http-kit/HttpSettings.ts"
-import type { AttemptLimits } from "./AttemptLimits.ts"
+import { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody } from "./AuthBody.ts"
-import { Confirmation, ConfirmationRequest, ConfirmationsApi } from "./declarations/ConfirmationsApi.ts"
+import {
+  Confirmation,
+  ConfirmationDecision,
+  ConfirmationRequest,
+  ConfirmationsApi,
+  WaitingConfirmationAnswer,
+  WaitingConfirmationRequest
+} from "./declarations/ConfirmationsApi.ts"
 import { AssertionRequest } from "./declarations/PasskeyCeremony.ts"
 import { decodeAssertion } from "./PasskeyAnswer.ts"
 import { passkeySite } from "./PasskeySite.ts"
@@ -20,6 +28,8 @@ import { uncached } from "./Uncached.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
 const passwordBody = authBody(ConfirmationRequest, "{password, code?}")
+const waitingBody = authBody(WaitingConfirmationRequest, "{userCode}")
+const decisionBody = authBody(ConfirmationDecision, "{userCode, decision}")
 const passkeyBody = authBody(AssertionRequest, "{response}, as the browser gave it")
 
 const encodeConfirmation = HttpServerResponse.schemaJson(Confirmation)
@@ -78,6 +88,35 @@ const byPasskey = Effect.gen(function* () {
   return done
 })
 
+/** Counts a typed code, which could be a guess. */
+const countCode = Effect.fnUntraced(function* (subject: string) {
+  const limits = yield* AttemptLimits
+  yield* limits.consume("confirmation", { subject: `code:${subject}` })
+})
+
+const encodeWaiting = HttpServerResponse.schemaJson(WaitingConfirmationAnswer)
+
+/** The action that a program asks this person to confirm. */
+const waiting = Effect.gen(function* () {
+  const { subject } = yield* signedInToChange
+  const { userCode } = yield* waitingBody
+  yield* countCode(subject)
+  const confirmations = yield* ActionConfirmations
+  const confirmation = yield* confirmations.waiting(subject, userCode)
+  return yield* Effect.orDie(encodeWaiting({ confirmation }))
+})
+
+const decide = Effect.gen(function* () {
+  const principal = yield* signedInToChange
+  const { decision, userCode } = yield* decisionBody
+  yield* countCode(principal.subject)
+  // Anybody at the browser may stop a program.
+  if (decision === "approve") yield* requireConfirmed(principal)
+  const confirmations = yield* ActionConfirmations
+  yield* confirmations.decide(yield* sessionOf(principal), userCode, decision === "approve")
+  return done
+})
+
 /**
  * Routes by which a person with a session confirms that they are still present. With the upstream provider, confirmation begins
  * at `/auth/upstream/start?confirm=true`.
@@ -85,11 +124,15 @@ const byPasskey = Effect.gen(function* () {
 export const confirmationRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(
-      yield* Effect.context<AttemptLimits | Confirmations | HttpSettings | Sessions | UpstreamProvider>()
+      yield* Effect.context<
+        ActionConfirmations | AttemptLimits | Confirmations | HttpSettings | Sessions | UpstreamProvider
+      >()
     )
     yield* router.add(...routeOf(ConfirmationsApi.endpoints.read), provided(read))
     yield* router.add(...routeOf(ConfirmationsApi.endpoints.byPassword), provided(byPassword))
     yield* router.add(...routeOf(ConfirmationsApi.endpoints.passkeyOptions), provided(passkeyOptions))
     yield* router.add(...routeOf(ConfirmationsApi.endpoints.byPasskey), provided(byPasskey))
+    yield* router.add(...routeOf(ConfirmationsApi.endpoints.waiting), provided(waiting))
+    yield* router.add(...routeOf(ConfirmationsApi.endpoints.decide), provided(decide))
   })
 )

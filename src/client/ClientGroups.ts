@@ -33,6 +33,9 @@ export const clientGroups = (options: GroupOptions): SvcClientShape => {
     get accountTokens() {
       return built(this, group("accountTokens"))
     },
+    get actionConfirmations() {
+      return built(this, group("actionConfirmations"))
+    },
     get agentPools() {
       return built(this, group("agentPools"))
     },

@@ -56,7 +56,7 @@ const signedOutPaths: ReadonlySet<string> = new Set(["/sign-in", "/setup", "/joi
 
 const appPaths: ReadonlyArray<RegExp> = [
   /^\/$/,
-  /^\/(?:new|install|account)$/,
+  /^\/(?:new|install|account|confirm)$/,
   /^\/account\/[a-z-]+$/,
   /^\/(?:runs|capsules|sources)\/[A-Za-z0-9_]+$/,
   /^\/w\/[a-z0-9][a-z0-9-]{1,38}(?:\/[A-Za-z0-9_-]+){0,3}$/

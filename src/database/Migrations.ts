@@ -43,7 +43,7 @@ import { leftOverTables } from "../../schema/tables/LeftOverTables.ts"
 import { mailSenderColumns, mailTables } from "../../schema/tables/MailTables.ts"
 import { noticeTables } from "../../schema/tables/NoticeTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
-import { profileTables } from "../../schema/tables/ProfileTables.ts"
+import { actionConfirmationTables, profileTables } from "../../schema/tables/ProfileTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
 import { retentionTables } from "../../schema/tables/RetentionTables.ts"
 import { runLifecycleTables } from "../../schema/tables/RunLifecycleTables.ts"
@@ -160,7 +160,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0063_secret_keys": uncheckedKeys,
   "0064_due_work": dueWorkTables,
   "0065_notices": noticeTables,
-  "0066_run_comments": runCommentTables
+  "0066_run_comments": runCommentTables,
+  "0067_action_confirmations": actionConfirmationTables
 }
 
 /** The database was written by a newer release than this one. */

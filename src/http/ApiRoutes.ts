@@ -1,6 +1,7 @@
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { SvcApi } from "../../schema/api/SvcApi.ts"
+import { actionConfirmationHandlers } from "./handlers/ActionConfirmationHandlers.ts"
 import { agentPoolHandlers } from "./handlers/AgentPoolHandlers.ts"
 import { backupImportHandlers } from "./handlers/BackupImportHandlers.ts"
 import { backupHandlers } from "./handlers/BackupHandlers.ts"
@@ -35,6 +36,7 @@ export const spineHandlers = Layer.mergeAll(
   backupHandlers,
   backupImportHandlers,
   exportHandlers,
+  actionConfirmationHandlers,
   sourceHandlers,
   runHandlers,
   commentHandlers,

@@ -116,8 +116,8 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   {
     name: "session instead of a token",
     file: "src/http/authorization/Permission.ts",
-    text: `if (wantsSession && principal.credential !== "session") return sessionNeeded`,
-    broken: "",
+    text: `if (wantsSession && principal.credential !== "session" && !isConfirmable) return sessionNeeded`,
+    broken: "if (wantsSession && isConfirmable && isToken(principal) === false) return sessionNeeded",
     test: authorization
   },
   {

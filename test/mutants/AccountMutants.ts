@@ -54,8 +54,8 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   {
     name: "a sensitive route asks for the person",
     file: "src/http/authorization/Admission.ts",
-    text: "Effect.andThen(requireConfirmed(principal), counted)",
-    broken: "counted",
+    text: "return Effect.andThen(present, counted)",
+    broken: "return isRepeated ? Effect.andThen(present, counted) : counted",
     test: "test/src/http/AuthorizationTable.test.ts"
   },
   {

@@ -117,8 +117,8 @@ const restoreMutants: ReadonlyArray<Mutant> = [
   {
     name: "download of a backup: confirmed lately",
     file: "src/http/authorization/Admission.ts",
-    text: "return isConfirmed ? Effect.andThen(requireConfirmed(principal), admission) : admission",
-    broken: "return admission",
+    text: "if (readMethods.has(request.method)) return Effect.andThen(present, admission)",
+    broken: "if (readMethods.has(request.method)) return admission",
     test: "test/src/http/AuthorizationMatrix.test.ts"
   }
 ]

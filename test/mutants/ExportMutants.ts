@@ -13,7 +13,7 @@ export const exportMutants: ReadonlyArray<Mutant> = [
   {
     name: "export: the session that asked",
     file: linkFile,
-    text: "[session, capsuleId, stateVersionId, expires, id].join",
+    text: "[holder, capsuleId, stateVersionId, expires, id].join",
     broken: "[capsuleId, stateVersionId, expires, id].join",
     test: exports
   },
@@ -83,8 +83,8 @@ export const exportMutants: ReadonlyArray<Mutant> = [
   {
     name: "export: owners who confirmed who they are",
     file: "schema/api/Roles.ts",
-    text: '"POST /api/v1/capsules/:capsuleId/exports": owner("path.capsuleId", { confirmed: true }),',
-    broken: '"POST /api/v1/capsules/:capsuleId/exports": owner("path.capsuleId", { session: true }),',
+    text: 'exports": owner("path.capsuleId", {\n    confirmed: true,',
+    broken: 'exports": owner("path.capsuleId", {\n    session: true,',
     test: table
   },
   {

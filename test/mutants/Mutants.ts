@@ -8,6 +8,7 @@ import { automationMutants } from "./AutomationMutants.ts"
 import { authorityMutants } from "./AuthorityMutants.ts"
 import { backupMutants } from "./BackupMutants.ts"
 import { boundMutants } from "./BoundMutants.ts"
+import { confirmationMutants } from "./ConfirmationMutants.ts"
 import { credentialMutants } from "./CredentialMutants.ts"
 import { decisionMutants } from "./DecisionMutants.ts"
 import { embeddingMutants } from "./EmbeddingMutants.ts"
@@ -31,6 +32,7 @@ import { upstreamMutants } from "./UpstreamMutants.ts"
 
 const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   accessMutants,
+  confirmationMutants,
   authorityMutants,
   runMutants,
   credentialMutants,

@@ -30,6 +30,7 @@ export class AccountCleanup extends Context.Service<
         yield* sql`DELETE FROM setup_links WHERE expires_at < ${before}`
         yield* sql`DELETE FROM address_changes WHERE expires_at < ${before}`
         yield* sql`DELETE FROM account_notices WHERE seen_at < ${before}`
+        yield* sql`DELETE FROM action_confirmations WHERE expires_at < ${before}`
         yield* sql`DELETE FROM passkey_challenges WHERE expires_at < ${DateTime.formatIso(at)}`
       }).pipe(transaction(sql), Effect.withSpan("AccountCleanup.purge"))
       const guarded = Effect.catchCause(purge, (cause) => Effect.logWarning("Ended sessions were not forgotten", cause))

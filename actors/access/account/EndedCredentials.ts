@@ -24,6 +24,7 @@ export const endCredentials = Effect.gen(function* () {
   yield* sql`UPDATE users SET is_operator = 0 WHERE is_operator = 1`
   // Recovery codes used after the backup would otherwise be valid again.
   yield* sql`DELETE FROM recovery_codes`
+  yield* sql`DELETE FROM action_confirmations`
   yield* sql`DELETE FROM passkey_challenges`
   yield* sql`DELETE FROM upstream_sign_ins`
   const ended: EndedCredentials = { sessions: sessions.length, tokens: tokens.length, links: links.length }

@@ -9,7 +9,7 @@ const userCodeAlphabet = "BCDFGHJKLMNPQRSTVWXZ"
 const userCodeLength = 8
 
 /** A secret of 256 random bits, such as `svcc_...`, which is shown only once. */
-export const mintOneTimeSecret = Effect.fnUntraced(function* (prefix: "svcc_" | "svcd_") {
+export const mintOneTimeSecret = Effect.fnUntraced(function* (prefix: "svcc_" | "svcd_" | "svcf_") {
   const random = yield* SecureRandom.SecureRandom
   const bytes = yield* random.randomBytes(codeBytes)
   return Redacted.make(`${prefix}${Buffer.from(bytes).toString("base64url")}`)

@@ -29,6 +29,7 @@ export class OAuthAuthority extends Context.Service<
           return {
             credential: "oauth",
             credentialId: good.id,
+            grantId: good.grant.id,
             subject: good.grant.subject,
             scopes: good.scopes,
             ...(good.grant.workspaceId === undefined ? {} : { boundWorkspaceId: good.grant.workspaceId })

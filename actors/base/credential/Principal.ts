@@ -15,6 +15,8 @@ export interface Principal {
   readonly credential: CredentialKind
   /** The id of the session or token, never its secret. */
   readonly credentialId: string
+  /** The grant of an OAuth token; clients renew the token, and the grant stays. */
+  readonly grantId?: string | undefined
   readonly subject: string
   readonly scopes: ReadonlyArray<string> | "all"
   /** Set if the credential is bound to one Workspace. */
@@ -26,6 +28,10 @@ export interface Principal {
   /** True if this request extended the session. Its cookie must then be extended too. */
   readonly renewed?: boolean | undefined
 }
+
+/** The lasting part of a credential: confirmations and links for it outlast the renewal of its token. */
+export const holderOf = ({ credentialId, grantId }: Pick<Principal, "credentialId" | "grantId">): string =>
+  grantId ?? credentialId
 
 const lifetime = Duration.toMillis(retention.confirmation.after)
 

@@ -26,8 +26,8 @@ import { Vault } from "../../base/vault/Vault.ts"
  * The operation history records each use.
  */
 interface LinkSubject {
-  /** The session of the person who requested the link. */
-  readonly session: string
+  /** The credential that requested the link. */
+  readonly holder: string
   readonly capsuleId: CapsuleId
   readonly stateVersionId: StateVersionId
 }
@@ -39,8 +39,8 @@ const separator = "."
 const LinkId = Schema.String.check(Schema.isPattern(/^exp_[a-z2-7]{24}$/)).pipe(Schema.brand("svc/ExportLinkId"))
 type ExportLinkId = typeof LinkId.Type
 
-const sealedText = ({ capsuleId, session, stateVersionId }: LinkSubject, expires: number, id: ExportLinkId) =>
-  [session, capsuleId, stateVersionId, expires, id].join("\n")
+const sealedText = ({ capsuleId, holder, stateVersionId }: LinkSubject, expires: number, id: ExportLinkId) =>
+  [holder, capsuleId, stateVersionId, expires, id].join("\n")
 
 /** Creates a link for the Capsule's current state. `expires` is in milliseconds since the Unix epoch. */
 const newLink = Effect.fnUntraced(function* (subject: LinkSubject) {
@@ -78,10 +78,10 @@ const checkLink = Effect.fnUntraced(function* (
   return id
 })
 
-/** The Capsule to export, and the person and session that request it. */
+/** The Capsule to export, and the person and credential that request it. */
 export interface Exporting {
   readonly context: CommandContext
-  readonly session: string
+  readonly holder: string
   readonly workspaceId: WorkspaceId
   readonly capsuleId: CapsuleId
 }
@@ -193,8 +193,8 @@ const make = Effect.gen(function* () {
     const granted = yield* Effect.gen(function* () {
       const subject = yield* confirmed
       if (!isSame(seen, subject)) return yield* stateMoved
-      const { capsuleId, session } = by
-      const { expires, link } = yield* newLink({ session, capsuleId, stateVersionId: subject.state.id })
+      const { capsuleId, holder } = by
+      const { expires, link } = yield* newLink({ holder, capsuleId, stateVersionId: subject.state.id })
       yield* record("capsule.export", by, subject)
       yield* killPoint("export.granting")
       return CapsuleExport.make({
@@ -219,10 +219,10 @@ const make = Effect.gen(function* () {
   })
 
   const download = Effect.fn("CapsuleExports.download")(function* (by: Exporting, link: string) {
-    const { capsuleId, session } = by
+    const { capsuleId, holder } = by
     const checked = Effect.gen(function* () {
       const subject = yield* subjectOf(by)
-      const id = yield* checkLink({ session, capsuleId, stateVersionId: subject.state.id }, link)
+      const id = yield* checkLink({ holder, capsuleId, stateVersionId: subject.state.id }, link)
       if (yield* isUsed(capsuleId, id)) return yield* linkUsed
       return { id, subject }
     })

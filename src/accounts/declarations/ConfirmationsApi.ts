@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { describedGroup, describedRoute } from "../../http-kit/description/RouteDescription.ts"
+import { WaitingConfirmation } from "../../../schema/records/ActionConfirmation.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { person } from "../../http-kit/RouteAccess.ts"
 import { SecretText } from "../AuthBody.ts"
@@ -13,6 +14,13 @@ export const Confirmation = Schema.Struct({
   code: Schema.Boolean,
   passkeys: Schema.Boolean,
   provider: Schema.optionalKey(Schema.Struct({ name: Schema.String }))
+})
+
+export const WaitingConfirmationRequest = Schema.Struct({ userCode: Schema.String.check(Schema.isMaxLength(32)) })
+export const WaitingConfirmationAnswer = Schema.Struct({ confirmation: WaitingConfirmation })
+export const ConfirmationDecision = Schema.Struct({
+  userCode: Schema.String.check(Schema.isMaxLength(32)),
+  decision: Schema.Literals(["approve", "deny"])
 })
 
 /** Endpoints by which a person confirms their identity before sensitive actions. */
@@ -35,6 +43,26 @@ export class ConfirmationsApi extends describedGroup("confirmations", "Showing a
     HttpApiEndpoint.post("byPasskey", "/auth/confirmation/passkey", {
       payload: AssertionRequest,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(describedRoute(person, "Confirm with a passkey", "Holds for five minutes, for this session."))
+    }).annotateMerge(describedRoute(person, "Confirm with a passkey", "Holds for five minutes, for this session.")),
+    HttpApiEndpoint.post("waiting", "/auth/confirmation/waiting", {
+      payload: WaitingConfirmationRequest,
+      success: WaitingConfirmationAnswer
+    }).annotateMerge(
+      describedRoute(
+        person,
+        "The action that a program asks this person to confirm",
+        "By the code that the program shows (`POST /api/v1/confirmations`). 404 for the codes of other people, and for codes that were decided or ended."
+      )
+    ),
+    HttpApiEndpoint.post("decide", "/auth/confirmation/decide", {
+      payload: ConfirmationDecision,
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(
+      describedRoute(
+        person,
+        "Approve or deny the action of a program",
+        "An approval needs a session whose person was confirmed within the last five minutes (403 `reauthentication_required`); it holds for one request of the program that asked, and ends ten minutes after the program asked."
+      )
+    )
   )
   .middleware(Envelope) {}

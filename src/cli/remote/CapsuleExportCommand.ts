@@ -2,7 +2,7 @@ import { Effect, FileSystem, Option, Path } from "effect"
 import { Command, Flag } from "effect/cli"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, misuse, print } from "../Output.ts"
-import { asPerson, sessionFlags } from "../session/PersonSession.ts"
+import { confirmationFlags, withConfirmation } from "../session/BrowserConfirmation.ts"
 import { capsuleArgument } from "./CapsuleArgument.ts"
 import { confirmFlag, typedName } from "./Confirmation.ts"
 import { progress } from "./Progress.ts"
@@ -28,7 +28,7 @@ export const exportCommand = Command.make(
   "export",
   {
     ...workspaceFlags,
-    ...sessionFlags,
+    ...confirmationFlags,
     confirm: confirmFlag,
     out: Flag.optional(
       Flag.String("out").pipe(
@@ -50,10 +50,11 @@ export const exportCommand = Command.make(
       )
       const files = yield* FileSystem.FileSystem
       const removed = (file: string) => Effect.ignore(files.remove(file))
-      const exported = asPerson(given)(
+      const { id: targetId, workspaceId } = capsule
+      const exported = withConfirmation(given, { workspaceId, action: "capsule.export", targetId })((headers) =>
         Effect.gen(function* () {
           const { exports } = yield* SvcClient
-          const { export: archive } = yield* exports.create({ params, payload: { confirm } })
+          const { export: archive } = yield* exports.create({ params, headers, payload: { confirm } })
           // The server's file name must not contain a path.
           const file = Option.getOrElse(given.out, () => path.basename(archive.fileName))
           if (Option.isNone(given.out)) yield* reserved(file)
@@ -86,7 +87,7 @@ export const exportCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Write a Capsule as files with which the bare tool goes on; asks for your password"),
+  Command.withDescription("Write a Capsule as files with which the bare tool goes on; confirmed in the browser"),
   Command.withExamples([
     {
       command: "svc export network --confirm network --out network.tar.gz --password-stdin < password.txt",

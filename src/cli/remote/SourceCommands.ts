@@ -7,7 +7,7 @@ import { signingTokenOf } from "../../../schema/records/SigningToken.ts"
 import { SyncIntent } from "../../../schema/records/Source.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, misuse, print, printSecret } from "../Output.ts"
-import { asPerson, sessionFlags } from "../session/PersonSession.ts"
+import { confirmationFlags, withConfirmation } from "../session/BrowserConfirmation.ts"
 import { runFlags, planned } from "./PlanCommands.ts"
 import { patiently } from "./Patience.ts"
 import { progress } from "./Progress.ts"
@@ -205,19 +205,23 @@ const setCommand = Command.make(
 
 const hookSecretCommand = Command.make(
   "hook-secret",
-  { ...workspaceFlags, ...sessionFlags, source: sourceArgument },
+  { ...workspaceFlags, ...confirmationFlags, source: sourceArgument },
   Effect.fn("source hook-secret")((given) =>
     Effect.gen(function* () {
-      const { hookSecretVersion, id, name } = yield* sourceNamed(given.source, given.workspace)
+      const { hookSecretVersion, id, name, workspaceId } = yield* sourceNamed(given.source, given.workspace)
       yield* progress(
         `The present webhook secret of ${terminalText(name)} stops working at once: the Git server's calls are refused until it has the new secret.`
       )
-      const { hookSecret } = yield* asPerson(given)(
+      const asked = { workspaceId, action: "source.hook_secret.renew", targetId: id } as const
+      const { hookSecret } = yield* withConfirmation(
+        given,
+        asked
+      )((headers) =>
         Effect.gen(function* () {
           const { sources } = yield* SvcClient
           const answer = yield* sources.renewHookSecret({
             params: { sourceId: id },
-            headers: {},
+            headers,
             // Refused if somebody else renewed the secret since it was read.
             payload: { hookSecretVersion }
           })
@@ -247,7 +251,7 @@ const hookSecretCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Make a new webhook secret and print it with the address; asks for your password"),
+  Command.withDescription("Make a new webhook secret and print it with the address; confirmed in the browser"),
   Command.withExamples([
     {
       command: "svc source hook-secret network --password-stdin < password.txt",

@@ -127,6 +127,15 @@ const address = createRoute({
   )
 })
 
+const confirm = createRoute({
+  getParentRoute: () => root,
+  path: "/confirm",
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/confirm/ConfirmScreen.tsx")),
+    "ConfirmScreen"
+  )
+})
+
 const account = createRoute({
   getParentRoute: () => root,
   path: "/account",
@@ -295,6 +304,7 @@ const tree = root.addChildren([
   installLink,
   account,
   address,
+  confirm,
   workspace.addChildren([
     overview,
     capsules,

@@ -38,13 +38,16 @@ export const securityOf = (access: AccessRule): ReadonlyArray<Requirement> => {
     case "account":
       return access.credential === "session" ? [session] : [session, bearer]
     case "workspace":
-      return needsSession(access) ? [session] : [session, bearer]
+      return needsSession(access) && access.action === undefined ? [session] : [session, bearer]
   }
 }
 
 const needsSession = ({ confirmed, session }: WorkspaceAccess) => session === true || confirmed === true
 
 const inPerson = (access: WorkspaceAccess): string => {
+  if (access.action !== undefined) {
+    return ", signed in, who confirmed within the last five minutes that it is them, or with a token and its person's confirmation of this action (`POST /api/v1/confirmations`); otherwise 403 `reauthentication_required`"
+  }
   if (access.confirmed === true) {
     return ", signed in, who confirmed within the last five minutes that it is them (403 `reauthentication_required`); tokens are refused"
   }

@@ -1,5 +1,6 @@
-import { Context, Effect, Option, Result } from "effect"
+import { Context, Effect, Option, Redacted, Result } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
+import { ActionConfirmations } from "../../../actors/access/account/ActionConfirmations.ts"
 import { type Principal, requireConfirmed } from "../../../actors/base/credential/Principal.ts"
 import { ReadSnapshot } from "../../../actors/base/database/ReadSnapshot.ts"
 import { storageFull } from "../../../schema/errors/StorageFull.ts"
@@ -7,6 +8,7 @@ import { archivedWorkspace } from "../../../actors/ledger/workspace/Projects.ts"
 import type { AccessRule, WorkspaceAccess, WorkspaceLocator } from "../../../schema/api/Access.ts"
 import type { CallerShape } from "../../../schema/api/Middleware.ts"
 import { ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { confirmationHeader } from "../../../schema/records/ActionConfirmation.ts"
 import type { AuditActor } from "../../../schema/records/AuditEvent.ts"
 import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
 import { StorageSpace } from "../../database/StorageSpace.ts"
@@ -16,7 +18,7 @@ import { bodyLimitsOf, readJsonBody } from "../../http-kit/RequestBody.ts"
 import { Authenticator } from "../../http-kit/Authenticator.ts"
 import { type PresentedCredential, presentedCredential } from "../../http-kit/Credentials.ts"
 import { crossSiteRefusal } from "../../http-kit/CrossSite.ts"
-import { credentialRefusal, type GrantedWorkspace, grantedWorkspace, scopeRefusal } from "./Permission.ts"
+import { credentialRefusal, isToken, type GrantedWorkspace, grantedWorkspace, scopeRefusal } from "./Permission.ts"
 import { namedRecords } from "./NamedRecords.ts"
 import { confinements } from "./TokenConfinement.ts"
 import { AmbientIdentity, type HostIdentity } from "../../http-kit/HostIdentity.ts"
@@ -75,8 +77,8 @@ const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
 /**
  * Admits the current request under a route's rule, in the order of the specification: authentication (401), origin and scope
- * (403), the Workspace (404), the caller's role in it (403), whether the Workspace is archived (409), whether the person has
- * recently confirmed their identity (403), whether there is disk space for its writes (503). Query and body have not been
+ * (403), the Workspace (404), the caller's role in it (403), whether the person has recently confirmed their identity or this action
+ * (403), whether the Workspace is archived (409), whether there is disk space for its writes (503). Query and body have not been
  * validated yet.
  */
 export const admissions = Effect.gen(function* () {
@@ -88,6 +90,7 @@ export const admissions = Effect.gen(function* () {
   const confinement = yield* confinements
   const naming = yield* namedRecords
   const snapshot = yield* ReadSnapshot
+  const confirmations = yield* ActionConfirmations
   const sessionCookie = sessionCookieName(baseUrl)
   const { origin } = new URL(baseUrl)
 
@@ -123,21 +126,37 @@ export const admissions = Effect.gen(function* () {
       })
   }
 
+  /** Refuses a sensitive action that its person has not confirmed: in their session, or in the browser for a token. */
+  const confirming = (rule: AdmittedRule, endpoint: string) => {
+    if (rule.kind !== "workspace" || rule.confirmed !== true) return () => Effect.void
+    const { action, locate } = rule
+    const target = locatorValue(locate, endpoint)
+    return ({ exchange, principal, request }: Authenticated, isRepeated: boolean) => {
+      if (action === undefined || !isToken(principal)) return requireConfirmed(principal)
+      const header = request.headers[confirmationHeader]
+      const code = header === undefined ? undefined : Redacted.make(header)
+      return Effect.flatMap(target, (targetId) =>
+        isRepeated
+          ? confirmations.use(principal, code, { action, targetId }, exchange.requestId)
+          : confirmations.require(principal, code, { action, targetId })
+      )
+    }
+  }
+
   return (rule: AdmittedRule, endpoint: string) => {
     const granting = rule.kind === "workspace" ? grantingBy(rule, endpoint) : undefined
+    const confirmed = confirming(rule, endpoint)
 
     /** The last checks, once the Workspace is known. */
-    const admitted = (
-      { ambient, exchange, principal, request }: Authenticated,
-      isRepeated: boolean,
-      granted?: GrantedWorkspace
-    ) => {
+    const admitted = (own: Authenticated, isRepeated: boolean, granted?: GrantedWorkspace) => {
+      const { ambient, exchange, principal, request } = own
       const refusal = credentialRefusal(principal, rule)
       if (refusal !== undefined) return refusal
       const caller: CallerShape = {
         subject: principal.subject,
         credential: principal.credential,
         credentialId: principal.credentialId,
+        grantId: principal.grantId,
         boundWorkspaceId: principal.boundWorkspaceId,
         scopes: principal.scopes,
         limits: principal.limits,
@@ -147,18 +166,16 @@ export const admissions = Effect.gen(function* () {
         requestId: exchange.requestId
       }
       const admission = Effect.succeed({ caller, ambient })
-      const isConfirmed = rule.kind === "workspace" && rule.confirmed === true
-      if (readMethods.has(request.method)) {
-        return isConfirmed ? Effect.andThen(requireConfirmed(principal), admission) : admission
-      }
+      const present = confirmed(own, isRepeated)
+      if (readMethods.has(request.method)) return Effect.andThen(present, admission)
       if (granted?.archived === true && rule.kind === "workspace" && rule.archived !== "open") {
-        return archivedWorkspace()
+        return Effect.andThen(present, archivedWorkspace())
       }
       const counted =
         principal.credential === "service" || isRepeated
           ? roomy(admission)
           : Effect.andThen(limits.consume("mutation", { subject: principal.subject }), roomy(admission))
-      return isConfirmed ? Effect.andThen(requireConfirmed(principal), counted) : counted
+      return Effect.andThen(present, counted)
     }
 
     // Each step checks only what the previous steps have left open, since every request goes through all of them.

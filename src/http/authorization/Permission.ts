@@ -28,12 +28,16 @@ const inactive = new ApiError({
 
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
+/** True for a credential of a program: its person can confirm an action for it. */
+export const isToken = ({ credential }: Principal): boolean => credential === "token" || credential === "oauth"
+
 /** Refuses a credential of a kind that does not allow the request. */
 export const credentialRefusal = (principal: Principal, rule: AccessRule): ApiError | undefined => {
   const wantsSession =
     (rule.kind === "account" && rule.credential === "session") ||
     (rule.kind === "workspace" && (rule.session === true || rule.confirmed === true))
-  if (wantsSession && principal.credential !== "session") return sessionNeeded
+  const isConfirmable = rule.kind === "workspace" && rule.action !== undefined && isToken(principal)
+  if (wantsSession && principal.credential !== "session" && !isConfirmable) return sessionNeeded
   if (rule.kind === "account" && principal.credential === "service") return noAccount
   return rule.kind === "account" && rule.wholeAccount === true && principal.boundWorkspaceId !== undefined
     ? confined

@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { CapsuleExports } from "../../../actors/commands/capsule-export/CapsuleExports.ts"
+import { holderOf } from "../../../actors/base/credential/Principal.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleExport } from "../../../schema/records/CapsuleExport.ts"
@@ -11,12 +12,10 @@ import { storedAnswers } from "./StoredAnswers.ts"
 
 const granted = answer(SvcApi.groups.exports.endpoints.create, Schema.Struct({ export: CapsuleExport }), 201)
 
-/** These routes accept only sessions, so the credential must be one. */
 const exporting = Effect.fnUntraced(function* (capsuleId: string) {
-  const { credentialId } = yield* Caller
   return {
     context: yield* commandContext,
-    session: credentialId,
+    holder: holderOf(yield* Caller),
     workspaceId: yield* authorisedWorkspace,
     capsuleId: yield* pathId(CapsuleId, capsuleId, "Capsule")
   }

@@ -17,6 +17,7 @@ import { commentsProse, runsProse } from "./RunsProse.ts"
 import { sourcesProse } from "./SourcesProse.ts"
 import { type GroupProse, route } from "./Prose.ts"
 import type { DiscoveryApi } from "../../../schema/api/DiscoveryApi.ts"
+import type { ActionConfirmationsApi } from "../../../schema/api/ActionConfirmationsApi.ts"
 import type { AccountTokensApi } from "../../../schema/api/AccountTokensApi.ts"
 import type { AgentPoolsApi } from "../../../schema/api/AgentPoolsApi.ts"
 
@@ -34,6 +35,20 @@ const agentPoolsProse: GroupProse<typeof AgentPoolsApi> = {
     release: route(
       "Release a Capsule from an agent that is gone for good",
       "**This may damage infrastructure.** The tool of the Run may still work on the agent's machine, and nothing can stop it from here: two applies at once damage what both of them manage. `toolIsDead` is your statement that the machine, or the tool on it, is dead. `fence` is `agent.fence` of the Run as you read it; another fence is refused (409 `guard_conflict`). Refused (409 `failed_precondition`) while messages of the agent arrive: cancel the Run instead.\n\nThe Run ends as it does when the lease of its agent is over: an apply whose tool was started fails with `agent_lost`, the newest state that the service has is imported, resources that may exist are listed, and the Capsule is in `error` with `runtimeSafety` `unknown`. Later reports of the agent are kept as evidence. Anything else is queued once more, or fails. Audited as `run.release`."
+    )
+  }
+}
+
+const actionConfirmationsProse: GroupProse<typeof ActionConfirmationsApi> = {
+  about: "One action of a token, confirmed by its person in the browser.",
+  routes: {
+    begin: route(
+      "Ask the person behind a token to confirm an action",
+      "`action`: `capsule.export` with the id of a Capsule, or `source.hook_secret.renew` with the id of a Source. Show the person `userCode` and `verificationUriComplete`. They see in the browser what is asked for, by which token or application, and approve or deny it in a session in which they have just confirmed their identity. Then make the one request with `code` in the header `x-svc-confirmation`.\n\nThe confirmation belongs to this token (or to the grant of an OAuth token), the action and the record, ends after ten minutes, and is used up by the first request that succeeds. At most ten a minute. 409 `failed_precondition` for sessions, and for tokens of automations."
+    ),
+    poll: route(
+      "Whether the person has decided",
+      "`status`: `pending`, `approved`, `denied`, `used` or `expired`. Poll every `interval` seconds; a faster poll gets 429 and lengthens the interval by two seconds. 404 for the code of another token."
     )
   }
 }
@@ -94,6 +109,7 @@ export const apiProse: { readonly [Id in keyof Groups]: GroupProse<Groups[Id]> }
   backups: backupsProse,
   backupImports: backupImportsProse,
   exports: exportsProse,
+  actionConfirmations: actionConfirmationsProse,
   sources: sourcesProse,
   runs: runsProse,
   comments: commentsProse,

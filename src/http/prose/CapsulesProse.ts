@@ -11,11 +11,11 @@ export const exportsProse: GroupProse<typeof ExportsApi> = {
   routes: {
     create: route(
       "Export a Capsule",
-      "201 with a `link` to an archive with which the bare tool goes on: the state in the clear, the module as the Capsule has adopted it, the dependency lock, the inputs that are not secret, and a README with the commands. **The state contains the secrets of the infrastructure.** `confirm` is the name of the Capsule. `inputsToSupply` lists the inputs that the archive omits.\n\nThe link works in this session only, once within ten minutes, and only while the Capsule stays as it is. The operation history records the export before the response. The service keeps managing the Capsule: release it once the copy is in charge.\n\nThe server refuses (409) a Capsule that was never applied or was destroyed, a Capsule with a Run in progress (`run_conflict`), and a Capsule whose commit is neither stored nor available from its repository."
+      "201 with a `link` to an archive with which the bare tool goes on: the state in the clear, the module as the Capsule has adopted it, the dependency lock, the inputs that are not secret, and a README with the commands. **The state contains the secrets of the infrastructure.** `confirm` is the name of the Capsule. `inputsToSupply` lists the inputs that the archive omits.\n\nThe link works only for this session or token, once within ten minutes, and only while the Capsule stays as it is. The operation history records the export before the response. The service keeps managing the Capsule: release it once the copy is in charge.\n\nThe server refuses (409) a Capsule that was never applied or was destroyed, a Capsule with a Run in progress (`run_conflict`), and a Capsule whose commit is neither stored nor available from its repository."
     ),
     download: route(
       "Download an export",
-      "A `.tar.gz`, streamed. Take the address from `link`; it survives a restart of the server. Every download is in the operation history before its first byte. 404 for a link that is not of this session and Capsule, 409 `failed_precondition` after ten minutes, when the link was used or when the state has moved, 409 `run_conflict` while a Run is under way: export again."
+      "A `.tar.gz`, streamed. Take the address from `link`; it survives a restart of the server. Every download is in the operation history before its first byte. 404 for a link of another session, token or Capsule, 409 `failed_precondition` after ten minutes, when the link was used or when the state has moved, 409 `run_conflict` while a Run is under way: export again."
     )
   }
 }

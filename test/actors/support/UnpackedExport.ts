@@ -7,9 +7,9 @@ import { temporaryFolder } from "../../support/ControlPlane.ts"
 import { TestPlane } from "../../support/TestPlane.ts"
 
 /** The owner with a session, for a Capsule in their Workspace. */
-export const exporting = Effect.fnUntraced(function* (capsuleId: CapsuleId, session = "ses_owner") {
+export const exporting = Effect.fnUntraced(function* (capsuleId: CapsuleId, holder = "ses_owner") {
   const { context, workspaceId } = yield* TestPlane
-  return { context, session, workspaceId, capsuleId }
+  return { context, holder, workspaceId, capsuleId }
 })
 
 /** The response to an export for which the owner typed the correct name. */

@@ -5,6 +5,7 @@ import { factorWords } from "../../../src/dashboard/screens/account/FactorWords.
 import { profileWords } from "../../../src/dashboard/screens/account/ProfileWords.ts"
 import { importConfirmationWords } from "../../../src/dashboard/screens/capsule/ImportConfirmationWords.ts"
 import { capsuleWords } from "../../../src/dashboard/screens/capsule/Words.ts"
+import { confirmWords } from "../../../src/dashboard/screens/confirm/Words.ts"
 import { connectionWords } from "../../../src/dashboard/screens/connections/Words.ts"
 import { installWords } from "../../../src/dashboard/screens/install/Words.ts"
 import { takeOverWords } from "../../../src/dashboard/screens/install/TakeOverWords.ts"
@@ -291,6 +292,12 @@ export const decisions: ReadonlyArray<DecisionRow> = [
     "/account/address#svce_secret",
     ".form-actions .button-primary",
     (to) => profileWords[to].addressAction
+  ),
+  onPage(
+    "POST /auth/confirmation/decide",
+    "/confirm?code=BCDF-GHJK",
+    ".form-actions .button-primary",
+    (to) => confirmWords[to].approve
   )
 ]
 
@@ -308,6 +315,7 @@ export const otherLines: Readonly<Record<string, string>> = {
   [endpoints.sourcesStableSemver]: reads,
   [endpoints.invitationsInspect]: reads,
   "POST /auth/address/inspect": reads,
+  "POST /auth/confirmation/waiting": reads,
   [endpoints.invitationsAccept]: entrance,
   [endpoints.invitationsDecline]: entrance,
   [endpoints.backupImportsUpload]: "Sends a file as the upload of a state does, which has a row.",

@@ -55,6 +55,11 @@ export const screensByRoute: Readonly<
     { name: "address", path: "/account/address#svce_secret", ready: ".form-actions .button-primary" },
     { name: "address-used", path: "/account/address#svce_used", ready: ".notice-warn" }
   ],
+  "/confirm": [
+    { name: "confirm", path: "/confirm?code=BCDF-GHJK", ready: ".form-actions .button-primary" },
+    { name: "confirm-unknown", path: "/confirm?code=ZZZZ-ZZZZ", ready: ".notice-warn" },
+    { name: "confirm-code", path: "/confirm", ready: "input" }
+  ],
   "/w/$workspace": [{ name: "home", path: "/w/acme", ready: ".attention-row" }],
   "/w/$workspace/capsules": [{ name: "capsules", path: "/w/acme/capsules", ready: ".long-row" }],
   "/w/$workspace/capsules/$capsuleId": [

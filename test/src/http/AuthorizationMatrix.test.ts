@@ -23,55 +23,55 @@ import { world } from "./support/World.ts"
  * recently confirmed session, and `o` remains open when the Workspace is archived. `adm.r` reads for admins.
  */
 const table = `
-                        t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.s o.r.c adm.r
-nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-malformed credential    401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-two credentials         401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-unknown token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-expired token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-revoked token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-ended session           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-locked account          401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-owner                   ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    ok  ok    ok    ok    ok  ok    ok  ok    ok    ok
-owner not seen for long ok  ok  ok  ok  | ok  ok    ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  ok    403   ok
-admin                   ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    ok  ok    ok    403   403 403   403 403   403   ok
-member                  ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    403 403   403   403   403 403   403 403   403   403
-viewer                  ok  ok  ok  ok  | ok  ok    ok  ok    403 403   403 403   403   403   403 403   403 403   403   403
-suspended member        ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   403
-stranger                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   403
-operator                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   403
-session confined to A   403 403 ok  403 | ok  ok    ok  ok    ok  ok    ok  ok    ok    ok    ok  ok    ok  ok    ok    ok
-token                   403 403 ok  ok  | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   403   ok
-read-only token         403 403 ok  403 | ok  403   403 403   403 403   403 403   403   403   403 403   ok  403   403   ok
-write-only token        403 403 403 ok  | 403 403   ok  ok    ok  403   ok  403   ok    ok    ok  403   403 403   403   403
-token for A             403 403 ok  403 | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   403   ok
-token for B             403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   403
-suspended token for A   403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   403
-viewer's token          403 403 ok  ok  | ok  403   ok  ok    403 403   403 403   403   403   403 403   403 403   403   403
-OAuth token             403 403 ok  ok  | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   403   ok
-OAuth read token        403 403 ok  403 | ok  403   403 403   403 403   403 403   403   403   403 403   ok  403   403   ok
-OAuth identity token    403 403 403 403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   403
-OAuth token for A       403 403 ok  403 | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   403   ok
-OAuth token for B       403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   403
-viewer's OAuth token    403 403 ok  ok  | ok  403   ok  ok    403 403   403 403   403   403   403 403   403 403   403   403
-suspended OAuth for A   401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-revoked OAuth token     401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-signed-out OAuth token  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-token for a server      401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-ID token                401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-refresh token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
+                        t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.c adm.r
+nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+malformed credential    401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+two credentials         401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+unknown token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+expired token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+revoked token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+ended session           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+locked account          401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+owner                   ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    ok  ok    ok    ok    ok  ok    ok  ok    ok
+owner not seen for long ok  ok  ok  ok  | ok  ok    ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok
+admin                   ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    ok  ok    ok    403   403 403   403 403   ok
+member                  ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    403 403   403   403   403 403   403 403   403
+viewer                  ok  ok  ok  ok  | ok  ok    ok  ok    403 403   403 403   403   403   403 403   403 403   403
+suspended member        ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+stranger                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+operator                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+session confined to A   403 403 ok  403 | ok  ok    ok  ok    ok  ok    ok  ok    ok    ok    ok  ok    ok  ok    ok
+token                   403 403 ok  ok  | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok
+read-only token         403 403 ok  403 | ok  403   403 403   403 403   403 403   403   403   403 403   ok  403   ok
+write-only token        403 403 403 ok  | 403 403   ok  ok    ok  403   ok  403   ok    ok    ok  403   403 403   403
+token for A             403 403 ok  403 | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok
+token for B             403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+suspended token for A   403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+viewer's token          403 403 ok  ok  | ok  403   ok  ok    403 403   403 403   403   403   403 403   403 403   403
+OAuth token             403 403 ok  ok  | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok
+OAuth read token        403 403 ok  403 | ok  403   403 403   403 403   403 403   403   403   403 403   ok  403   ok
+OAuth identity token    403 403 403 403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+OAuth token for A       403 403 ok  403 | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok
+OAuth token for B       403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+viewer's OAuth token    403 403 ok  ok  | ok  403   ok  ok    403 403   403 403   403   403   403 403   403 403   403
+suspended OAuth for A   401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+revoked OAuth token     401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+signed-out OAuth token  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+token for a server      401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+ID token                401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+refresh token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
 `
 
 /** The same rules while Workspace A is archived: it can only be read, restored or left. */
 const archivedTable = `
-                        t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.s o.r.c adm.r
-nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401
-owner                   ok  ok  ok  ok  | ok  ok    409 ok    409 409   409 409   ok    ok    409 409   ok  ok    ok    ok
-admin                   ok  ok  ok  ok  | ok  ok    409 ok    409 409   409 409   ok    403   403 403   403 403   403   ok
-viewer                  ok  ok  ok  ok  | ok  ok    409 ok    403 403   403 403   403   403   403 403   403 403   403   403
-stranger                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   403
-token for A             403 403 ok  403 | ok  403   409 ok    409 403   409 403   ok    ok    409 403   ok  403   403   ok
-OAuth token for A       403 403 ok  403 | ok  403   409 ok    409 403   409 403   ok    ok    409 403   ok  403   403   ok
+                        t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.c adm.r
+nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+owner                   ok  ok  ok  ok  | ok  ok    409 ok    409 409   409 409   ok    ok    409 409   ok  ok    ok
+admin                   ok  ok  ok  ok  | ok  ok    409 ok    409 409   409 409   ok    403   403 403   403 403   ok
+viewer                  ok  ok  ok  ok  | ok  ok    409 ok    403 403   403 403   403   403   403 403   403 403   403
+stranger                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+token for A             403 403 ok  403 | ok  403   409 ok    409 403   409 403   ok    ok    409 403   ok  403   ok
+OAuth token for A       403 403 ok  403 | ok  403   409 ok    409 403   409 403   ok    ok    409 403   ok  403   ok
 `
 
 const parse = (text: string) => {

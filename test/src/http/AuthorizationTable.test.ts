@@ -8,6 +8,7 @@ import {
   authorizationTable,
   type CallerKind,
   callers,
+  confirmableRoutes,
   confirmedRoutes,
   rowOf
 } from "./AuthorizationTable.ts"
@@ -40,11 +41,13 @@ const declarationOf = ({ cells, method, path }: AuthorizationRow): Declared => {
     const credential = lets("pat") ? ("anyCredential" as const) : ("session" as const)
     return { kind: "account", credential, ...(lets("conf") ? {} : { wholeAccount: true }) }
   }
+  const action = confirmableRoutes.get(`${method} ${path}`)
   const role = lets("view") ? "viewer" : lets("memb") ? "member" : lets("admn") ? "admin" : "owner"
   return {
     kind: "workspace",
     role,
     ...(lets("pat") ? {} : confirmedRoutes.has(`${method} ${path}`) ? { confirmed: true } : { session: true }),
+    ...(action === undefined ? {} : { action }),
     ...(method !== "GET" && lets("arch") ? { archived: "open" as const } : {})
   }
 }

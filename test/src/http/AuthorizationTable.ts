@@ -1,3 +1,5 @@
+import type { ConfirmableAction } from "../../../schema/records/ActionConfirmation.ts"
+
 /**
  * The permitted callers of each route, written by hand from the roles of members (specification, ruling 2). Nothing here is
  * derived from the code: `AuthorizationTable.test.ts` checks both the declarations and the API's responses against this table.
@@ -163,7 +165,9 @@ DELETE /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId            
 GET    /api/v1/backups/:backupId/archive                                                     401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | ok
 POST   /api/v1/backups/:backupId/restore-plan                                                401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | capsuleId
 POST   /api/v1/capsules/:capsuleId/exports                                                   401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409
-GET    /api/v1/capsules/:capsuleId/exports/:exportLink                                       401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | ok
+GET    /api/v1/capsules/:capsuleId/exports/:exportLink                                       401  403  403  403  ok   | 403  403  403  | ok   ok   ok   403  ok   403  403  | ok
+POST   /api/v1/confirmations                                                                 401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/confirmations/poll                                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/capsules/:capsuleId/auto-update-decisions                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/state-versions/:stateVersionId                                                401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/state-versions/:stateVersionId/difference                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
@@ -287,6 +291,12 @@ export const confirmedRoutes: ReadonlySet<string> = new Set([
   "GET /api/v1/backups/:backupId/archive",
   "POST /api/v1/capsules/:capsuleId/exports",
   "POST /api/v1/capsules/:capsuleId/import-confirmation"
+])
+
+/** Those that a token may call after its person confirmed the action in the browser, with the action. */
+export const confirmableRoutes: ReadonlyMap<string, ConfirmableAction> = new Map([
+  ["POST /api/v1/sources/:sourceId/hook-secret", "source.hook_secret.renew"],
+  ["POST /api/v1/capsules/:capsuleId/exports", "capsule.export"]
 ])
 
 /** A route's row. A route without a row fails the test. */

@@ -417,6 +417,8 @@ export const decidedElsewhere: ReadonlyMap<string, string> = new Map([
   ["leftOverStates.discard", "test/actors/commands/capsule/LeftOverRaces.test.ts"],
   ["backupImports.upload", "grants nothing; the install that takes the state compares it again"],
   ["exports.create", "test/actors/commands/capsule-export/CapsuleExports.test.ts"],
+  ["actionConfirmations.begin", "grants nothing; the record is read again when the person looks and when it is used"],
+  ["actionConfirmations.poll", "changes only when the next poll may follow"],
   ["sources.create", "there is no record yet; its Connection is read in its transaction"],
   ["sources.stableSemver", "changes nothing"],
   ["sources.revisions", "changes nothing"],

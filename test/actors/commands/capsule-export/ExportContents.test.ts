@@ -12,7 +12,7 @@ afterAll(tests.dispose)
 
 const taken = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context, workspaceId } = yield* Bench
-  return yield* received({ context, session: "ses_owner", workspaceId, capsuleId })
+  return yield* received({ context, holder: "ses_owner", workspaceId, capsuleId })
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Delivered values", () => {

@@ -40,6 +40,21 @@ const addressLink = (secret: string | undefined): Answer => {
   })
 }
 
+const waitingConfirmation = (userCode: string | undefined): Answer =>
+  userCode === "BCDF-GHJK"
+    ? ok({
+        confirmation: {
+          userCode,
+          action: "source.hook_secret.renew",
+          workspace: { id: "ws_0000000000000001", handle: "acme" },
+          target: { kind: "source", id: "src_0000000000000001", name: "infrastructure" },
+          asker: { kind: "application", name: "svc-cli" },
+          createdAt: ago(1),
+          expiresAt: ago(-9)
+        }
+      })
+    : refuse(404, "not_found", "No confirmation waits under this code.")
+
 export const signInRoute = (world: World, { body, method, path }: Asked): Answer | undefined => {
   if (path === "/auth/upstream/identities") return ok({ identities })
   if (path === "/auth/offer") return ok({ password: true, passkeys: true, provider: { name: "login.acme.example" } })
@@ -67,6 +82,8 @@ export const signInRoute = (world: World, { body, method, path }: Asked): Answer
     return ok({ recoveryCodes })
   }
   if (path === "/auth/second-factor/recovery-codes") return ok({ recoveryCodes })
+  if (path === "/auth/confirmation/waiting") return waitingConfirmation(textField(body, "userCode"))
+  if (path === "/auth/confirmation/decide") return ok(undefined, 204)
   if (path === "/auth/confirmation/password") {
     return textField(body, "password") === "correct horse battery"
       ? ok(undefined, 204)

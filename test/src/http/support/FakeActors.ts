@@ -17,6 +17,7 @@ import { Passkeys } from "../../../../actors/access/account/Passkeys.ts"
 import { PasswordSignIn } from "../../../../actors/access/account/PasswordSignIn.ts"
 import { AccountNotices } from "../../../../actors/access/account/AccountNotices.ts"
 import { AddressChanges } from "../../../../actors/access/account/AddressChanges.ts"
+import { ActionConfirmations } from "../../../../actors/access/account/ActionConfirmations.ts"
 import { Confirmations } from "../../../../actors/access/account/Confirmations.ts"
 import { SecondFactors } from "../../../../actors/access/account/SecondFactors.ts"
 import { Sessions } from "../../../../actors/access/account/Sessions.ts"
@@ -243,6 +244,9 @@ const actors = Layer.mergeAll(
   Layer.succeed(Audit, { append: () => Effect.void, names: () => Effect.succeed(false), list: refuse })
 )
 
+const unconfirmed = () =>
+  Effect.fail(new ApiError({ code: "reauthentication_required", message: "Nobody confirmed the action." }))
+
 const people = Layer.mergeAll(
   Layer.mock(Users)({ find: () => Effect.succeedNone }),
   Layer.mock(Workspaces)({
@@ -251,6 +255,7 @@ const people = Layer.mergeAll(
     read: () => Effect.fail(reached)
   }),
   Layer.mock(Sessions)({}),
+  Layer.mock(ActionConfirmations)({ begin: refuse, poll: refuse, require: unconfirmed, use: unconfirmed }),
   Layer.mock(Confirmations)({}),
   Layer.mock(SecondFactors)({}),
   Layer.mock(AccountNotices)({}),

@@ -101,5 +101,23 @@ export const identityRows: Rows = [
       invitation_id: "inv_a",
       invitation_proof: "mail"
     }
+  ],
+  [
+    "action_confirmations",
+    {
+      secret_hash: "c1",
+      user_code_digest: "d",
+      subject,
+      holder: id("pat", "a"),
+      asker_kind: "token",
+      asker_name: "ci",
+      workspace_id,
+      action: "capsule.export",
+      target_id: producer,
+      status: "pending",
+      interval_seconds: 2,
+      created_at: at,
+      expires_at: later
+    }
   ]
 ]
