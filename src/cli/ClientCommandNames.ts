@@ -52,8 +52,8 @@ const leadingFlags: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * The command line with the command first: flags of every command may also precede it, and `svc help plan` is
- * `svc plan --help`.
+ * Puts the command first on the command line: flags of every command may also precede it, and `svc help plan` becomes `svc plan
+ * --help`.
  */
 export const commandFirst = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   let taken = 0
@@ -72,12 +72,15 @@ export const commandFirst = (args: ReadonlyArray<string>): ReadonlyArray<string>
   return end === -1 ? [command, ...rest, ...flags] : [command, ...rest.slice(0, end), ...flags, ...rest.slice(end)]
 }
 
-/** Returns true if a command line belongs to an agent: it loads the code that executes Runs, and no part of the service. */
+/**
+ * Returns true if the command line is for an agent. Such a command loads the code that executes Runs, and none of the server's
+ * code.
+ */
 export const isAgentCommand = ([name]: ReadonlyArray<string>): boolean => name === "agent"
 
-/** Returns true if a command line belongs to a client. */
+/** Returns true if the command line is for a client. */
 export const isClientCommand = ([name, ...rest]: ReadonlyArray<string>): boolean => {
-  // While the first word is typed, every command may be meant.
+  // While the first word is still being typed, it may become any command.
   if (name === candidatesCommandName) return rest.length > 2 && isClientCommand(rest.slice(1))
   return name !== undefined && clientCommandNames.has(name)
 }

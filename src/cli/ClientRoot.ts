@@ -24,7 +24,7 @@ import { logsCommand, runCommand } from "./remote/RunCommands.ts"
 import { sourceCommand } from "./remote/SourceCommands.ts"
 import { whoamiCommand, workspaceCommand } from "./remote/WorkspaceCommands.ts"
 
-/** The caller's identity, server and Workspace. */
+/** Commands for the caller's login, server and Workspace. */
 const signInCommands = [
   loginCommand,
   logoutCommand,
@@ -56,7 +56,7 @@ const dailyCommands = [
   candidatesCommand
 ] as const
 
-/** Commands that control who works in a Workspace, with which credentials, and what they did. */
+/** Commands that control the people and credentials of a Workspace, and show its audit history. */
 const teamCommands = [
   connectionCommand,
   shareCommand,
@@ -68,14 +68,14 @@ const teamCommands = [
   activityCommand
 ] as const
 
-/** The client commands, grouped by use. */
+/** The client commands in groups. */
 export const clientGroups = [
   { group: "Sign-in", commands: signInCommands },
   { group: "Daily work", commands: dailyCommands },
   { group: "Team", commands: teamCommands }
 ] as const
 
-/** The client commands only. */
+/** The command line with only the client commands. */
 export const clientSvc = Command.make("svc").pipe(
   Command.withDescription("A client of svc servers; the server itself, and its commands, are in the svc binary"),
   Command.withSubcommands(clientGroups)

@@ -11,7 +11,7 @@ import { OutputFormat, withFormat } from "./OutputFormat.ts"
 import { presentation } from "./Presentation.ts"
 import { terminalText } from "./remote/TerminalText.ts"
 
-/** A file or a folder that the system refused. */
+/** Describes a failed operation on a file or folder. */
 const fileText = ({ message, reason }: PlatformError.PlatformError): string => {
   const place = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
   if (place === undefined) return message
@@ -34,7 +34,7 @@ const codeOf = (error: unknown): string => {
     : "failed"
 }
 
-/** The failure that ended a command. Output that is printed without regard for failures may still fail. */
+/** The failure that ended a command. Printing output can still fail even if the command declares no failure for it. */
 const failureOf = (cause: Cause.Cause<unknown>): unknown => {
   const unwritten = cause.reasons.find((reason) => Cause.isDieReason(reason) && reason.defect instanceof OutputFailed)
   return (
@@ -43,17 +43,17 @@ const failureOf = (cause: Cause.Cause<unknown>): unknown => {
   )
 }
 
-/** Reports on standard error why a command failed, unless its printed result has already done so. */
+/** Reports on standard error why a command failed, unless the failure has already been printed as its result. */
 const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
-  // A full disk may end any step, also one that expects no failure: neither its stack nor its SQL is of use.
+  // A full disk may end any step as a defect. Its stack and its SQL do not help.
   const full = cause.reasons.find((reason) => Cause.isDieReason(reason) && isStorageFull(reason.defect))
   const failure = failureOf(cause) ?? (full !== undefined && Cause.isDieReason(full) ? full.defect : undefined)
   const isReported =
     failure instanceof PlanWaits ||
     Terminal.isQuitError(failure) ||
     (failure instanceof CommandFailed && failure.reported === true) ||
-    // Whoever reads a pipe has read enough.
+    // The reader of the pipe has closed it and needs no more output.
     (failure instanceof OutputFailed && failure.errno === "EPIPE")
   if (CliError.isCliError(failure) || isReported) return Effect.void
   if (failure === undefined) return Console.error(Cause.pretty(cause))
@@ -64,7 +64,7 @@ const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void>
   )
 }
 
-/** Runs a command line, given without the program's name, with the commands below `root`. */
+/** Runs a command line with the commands below `root`. The arguments do not include the program's name. */
 export const commandLine = <const Name extends string, Input, E, R, Context>(
   root: Command.Command<Name, Input, Context, E, R>
 ) => {
@@ -89,17 +89,17 @@ export const commandLine = <const Name extends string, Input, E, R, Context>(
       ),
       Effect.provideServiceEffect(CommandTree, tree),
       Effect.tapCause((cause) => report(cause, json)),
-      // Standard output is for results; a server has its own log settings.
+      // Standard output is reserved for results. A server has its own log settings.
       Effect.provide(Layer.merge(logging({ level: "warn", format: "pretty" }), presentation(json)))
     )
   }
 }
 
-/** Returns true if a command runs until it is stopped. */
+/** Returns true if the command runs until it is stopped. */
 export const isServing = ([name, next]: ReadonlyArray<string>) =>
   name === "serve" || (name === "agent" && next !== "doctor")
 
-/** Ends the process with the command's exit code. A server that stops on request has succeeded. */
+/** Ends the process with the command's exit code. A server that is stopped on request exits with success. */
 export const teardown =
   (args: ReadonlyArray<string>, signal: () => StopSignal = () => "SIGINT"): Runtime.Teardown =>
   (exit, end) => {

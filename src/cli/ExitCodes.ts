@@ -3,7 +3,7 @@ import { CliError } from "effect/cli"
 import { errorStatuses } from "../../schema/errors/ApiError.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** Every exit code of every command. `docs/exit-codes.md` is written from this table by `npm run docs:cli`. */
+/** Every exit code of every command. `npm run docs:cli` generates `docs/exit-codes.md` from this table. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -66,7 +66,7 @@ export const exitMeanings: Readonly<Record<ExitName, Meaning>> = {
   terminated: { meaning: "terminated", examples: "SIGTERM, as a pipeline sends it. What runs on the server goes on." }
 }
 
-/** The exit code of a refusal by a server. */
+/** Returns the exit code for a server's refusal with this HTTP status. */
 export const exitCodeOfStatus = (status: number) => {
   switch (status) {
     case 401:
@@ -87,7 +87,7 @@ const isErrorCode = (code: unknown): code is keyof typeof errorStatuses =>
 const propertyOf = (failure: unknown, key: PropertyKey): unknown =>
   typeof failure === "object" && failure !== null ? Reflect.get(failure, key) : undefined
 
-/** The exit code of the failure that ended a command. */
+/** Returns the exit code for the failure that ended a command. */
 export const exitCodeOf = (failure: unknown): number => {
   if (failure instanceof SettingsRefused) return exitCodes.usage
   if (failure instanceof PlatformError.PlatformError && failure.reason._tag === "NotFound") return exitCodes.usage
@@ -101,14 +101,14 @@ export const exitCodeOf = (failure: unknown): number => {
   return isErrorCode(code) ? exitCodeOfStatus(errorStatuses[code]) : exitCodes.failed
 }
 
-/** As a shell reports a program that such a signal ended. */
+/** The exit codes that a shell reports for a program ended by these signals. */
 export const stoppedExitCodes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const
 export type StopSignal = keyof typeof stoppedExitCodes
 
-/** The name of the flag with which a command exits as the tool does. */
+/** Name of the flag that selects the tool's own exit codes. */
 export const detailedExitcode = "detailed-exitcode"
 
-/** An exit code in the tool's terms, if the command line asks for them: 0 nothing would change, 2 changes, 1 everything else. */
+/** Converts an exit code to the tool's codes if the flag is present: 0 for no changes, 2 for changes, 1 for everything else. */
 export const inToolTerms = (args: ReadonlyArray<string>, code: number): number => {
   const isAsked = args.some((arg) => arg === `--${detailedExitcode}` || arg === `--${detailedExitcode}=true`)
   if (!isAsked || code === exitCodes.done || code >= exitCodes.interrupted) return code

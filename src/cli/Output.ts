@@ -4,17 +4,17 @@ import { exitCodes } from "./ExitCodes.ts"
 import { visibleJson, visibleText } from "../../schema/records/VisibleText.ts"
 import { formatted, OutputFormat } from "./OutputFormat.ts"
 
-/** The `--json` flag that every command has. */
+/** The `--json` flag of every command. */
 export const jsonFlag = Flag.Boolean("json").pipe(
   Flag.withDescription("Print one JSON value a line instead of text"),
   Flag.withDefault(false)
 )
 
-/** A command that was refused or failed. `reported` when its result has already been printed. */
+/** A command failed or was refused. `reported` is true if its result has already been printed. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
   message: Schema.String,
   reported: Schema.optionalKey(Schema.Boolean),
-  /** For programs; `failed` if omitted. */
+  /** A code for programs. The default is `failed`. */
   code: Schema.optionalKey(Schema.String),
   exitCode: Schema.optionalKey(Schema.Literals(Object.values(exitCodes)))
 }) {
@@ -23,45 +23,43 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
   }
 }
 
-/** The command line, or a file that it names, is not valid. */
+/** The command line is invalid, or one of the files that it refers to. */
 export const misuse = { code: "usage", exitCode: exitCodes.usage } as const
 
-/** A command that did its work, printed the result and left something to decide about. */
+/** A command succeeded and printed a plan that needs a decision. */
 export class PlanWaits extends Schema.TaggedError<PlanWaits>()("PlanWaits", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = exitCodes.changes
 }
 
-/** One line of JSON, in which a terminal shows invisible characters as escapes. */
+/** Returns one line of JSON, with invisible characters escaped. */
 export const jsonLine = (value: unknown): string => visibleJson(JSON.stringify(value))
 
-/** Standard output did not take the result, so whoever reads it has part of it at most. */
+/** Standard output did not accept the whole result, so the reader has at most a part of it. */
 export class OutputFailed extends Schema.TaggedError<OutputFailed>()("OutputFailed", {
   message: Schema.String,
-  /** The system's name of the error, such as `ENOSPC`. */
+  /** The system's error code, such as `ENOSPC`. */
   errno: Schema.String
 }) {
   override readonly [Runtime.errorExitCode] = exitCodes.failed
 }
 
-/** Prints to standard output, and fails unless everything was written. */
+/** Prints a line to standard output. Fails unless all of it was written. */
 export const printLine = (text: string): Effect.Effect<void, OutputFailed> =>
   Effect.catchDefect(Console.log(text), (defect) =>
     defect instanceof OutputFailed ? Effect.fail(defect) : Effect.die(defect)
   )
 
-/** Prints the result of a command, with invisible characters spelled out: for programs with `--json`, otherwise for people. */
+/** Prints the result of a command with invisible characters escaped: the value with `--json`, otherwise the text. */
 export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void, OutputFailed> =>
   json ? Effect.flatMap(OutputFormat, (format) => printLine(formatted(format, value))) : printLine(visibleText(text))
 
-/** A secret is printed once, so a format that leaves it out counts as JSON. */
+/** A secret is printed only once, so formats that might omit it are replaced by JSON. */
 const wholly = <E>(printed: Effect.Effect<void, E>) =>
   Effect.flatMap(OutputFormat, (format) =>
     Effect.provideService(printed, OutputFormat, format === "name" ? "json" : format)
   )
 
-/**
- * Prints a secret that is shown only once. If it cannot be written, nobody has read it: `withdraw` ends it, and the command fails.
- */
+/** Prints a secret that is shown only once. If it cannot be written, runs `withdraw` to invalidate it, and fails. */
 export const printSecret = <E, R>(
   printed: Effect.Effect<void, OutputFailed>,
   what: string,
@@ -79,5 +77,5 @@ export const printSecret = <E, R>(
     )
   )
 
-/** Fails a command whose printed result is the refusal. */
+/** Fails a command that has already printed the refusal as its result. */
 export const refused = (message: string) => new CommandFailed({ message, reported: true })

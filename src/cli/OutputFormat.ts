@@ -6,7 +6,7 @@ import { visibleJson } from "../../schema/records/VisibleText.ts"
 const formats = ["json", "yaml", "name"] as const
 type Format = (typeof formats)[number]
 
-/** The form of results that are meant for programs. */
+/** The output format of results for programs. */
 export const OutputFormat = Context.Reference<Format>("svc/src/cli/OutputFormat", { defaultValue: () => "json" })
 
 export const formatFlag = Flag.optional(
@@ -19,7 +19,7 @@ export const formatFlag = Flag.optional(
 
 const isFormat = (text: string | undefined): text is Format => formats.some((format) => format === text)
 
-/** A command line with the format that it asks for: every format but text implies `--json`. */
+/** Removes the format flag from a command line and returns both. Every format except text implies `--json`. */
 export const withFormat = (args: ReadonlyArray<string>) => {
   const end = args.indexOf("--")
   const flags = end === -1 ? args : args.slice(0, end)
@@ -36,7 +36,7 @@ export const withFormat = (args: ReadonlyArray<string>) => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The name under which other commands take a record. */
+/** Returns the name or id by which other commands refer to a record. */
 const nameOf = (record: unknown): string | undefined => {
   if (!isRecord(record)) return typeof record === "string" ? record : undefined
   return [record["handle"], record["id"], record["subject"], record["name"]].find((name) => typeof name === "string")
@@ -52,7 +52,7 @@ const namesIn = (result: unknown): ReadonlyArray<string> => {
   return name === undefined ? [] : [name]
 }
 
-/** The result of a command in a format for programs. */
+/** Returns the result of a command in a format for programs. */
 export const formatted = (format: Format, result: unknown): string => {
   if (format === "yaml") return yamlText(result)
   return format === "name" ? namesIn(result).join("\n") : visibleJson(JSON.stringify(result))

@@ -4,7 +4,7 @@ import { CommandFailed, misuse } from "./Output.ts"
 
 const maxPasswordBytes = 1024
 
-/** A password is never an argument: other users of the machine can read arguments. */
+/** A password is never an argument, because other users of the machine can read arguments. */
 export const passwordFlag = Flag.Boolean("password-stdin").pipe(
   Flag.withDescription("Read the password from standard input instead of asking for it"),
   Flag.withDefault(false)
@@ -29,12 +29,12 @@ const fromStandardInput = Effect.gen(function* () {
   return Redacted.make(password)
 })
 
-/** The password of an existing account. */
+/** Reads the password of an existing account. */
 export const password = Effect.fn("password")(function* (fromStdin: boolean, message: string) {
   return yield* fromStdin ? fromStandardInput : ask(message)
 })
 
-/** A new password, entered twice at the prompt. */
+/** Reads a new password. A prompt asks for it twice. */
 export const newPassword = Effect.fn("newPassword")(function* (fromStdin: boolean) {
   if (fromStdin) return yield* fromStandardInput
   const given = yield* ask("Password")

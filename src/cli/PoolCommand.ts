@@ -105,7 +105,7 @@ const removeCommand = Command.make(
   })
 ).pipe(Command.withDescription("Remove a pool without agents and without open Runs"))
 
-/** Pools of agents. */
+/** Commands for pools of agents. */
 export const poolCommand = Command.make("pool").pipe(
   Command.withDescription("Pools of agents, which execute Runs on other machines"),
   Command.withSubcommands([

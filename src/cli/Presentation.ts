@@ -3,7 +3,7 @@ import { CliConfig, type CliError, CliOutput, GlobalFlag, type HelpDoc } from "e
 import { visibleText } from "../../schema/records/VisibleText.ts"
 import { jsonLine } from "./Output.ts"
 
-/** An invalid command line, for programs and for people: standard output is for results. */
+/** Reports an invalid command line on standard output for programs, and on standard error for people. */
 const printUsage = (json: boolean, path: ReadonlyArray<string>, errors: ReadonlyArray<CliError.CliError>) => {
   const message = errors.map((error) => error.message).join("\n")
   return Console.error(
@@ -13,7 +13,7 @@ const printUsage = (json: boolean, path: ReadonlyArray<string>, errors: Readonly
   )
 }
 
-/** Help that marks what a command cannot do without. Arguments are marked in the usage. */
+/** Marks required flags in the help. The usage line already marks required arguments. */
 export const withRequired = (help: HelpDoc.HelpDoc): HelpDoc.HelpDoc => ({
   ...help,
   flags: help.flags.map((flag) =>
@@ -24,12 +24,13 @@ export const withRequired = (help: HelpDoc.HelpDoc): HelpDoc.HelpDoc => ({
 })
 
 /**
- * Built-in flags that svc leaves out: the log level, since servers have `--log` and commands log nothing; the wizard, which asks for
- * values at a prompt that do not belong on a command line; and completions without names, which `svc completion` has.
+ * Built-in flags that svc removes: the log level, because servers have `--log` and commands log nothing; the wizard, whose
+ * prompts ask for values that do not belong on a command line; and completions without names, because `svc completion` includes
+ * them.
  */
 const leftOut: ReadonlyArray<unknown> = [GlobalFlag.LogLevel, GlobalFlag.Wizard, GlobalFlag.Completions]
 
-/** Help on standard output when requested, usage errors on standard error. */
+/** Prints requested help on standard output, and usage errors on standard error. */
 export const presentation = (json: boolean) =>
   Layer.merge(
     CliOutput.layerPresenter({

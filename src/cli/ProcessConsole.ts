@@ -11,14 +11,14 @@ const errnoOf = (cause: unknown): string =>
 
 const pause = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMillis)
 
-/** Writes everything, or throws what the system reported. */
+/** Writes everything, or throws the system's error. */
 const write = (descriptor: number, values: ReadonlyArray<unknown>): void => {
   let rest: Uint8Array = new TextEncoder().encode(`${formatWithOptions({ colors: false }, ...values)}\n`)
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(descriptor, rest))
     } catch (cause) {
-      // The reader of a pipe is slow.
+      // The pipe is full because its reader is slow.
       if (errnoOf(cause) !== "EAGAIN") throw cause
       pause()
     }
@@ -26,8 +26,8 @@ const write = (descriptor: number, values: ReadonlyArray<unknown>): void => {
 }
 
 /**
- * The console of a command. Unlike the runtime's own, it throws `OutputFailed` if standard output does not take what is printed,
- * and it never colours standard error. Everything is written when a call returns, so that the process may exit.
+ * The console of a command. Unlike the runtime's console, it throws `OutputFailed` if standard output does not accept the text,
+ * and it never colours standard error. A call returns after everything is written, so the process may exit.
  */
 export const processConsole: Console.Console = {
   ...globalThis.console,
@@ -43,7 +43,7 @@ export const processConsole: Console.Console = {
     try {
       write(standardError, values)
     } catch {
-      // There is nowhere to report it.
+      // Standard error has failed, so the error cannot be reported.
     }
   }
 }

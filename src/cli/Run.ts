@@ -3,5 +3,5 @@ import { svc } from "./Root.ts"
 
 export { teardown } from "./CommandLine.ts"
 
-/** Runs one command line, given without the program's name. */
+/** Runs one command line. The arguments do not include the program's name. */
 export const run = commandLine(svc)

@@ -4,13 +4,13 @@ import { isServing, teardown } from "./CommandLine.ts"
 import type { StopSignal } from "./ExitCodes.ts"
 import { processConsole } from "./ProcessConsole.ts"
 
-/** Runs a command line as this process, and exits with the command's code. */
+/** Runs a command line in this process, and exits with the command's code. */
 export const runMain = (args: ReadonlyArray<string>, program: Effect.Effect<void, unknown>): void => {
   let signal: StopSignal = "SIGINT"
   process.once("SIGTERM", () => {
     signal = "SIGTERM"
   })
-  // A server does not wait for whoever reads its log.
+  // A server does not wait for the reader of its log.
   const printing =
     isServing(args) && !process.stderr.isTTY ? program : Effect.provideService(program, Console.Console, processConsole)
   NodeRuntime.runMain(printing, { disableErrorReporting: true, teardown: teardown(args, () => signal) })

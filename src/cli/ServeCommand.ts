@@ -16,13 +16,13 @@ import { configFlag, everySettingFlag, settingsOf } from "./SettingFlags.ts"
 import { admitStart, reportStart } from "./StartAdmission.ts"
 import { secondSignal } from "./StopSignals.ts"
 
-/** Exported, because the declarations of the command line refer to it. */
+/** Exported because the type of the command line refers to it. */
 export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
   code: Schema.String,
   message: Schema.String
 }) {}
 
-/** Prints the server's address, and how the first person signs in. */
+/** Prints the server's address, and explains how the first person signs in. */
 const announce = Effect.fn("announce")(function* (json: boolean) {
   const { address, url } = yield* HttpListener
   const { baseUrl } = yield* HttpSettings
@@ -40,8 +40,8 @@ const announce = Effect.fn("announce")(function* (json: boolean) {
 })
 
 /**
- * A start that a full disk prevents ends with the reason and the remedy. Not every step reports the disk as the cause: SQLite only
- * reports that it cannot open its file.
+ * If a full disk prevents the start, fails with the reason and the remedy. Some steps do not report the disk as the cause: SQLite
+ * only reports that it cannot open its file.
  */
 const orFullDisk = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>, dataDir: string) {
   const failure = cause.reasons.find(Cause.isFailReason)?.error
@@ -57,7 +57,7 @@ export const serveCommand = Command.make(
   {
     settings: everySettingFlag,
     config: configFlag,
-    // Only a flag: a setting would persist, and the next lost database would look like a new installation.
+    // Available only as a flag. A setting would persist, and a database lost later would look like a new installation.
     isNew: Flag.Boolean("new").pipe(
       Flag.withDescription("Begin a new installation in a folder whose database is gone; the remains are moved aside"),
       Flag.withDefault(false)

@@ -11,7 +11,7 @@ const describe = (definition: SettingDefinition) => {
 
 const definitions: Readonly<Record<keyof typeof settingDefinitions, SettingDefinition>> = settingDefinitions
 
-/** One flag per setting, with its variable and default in the help. Secret settings have none. */
+/** One flag per setting. The help includes its variable and its default. Secret settings have no flag. */
 export const settingFlags = Record.map(definitions, (definition) =>
   definition.flag === undefined
     ? Flag.optional(Flag.Never)
@@ -24,8 +24,8 @@ export const settingFlags = Record.map(definitions, (definition) =>
 )
 
 /**
- * Every setting with a flag, as part of a command's configuration. Flags that can never be given are omitted, because two of them
- * would clash.
+ * All settings with a flag, as part of a command's configuration. Flags that cannot be entered are omitted, because they would
+ * clash.
  */
 export const everySettingFlag: Readonly<Record<string, Flag.Flag<Option.Option<string>>>> = Record.filter(
   settingFlags,
@@ -41,7 +41,7 @@ export const configFlag = Flag.optional(
   )
 )
 
-/** The settings from the command's flags, the environment and the settings file. */
+/** Reads the settings from the command's flags, the environment and the settings file. */
 export const settingsOf = Effect.fn("settingsOf")(function* (
   flags: Partial<Readonly<Record<string, Option.Option<string>>>>,
   config: Option.Option<string>
@@ -54,7 +54,7 @@ export const settingsOf = Effect.fn("settingsOf")(function* (
   return yield* loadSettings(given, config)
 })
 
-/** The flags of commands that only need to find the data. */
+/** The flags of commands that only need to locate the data. */
 export const dataFlags = {
   dataDir: settingFlags.dataDir,
   masterKeyFile: settingFlags.masterKeyFile,

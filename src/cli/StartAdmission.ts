@@ -18,10 +18,7 @@ const logged = (finding: Finding) => {
 
 const isWrong = ({ status }: Finding) => status !== "ok"
 
-/**
- * Runs the checks that come before anything is opened: refuses to start if the server could not work, and logs any other
- * problems.
- */
+/** Runs the checks before anything is opened. Refuses to start if the server could not work, and logs all other problems. */
 export const admitStart = Effect.fn("admitStart")(function* (settings: Settings) {
   const findings = yield* folderFindings(yield* inspectDataFolder(settings.dataDir))
   const refusals = findings.filter(isRefused)
@@ -30,8 +27,8 @@ export const admitStart = Effect.fn("admitStart")(function* (settings: Settings)
 })
 
 /**
- * Runs the checks for a server that is ready, with its own tool, sandbox and database, and logs the findings: problems in the
- * wording of `svc doctor`, and how Runs are executed here. Any download of the tool begins here, not with the first Run.
+ * Runs the checks of a ready server with its own tool, sandbox and database. Logs problems in the words of `svc doctor`, and logs
+ * how Runs are executed here. A missing tool is downloaded now and not by the first Run.
  */
 export const reportStart = Effect.fn("reportStart")(function* (settings: Settings) {
   const { path } = yield* DataFolder

@@ -64,7 +64,7 @@ const remove = Command.make(
   })
 ).pipe(Command.withDescription("Delete an account; its Workspaces stay with their other owners"))
 
-/** The operator's view of the people who may sign in. */
+/** The operator's commands for the people who may sign in. */
 export const usersCommand = Command.make("users").pipe(
   Command.withDescription("List, lock, unlock and delete accounts"),
   Command.withSubcommands([

@@ -1,11 +1,11 @@
 import { Clock, Duration, Effect } from "effect"
 import { CliError, Flag } from "effect/cli"
 
-/** A flag that may be absent, or be given several times. */
+/** Makes a flag optional and repeatable. */
 export const anyNumber = <A>(flag: Flag.Flag<A>): Flag.Flag<ReadonlyArray<A>> =>
   Flag.withDefault(Flag.atLeast(flag, 0), [])
 
-/** A flag that takes a whole number of this size. */
+/** A flag for an integer between `least` and `most`. */
 export const intFlag = (name: string, least: number, most = Number.MAX_SAFE_INTEGER): Flag.Flag<number> =>
   Flag.Int(name).pipe(
     Flag.filter(
@@ -25,13 +25,16 @@ const unitMillis = new Map([
 const durationForm = /^([1-9][0-9]{0,4})([smhdw])$/
 const timeForm = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
-/** Milliseconds of a duration such as `90s`, `30m`, `12h`, `7d` or `2w`. */
+/** Converts a duration such as `90s`, `30m`, `12h`, `7d` or `2w` to milliseconds. */
 export const durationMillis = (text: string): number | undefined => {
   const [, count, unit = ""] = durationForm.exec(text) ?? []
   return count === undefined ? undefined : Number(count) * (unitMillis.get(unit) ?? 0)
 }
 
-/** Milliseconds since 1970 of a date, which begins at midnight UTC, or of a time. A date that no calendar has is none. */
+/**
+ * Converts a date (midnight UTC) or a time to milliseconds since the Unix epoch. Returns `undefined` for a date that does not
+ * exist.
+ */
 const timeMillis = (text: string): number | undefined => {
   const [, date = ""] = timeForm.exec(text) ?? []
   const midnight = Date.parse(`${date}T00:00:00Z`)
@@ -55,7 +58,7 @@ const timeFlag = (name: string, direction: 1 | -1, expected: string) =>
     )
   )
 
-/** A flag that takes a time to come: a date, a time, or how long from now. */
+/** A flag for a time in the future: a date, a time, or a duration from now. */
 export const comingTimeFlag = (name: string): Flag.Flag<string> =>
   timeFlag(
     name,
@@ -63,7 +66,7 @@ export const comingTimeFlag = (name: string): Flag.Flag<string> =>
     "a time to come: how long from now, such as 12h or 30d, a date such as 2027-01-31, or a time such as 2027-01-31T09:30:00Z"
   )
 
-/** A flag that takes a time of the past: a date, a time, or how long ago. */
+/** A flag for a time in the past: a date, a time, or a duration before now. */
 export const pastTimeFlag = (name: string): Flag.Flag<string> =>
   timeFlag(
     name,
@@ -71,7 +74,7 @@ export const pastTimeFlag = (name: string): Flag.Flag<string> =>
     "how long ago, such as 30m, 12h or 7d, a date such as 2027-01-31, or a time such as 2027-01-31T09:30:00Z"
   )
 
-/** A flag that takes a duration, in milliseconds. Its bounds are in seconds. */
+/** A flag for a duration. The value is in milliseconds, and the bounds are in seconds. */
 export const durationFlag = (
   name: string,
   bounds?: { readonly minimum: number; readonly maximum: number }

@@ -2,12 +2,12 @@ import { Command } from "effect/cli"
 import { version } from "../Version.ts"
 import { jsonFlag, print } from "./Output.ts"
 
-/** Replaced by the build of a binary. */
+/** Replaced when a binary is built. */
 declare const SVC_BUILT_FROM: string | undefined
 
 const given = typeof SVC_BUILT_FROM === "string" ? SVC_BUILT_FROM : ""
 
-/** The commit that a binary was built from; absent in a checkout, and in a build without Git or with changes. */
+/** The commit from which a binary was built. Absent in a checkout, and in a build without Git or with uncommitted changes. */
 const builtFrom: string | undefined = given === "" ? undefined : given
 
 const runtime = process.versions.bun === undefined ? `node ${process.versions.node}` : `bun ${process.versions.bun}`

@@ -1,6 +1,6 @@
 import { visibleJson } from "../../schema/records/VisibleText.ts"
 
-/** Words that some reader of YAML takes for a boolean, null or number. */
+/** Words that some YAML parsers read as a boolean, null or a number. */
 const reserved = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i
 const plain = /^[A-Za-z](?:[A-Za-z0-9_./@-]|:(?=[A-Za-z0-9/]))*$/
 
@@ -23,5 +23,5 @@ const linesOf = (value: unknown): ReadonlyArray<string> => {
   })
 }
 
-/** A JSON value as YAML, in which text that a reader could take for something else is quoted. */
+/** Formats a JSON value as YAML. Text that a parser could misread is quoted. */
 export const yamlText = (value: unknown): string => linesOf(value).join("\n")

@@ -2,7 +2,7 @@ import { Context, Layer, Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { sessionHeader } from "../../schema/api/SessionHeader.ts"
 
-/** Proves on whose behalf a request is sent. */
+/** Adds a credential to requests, to prove for whom they are sent. */
 export interface ActorShape {
   readonly sign: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
 }
@@ -15,14 +15,14 @@ export interface ActorShape {
  * @effect-leakable-service
  */
 export class Actor extends Context.Service<Actor, ActorShape>()("svc/src/client/Actor") {
-  /** The owner of a personal access token or of an access token from the issuer, with its scopes. */
+  /** Acts for the owner of a personal access token, or of an access token from the issuer, within the token's scopes. */
   static readonly token = (token: Redacted.Redacted): Layer.Layer<Actor> =>
     Layer.succeed(Actor, { sign: HttpClientRequest.bearerToken(token) })
 
-  /** The person behind a session, for operations that tokens may not perform. */
+  /** Acts for the person behind a session, in operations that tokens may not perform. */
   static readonly session = (secret: Redacted.Redacted): Layer.Layer<Actor> =>
     Layer.succeed(Actor, { sign: HttpClientRequest.setHeader(sessionHeader, Redacted.value(secret)) })
 
-  /** The person signed in to the page, on the server's own origin: the browser sends the cookie. */
+  /** Acts for the person who is signed in to the page, on the server's own origin. The browser sends the cookie. */
   static readonly browser: Layer.Layer<Actor> = Layer.succeed(Actor, { sign: (request) => request })
 }

@@ -5,11 +5,11 @@ import { repeatedWhereSafe } from "./SafeRepeat.ts"
 
 /** The address of the API, and the transport for its requests. */
 export interface ApiTransportShape {
-  /** Origin of the server, or the address at which a host mounts the API, without a trailing slash. */
+  /** Origin of the server, or the address at which a host application mounts the API, without a trailing slash. */
   readonly baseUrl: string
-  /** Signs on behalf of the actor. */
+  /** Signs requests on behalf of the actor. */
   readonly client: HttpClient.HttpClient
-  /** True if a server may come back, in which case live streams should be resumed. */
+  /** True if an unreachable server may return. Live streams are then resumed. */
   readonly returns: boolean
 }
 
@@ -31,8 +31,7 @@ export const withoutTrailingSlash = (url: string): string => {
 /** The only difference between an in-process control plane and a server over HTTP. */
 export class ApiTransport extends Context.Service<ApiTransport, ApiTransportShape>()("svc/src/client/ApiTransport") {
   /**
-   * Uses the platform's `fetch`. A request that the server was too busy to handle is retried if repeating it has no second
-   * effect.
+   * Uses the platform's `fetch`. Retries a request that the server was too busy to handle, if repeating it has no second effect.
    */
   static readonly overFetch = (baseUrl: string): Layer.Layer<ApiTransport> =>
     Layer.effect(

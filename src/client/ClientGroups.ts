@@ -3,7 +3,7 @@ import { HttpApiClient } from "effect/http-api"
 import type { HttpClient } from "effect/http"
 import { SvcApi } from "../../schema/api/SvcApi.ts"
 
-/** One method per route, by group. A named type, so that declarations and hovers stay short. */
+/** One method per route, by group. The interface has a name to keep declarations and hovers short. */
 export interface SvcClientShape extends HttpApiClient.ForApi<typeof SvcApi> {}
 
 export interface GroupOptions {
@@ -15,15 +15,15 @@ export interface GroupOptions {
 }
 
 /**
- * The methods of the API, built by group on first use: building them all, with the decoders of every response, takes a quarter of
- * the time of a command that calls one of them.
+ * The API's methods, built by group on first use. Building all of them, with the decoders of every response, would take a quarter
+ * of the time of a command that calls only one.
  */
 export const clientGroups = (options: GroupOptions): SvcClientShape => {
   const group = <const Name extends keyof SvcClientShape>(name: Name) => ({
     name,
     methods: HttpApiClient.group(SvcApi, { ...options, group: name })
   })
-  // Building is synchronous and needs no service, although the library returns an Effect.
+  // Building is synchronous and needs no services, although the library returns an Effect.
   const built = <A>(client: SvcClientShape, { methods, name }: { name: string; methods: Effect.Effect<A> }): A => {
     const value = Effect.runSync(methods)
     Object.defineProperty(client, name, { value, enumerable: true })

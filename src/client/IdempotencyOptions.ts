@@ -1,8 +1,8 @@
 import { Effect, Random } from "effect"
 
 /**
- * A request that starts work takes effect once per key: repeated with the same key, it returns the first result. Without one, a
- * key is generated for this call, which protects the client's own retries.
+ * A request that starts work takes effect once per key. A repeated request with the same key returns the first result. Without a
+ * key, one is generated per call, which protects the client's own retries.
  */
 export interface IdempotencyOptions {
   readonly idempotencyKey?: string

@@ -7,19 +7,19 @@ export interface PageQuery {
   readonly cursor?: string
 }
 
-/** One page of a list. Without `nextCursor`, it is the last one. */
+/** One page of a list. The last page has no `nextCursor`. */
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
   readonly nextCursor?: string
 }
 
-/** A page from a response that uses another name for its items. */
+/** Converts a response that uses another name for its items into a page. */
 export const pageOf = <A>(
   items: ReadonlyArray<A>,
   { nextCursor }: { readonly nextCursor?: string | undefined }
 ): Page<A> => (nextCursor === undefined ? { items } : { items, nextCursor })
 
-/** Every item, starting at the query's page. A page is read when its first item is requested. */
+/** Streams every item from the query's page on. A page is read when its first item is requested. */
 export const everyPage = <Q extends PageQuery, A>(page: (query: Q) => Answer<Page<A>>, query: Q): Items<A> =>
   Stream.paginate(query.cursor, (cursor) =>
     Effect.map(page(cursor === undefined ? query : { ...query, cursor }), ({ items, nextCursor }) => [

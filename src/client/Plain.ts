@@ -2,7 +2,7 @@ import { type Brand, Effect, type Redacted, Schema } from "effect"
 import type { SvcError } from "./SvcError.ts"
 import { svcErrorOf } from "./SvcError.ts"
 
-/** A request as programs write it: ids, paths and names are strings, not the API's own brands. */
+/** A request as programs write it, with plain strings for the API's branded ids, paths and names. */
 export type Plain<A> =
   A extends Brand.Brand<string>
     ? Brand.Brand.Unbranded<A>
@@ -12,7 +12,7 @@ export type Plain<A> =
         ? { readonly [K in keyof A]: Plain<A[K]> }
         : A
 
-/** Checks a plain request against the API's definition of it. */
+/** Checks a plain request against the API's schema. */
 export const requestOf = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   const decode = Schema.decodeUnknownEffect(Schema.toType(schema))
   return (plain: Plain<S["Type"]>): Effect.Effect<S["Type"], SvcError> => Effect.mapError(decode(plain), svcErrorOf)

@@ -11,7 +11,7 @@ import { waitAfter } from "./SafeRepeat.ts"
 import { UnreadableAnswer } from "./SvcError.ts"
 import { authenticated, type ClientOptions } from "./SvcClient.ts"
 
-/** An event on the wire: a later release may have kinds that this one does not know. */
+/** An event as transmitted. A later release may have kinds that are unknown to this one. */
 export const WireEvent = Schema.Struct({
   seq: Schema.Int,
   at: Timestamp,
@@ -27,7 +27,7 @@ const LogMessage = Schema.fromJsonString(RunLogFrame)
 
 const isOverload = (status: number): boolean => status === 429 || status >= 500
 
-/** Returns true if another connection may help: nothing was refused, but this connection or the server failed. */
+/** Returns true if another connection may succeed, because the connection or the server failed and nothing was refused. */
 const isTransient = (error: unknown, returns: boolean): boolean => {
   if (error instanceof ApiError) return error.status === 429 || (returns && isOverload(error.status))
   if (!returns || !HttpClientError.isHttpClientError(error)) return false
@@ -40,7 +40,7 @@ const decodeEventMessage = Schema.decodeEffect(EventMessage)
 const decodeLogMessage = Schema.decodeEffect(LogMessage)
 const decodeRefusal = HttpClientResponse.schemaBodyJson(RefusalEnvelope)
 
-/** A refusal gives the reason in its envelope, and when to retry in a header. */
+/** A refusal has its reason in the envelope and its retry delay in a header. */
 const accepted = (response: HttpClientResponse.HttpClientResponse) => {
   if (response.status >= 200 && response.status < 300) return Effect.succeed(response)
   const asked = Number(response.headers["retry-after"] ?? Number.NaN)
@@ -60,7 +60,7 @@ interface Message<A> {
   readonly done: boolean
 }
 
-/** Opens one connection after another, until a frame reports that nothing follows. */
+/** Opens connections one after another until a frame reports the end. */
 const follow = <A extends { readonly seq: number }>(
   { baseUrl, client, returns }: ApiTransportShape,
   path: string,
@@ -112,7 +112,7 @@ const follow = <A extends { readonly seq: number }>(
 
 const nothingMore = { items: [], done: true }
 
-/** The events of a Run after `after`, until it is final. */
+/** Streams the events of a Run after `after`, until the Run is final. */
 export const eventsOver = (transport: ApiTransportShape, runId: string, after: number) =>
   follow<WireEvent>(transport, `/api/v1/runs/${encodeURIComponent(runId)}/events`, after, (text) =>
     Effect.map(decodeEventMessage(text), (message) =>
@@ -120,7 +120,7 @@ export const eventsOver = (transport: ApiTransportShape, runId: string, after: n
     )
   )
 
-/** The log lines of a Run after `after`, until it stops executing. */
+/** Streams the log lines of a Run after `after`, until the Run stops executing. */
 export const logsOver = (transport: ApiTransportShape, runId: string, after: number) =>
   follow<RunLogEntry>(transport, `/api/v1/runs/${encodeURIComponent(runId)}/logs`, after, (text) =>
     Effect.map(decodeLogMessage(text), (message) =>
@@ -135,10 +135,10 @@ const transportOf = (options: ClientOptions) =>
     returns: true
   }))
 
-/** The events of a Run after `after`, until it is final. Dropped connections are resumed without gaps or duplicates. */
+/** Streams the events of a Run after `after`, until the Run is final. Resumes dropped connections without gaps or duplicates. */
 export const followEvents = (options: ClientOptions, runId: string, after = 0) =>
   Stream.unwrap(Effect.map(transportOf(options), (transport) => eventsOver(transport, runId, after)))
 
-/** The log lines of a Run after `after`, until it stops executing. */
+/** Streams the log lines of a Run after `after`, until the Run stops executing. */
 export const followLogs = (options: ClientOptions, runId: string, after = 0) =>
   Stream.unwrap(Effect.map(transportOf(options), (transport) => logsOver(transport, runId, after)))

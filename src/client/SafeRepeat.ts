@@ -1,21 +1,21 @@
 import { Effect } from "effect"
 import { HttpClient, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 
-/** The first request and its retries. */
+/** Maximum number of attempts, including the first. */
 const mostAttempts = 4
-/** A longer wait is left to the caller. */
+/** Milliseconds. If the wait would be longer, the caller gets the response. */
 const longestWait = 60_000
 
-/** Milliseconds before another attempt: longer with each failure, counted from 0. */
+/** Milliseconds to wait before another attempt. The wait grows with each failure, counted from 0. */
 export const waitAfter = (failures: number, longest: number): number => Math.min(250 * 2 ** failures, longest)
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
-/** Returns true if the request may be repeated: it is read-only, or the server recognises it by its key. */
+/** Returns true if the request may be repeated because it is read-only or has an idempotency key. */
 const isSafe = ({ headers, method }: HttpClientRequest.HttpClientRequest): boolean =>
   readingMethods.has(method) || headers["idempotency-key"] !== undefined
 
-/** Milliseconds to wait before the next attempt, if the server was only too busy. */
+/** Milliseconds to wait before the next attempt, if the server was only busy. */
 const waitOf = (response: HttpClientResponse.HttpClientResponse, attempt: number): number | undefined => {
   if (response.status !== 429 && response.status !== 503) return undefined
   const asked = Number(response.headers["retry-after"])
@@ -24,8 +24,8 @@ const waitOf = (response: HttpClientResponse.HttpClientResponse, attempt: number
 }
 
 /**
- * Repeats safe requests that the server answered with 429 or 503, after the time given in `Retry-After`, and those that did not
- * reach it. Full storage is a 503 too; the last response is passed to the caller.
+ * Repeats safe requests that did not reach the server, and those with status 429 or 503 after the time in `Retry-After`. Full
+ * storage also causes a 503. The caller gets the last response.
  */
 export const repeatedWhereSafe = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.transform(client, (once, request) => {

@@ -7,13 +7,16 @@ import { repeatedWhereSafe } from "./SafeRepeat.ts"
 import { UnreadableAnswer } from "./SvcError.ts"
 
 export interface ClientOptions {
-  /** Origin of the server, e.g. `https://svc.example.com`, or the address at which a host mounts the API. */
+  /** Origin of the server, such as `https://svc.example.com`, or the address at which a host application mounts the API. */
   readonly baseUrl: string
-  /** A personal access token. A browser on the server's own origin needs none: its session cookie is enough. */
+  /** A personal access token. A browser on the server's own origin does not need it, because its session cookie is sufficient. */
   readonly token?: Redacted.Redacted | undefined
   /** A person's session, for operations that tokens may not perform. A client has either a token or a session. */
   readonly session?: Redacted.Redacted | undefined
-  /** Retries requests that the server was too busy to handle or that never arrived, if repeating them has no second effect. */
+  /**
+   * If true, retries requests that never arrived or that the server was too busy to handle, unless repeating them could have a
+   * second effect.
+   */
   readonly retries?: boolean | undefined
 }
 
@@ -36,8 +39,8 @@ const overClient = (baseUrl: string, httpClient: HttpClient.HttpClient): SvcClie
   })
 
 /**
- * Creates the typed client of the API: one method per route, by group. Methods fail with `ApiError` for the server's refusals,
- * and with client errors for requests that never arrived.
+ * Creates the typed client of the API, with one method per route, by group. Methods fail with `ApiError` if the server refuses
+ * the request, and with client errors if the request does not arrive.
  */
 export const makeClient = (options: ClientOptions): Effect.Effect<SvcClientShape, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) =>

@@ -4,8 +4,8 @@ import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { Actor } from "./Actor.ts"
 
 /**
- * The server could not be reached, or sent a response that this release does not understand. Never occurs with an in-process
- * control plane.
+ * The server could not be reached, or sent a response that this release cannot read. An in-process control plane never fails this
+ * way.
  */
 export class TransportFailed extends Schema.TaggedError<TransportFailed>()("TransportFailed", {
   message: Schema.String,
@@ -15,21 +15,18 @@ export class TransportFailed extends Schema.TaggedError<TransportFailed>()("Tran
 /** A response that this release cannot read. */
 export class UnreadableAnswer extends Schema.SchemaError {}
 
-/** `ApiError` is a refusal by the control plane: code, message, request id. */
+/** `ApiError` is a refusal by the control plane, with a code, a message and a request id. */
 export type SvcError = ApiError | TransportFailed
 
-/** The result of a service's method. */
+/** The result of a method of a service. */
 export type Answer<A, E = never> = Effect.Effect<A, SvcError | E, Actor>
 
-/** The result of a service's method that returns many items. */
+/** The result of a method that returns many items. */
 export type Items<A, E = never> = Stream.Stream<A, SvcError | E, Actor>
 
 const unreachable = "The server cannot be reached. Check its address, and whether it runs."
 
-/**
- * Converts a failure of the typed client to a failure of the services. A request that violates the API's definition is never
- * sent.
- */
+/** Converts a failure of the typed client to a failure of a service. A request that violates the API's schema is never sent. */
 export const svcErrorOf = (error: unknown): SvcError => {
   if (error instanceof ApiError || error instanceof TransportFailed) return error
   if (Schema.isSchemaError(error) && !(error instanceof UnreadableAnswer)) {
@@ -43,6 +40,6 @@ export const svcErrorOf = (error: unknown): SvcError => {
   return new TransportFailed({ message, cause: error })
 }
 
-/** A request on behalf of the actor. */
+/** Sends a request on behalf of the actor. */
 export const answered = <A, E>(request: Effect.Effect<A, E>): Answer<A> =>
   Effect.andThen(Actor, Effect.mapError(request, svcErrorOf))

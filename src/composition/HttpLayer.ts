@@ -30,9 +30,9 @@ const none: AssetSet = new Map()
 
 const isSource = import.meta.url.endsWith(".ts")
 
-/** If bundling fails, the failure is logged and the API is served without pages. */
+/** A bundling failure is logged, and the API is served without pages. */
 const bundle = Effect.gen(function* () {
-  // Left out of compiled binaries and packages, which contain the finished bundle.
+  // Excluded from compiled binaries and packages, which contain the finished bundle.
   const { buildDashboard } = yield* Effect.promise(() => import("../dashboard/Build.ts"))
   return yield* buildDashboard("fast")
 }).pipe(
@@ -40,7 +40,7 @@ const bundle = Effect.gen(function* () {
   Effect.withSpan("bundleDashboard")
 )
 
-/** In a package: the files of the dashboard's own package, which is optional. */
+/** In a package, the files come from the dashboard's own optional package. */
 const installed = Effect.gen(function* () {
   const files = yield* prebuiltDashboard
   if (files.length > 0) return yield* readEmbeddedDashboard(files)
@@ -49,8 +49,8 @@ const installed = Effect.gen(function* () {
 })
 
 /**
- * The dashboard: embedded in a compiled binary, in a separate package for a built library, bundled from its sources in a
- * checkout. It is always prepared when the first page is requested, so a server without visitors incurs no cost.
+ * The dashboard. It is embedded in a compiled binary, a separate package for a built library, and bundled from its sources in a
+ * checkout. It is prepared when the first page is requested, so a server without visitors has no cost.
  */
 const dashboardFiles = Layer.effect(
   DashboardAssets,
@@ -77,7 +77,7 @@ const httpSettings = (settings: Settings) =>
     }))
   )
 
-/** Mounts the routes on the listener: from here on, requests are served. */
+/** Mounts the routes on the listener. From then on, requests are served. */
 const mounted = Layer.effect(
   HttpHandler,
   Effect.gen(function* () {
@@ -104,7 +104,7 @@ const upstream = (settings: Settings) => {
   return provider === undefined ? UpstreamProvider.none : UpstreamProvider.layer(provider)
 }
 
-/** The HTTP face over actors, accounts and storage. */
+/** The HTTP API and dashboard on top of actors, accounts and storage. */
 export const httpLayer = (settings: Settings) =>
   mounted.pipe(
     Layer.provide(accountGroups),
@@ -122,7 +122,7 @@ export const httpLayer = (settings: Settings) =>
     Layer.provideMerge(httpSettings(settings))
   )
 
-/** The listening socket, opened first: it holds the address, and answers 503 until the face is mounted. */
+/** The listening socket. It opens first to reserve the address, and responds with 503 until the routes are mounted. */
 export const listener = (settings: Settings) =>
   HttpListener.layer(settings.listen, {
     drainDelay: `${settings.drainDelay} seconds`,

@@ -3,7 +3,9 @@ import { oidcIssuer } from "../accounts/oidc/IssuerRoutes.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import type { Settings } from "../settings/Settings.ts"
 
-/** The OpenID issuer of this service, at its public origin. Below the actors: Capsules borrow their identity from it. */
+/**
+ * The installation's OpenID issuer at its public origin. The actors depend on it, because Capsules borrow their identity from it.
+ */
 export const identity = (settings: Settings) =>
   Layer.unwrap(
     Effect.map(HttpListener, ({ url }) =>

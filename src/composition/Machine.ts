@@ -23,7 +23,7 @@ import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
 const present = (name: string, value: string | undefined) => (value === undefined ? [] : [[name, value] as const])
 
-/** The tool's origin, in the runner's terms: resolved settings replace the environment. */
+/** The runner's settings for the tool. The resolved settings replace the environment. */
 const toolchainSettings = (settings: Settings) =>
   Effect.gen(function* () {
     const searchPath = yield* Config.String("PATH").pipe(Config.withDefault(""))
@@ -63,7 +63,7 @@ const runBounds = (settings: Settings) => ({
   freeBytes: settings.runFreeDisk
 })
 
-/** The isolation of module code from this machine. Inspecting it stores nothing in the data folder. */
+/** The sandbox that isolates module code from this machine. With "nothing", its inspection stores nothing in the data folder. */
 export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothing" = "in the data folder") =>
   Sandbox.layer.pipe(
     Layer.provide(
@@ -71,7 +71,7 @@ export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothi
         SandboxSettings,
         Effect.gen(function* () {
           const folder = yield* DataFolder
-          // A host that embeds the service may have set more than the service's settings cover.
+          // A host application may have set more options than the svc settings include.
           const ambient = yield* SandboxSettings
           return {
             ...ambient,
@@ -139,7 +139,7 @@ const builds = Layer.unwrap(
   })
 )
 
-/** The place where Runs are executed, and the runner there. */
+/** The service that executes Runs, and the runner on this machine. */
 const execution = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, E, R>) =>
   ModuleRunner.layer.pipe(
     Layer.provideMerge(localPlace),
@@ -147,7 +147,7 @@ const execution = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, E, R>) =>
     Layer.provideMerge(Layer.mergeAll(box, builds, snapshots, toolchain(settings)))
   )
 
-/** Everything that executes Runs, with a sandbox that is built elsewhere. */
+/** All services that execute Runs, with the given sandbox. */
 export const machineWith = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, E, R>) =>
   Layer.mergeAll(
     SnapshotSync.layer.pipe(Layer.provideMerge(Layer.mergeAll(git(settings), snapshots))),
@@ -156,7 +156,7 @@ export const machineWith = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, 
     runSettings(settings)
   )
 
-/** Everything that executes Runs: Git, snapshots, the scan, the tool and its sandbox. */
+/** All services that execute Runs: Git, snapshots, the scan, the tool and its sandbox. */
 export const machine = (settings: Settings) => machineWith(settings, sandbox(settings))
 
 /** The services that a runner must provide. */

@@ -12,14 +12,14 @@ const originOf = (settings: Settings, baseUrl: string | undefined) => ({
       : { baseUrl, name: settings.name, language: settings.mailLanguage }
 })
 
-/** The server's description of itself in emails. */
+/** The server's details for emails. */
 export const mailSettings = (settings: Settings) =>
   Layer.effect(
     MailSettings,
     Effect.map(HttpListener, ({ url }) => originOf(settings, settings.baseUrl ?? url))
   )
 
-/** As above, for a command that runs without a server, whose links need a configured address. */
+/** Like `mailSettings`, for a command without a server. Its links require a configured address. */
 export const offlineMailSettings = (settings: Settings) =>
   Layer.succeed(MailSettings, originOf(settings, settings.baseUrl))
 

@@ -6,7 +6,10 @@ const tagBytes = 16
 const cipher = "aes-256-gcm"
 const options = { authTagLength: tagBytes }
 
-/** Enough for a sealed part of a long value. More would hold up the whole process, a quarter of a millisecond for each MiB. */
+/**
+ * Large enough for a sealed part of a long value. A larger value would block the whole process, for a quarter of a millisecond
+ * per MiB.
+ */
 export const longestInPlace = 1024 * 1024 + tagBytes
 
 const aes256Gcm: Aead.Implementation = {
@@ -34,8 +37,8 @@ const aes256Gcm: Aead.Implementation = {
 const inPlace = Aead.layerWebCryptoWith({ implementations: { aes256Gcm } })
 
 /**
- * AES-256-GCM on `node:crypto`. A short value takes about a microsecond; `crypto.subtle` imports the key and uses another thread,
- * which takes sixty. Long values still go there.
+ * AES-256-GCM with `node:crypto`. A short value takes about a microsecond. With `crypto.subtle`, it would take sixty, because
+ * that imports the key and uses another thread. Long values still use `crypto.subtle`.
  */
 export const layerNativeAead = Layer.effect(
   Aead.Aead,

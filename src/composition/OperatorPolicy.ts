@@ -13,11 +13,11 @@ import { type OperatorPolicyFile, readOperatorPolicy, type ReadPolicy } from "./
 /** The policy of a server without a policy file. */
 const none: ReadPolicy = { policy: {}, digest: "none" }
 
-/** The parts that a reload changed. */
+/** The result of a reload. */
 export interface PolicyReload {
   readonly previousDigest: string
   readonly digest: string
-  /** The parts of the file that changed. */
+  /** The changed parts of the file. */
   readonly changed: ReadonlyArray<string>
 }
 
@@ -26,13 +26,13 @@ const parts = ["repositoryInstallUx", "profiles", "baseConfigs", "endpoints", "p
 const changedParts = (before: OperatorPolicyFile, after: OperatorPolicyFile): ReadonlyArray<string> =>
   parts.filter((part) => JSON.stringify(before[part]) !== JSON.stringify(after[part]))
 
-/** The operator's current policy, and the reload of its file. */
+/** The operator's current policy, and a method that reloads its file. */
 export class PolicyInForce extends Context.Service<
   PolicyInForce,
   {
     /**
-     * Reads the file and returns what would change, with the steps to apply and undo it; nothing changes until they run.
-     * `undefined` when the server has no such file. Fails with `SettingsRefused` when the file is not valid.
+     * Reads the file and returns the changes, with effects that apply and undo them. Nothing changes before those run. Returns
+     * `undefined` if the server has no policy file. Fails with `SettingsRefused` if the file is invalid.
      */
     readonly reload: Effect.Effect<
       | { readonly change: PolicyReload; readonly apply: Effect.Effect<void>; readonly undo: Effect.Effect<void> }
@@ -42,7 +42,10 @@ export class PolicyInForce extends Context.Service<
   }
 >()("svc/src/composition/PolicyInForce") {}
 
-/** The operator's ceilings, profiles, base configurations and assignments from the policy file, if the settings specify one. */
+/**
+ * The operator's policy from the policy file, if the settings specify one: ceilings, profiles, base configurations and
+ * assignments.
+ */
 export const operatorPolicy = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {

@@ -14,9 +14,9 @@ import { forbiddenMaterial } from "../../schema/secret-material/SecretScan.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
 /**
- * The operator's policy file: ceilings on manifests, execution profiles, base configurations of modules, the addresses assigned
- * to Capsules, the prices of resources, the ways to make Connections, and who gets an account through upstream sign-in. Absent
- * parts have defaults.
+ * The operator's policy file. It contains ceilings on manifests, execution profiles, base configurations of modules, the
+ * addresses assigned to Capsules, the prices of resources, the ways to create Connections, and the rules for accounts by upstream
+ * sign-in. Absent parts have defaults.
  */
 export const OperatorPolicyFile = Schema.Struct({
   repositoryInstallUx: Schema.optionalKey(
@@ -52,7 +52,7 @@ export interface PolicyFault {
   readonly message: string
 }
 
-/** A policy file that has been read. `digest` is `sha256:` over its bytes. */
+/** A parsed policy file. `digest` is the `sha256:` digest of its bytes. */
 export interface ReadPolicy {
   readonly policy: OperatorPolicyFile
   readonly digest: string
@@ -64,7 +64,7 @@ const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 const pointerTo = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
 
-/** The strings within a value, each with its location. */
+/** All strings within a value, each with its path. */
 const textsOf = (path: string, value: Schema.Json): ReadonlyArray<readonly [string, string]> => {
   if (typeof value === "string") return [[path, value]]
   if (typeof value !== "object" || value === null) return []
@@ -122,7 +122,7 @@ const profileFaults = ({ profiles = {} }: OperatorPolicyFile): ReadonlyArray<Pol
 const signInFaults = ({ signIn }: OperatorPolicyFile): ReadonlyArray<PolicyFault> =>
   ruleFaults(signIn?.rules ?? []).map(({ message, path }) => ({ path: `/signIn/rules${path}`, message }))
 
-/** All faults in a policy file; none if it may be applied. Never repeats values from the file. */
+/** Returns all faults in a policy file, and an empty list for a valid one. Never repeats values from the file. */
 export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array) {
   const json = decodeJson(bytes, policyFileLimits)
   if (Result.isFailure(json)) {
@@ -142,7 +142,7 @@ export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array
   return { faults, policy: faults.length === 0 ? decoded.success : undefined }
 })
 
-/** Reads a policy file. Fails with `SettingsRefused`: a policy is applied as a whole or not at all. */
+/** Reads a policy file. Fails with `SettingsRefused` on any fault, because a policy is applied as a whole or not at all. */
 export const readOperatorPolicy = Effect.fn("readOperatorPolicy")(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const refuse = (reason: string) => new SettingsRefused({ message: `The policy file ${file} ${reason}` })

@@ -4,8 +4,8 @@ import { Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { layerNativeAead } from "./NativeAead.ts"
 
-/** AES-GCM natively, everything else as the library does it. */
+/** Uses the native AES-GCM, and the library's implementation of everything else. */
 export const cryptography = Layer.merge(NodeCrypto.layer, layerNativeAead)
 
-/** The machine's files, processes, terminal, cryptography and outgoing HTTP, for programs that have no database. */
+/** The machine's files, processes, terminal, cryptography and outgoing HTTP, for programs without a database. */
 export const plainPlatform = Layer.mergeAll(NodeServices.layer, cryptography, FetchHttpClient.layer)

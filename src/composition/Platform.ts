@@ -16,5 +16,8 @@ const requests = Layer.effect(
   Effect.map(HttpClient.HttpClient, HttpClient.transform(outsideTransaction("A request is sent")))
 )
 
-/** The machine's files, processes, terminal, cryptography and outgoing HTTP. A transaction cannot wait for the slow ones. */
+/**
+ * The machine's files, processes, terminal, cryptography and outgoing HTTP. Processes and HTTP cannot be used within a
+ * transaction, because they are slow.
+ */
 export const platform = Layer.mergeAll(processes, requests).pipe(Layer.provideMerge(plainPlatform))

@@ -4,15 +4,15 @@ import { sandbox } from "./Machine.ts"
 
 type Built = ReturnType<typeof sandbox>
 
-/** Sandbox detection in progress. */
+/** The sandbox detection that runs in the background. */
 class SandboxWarmup extends Context.Service<
   SandboxWarmup,
   Fiber.Fiber<Context.Context<Layer.Success<Built>>, Layer.Error<Built>>
 >()("svc/src/composition/SandboxWarmup") {}
 
-/** Starts probing the machine, which spawns other processes, while the rest of the service starts. */
+/** Starts the sandbox detection, which spawns processes, while the rest of the server starts. */
 export const startSandboxWarmup = (settings: Settings) =>
   Layer.effect(SandboxWarmup, Effect.forkScoped(Layer.build(sandbox(settings)), { startImmediately: true }))
 
-/** The sandbox that `startSandboxWarmup` detects; waits until it is known. */
+/** The sandbox that `startSandboxWarmup` detects. Waits for the detection to end. */
 export const warmSandbox = Layer.effectContext(Effect.flatMap(SandboxWarmup, Fiber.join))

@@ -18,17 +18,17 @@ export const vaultSettings = (settings: Settings) =>
     Effect.map(DataFolder, (folder) => ({ masterKey: masterKeySource(settings, folder.masterKeyFile) }))
   )
 
-/** The services that a database must provide: a writing client, a reading client, and the operations on its file. */
+/** The services of a database: a writing client, a reading client, and operations on its file. */
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
-/** The folder's settings, in addition to those from a command. */
+/** The settings in the data folder, in addition to those of a command. */
 const expectedInstallation = (settings: Settings) =>
   Layer.effect(
     ExpectedInstallation,
     Effect.map(ExpectedInstallation, ({ isNew }) => ({ isNew, id: settings.installation }))
   )
 
-/** The data folder with the vault, over a database, and everything that needs nothing else: history, receipts, accounts. */
+/** The data folder and the vault on top of a database, with everything that only needs these: history, receipts and accounts. */
 export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<DatabaseServices | A, E, R>) =>
   accountServices.pipe(
     Layer.provideMerge(Audit.layer.pipe(Layer.provideMerge(AuditKeys.layer))),
@@ -39,6 +39,6 @@ export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<D
     Layer.provideMerge(DataFolder.layer(settings.dataDir))
   )
 
-/** As above, over the embedded database of the data folder. */
+/** Like `storageOver`, with the embedded database of the data folder. */
 export const storage = (settings: Settings) =>
   storageOver(settings, Database.layer).pipe(Layer.provide(offlineMailSettings(settings)))

@@ -15,7 +15,7 @@ import { neededFiles } from "./NeededFiles.ts"
 import { layerReader } from "./SqliteClient.ts"
 import { newestKnown, NewestMigration } from "./Migrations.ts"
 
-/** Makes the contents and name of `file` durable. */
+/** Makes the contents and the name of `file` durable. */
 export const syncFile = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -23,18 +23,18 @@ export const syncFile = Effect.fnUntraced(function* (file: string) {
   yield* Effect.scoped(Effect.flatMap(fs.open(path.dirname(file), { flag: "r" }), (handle) => handle.sync))
 })
 
-/** A client for a database file that has no writers: no file is created next to it. */
+/** A client for a database file without writers. It creates no files next to the database. */
 const layerOfCopy = (file: string) =>
   Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(`${pathToFileURL(file).href}?immutable=1`)))
 
-/** The manifest's facts about the copy, and the files next to the database that its existing Capsules need. */
+/** The manifest's facts about the copy, including the files that its existing Capsules need. */
 const factsOf = (file: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM svc_migrations`
     const schemaVersion = row?.newest ?? 0
     const installation = yield* readInstallation
-    // Only the keys are read from an older database: its tables do not match the queries.
+    // Only the keys are read from an older database, because its tables do not match the other queries.
     const needed = schemaVersion === newestKnown ? yield* neededFiles : []
     return {
       needed,
@@ -49,15 +49,16 @@ const factsOf = (file: string) =>
   }).pipe(Effect.provide(layerOfCopy(file), { local: true }))
 
 export interface BackupOptions {
-  /** The data folder; if absent, its snapshots and builds are omitted. */
+  /** The data folder. If absent, its snapshots and builds are omitted. */
   readonly filesOf?: string | undefined
   readonly progress?: Progress
 }
 
 /**
- * Writes a consistent copy of the live database, and the snapshots and builds that its existing Capsules need, to a new file of
- * mode 0600, authenticated with the master key. Secrets in it remain sealed: the master key is not included and has to be kept
- * separately. Fails with `BackupRefused` if the file exists or cannot be written, or if the keys do not belong to the database.
+ * Writes a consistent copy of the live database, and the snapshots and builds that existing Capsules need, to a new file with
+ * mode 0600. The backup is authenticated with the master key. Its secrets remain sealed, and the master key is not included and
+ * has to be kept separately. Fails with `BackupRefused` if the file exists or cannot be written, or if the keys do not belong to
+ * the database.
  */
 export const backupTo = Effect.fn("backupTo")(
   function* (file: string, keyring: Keyring, { filesOf, progress = () => Effect.void }: BackupOptions = {}) {
@@ -68,7 +69,7 @@ export const backupTo = Effect.fn("backupTo")(
     }
     const partial = `${file}.partial`
     return yield* Effect.gen(function* () {
-      // Created first, so that its mode is right before any byte is written.
+      // Created empty, so that its mode is correct before any byte is written.
       yield* fs.writeFile(partial, new Uint8Array(), { flag: "w", mode: 0o600 })
       yield* progress("Copying the database")
       yield* databaseFile.backup(partial)
@@ -80,7 +81,7 @@ export const backupTo = Effect.fn("backupTo")(
           message: `The database needs the master keys ${unknown.join(", ")}, and these settings give ${keyring.active.id}: a backup that is authenticated with another key could not be restored. Run this with the settings of the server.`
         })
       }
-      // The archives of a commit never change, and those named in this copy are not removed for a day.
+      // The archives of a commit never change, and archives that this copy refers to are not removed for a day.
       const isWhole = filesOf !== undefined && facts.schemaVersion === newestKnown
       const files = isWhole ? yield* appendFiles(partial, filesOf, needed, progress) : { entries: [], missing: [] }
       yield* progress("Computing digests")

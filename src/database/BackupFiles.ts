@@ -7,13 +7,13 @@ import { passOn } from "./FileRanges.ts"
 /** Receives progress lines from a long-running command. */
 export type Progress = (line: string) => Effect.Effect<void>
 
-/** Returns true if the file's bytes match the digest in its name. For builds, the comparison is made during copying. */
+/** Returns true if the file's bytes match the digest in its name. Builds are compared while they are copied. */
 const isWhole = ({ digest, kind }: NeededFile, file: string) =>
   kind === "build" ? Effect.succeed(true) : Effect.isSuccess(openArchive(file, digest))
 
 /**
- * Appends files from the data folder to `backup`. Damaged and missing files are omitted and returned as missing: the next plan
- * fetches or builds them again.
+ * Appends files from the data folder to `backup`. Omits damaged and missing files and returns them as missing, because the next
+ * plan fetches or builds them again.
  */
 export const appendFiles = Effect.fn("appendFiles")(function* (
   backup: string,
@@ -38,7 +38,7 @@ export const appendFiles = Effect.fn("appendFiles")(function* (
       return file.kind === "build" && `sha256:${copied.sha256}` !== file.digest ? undefined : { ...file, ...copied }
     }).pipe(
       Effect.scoped,
-      // The file may vanish at any time; only a failure to write the backup is an error.
+      // The file may disappear at any time. Only a failure to write the backup is an error.
       Effect.catchIf(
         (error) => error.reason._tag === "NotFound",
         () => Effect.undefined
@@ -55,7 +55,7 @@ export const appendFiles = Effect.fn("appendFiles")(function* (
   return { entries, missing }
 })
 
-/** Each file of a backup with its offset. */
+/** Returns each file of a backup with its offset. */
 export const placed = ({ databaseBytes, entries }: BackupManifest) => {
   let offset = databaseBytes
   return entries.map((entry) => {
@@ -65,11 +65,11 @@ export const placed = ({ databaseBytes, entries }: BackupManifest) => {
   })
 }
 
-/** The bytes of a backup before its manifest. */
+/** Number of bytes before the manifest of a backup. */
 export const contentBytes = ({ databaseBytes, entries }: BackupManifest): number =>
   entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, databaseBytes)
 
-/** Writes the files of an authenticated backup below `folder`, which is new. They are on disk when this returns. */
+/** Writes the files of an authenticated backup to a new folder. They are durable when this returns. */
 export const unpackFiles = Effect.fn("unpackFiles")(function* (
   backup: string,
   manifest: BackupManifest,
@@ -89,14 +89,14 @@ export const unpackFiles = Effect.fn("unpackFiles")(function* (
         return passed
       })
     )
-    // The copy has already been checked, but its disk may still fail.
+    // The copy was checked earlier, but its disk may still fail.
     if (written.sha256 !== entry.sha256) {
       return yield* new BackupRefused({ message: `The ${entry.kind} ${entry.digest} could not be written whole.` })
     }
   }
 }, Effect.scoped)
 
-/** Moves unpacked files into place in the data folder, replacing what is there, since it may be damaged. */
+/** Moves unpacked files into the data folder. Replaces existing files, which may be damaged. */
 export const placeFiles = Effect.fn("placeFiles")(function* (
   unpacked: string,
   folder: string,

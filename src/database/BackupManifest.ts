@@ -9,7 +9,7 @@ const FileDigest = Schema.String.check(Schema.isPattern(/^sha256:[0-9a-f]{64}$/)
 export const NeededFile = Schema.Struct({ kind: Schema.Literals(["snapshot", "build"]), digest: FileDigest })
 export type NeededFile = typeof NeededFile.Type
 
-/** Such a file inside a backup, placed after the database and the preceding files. */
+/** A file inside a backup. It follows the database and the preceding files. */
 export const BackupEntry = Schema.Struct({
   ...NeededFile.fields,
   sizeBytes: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
@@ -18,7 +18,7 @@ export const BackupEntry = Schema.Struct({
 })
 export type BackupEntry = typeof BackupEntry.Type
 
-/** The path of such a file below the data folder. The digest was checked when it was read. */
+/** The path of the file below the data folder. Its digest was checked when it was read. */
 export const placeOf = ({ digest, kind }: NeededFile): string =>
   kind === "snapshot" ? `${snapshotsName}/${snapshotFileName(digest)}` : `${buildsName}/${buildFileName(digest)}`
 
@@ -42,21 +42,21 @@ export const BackupManifest = Schema.Struct({
   ...sealed,
   /** The release that wrote the backup. */
   release: Schema.optionalKey(Schema.String),
-  /** The master keys that are needed to open its secrets. */
+  /** The ids of the master keys that decrypt the secrets. */
   neededKeyIds: Schema.Array(Schema.String),
-  /** States if snapshots and builds were included. */
+  /** Indicates whether snapshots and builds were included. */
   files: Schema.Literals(["included", "left_out"]),
   entries: Schema.Array(BackupEntry),
-  /** Needed by an existing Capsule, but missing or damaged when the backup was written. */
+  /** Files that existing Capsules need, but that were missing or damaged when the backup was written. */
   missing: Schema.Array(NeededFile)
 })
 /** The manifest of a backup. */
 export type BackupManifest = typeof BackupManifest.Type
 
-/** As written by this release, or by an earlier one whose backups contain only the database. */
+/** A manifest of this release, or of an earlier one whose backups contain only the database. */
 export const StoredManifest = Schema.fromJsonString(Schema.Union([BackupManifest, DatabaseOnly]))
 
-/** A manifest from an earlier release, converted to the current form. */
+/** Converts a manifest of an earlier release to the current form. */
 export const toCurrentManifest = (stored: typeof StoredManifest.Type): BackupManifest =>
   stored.format === "svc.backup@v2"
     ? stored

@@ -8,8 +8,8 @@ import { BackupRefused } from "./BackupRefused.ts"
 import { passOn, readAt } from "./FileRanges.ts"
 
 /**
- * A backup is the database, the files next to it, a manifest with the digest of each file and of each block of the database, the
- * keyed digest of the manifest, the manifest's length, and these bytes. SQLite sees only the database at the start of the file.
+ * A backup consists of the database, the files, a manifest with the digests of each file and of each block of the database, the
+ * keyed digest of the manifest, the manifest's length, and this mark. SQLite only reads the database at the start of the file.
  */
 const mark = new TextEncoder().encode("svc-backup-seal1")
 const macBytes = 32
@@ -17,15 +17,15 @@ const lengthBytes = 4
 const footBytes = macBytes + lengthBytes + mark.length
 
 const blockBytes = 4 * 1024 * 1024
-// Enough digests for a database of several terabytes.
+// Large enough for the digests of a database of several terabytes.
 const largestManifest = 64 * 1024 * 1024
 
 const macPurpose = "svc/backup/manifest/v1"
 
-/** The source of a backup's key; only used for sealed backups. */
+/** Provides a backup's keys. Evaluated only for sealed backups. */
 export type MasterKeys = Effect.Effect<Keyring, BackupRefused, Effect.Services<ReturnType<typeof loadKeyring>>>
 
-/** The contents of a manifest besides the digests of the database. */
+/** The contents of a manifest except the digests of the database. */
 export type BackupFacts = Omit<BackupManifest, "format" | "masterKeyId" | "blockBytes" | "blocks">
 
 const blockDigest = Effect.fnUntraced(function* (file: FileSystem.File, index: number, bytes: number, total: number) {
@@ -43,7 +43,7 @@ const keyedDigest = Effect.fnUntraced(function* (master: MasterKey, manifest: Ui
   return yield* mac.sign(key, manifest)
 }, Effect.orDie)
 
-/** Appends the seal, made with the active master key, to a file that is not open anywhere and whose contents `facts` describe. */
+/** Appends a seal by the active master key to a file. The file must not be open, and `facts` describes its contents. */
 export const sealBackup = Effect.fn("sealBackup")(function* (path: string, keyring: Keyring, facts: BackupFacts) {
   const fs = yield* FileSystem.FileSystem
   const { databaseBytes } = facts
@@ -79,7 +79,7 @@ const remedy = "Nothing was restored. Restore another backup, or fetch this one 
 const refuse = (part: string) =>
   new BackupRefused({ message: `The backup was changed after it was written: ${part}. ${remedy}` })
 
-/** The sealed part of a file, unread; `none` if the file does not end with a seal. */
+/** Returns the file's seal, without checking it. Returns `none` if the file does not end with a seal. */
 const sealOf = Effect.fnUntraced(function* (file: FileSystem.File, size: number) {
   if (size < footBytes) return Option.none()
   const foot = yield* readAt(file, size - footBytes, footBytes)
@@ -91,8 +91,8 @@ const sealOf = Effect.fnUntraced(function* (file: FileSystem.File, size: number)
 })
 
 /**
- * Checks a sealed backup against the master keys and returns its manifest; `none` if the file has no seal. Fails with
- * `BackupRefused`, naming the part that was changed or the missing key.
+ * Checks a sealed backup with the master keys and returns its manifest, or `none` if the file has no seal. Fails with
+ * `BackupRefused`, which identifies the changed part or the missing key.
  */
 export const checkSeal = Effect.fn("checkSeal")(function* (path: string, keys: MasterKeys) {
   const fs = yield* FileSystem.FileSystem

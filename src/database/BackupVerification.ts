@@ -10,23 +10,23 @@ import { isWhole, neededFiles } from "./NeededFiles.ts"
 import { integrityOf, withReadOnlyDatabase } from "./ReadOnlyDatabase.ts"
 import { restoreFrom, type RestoreOptions } from "./Restore.ts"
 
-/** The result of verifying a backup by restoring it. */
+/** The result of a trial restore. */
 export interface VerifiedBackup {
   readonly authenticated: boolean
   readonly createdAt: string | undefined
   readonly release: string | undefined
   readonly installationId: string | undefined
-  /** The master keys that are needed to open its secrets. */
+  /** The ids of the master keys that decrypt the secrets. */
   readonly neededKeyIds: ReadonlyArray<string>
   readonly snapshots: number
   readonly builds: number
-  /** Files that existing Capsules need and that have to be fetched or built again. */
+  /** Files that existing Capsules need but the backup lacks. They have to be fetched or built again. */
   readonly absent: ReadonlyArray<NeededFile>
-  /** The reasons why the backup cannot be relied on; empty if it is sound. */
+  /** The reasons why the backup is unreliable. Empty if it is sound. */
   readonly problems: ReadonlyArray<string>
 }
 
-/** Faults in a restored database, and the files that its existing Capsules need. */
+/** Finds faults in a restored database, and the files that its existing Capsules need. */
 const inspected = (keys: RestoreOptions["keys"]) =>
   Effect.gen(function* () {
     yield* SqlClient.SqlClient
@@ -45,7 +45,7 @@ const inspected = (keys: RestoreOptions["keys"]) =>
     }
   })
 
-/** The files in a backup that do not match their names, and the needed files that it lacks. */
+/** Finds files in a backup that do not match their digests, and needed files that are missing. */
 const checkFiles = Effect.fnUntraced(function* (
   folder: string,
   needed: ReadonlyArray<NeededFile>,
@@ -71,8 +71,8 @@ const checkFiles = Effect.fnUntraced(function* (
 })
 
 /**
- * Restores a backup into a temporary folder, which is removed afterwards, and checks the result: the pages and references of the
- * database, every sealed value, and every file that an existing Capsule needs. Fails with `BackupRefused` if the file cannot be
+ * Restores a backup into a temporary folder and checks the pages and references of the database, every sealed value, and every
+ * file that an existing Capsule needs. The folder is removed afterwards. Fails with `BackupRefused` if the backup cannot be
  * restored at all.
  */
 export const verifyBackup = Effect.fn("verifyBackup")(

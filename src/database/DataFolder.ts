@@ -4,16 +4,16 @@ import { instanceLock } from "./InstanceLock.ts"
 
 export const databaseName = "svc.sqlite"
 export const masterKeyName = "master.key"
-/** Subfolders whose contents are addressed by digest: archives of commits, and results of source builds. */
+/** Subfolders with content-addressed files: archives of commits, and results of source builds. */
 export const snapshotsName = "snapshots"
 export const buildsName = "builds"
 
-/** The data folder cannot hold a database safely. */
+/** The data folder cannot safely contain a database. */
 export class DataFolderUnusable extends Schema.TaggedError<DataFolderUnusable>()("DataFolderUnusable", {
   message: Schema.String
 }) {}
 
-/** Creates the folder with mode 0700 and checks that it is local; returns its real path. */
+/** Creates the folder with mode 0700, checks that it is on a local file system, and returns its real path. */
 export const prepareDataFolder = Effect.fn("prepareDataFolder")(
   function* (folder: string) {
     const fs = yield* FileSystem.FileSystem
@@ -25,7 +25,7 @@ export const prepareDataFolder = Effect.fn("prepareDataFolder")(
         message: `The data folder ${real} is on a network file system (${network}), where a database can be damaged. Choose a folder on a local disk.`
       })
     }
-    // The folder may have existed before this server and be open to others.
+    // An existing folder may have been open to other users.
     yield* fs.chmod(real, 0o700)
     return real
   },
@@ -40,7 +40,7 @@ export const prepareDataFolder = Effect.fn("prepareDataFolder")(
     )
 )
 
-/** The folder that contains everything the server stores, claimed exclusively by this process. */
+/** The folder that contains everything the server stores. This process has claimed it exclusively. */
 export class DataFolder extends Context.Service<
   DataFolder,
   {

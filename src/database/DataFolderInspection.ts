@@ -3,19 +3,19 @@ import { Effect, FileSystem, Layer, type Option, Path, Schema } from "effect"
 import { DataFolder, databaseName, masterKeyName } from "./DataFolder.ts"
 import { networkFileSystemOf } from "./FileSystemKind.ts"
 
-/** The facts about the path of a data folder, determined without creating or changing anything. */
+/** Facts about the path of a data folder, determined without creating or changing anything. */
 export interface DataFolderInspection {
-  /** Absolute; the real path if it exists. */
+  /** Absolute path; the real path if the folder exists. */
   readonly path: string
   readonly kind: "folder" | "nothing" | "other"
-  /** The type of the file system it is on, if that is a network file system. */
+  /** The type of the file system if it is a network file system. */
   readonly network: string | undefined
-  /** The folder, or its nearest existing ancestor: where it is, or would be, created. */
+  /** The folder or, if it does not exist yet, its nearest existing parent. */
   readonly standing: string
   /** User id and permission bits of `standing`. */
   readonly owner: number
   readonly mode: number
-  /** Number of bytes that this user can still write there; none if the number could not be determined. */
+  /** Number of bytes that this user can still write there, or none if it is unknown. */
   readonly free: Option.Option<number>
 }
 
@@ -27,7 +27,7 @@ export class DataFolderHidden extends Schema.TaggedError<DataFolderHidden>()("Da
 const isMissing = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR")
 
-/** Inspects the path of a data folder without touching it. Fails with `DataFolderHidden` if permission is denied. */
+/** Inspects the path of a data folder without changing it. Fails with `DataFolderHidden` if permission is denied. */
 export const inspectDataFolder = Effect.fn("inspectDataFolder")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -71,7 +71,7 @@ export const inspectDataFolder = Effect.fn("inspectDataFolder")(function* (folde
   return look
 })
 
-/** The data folder, for inspection only: it is not claimed, and its subfolders are named without being created. */
+/** The data folder for inspection. It is not claimed, and paths of subfolders are returned without creating them. */
 export const layerInspection = (folder: string) =>
   Layer.effect(
     DataFolder,

@@ -20,17 +20,17 @@ const layerOf = (folder: string, file: string) => {
       yield* settleInstallation(folder)
     })
   ).pipe(Layer.provideMerge(layerWriter(file)))
-  // A file with a damaged header is refused on opening, any other damaged file by the check.
+  // A file with a damaged header is refused when it is opened. The check finds all other damage.
   const migrated = Layer.effectContext(
     Effect.andThen(admitDatabase(folder), Effect.mapError(Layer.build(checked), namingDamage(file)))
   )
-  // The reader opens after the writer has created the file in WAL mode with its tables.
+  // The reader opens after the writer has created the file with its tables in WAL mode.
   return Layer.provideMerge(Layer.mergeAll(layerReader(file), databasePresence(file), storageSpace(folder)), migrated)
 }
 
 /**
- * The one database of the data folder, migrated: one writer, read-only readers. A folder whose database has vanished, or has been
- * replaced by another installation's, is refused.
+ * The data folder's only database, migrated, with one writer and read-only readers. Fails for a folder whose database has
+ * disappeared or belongs to another installation.
  */
 export const layer: Layer.Layer<
   SqlClient.SqlClient | ReadSql | DatabaseFile | Commits,

@@ -3,12 +3,12 @@ import { SqlClient, SqlError } from "effect/sql"
 import { rowShape } from "../../actors/base/database/Table.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
-/** The database file differs from what was written. Nothing was changed. */
+/** The database file differs from the data that was written. Nothing was changed. */
 export class DatabaseDamaged extends Schema.TaggedError<DatabaseDamaged>()("DatabaseDamaged", {
   message: Schema.String
 }) {}
 
-/** The check reads the whole file, and startup waits for it. Larger files are left to `svc doctor`. */
+/** The check reads the whole file while startup waits. Only `svc doctor` checks larger files. */
 export const largestChecked = 128 * 1024 * 1024
 
 export const damage = (file: string, finding: string): StartFault => ({
@@ -18,7 +18,7 @@ export const damage = (file: string, finding: string): StartFault => ({
 
 const damaged = (file: string, finding: string) => new DatabaseDamaged({ message: faultText(damage(file, finding)) })
 
-// SQLITE_CORRUPT and SQLITE_NOTADB; the higher bits of a code only give details.
+// SQLITE_CORRUPT and SQLITE_NOTADB. The higher bits of an error code only contain details.
 const damageCodes: ReadonlySet<number> = new Set([11, 26])
 const Refusal = Schema.Struct({ errno: Schema.Int, message: Schema.String })
 const decodeRefusal = Schema.decodeUnknownOption(Refusal)
@@ -36,7 +36,7 @@ export const namingDamage =
 
 const QuickCheck = rowShape({ quick_check: Schema.String })
 
-/** The fault found in the pages of the database, in a check that is short enough for startup to wait for. */
+/** Returns a fault in the pages of the database. The check is short enough to delay startup. */
 export const quickFault = Effect.fn("quickFault")(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const sql = yield* SqlClient.SqlClient
@@ -46,7 +46,7 @@ export const quickFault = Effect.fn("quickFault")(function* (file: string) {
   return problems.length > 0 ? damage(file, problems.join("; ")) : undefined
 })
 
-/** Fails with `DatabaseDamaged` instead of working on inconsistent pages. */
+/** Fails with `DatabaseDamaged`, so that the server does not work on inconsistent pages. */
 export const checkDatabase = Effect.fn("checkDatabase")(function* (file: string) {
   const fault = yield* quickFault(file)
   if (fault !== undefined) return yield* new DatabaseDamaged({ message: faultText(fault) })

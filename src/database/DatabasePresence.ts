@@ -1,15 +1,15 @@
 import { Context, Effect, FileSystem, Layer, Option } from "effect"
 
-/** The state of the file that this server has open: at its path, missing or replaced. */
+/** The state of the database file that this server has open. */
 export type DatabaseFile = "present" | "missing" | "replaced"
 
-/** A running server's state of its database file; nothing if a host provides the database. */
+/** Reports the state of a running server's database file. Does nothing if a host application provides the database. */
 export const DatabasePresence = Context.Reference<{ readonly look: Effect.Effect<DatabaseFile> }>(
   "svc/src/database/DatabasePresence",
   { defaultValue: () => ({ look: Effect.succeed("present") }) }
 )
 
-/** Records which file was opened. Writes to a file that has been removed or replaced are lost when this process exits. */
+/** Records which file was opened. Writes to a removed or replaced file are lost when this process exits. */
 export const databasePresence = (file: string) =>
   Layer.effect(
     DatabasePresence,

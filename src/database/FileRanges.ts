@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto"
 import { Effect, type FileSystem, type PlatformError } from "effect"
 
-/** Large files pass through memory in pieces of this size. */
+/** Bytes of a large file that are read into memory at a time. */
 const pieceBytes = 4 * 1024 * 1024
 
-/** Exactly `size` bytes at `offset`, or fewer if the file ends earlier. */
+/** Reads exactly `size` bytes at `offset`, or fewer if the file ends earlier. */
 export const readAt = Effect.fnUntraced(function* (file: FileSystem.File, offset: number, size: number) {
   yield* file.seek(BigInt(offset), "start")
   const bytes = new Uint8Array(size)
@@ -17,7 +17,7 @@ export const readAt = Effect.fnUntraced(function* (file: FileSystem.File, offset
   return bytes.subarray(0, filled)
 })
 
-/** Passes `size` bytes, starting at `offset`, to `take` piece by piece, and returns their SHA-256 in hex and their number. */
+/** Passes `size` bytes from `offset` on to `take` in pieces. Returns their SHA-256 in hex and their number. */
 export const passOn = Effect.fnUntraced(function* (
   file: FileSystem.File,
   offset: number,

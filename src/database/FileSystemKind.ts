@@ -23,7 +23,7 @@ const fuseMagic = 0x65735546n
 const networkFuse =
   /^(?:fuse\.)?(?:sshfs|s3fs|s3ql|goofys|geesefs|gcsfuse|rclone|glusterfs|cephfs|ceph|juicefs|davfs|curlftpfs|mount-s3|mountpoint-s3|blobfuse2?|smbnetfs|moosefs|mfs)/
 
-/** The mounted file systems that contain `path`, outermost first, as `{mountPoint, type}` lines from mountinfo. */
+/** Returns the type of the mounted file system that contains `path`. `mountInfo` lists mounts with the outermost first. */
 const mountType = (mountInfo: string, path: string): string | undefined => {
   let best: { readonly mountPoint: string; readonly type: string } | undefined
   for (const line of mountInfo.split("\n")) {
@@ -38,8 +38,8 @@ const mountType = (mountInfo: string, path: string): string | undefined => {
 }
 
 /**
- * The name of the network file system that `path` is on, or `undefined` for a local one. `magic` is what statfs(2) reports,
- * `mountInfo` the contents of /proc/self/mountinfo.
+ * Returns the name of the network file system that contains `path`, or `undefined` for a local file system. `magic` is the type
+ * from statfs(2), and `mountInfo` is the contents of /proc/self/mountinfo.
  */
 export const networkFileSystemName = (options: {
   readonly magic: bigint
@@ -53,7 +53,10 @@ export const networkFileSystemName = (options: {
   return type !== undefined && networkFuse.test(type) ? type : undefined
 }
 
-/** Determines which file system an existing, absolute path is on. Platforms without the necessary calls are treated as local. */
+/**
+ * Returns the name of the network file system that contains an existing, absolute path. Platforms without the necessary calls
+ * count as local.
+ */
 export const networkFileSystemOf = (path: string): Effect.Effect<string | undefined> =>
   Effect.all({
     magic: Effect.map(

@@ -11,16 +11,16 @@ import {
 import { inspectPartialInstallation, replacedByNew, restoringName, setAside } from "./PartialInstallation.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
-/** The data folder contained an installation, and its database is gone. Nothing was changed. */
+/** The data folder contains the remains of an installation, but no database. Nothing was changed. */
 export class DatabaseVanished extends Schema.TaggedError<DatabaseVanished>()("DatabaseVanished", {
   message: Schema.String
 }) {}
 
-/** The operator's declarations about the data folder. */
+/** The operator's expectations of the data folder. */
 export interface ExpectedInstallationShape {
-  /** Begin a new installation despite the remains of an earlier one. */
+  /** If true, begins a new installation despite the remains of an earlier one. */
   readonly isNew: boolean
-  /** The only installation that the folder may hold. */
+  /** The only acceptable installation in the folder. */
   readonly id: string | undefined
 }
 
@@ -31,10 +31,10 @@ export const ExpectedInstallation = Context.Reference<ExpectedInstallationShape>
   }
 )
 
-/** Exists from just before a first startup creates anything until the folder names its database. */
+/** This file exists from just before a first startup creates anything until the folder records its database. */
 const markName = "instance.creating"
 
-/** The reason why a folder with these remains cannot hold a new installation, and the remedy. */
+/** Explains why a folder with these remains cannot contain a new installation, and the remedy. */
 const vanished = (folder: string, found: ReadonlyArray<string>): StartFault => {
   const named = `${folder} holds ${found.join(", ")}`
   return found.includes(restoringName)
@@ -57,15 +57,15 @@ const unexpected = (folder: string, expected: string, found: string): StartFault
 const unusable = (folder: string) => (error: { readonly message: string }) =>
   new DatabaseVanished({ message: `The data folder ${folder} cannot be used: ${error.message}.` })
 
-/** The actions that a server may take with a folder. `fault` is set for `lost` and `unexpected`. */
+/** The permitted use of a folder. `fault` is set for `lost` and `unexpected`. */
 interface Admission {
   readonly kind: "installed" | "new" | "resumed" | "lost" | "unexpected"
   readonly fault?: StartFault
 }
 
 /**
- * Checks whether a server may begin or continue an installation in this folder. A vanished database must not be mistaken for a
- * new installation; an interrupted first startup may continue. `readOnly` leaves no trace.
+ * Decides if a server may begin or continue an installation in this folder. A folder without its database must not be mistaken
+ * for a new installation, but an interrupted first startup may continue. `readOnly` leaves no trace.
  */
 export const admissionOf = Effect.fn("admissionOf")(function* (
   folder: string,
@@ -86,7 +86,7 @@ export const admissionOf = Effect.fn("admissionOf")(function* (
   return found.length > 0 ? { kind: "lost", fault: vanished(folder, found) } : { kind: "new" }
 })
 
-/** Decides, before a database is opened or created, whether a new one may be created in this folder. */
+/** Decides if a new database may be created in this folder, before any database is opened or created. */
 export const admitDatabase = Effect.fn("admitDatabase")(
   function* (folder: string) {
     const path = yield* Path.Path
@@ -112,7 +112,7 @@ export const admitDatabase = Effect.fn("admitDatabase")(
   (effect, folder) => Effect.catchTag(effect, "PlatformError", (error) => unusable(folder)(error))
 )
 
-/** The reason why the opened database does not belong to this folder or to these settings. */
+/** Returns the reason why the opened database does not belong to this folder or these settings. */
 export const installationFault = Effect.fn("installationFault")(function* (
   folder: string,
   expected: string | undefined
@@ -135,13 +135,13 @@ export const installationFault = Effect.fn("installationFault")(function* (
   }
 })
 
-/** Before migration: fails with `InstallationMismatch` if the opened database does not belong to this folder. */
+/** Fails with `InstallationMismatch` if the opened database does not belong to this folder. Runs before the migration. */
 export const checkInstallation = Effect.fn("checkInstallation")(function* (folder: string) {
   const fault = yield* installationFault(folder, (yield* ExpectedInstallation).id)
   if (fault !== undefined) return yield* new InstallationMismatch({ message: faultText(fault) })
 })
 
-/** Records the database in the folder, after the migration. From then on, a missing database is detected. */
+/** Records the database in the folder after the migration. From then on, a missing database is detected. */
 export const settleInstallation = Effect.fn("settleInstallation")(
   function* (folder: string) {
     const fs = yield* FileSystem.FileSystem

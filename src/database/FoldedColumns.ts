@@ -4,7 +4,10 @@ const createTable = /^\s*CREATE TABLE (\w+)\s*\(/
 const addColumn = /^\s*ALTER TABLE (\w+) ADD COLUMN ([\s\S]+)$/
 const tableConstraint = /^\s*(?:PRIMARY KEY|UNIQUE|CHECK|FOREIGN KEY|CONSTRAINT)\b/
 
-/** The end of the columns of a CREATE TABLE statement: before its first table constraint, or before the last parenthesis. */
+/**
+ * Returns the position where the columns of a CREATE TABLE statement end, before its first table constraint or its last
+ * parenthesis.
+ */
 const endOfColumns = (statement: string): number => {
   let depth = 0
   let isQuoted = false
@@ -20,9 +23,9 @@ const endOfColumns = (statement: string): number => {
 }
 
 /**
- * The same migrations for a database without tables: a table is created with the columns that later migrations add. For each added
- * column SQLite parses all tables, indexes and triggers again, which would take most of the time of a first startup (decision
- * 0026). The resulting tables are the same, down to their stored text.
+ * Adapts migrations for an empty database by creating each table with the columns that later migrations add. For each added
+ * column, SQLite parses all tables, indexes and triggers again, which would take most of the time of a first startup (decision
+ * 0026). The resulting tables are identical, including their stored text.
  */
 export const foldColumns = (migrations: Migrations): Migrations => {
   const statements = Object.values(migrations).flat()
@@ -30,7 +33,7 @@ export const foldColumns = (migrations: Migrations): Migrations => {
   const added = new Map<string, string>()
   for (const statement of statements) {
     const [, table = "", column = ""] = addColumn.exec(statement) ?? []
-    // A table that is created again would not have the columns added to its predecessor.
+    // If a table is created a second time, columns added to its predecessor do not apply.
     if (created.get(table)?.length === 1) added.set(table, `${added.get(table) ?? ""}, ${column.trim()}`)
   }
   const folded = (statement: string): ReadonlyArray<string> => {

@@ -9,7 +9,7 @@ import { layerWriter, namedTransactions } from "./SqliteClient.ts"
 import { Flag, rowShape } from "../../actors/base/database/Table.ts"
 import { DanglingRow, IntegrityFinding } from "./IntegrityRows.ts"
 
-/** The given `SqlClient` cannot be used for the ledger. */
+/** The given `SqlClient` is not suitable for the ledger. */
 export class SqlClientUnsuitable extends Schema.TaggedError<SqlClientUnsuitable>()("SqlClientUnsuitable", {
   message: Schema.String
 }) {}
@@ -34,11 +34,11 @@ const requireSqlite = Effect.gen(function* () {
       message: "The SqlClient does not enforce foreign keys. Open its database with PRAGMA foreign_keys=ON."
     })
   }
-  // Deleted private values must not remain in free pages.
+  // Prevents deleted private values from remaining in free pages.
   yield* sql`PRAGMA secure_delete=ON`
 })
 
-/** Performs the operations in SQL, since an unknown client offers nothing else. */
+/** Performs the operations in SQL, since an unknown client may support nothing else. */
 const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
   DatabaseFile.of({
     backup: Effect.fn("DatabaseFile.backup")((file: string) => Effect.asVoid(sql`VACUUM INTO ${file}`)),
@@ -64,10 +64,10 @@ const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
   })
 )
 
-// Well within the second in which a live stream must end after its authority is lost.
+// Well below one second, within which a live stream must end after its authority is lost.
 const lookEvery = "500 millis"
 
-/** An unknown client does not report its commits, so one may have happened at any time. */
+/** An unknown client does not report its commits, so a commit may have happened at any time. */
 const commits = Effect.gen(function* () {
   const { commits, committed } = commitListeners()
   yield* Effect.sync(committed).pipe(Effect.delay(lookEvery), Effect.forever, Effect.forkScoped)
@@ -75,16 +75,17 @@ const commits = Effect.gen(function* () {
 })
 
 /**
- * A `SqlClient` over one SQLite file, for a host that keeps its own tables in the same database. It uses `node:sqlite` on Node and
- * Bun: WAL mode, `synchronous=FULL`, foreign keys on. A new file has mode 0600.
+ * A `SqlClient` for one SQLite file, for a host application with its own tables in the same database. Uses `node:sqlite` on Node
+ * and Bun, with WAL mode, `synchronous=FULL` and foreign keys. A new file has mode 0600.
  */
 export const layerSqlite = ({ filename }: { readonly filename: string }): Layer.Layer<SqlClient.SqlClient, SqlError> =>
   layerWriter(filename)
 
 /**
- * The database services on top of a host's own `SqlClient`: one SQLite database with this service as its only writer and foreign
- * keys on; WAL and `synchronous=FULL` are advised. It is migrated to this release's schema. Reads share its connection with
- * writes. Fails with `SqlClientUnsuitable` for anything but SQLite with foreign keys.
+ * The database services on top of a host application's own `SqlClient`. It must be an SQLite database with foreign keys enabled,
+ * and svc must be its only writer of these tables. WAL and `synchronous=FULL` are recommended. The database is migrated to this
+ * release's schema. Reads and writes share its connection. Fails with `SqlClientUnsuitable` for anything but SQLite with foreign
+ * keys.
  */
 export const layerFromSqlClient = Layer.mergeAll(
   Layer.effect(ReadSql, SqlClient.SqlClient),

@@ -7,8 +7,8 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 export const instanceName = "instance.json"
 
 /**
- * The installation of a data folder. The database repeats it; comparing the two reveals a folder or file that belongs to another
- * installation.
+ * The installation of a data folder. The database contains the same values, so a comparison detects a folder or database of
+ * another installation.
  */
 const Instance = Schema.Struct({
   version: Schema.Literal(1),
@@ -19,7 +19,7 @@ const Instance = Schema.Struct({
 export type Instance = typeof Instance.Type
 const InstanceFile = Schema.fromJsonString(Instance)
 
-/** The contents of the file in earlier releases: the last process to use the folder. */
+/** The file's contents in earlier releases, with the last process to use the folder. */
 const EarlierFile = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int }))
 
 /** The data folder and its contents belong to different installations. Nothing was changed. */
@@ -28,8 +28,8 @@ export class InstallationMismatch extends Schema.TaggedError<InstallationMismatc
 }) {}
 
 /**
- * The installation that the folder claims to contain: `absent` without the file, `unnamed` if an earlier release wrote it. Fails
- * with `InstallationMismatch` if the file is unreadable.
+ * Returns the installation recorded in the folder: `absent` without the file, and `unnamed` for a file from an earlier release.
+ * Fails with `InstallationMismatch` if the file is unreadable.
  */
 export const readInstance = Effect.fn("readInstance")(
   function* (folder: string) {
@@ -51,7 +51,7 @@ export const readInstance = Effect.fn("readInstance")(
   Effect.catchTag("PlatformError", (error) => new InstallationMismatch({ message: `${error.message}.` }))
 )
 
-/** Durably replaces the content of `file` with `text`: after a crash it has either the old content or the new. */
+/** Durably replaces the contents of `file` with `text`. After a crash, the file has either the old or the new contents. */
 export const writeDurably = Effect.fn("writeDurably")(function* (file: string, text: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -77,7 +77,7 @@ export const writeInstance = Effect.fn("writeInstance")(function* (folder: strin
 const Installation = rowShape({ id: Schema.String, createdAt: Timestamp, restoredAt: Schema.NullOr(Timestamp) })
 export type Installation = RowOf<typeof Installation.columns>
 
-/** The installation named in the database; `undefined` if an earlier release wrote it. */
+/** The installation recorded in the database, or `undefined` if an earlier release wrote it. */
 export const readInstallation = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const known = yield* sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'installation'`.unprepared

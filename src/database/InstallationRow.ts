@@ -3,8 +3,8 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../actors/base/database/Table.ts"
 
 /**
- * The identity of this installation, in one row. `incarnation`: how many processes have executed its Runs. `release`: the last
- * one to serve it.
+ * The identity of this installation, in a single row. `incarnation` is the number of processes that have executed its Runs.
+ * `release` is the last release that served it.
  */
 export const InstallationRow = table(
   "installation",

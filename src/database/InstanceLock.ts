@@ -4,17 +4,18 @@ import type { SqlError } from "effect/sql"
 import { createPrivateFile } from "./PrivateFile.ts"
 import { sqliteFailure } from "./SqliteConnection.ts"
 
-/** Another process is serving this data folder. */
+/** Another process serves this data folder. */
 export class InstanceAlreadyRunning extends Schema.TaggedError<InstanceAlreadyRunning>()("InstanceAlreadyRunning", {
   message: Schema.String
 }) {}
 
-/** The process that holds the lock on a data folder; `since` is ISO 8601, absent when written by an older release. */
+/** The process that holds the lock on a data folder. `since` is ISO 8601; a file from an older release does not have it. */
 const Holder = Schema.Struct({ pid: Schema.Int, since: Schema.optionalKey(Schema.String) })
 export type Holder = typeof Holder.Type
 const HolderFile = Schema.fromJsonString(Holder)
 
-// Checking whether the folder is locked briefly holds the lock, and must not prevent a server from starting.
+// Milliseconds to wait for a check of the lock, because such a check holds the lock briefly and must not prevent a server from
+// starting.
 const lookerMillis = 100
 
 const names = Effect.fnUntraced(function* (folder: string) {
@@ -30,8 +31,8 @@ const readHolder = (holderFile: string) =>
   )
 
 /**
- * Reports whether a process has claimed the data folder, without creating or changing anything. The holder is `none` if its name
- * cannot be read. Fails with `SqlError` if the lock cannot be inspected, for example without permission.
+ * Returns true if a process has claimed the data folder, without creating or changing anything. The holder is `none` if its
+ * record cannot be read. Fails with `SqlError` if the lock cannot be checked, for example without permission.
  */
 export const lookAtInstance = Effect.fn("lookAtInstance")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
@@ -53,9 +54,9 @@ export const lookAtInstance = Effect.fn("lookAtInstance")(function* (folder: str
 })
 
 /**
- * Claims a data folder for the life of the Scope. The claim is SQLite's own exclusive file lock, which the kernel releases
- * however the process exits: there is no stale lock to clean up. The holder's process id is kept in a separate file, only for the
- * message (reading the locked file itself would release this process's lock).
+ * Claims a data folder until the Scope closes. The claim is SQLite's exclusive file lock, which the kernel releases when the
+ * process exits for any reason, so there is no stale lock. A separate file contains the holder's process id for messages, because
+ * reading the locked file itself would release this process's lock.
  */
 export const instanceLock = Effect.fn("instanceLock")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem

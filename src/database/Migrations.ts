@@ -82,7 +82,7 @@ import { respellInvitations } from "../../actors/access/member/InvitationRow.ts"
 import { foldColumns } from "./FoldedColumns.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
-// In the order in which the tables reference each other.
+// Ordered so that a table follows the tables that it references.
 const initialTables: ReadonlyArray<string> = [
   ...accountTables,
   ...workspaceTables,
@@ -96,8 +96,8 @@ const initialTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The statements of every migration, by number and name. A released migration is frozen, since a database never runs it again:
- * changes come only as later migrations. A test checks the fingerprints of the released ones.
+ * The statements of every migration, by number and name. A released migration must never change, because no database runs it
+ * again. Changes require later migrations. A test checks the fingerprints of the released ones.
  */
 export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0001_initial": initialTables,
@@ -164,7 +164,7 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0067_action_confirmations": actionConfirmationTables
 }
 
-/** The database was written by a newer release than this one. */
+/** A newer release has written the database. */
 export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("DatabaseTooNew", {
   message: Schema.String
 }) {}
@@ -184,10 +184,10 @@ const loaderOf = (list: typeof migrations) =>
 
 const migrateWith = (loader: Migrator.Loader<SqlClient.SqlClient>) => Migrator.make({})({ loader, table })
 
-/** Runs the given migrations that have not been applied to the database yet, word for word, in one transaction. */
+/** Runs the migrations that have not been applied yet, without changing them, in one transaction. */
 export const migrateBy = (list: typeof migrations) => migrateWith(loaderOf(list))
 
-/** Evaluated within the transaction, so that no other process applies a migration between the question and its use. */
+/** Evaluated in the transaction, so that no other process applies a migration in between. */
 const shortened = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const applied = yield* sql`SELECT migration_id FROM ${sql(table)} LIMIT 1`.unprepared
@@ -199,19 +199,19 @@ const shortened = Effect.gen(function* () {
   )
 )
 
-/** The version recorded in the database; `null` before the first migration. */
+/** The version recorded in the database, or `null` before the first migration. */
 export const NewestMigration = rowShape({ newest: Schema.NullOr(Schema.Int) })
 
 const LastRelease = rowShape({ release: Schema.NullOr(Schema.String) })
 
-/** The schema version, and the fault if this release does not know it. */
+/** Returns the schema version, and a fault if this release does not support it. */
 export const tableVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM ${sql(table)}`
   const newest = rows[0]?.newest ?? 0
   if (newest <= newestKnown) return { newest, fault: undefined }
   const [row] = yield* LastRelease.rowsOnce(sql)`SELECT release FROM installation`
-  // Two builds of one release have the same name.
+  // Two builds of a release have the same name.
   const last = row?.release ?? undefined
   const other = last === undefined || last === version ? "the newer build of svc that" : `svc ${last}, which`
   const fault: StartFault = {
@@ -226,7 +226,7 @@ const checkVersion = Effect.gen(function* () {
   if (fault !== undefined) return yield* new DatabaseTooNew({ message: faultText(fault) })
 })
 
-/** Records which release serves the database from now on. */
+/** Records the release that now serves the database. */
 const noteRelease = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`UPDATE installation SET release = ${version} WHERE release IS NULL OR release <> ${version}`

@@ -32,7 +32,7 @@ const flags = {
   )
 }
 
-/** The file, unless it is larger than any server would accept. */
+/** Reads the state file. Fails if it is larger than any server accepts. */
 const stateOf = Effect.fnUntraced(function* (file: string) {
   const tooLarge = failed(`${file} is larger than ${mostStateBytes} bytes.`)
   if (file === "-") {
@@ -61,7 +61,7 @@ const summaryOf = ({ error, planSummary, status }: Run): string => {
     : `The plan would add ${add}, change ${change}, replace ${replace}, destroy ${destroy} and forget ${forget}.`
 }
 
-/** Takes over the state of existing infrastructure, and creates a plan that waits for review. */
+/** Adopts the state of existing infrastructure, and creates a plan for review. */
 export const adoptCommand = Command.make(
   "adopt",
   {
@@ -81,7 +81,7 @@ export const adoptCommand = Command.make(
       const workspace = yield* workspaceNamed(given.workspace)
       const params = { workspaceId: workspace.id }
       const key = () => ({ "idempotency-key": crypto.randomUUID() })
-      // Checked before anything is uploaded.
+      // Checked before the upload.
       const request = yield* installRequest(given.source, given)
       const { stateUpload } = yield* client.stateUploads.create({ params, headers: key(), payload: state })
       const { id: uploadId, sha256 } = stateUpload

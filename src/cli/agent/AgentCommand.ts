@@ -13,7 +13,7 @@ import { dirFlag, folderOf, givenOr, labelsOf, placesOf, serverFlag, serverOf, t
 import { agentEnv } from "../../settings/AgentVariables.ts"
 import { anyNumber, intFlag } from "../ValueFlags.ts"
 
-/** A name that a server accepts, derived from this machine's name. */
+/** A valid agent name derived from the machine's name. */
 const ownName = () =>
   hostname()
     .replaceAll(/[^A-Za-z0-9._-]/g, "-")
@@ -89,7 +89,7 @@ export const agentCommand = Command.make(
       drain: Deferred.await(drain),
       stop: yield* secondSignal
     }).pipe(Effect.provide(logging({ level: given.log, format: given.json ? "json" : "pretty" })), Effect.forkDetach)
-    // A request to stop interrupts this fiber; the agent finishes its Runs first.
+    // A stop request interrupts this fiber, and the agent finishes its Runs first.
     yield* Fiber.join(agent).pipe(
       Effect.onInterrupt(() =>
         Console.error(

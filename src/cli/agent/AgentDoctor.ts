@@ -10,7 +10,7 @@ import { dirFlag, folderOf, serverFlag, serverOf } from "./AgentFlags.ts"
 import { machineFindings } from "./AgentMachineFindings.ts"
 import { networkFindings } from "./AgentNetworkFindings.ts"
 
-/** Inspects what an agent needs here, as it would find it, and changes nothing. */
+/** Checks everything that an agent needs on this machine, without changing anything. */
 export const agentDoctorCommand = Command.make(
   "doctor",
   { server: serverFlag, dir: dirFlag, json: jsonFlag },

@@ -19,7 +19,7 @@ export const dirFlag = text(
   "Keys, tools and what Runs need; on a local disk, created with mode 0700; else SVC_AGENT_DIR, else ./svc-agent"
 )
 
-/** A flag, or its environment variable. */
+/** Returns the flag, or else its environment variable. */
 export const givenOr = (flag: Option.Option<string>, variable: string) =>
   Option.match(flag, {
     onSome: (value) => Effect.succeedSome(value),
@@ -34,7 +34,7 @@ export const folderOf = (flag: Option.Option<string>) =>
     Option.getOrElse(() => defaultDir)
   )
 
-/** Keys are pinned on first contact, which therefore must not cross the network in clear text. */
+/** The server's keys are pinned at the first contact, so that contact must not use plaintext across the network. */
 export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>) {
   const given = yield* givenOr(flag, agentEnv.server)
   if (Option.isNone(given)) {
@@ -63,8 +63,8 @@ export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>
 })
 
 /**
- * An enrolment token from a file or the environment; never an argument, which every process on the machine can read. It is read
- * on demand: an enrolled agent works without the file.
+ * Reads the enrolment token from a file or the environment. It is never an argument, because every process on the machine can
+ * read arguments. It is read on demand, so an enrolled agent works without the file.
  */
 export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   const files = yield* FileSystem.FileSystem
@@ -82,7 +82,7 @@ export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>)
 
 const pairsOf = (text: string) => text.split(",").filter((pair) => pair.trim() !== "")
 
-/** Labels from repeated flags, or all of them in the variable, separated by commas. */
+/** Returns the labels from repeated flags, or from the comma-separated variable. */
 export const labelsOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
   const variable = yield* Config.option(Config.NonEmptyString(agentEnv.labels))
   const pairs = given.length > 0 ? given : Option.match(variable, { onNone: () => [], onSome: pairsOf })

@@ -17,7 +17,7 @@ const ofKeys = (who: string, { isOverdue, message, remedy }: ReturnType<typeof k
   ...(remedy === undefined ? {} : { remedy })
 })
 
-/** The folder and the key of an agent, without creating either. */
+/** Checks the folder and the key of an agent, without creating either. */
 export const folderFindings = Effect.fnUntraced(function* (folder: string) {
   if (!existsSync(join(folder, "agent.json"))) {
     const finding: AnyFinding = {

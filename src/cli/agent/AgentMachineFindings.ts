@@ -14,7 +14,7 @@ import type { AnyFinding } from "../doctor/DoctorReport.ts"
 const enoughDisk = 2 * 1024 ** 3
 const hardlyAnyDisk = 1024 ** 3
 
-/** The nearest folder that already exists. */
+/** Returns the nearest existing parent folder. */
 const existing = (folder: string): string => (existsSync(folder) ? folder : existing(dirname(folder)))
 
 const diskFinding = (folder: string) =>
@@ -58,7 +58,7 @@ const sandboxFinding = Effect.map(Sandbox, ({ status }): AnyFinding => {
   }
 })
 
-/** This machine's own credentials for Connections: each described set, and whether it can be read now. */
+/** Checks whether each declared set of the machine's own credentials can be read now. */
 const credentialsFinding = (folder: string) =>
   Effect.gen(function* () {
     const credentials = yield* ProvidedCredentials

@@ -14,7 +14,7 @@ const variable = (...names: ReadonlyArray<string>) =>
     return undefined
   })
 
-/** A proxy's address may contain a password, which is not shown. `undefined` for anything that is not an address. */
+/** Returns the address of a proxy without its password, or `undefined` if the text is not an address. */
 const proxyAddress = (text: string): string | undefined => {
   if (!URL.canParse(text)) return undefined
   const { host, protocol } = new URL(text)
@@ -86,7 +86,7 @@ const statusOf = Effect.fnUntraced(function* (server: string) {
   return status
 })
 
-/** Checks whether the server responds like a server with agents. Its own refusals are responses too. */
+/** Checks whether the server responds like a server with agents. Its refusals count as responses. */
 const addressFinding = (server: string) =>
   Effect.gen(function* () {
     const calls = yield* agentCalls(server, (request) => request)
@@ -97,7 +97,7 @@ const addressFinding = (server: string) =>
       const finding: AnyFinding = { check: "address", status: "ok", message: `${server} answers to agents.` }
       return finding
     }
-    // The command client cannot read a response outside the protocol, and reports this with its own message.
+    // The RPC client cannot read a response outside the protocol, and its own error message does not include the status.
     const status = problem.value._tag === "RpcClientError" ? yield* Effect.option(statusOf(server)) : Option.none()
     const finding: AnyFinding = Option.contains(status, notFound)
       ? {
@@ -116,10 +116,10 @@ const addressFinding = (server: string) =>
   }).pipe(Effect.scoped)
 
 const millisecondsInSecond = 1000
-/** Cloud APIs refuse requests that were signed minutes ago or in the future. */
+/** Cloud APIs refuse requests whose signature time is minutes in the past or in the future. */
 const harmlessOffset = 60
 
-/** svc never relies on an agent's wall clock, but the tools in its Runs talk to other services. */
+/** svc does not depend on an agent's wall clock, but the tools in its Runs call other services. */
 const clockFinding = (server: string) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient

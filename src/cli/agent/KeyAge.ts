@@ -9,8 +9,8 @@ const days = (millis: number): string => {
 }
 
 /**
- * The age of an agent's keys. Keys more than a day past their lifetime should have been replaced: a running agent starts to
- * replace them when its next session begins.
+ * The age of an agent's keys. A running agent begins to replace its keys when its next session begins, so keys more than a day
+ * past their lifetime are overdue.
  */
 export const keyAge = (
   madeAt: string | undefined,

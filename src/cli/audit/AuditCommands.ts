@@ -58,7 +58,7 @@ const formatted = ({ chains, faults }: AuditVerdict): string =>
     faults.length === 0 ? "Every audit event is as it was written." : "See docs/operations.md, Audit."
   ].join("\n")
 
-/** The chain head, from a file written by `svc audit head` or the API. */
+/** Reads the chain head from a file written by `svc audit head` or the API. */
 const readHead = Effect.fn("readHead")(function* (file: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const unreadable = () =>
@@ -100,7 +100,7 @@ const verifyCommand = Command.make(
   )
 )
 
-/** The operation history as evidence. */
+/** Commands that export and verify the audit history. */
 export const auditCommand = Command.make("audit").pipe(
   Command.withDescription("Export the operation history, and prove that nobody changed it"),
   Command.withSubcommands([exportCommand, headCommand, verifyCommand])

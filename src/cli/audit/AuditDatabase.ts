@@ -10,15 +10,13 @@ import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
 import { masterKeySource, type Settings } from "../../settings/Settings.ts"
 import { CommandFailed, misuse } from "../Output.ts"
 
-/** The first version whose audit events are in chains. */
+/** The first schema version with chained audit events. */
 const firstWithChains = 42
 
 const explained = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>, before = "") =>
   Effect.mapError(effect, ({ message }) => new CommandFailed({ message: `${before}${message}` }))
 
-/**
- * Passes the data folder's database to `use` for reading, whether or not its server is running. Nothing is created or changed.
- */
+/** Opens the data folder's database read-only for `use`. Works while its server is running. Nothing is created or changed. */
 export const withAuditDatabase = <A, E, R>(settings: Settings, use: Effect.Effect<A, E, R | SqlClient.SqlClient>) =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
@@ -46,7 +44,7 @@ export const withAuditDatabase = <A, E, R>(settings: Settings, use: Effect.Effec
     return yield* withReadOnlyDatabase(database, isServed, checked)
   })
 
-/** The key of the chains, from the master keys in these settings. */
+/** Derives the key of the chains from the master keys in these settings. */
 export const auditKeyOf = Effect.fn("auditKeyOf")(function* (settings: Settings) {
   const path = yield* Path.Path
   const source = masterKeySource(settings, path.join(settings.dataDir, masterKeyName))

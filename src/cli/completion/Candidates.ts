@@ -9,7 +9,7 @@ const flagKinds: Readonly<Record<string, LiveKind | "contexts">> = {
   capsule: "capsules"
 }
 
-/** What an argument of a command may name. */
+/** The kinds of records that an argument of a command may refer to. */
 const argumentKinds = ([group]: ReadonlyArray<string>, name: string): ReadonlyArray<LiveKind | "contexts"> => {
   if (name === "capsule") return ["capsules"]
   if (name === "run" || name === "plan") return ["capsules", "runs"]
@@ -30,7 +30,7 @@ const named = (kind: LiveKind | "contexts", place: Place) =>
     Effect.catchCause(() => Effect.succeed<ReadonlyArray<Candidate>>([]))
   )
 
-/** The command that the words reach, its operands, and the flag whose value comes next. */
+/** Returns the command on the line, its operands, and the flag whose value comes next. */
 const reached = Effect.fnUntraced(function* (words: ReadonlyArray<string>) {
   const tree = yield* CommandTree
   let path: ReadonlyArray<string> = []
@@ -60,7 +60,7 @@ const reached = Effect.fnUntraced(function* (words: ReadonlyArray<string>) {
   return { path, help, operands, open, values }
 })
 
-/** What may come next on a command line, of which the last word is being typed. */
+/** Returns the possible values of the last word on the command line. */
 export const candidates = Effect.fn("completion.candidates")(function* (words: ReadonlyArray<string>) {
   const typed = words.at(-1) ?? ""
   const { help, open, operands, path, values } = yield* reached(words.slice(0, -1))

@@ -5,7 +5,7 @@ import { printLine } from "../Output.ts"
 import { terminalText } from "../remote/TerminalText.ts"
 import { candidates } from "./Candidates.ts"
 
-// A name comes from a server, so each script inserts it quoted: it is never code for the shell.
+// Names come from a server, so each script quotes them and the shell never executes them.
 const scripts = {
   bash: `# Completion of svc in bash: source <(svc completion bash)
 _svc() {
@@ -56,12 +56,12 @@ export const completionCommand = Command.make(
   ])
 )
 
-/** The word as the shell had it before quoting. */
+/** Removes the shell's quoting from a word. */
 const unquoted = (word: string) => word.replace(/^["']/, "").replaceAll(/\\(.)/g, "$1")
 
 const isPlain = (word: string) => word !== "" && word === terminalText(word) && !/[\t\n]/.test(word)
 
-/** Prints a candidate a line, and nothing at all when something is wrong: a person is typing. */
+/** Prints one candidate per line. Prints nothing if an error occurs, because the person is still typing. */
 export const candidatesCommand = Command.make(
   candidatesCommandName,
   { words: Argument.String("words").pipe(Argument.variadic()) },
@@ -74,7 +74,7 @@ export const candidatesCommand = Command.make(
           { discard: true }
         )
       ),
-      // A person is typing.
+      // The person is waiting while typing.
       Effect.timeoutOption("3 seconds"),
       Effect.catchCause(() => Effect.void)
     )

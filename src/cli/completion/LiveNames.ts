@@ -7,13 +7,13 @@ import { onServer, Remote } from "../remote/Remote.ts"
 import { capsulesOf, connectionsOf, isOver, sourcesOf, workspaceNamed } from "../remote/Selection.ts"
 import { allPages } from "../remote/Pages.ts"
 
-/** A word that the shell offers, and what it stands for. */
+/** A word that the shell offers, with a description. */
 export interface Candidate {
   readonly word: string
   readonly description: string
 }
 
-/** Where the words before the cursor point. */
+/** The server and Workspace that the words before the cursor select. */
 export interface Place {
   readonly server: Option.Option<string>
   readonly context: Option.Option<string>
@@ -62,13 +62,13 @@ const listed = {
 /** Kinds of records whose names are completed. */
 export type LiveKind = keyof typeof listed
 
-/** Names of this user's contexts. */
+/** The names of this user's contexts. */
 export const contextNames = Effect.gen(function* () {
   const { contexts } = yield* (yield* StoredContexts).known
   return Object.entries(contexts).map(([word, { server }]): Candidate => ({ word, description: server }))
 }).pipe(Effect.provide(StoredContexts.layer))
 
-/** The names of a kind at the chosen server: from the short cache, or else from the server. */
+/** The names of a kind on the selected server, from the short-lived cache or else from the server. */
 export const liveNames = (kind: LiveKind, place: Place) =>
   Effect.gen(function* () {
     const { origin, token, workspace } = yield* Remote

@@ -7,7 +7,9 @@ import { anyNumber } from "../ValueFlags.ts"
 const names = (name: string, description: string, metavar: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), anyNumber)
 
-/** The flags for the values of a Connection. They are never arguments, because other users of the machine can read arguments. */
+/**
+ * The flags for the values of a Connection. Values are never arguments, because other users of the machine can read arguments.
+ */
 export const valueFlags = {
   env: names("env", "Take the value of this variable from the environment of this command; may be repeated", "name"),
   values: Flag.optional(
@@ -64,7 +66,7 @@ const credentialFile = Effect.fnUntraced(function* (text: string) {
   return { name, content, ...(envName === undefined ? {} : { envName }) }
 })
 
-/** The values and files named by the flags. */
+/** Reads the values and files that the flags refer to. */
 export const givenValues = Effect.fn("givenValues")(function* ({ env, file, values }: ValueFlags) {
   const named = Object.fromEntries(yield* Effect.forEach(env, fromEnvironment))
   const all = { ...(Option.isSome(values) ? yield* fromFile(values.value) : {}), ...named }

@@ -63,7 +63,7 @@ const listCommand = Command.make(
   Command.withExamples([{ command: "svc share list", description: "In both directions" }])
 )
 
-/** A Workspace by its id, or by its handle if the caller is in it. */
+/** Finds a Workspace by its id, or by its handle if the caller is a member of it. */
 const otherWorkspace = Effect.fnUntraced(function* (named: string) {
   return named.startsWith("ws_") ? WorkspaceId.make(named) : (yield* workspaceNamed(Option.some(named))).id
 })

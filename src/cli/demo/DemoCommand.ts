@@ -24,7 +24,7 @@ const perform = Effect.fn("demo")(function* (flags: {
   const fileSystem = yield* FileSystem.FileSystem
   const report = yield* DemoReport
   const dataDir = yield* fileSystem.makeTempDirectoryScoped({ prefix: "svc-demo-" })
-  // Only the demo serves Git, so the library for that is loaded here.
+  // Only the demo serves Git, so it loads the required library here.
   const { demoRepository, demoTrees } = yield* Effect.promise(() => import("./DemoRepository.ts"))
   const repository = yield* demoRepository
   const { json: _, ...given } = flags

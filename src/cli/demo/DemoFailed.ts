@@ -1,4 +1,4 @@
 import { Schema } from "effect"
 
-/** The demo found behaviour that a working installation would not show. */
+/** The demo found behaviour that a working installation does not have. */
 export class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { message: Schema.String }) {}

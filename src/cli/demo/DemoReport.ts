@@ -6,7 +6,7 @@ const details = (data: RunEvent["data"]): string => {
   return shown.map(([key, value]) => ` ${key}=${String(value)}`).join("")
 }
 
-/** Reports what the demo does as it happens: for people, or one JSON object per line. */
+/** Reports the demo's progress as text for people, or as one JSON object per line. */
 export class DemoReport extends Context.Service<
   DemoReport,
   {

@@ -31,10 +31,10 @@ output "farewell" {
 
 const filesOf = (module: string) => ({ "main.tf": module, "README.md": "# A demo module\n" })
 
-/** The demo's own modules, which may run without isolation: they affect nothing but their state. */
+/** The digests of the demo's own modules. These modules may run without isolation, since they affect nothing but their state. */
 export const demoTrees = [firstRevision, secondRevision].map((module) => treeDigest(filesOf(module)))
 
-/** A Git repository of one module without providers, served over loopback for the Scope. */
+/** Serves a Git repository over loopback until the Scope closes. It contains one module without providers. */
 export const demoRepository = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path

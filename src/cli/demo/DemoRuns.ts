@@ -8,11 +8,11 @@ import { type DemoServer, runEvents, runLogs } from "./RunSocket.ts"
 const pollEvery = "100 millis"
 const patience = "2 minutes"
 
-/** Fails the demo unless `holds`. */
+/** Fails the demo unless `holds` is true. */
 export const expectThat = (holds: boolean, message: string): Effect.Effect<void, DemoFailed> =>
   holds ? Effect.void : Effect.fail(new DemoFailed({ message }))
 
-/** Repeats until the expected answer arrives or time runs out. */
+/** Repeats a read until it returns the expected result. Fails after a timeout. */
 export const until = <A, E, R>(what: string, read: Effect.Effect<A, E, R>, reached: (value: A) => boolean) =>
   Effect.repeat(read, { until: reached, schedule: Schedule.spaced(pollEvery) }).pipe(
     Effect.timeoutOrElse({
@@ -22,8 +22,8 @@ export const until = <A, E, R>(what: string, read: Effect.Effect<A, E, R>, reach
   )
 
 /**
- * Watches a Run live over two WebSockets until it is waiting for review or final, and returns its final status. Fails when events
- * or lines are missing, duplicated or out of order.
+ * Follows a Run over two WebSockets until it waits for review or is final, and returns its final status. Fails if events or lines
+ * are missing, duplicated or out of order.
  */
 export const watch = Effect.fn("watch")(function* (server: DemoServer, runId: string) {
   const client = yield* SvcClient
@@ -58,9 +58,7 @@ export const watch = Effect.fn("watch")(function* (server: DemoServer, runId: st
   return (yield* client.runs.read({ params: { runId } })).run
 })
 
-/**
- * Watches a plan until it can be reviewed, shows it, approves exactly what was shown, and watches its apply until it finishes.
- */
+/** Follows a plan until it can be reviewed, shows it, approves exactly what was shown, and follows its apply to the end. */
 export const reviewAndApply = Effect.fn("reviewAndApply")(function* (
   server: DemoServer,
   planRunId: string,

@@ -107,7 +107,7 @@ const destroy = Effect.fn("destroy")(function* (server: DemoServer, capsuleId: s
   yield* expectThat(capsule.status === "destroyed", `The Capsule is ${capsule.status}; expected was destroyed.`)
 })
 
-/** The entire main job, as a person would do it. Fails with `DemoFailed` at the first deviation. */
+/** Plays the whole main workflow as a person would perform it. Fails with `DemoFailed` at the first deviation. */
 export const playDemo = Effect.fn("playDemo")(function* (server: DemoServer, repository: Repository) {
   const client = yield* SvcClient
   const report = yield* DemoReport

@@ -2,15 +2,15 @@ import { Effect, Redacted, Schema } from "effect"
 import { Cookies, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { DemoFailed } from "./DemoFailed.ts"
 
-/** The person that a demo signs in as. */
+/** The account that a demo signs in with. */
 export const demoAccount = { email: "demo@example.com", password: "a password of the demo" }
 
 const Created = Schema.Struct({ token: Schema.String })
 const decodeCreated = HttpClientResponse.schemaBodyJson(Created)
 
 /**
- * Follows the path of a first user: redeems the setup link, signs in again with the password, and creates a token for the
- * remaining steps. The dashboard sends the same requests.
+ * Acts like a first user: redeems the setup link, signs in again with the password, and creates a token for the remaining steps.
+ * It sends the same requests as the dashboard.
  */
 export const signInForFirstTime = Effect.fn("signInForFirstTime")(
   function* (url: string, secret: Redacted.Redacted) {
@@ -23,7 +23,7 @@ export const signInForFirstTime = Effect.fn("signInForFirstTime")(
         Effect.flatMap(HttpClientResponse.filterStatusOk)
       )
     yield* post("/auth/setup", { secret: Redacted.value(secret), displayName: "Demo", ...demoAccount })
-    // Like a browser, sends every cookie set by the sign-in, in any order.
+    // Sends every cookie that the sign-in set, as a browser does, in any order.
     const cookie = Cookies.toCookieHeader((yield* post("/auth/sign-in", demoAccount)).cookies)
     const response = yield* post("/api/v1/account/tokens", { name: "svc demo", scopes: ["read", "write"] }, cookie)
     return Redacted.make((yield* decodeCreated(response)).token)

@@ -7,11 +7,13 @@ import type { Finding } from "./DoctorReport.ts"
 
 const mostNamed = 3
 
-/** Checks whether the snapshots and builds that existing Capsules need are present. `svc doctor` reads each of them in full. */
+/**
+ * Checks whether the snapshots and builds that existing Capsules need are present. `svc doctor` also reads each of them in full.
+ */
 export const archiveFindings = Effect.fn("archiveFindings")(function* (folder: string, caller: CheckCaller) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  // The queries require the current tables.
+  // The queries require the newest schema.
   if ((yield* tableVersion).newest !== newestKnown) return []
   const needed = (yield* neededFiles).map((file) => ({ file, place: path.join(folder, placeOf(file)) }))
   const wrong = yield* Effect.filter(needed, ({ file, place }) =>

@@ -3,5 +3,5 @@ import { folderChecks } from "./FolderChecks.ts"
 import { machineChecks } from "./MachineChecks.ts"
 import { serverCheck, storedChecks } from "./StoredChecks.ts"
 
-/** Every check that `svc doctor` runs, and what server startup does about it. */
+/** Every check of `svc doctor`, and its role at server startup. */
 export const checks: ReadonlyArray<CheckFacts> = [...folderChecks, serverCheck, ...storedChecks, ...machineChecks]

@@ -5,14 +5,14 @@ import { lookAtInstance } from "../../database/InstanceLock.ts"
 import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
 import type { Finding } from "./DoctorReport.ts"
 
-// No release is older than this, so no clock should be earlier.
+// Every release is newer than this, so a correct clock is later.
 const releasedAfter = Date.UTC(2026, 0, 1)
-/** Network-synchronised clocks differ by less, even after a move to another machine. */
+/** Clocks synchronised over the network differ by less than this, even after a move to another machine. */
 const toleratedMillis = 10 * 60_000
 
 const error = (message: string, remedy: string): Finding => ({ check: "clock", status: "error", message, remedy })
 
-/** None if there is no database, or if it cannot be read: other checks report that. */
+/** Returns `undefined` if there is no database or it cannot be read. Other checks report these problems. */
 const newestRecord = Effect.fnUntraced(
   function* (folder: string) {
     const files = yield* FileSystem.FileSystem
@@ -28,7 +28,7 @@ const newestRecord = Effect.fnUntraced(
   (effect) => Effect.catchCause(effect, () => Effect.succeedNone)
 )
 
-/** Checks whether the clock can be right: later than this release, and not earlier than what has already been recorded. */
+/** Checks whether the clock is plausible: it must be later than this release and not earlier than the newest record. */
 export const clockFinding = Effect.fn("clockFinding")(function* (folder: string) {
   const now = yield* Clock.currentTimeMillis
   const present = new Date(now).toISOString()

@@ -4,12 +4,12 @@ import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
 import type { NetworkStatus, SandboxStatus } from "../../../runner/sandbox/SandboxStatus.ts"
 import type { Finding } from "./DoctorReport.ts"
 
-/* The resources that a Run may use and reach, on the control plane and on an agent. */
+/* Reports the resources and networks that Runs may use, on the control plane and on agents. */
 
-/** Levels at which a Run has in-memory file systems; at the others it has its own folder instead of `/tmp`. */
+/** The levels at which a Run has in-memory file systems. At the other levels, the Run's folder replaces `/tmp`. */
 const hasPrivateMemory = (level: SandboxStatus["level"]) => level === "bubblewrap" || level === "namespaces"
 
-/** The limits of one Run, and how they are enforced. */
+/** Describes the limits of one Run, and how they are enforced. */
 export const describeLimits = ({ level, limits }: Pick<SandboxStatus, "level" | "limits">) =>
   [
     `a Run has ${formatBytes(limits.memoryBytes)} of memory and ${limits.processes} processes (kept by ${limits.keeper})`,

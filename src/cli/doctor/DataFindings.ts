@@ -20,7 +20,7 @@ const isWritable = (folder: string) =>
     Effect.orElseSucceed(() => false)
   )
 
-/** Checks whether a server with this user's permissions can work in the folder, and what its first startup would create. */
+/** Checks whether a server with this user's permissions can work in the folder, and reports what its first start would create. */
 export const folderFinding = Effect.fn("folderFinding")(function* (
   look: DataFolderInspection
 ): Effect.fn.Return<Finding> {
@@ -49,7 +49,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (
       message: `${path} does not exist; the first start creates it with mode 0700, with a database and, unless one is given, a master key.`
     }
   }
-  // If each Run has its own user, the group that these users belong to may traverse the folder.
+  // If each Run has its own user, the group of these users may traverse the folder.
   return (mode & 0o067) === 0
     ? { check: "folder", status: "ok", message: path }
     : {
@@ -60,7 +60,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (
       }
 })
 
-/** Reports the process that holds the lock on the folder: a fact, not a fault. */
+/** Reports the process that holds the lock on the folder. This is not an error. */
 export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.Option<Holder> }): Finding => {
   const named = Option.match(holder, {
     onNone: () => "",
@@ -73,7 +73,7 @@ export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.
   }
 }
 
-/** A database fault that both startup and this report describe. */
+/** Reports a database fault in the same words as startup. */
 export const faulty = (check: Finding["check"], { message, remedy }: StartFault): Finding => ({
   check,
   status: "error",
@@ -81,7 +81,7 @@ export const faulty = (check: Finding["check"], { message, remedy }: StartFault)
   remedy
 })
 
-/** The first fault that startup would find, in the same wording; then everything else. */
+/** Reports the first fault that would prevent startup, in the same words, and then everything else. */
 export const databaseFinding = Effect.fn("databaseFinding")(function* (file: string, isServed: boolean) {
   const quick = isServed ? undefined : yield* quickFault(file)
   if (quick !== undefined) return faulty("database", quick)
@@ -119,10 +119,10 @@ export const migrationsFinding = Effect.fn("migrationsFinding")(function* (isSer
       )
 })
 
-/** Master keys that the stored secrets need; none if there is no database. */
+/** The master keys that the stored secrets need. There are none without a database. */
 export const neededKeys = Effect.map(masterKeysInUse, (keys) => keys.map(({ id }) => id))
 
-/** The master keys in these settings, if any. No key is created. */
+/** The master keys in these settings. Creates no key. */
 export const givenKeys = Effect.fn("givenKeys")(function* (settings: Settings, folder: string) {
   const path = yield* Path.Path
   const source = masterKeySource(settings, path.join(folder, masterKeyName))
@@ -130,7 +130,7 @@ export const givenKeys = Effect.fn("givenKeys")(function* (settings: Settings, f
   return { whole, keys: Option.match(whole, { onNone: () => [], onSome: ({ keys }) => keys }) }
 })
 
-/** Checks whether these settings contain the master keys that the database needs. No key is created. */
+/** Checks whether these settings contain the master keys that the database needs. Creates no key. */
 export const vaultFinding = Effect.fn("vaultFinding")(function* (
   settings: Settings,
   folder: string,
@@ -152,7 +152,7 @@ export const vaultFinding = Effect.fn("vaultFinding")(function* (
   return finding
 })
 
-/** A running server already has its keys: a missing key here affects only these settings. */
+/** A running server already has its keys, so a missing key only affects these settings. */
 export const besideServer = (finding: Finding): Finding =>
   finding.status === "error"
     ? {

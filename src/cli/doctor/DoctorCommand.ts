@@ -19,7 +19,7 @@ import { storedChecks, storedFindings } from "./StoredChecks.ts"
 const orFailed = <E, R>(check: Finding["check"], finding: Effect.Effect<Finding, E, R>) =>
   Effect.catchCause(finding, (cause) => Effect.succeed(failedLook(check, cause)))
 
-/** The tool and the sandbox as a server would find them. Nothing is fetched or stored. */
+/** Finds the tool and the sandbox as a server would, without fetching or storing anything. */
 const inspected = (settings: Settings, folder: string) =>
   Layer.merge(toolchain({ ...settings, toolDownload: "off" }), sandbox(settings, "nothing")).pipe(
     Layer.provide(layerInspection(folder))
@@ -55,12 +55,12 @@ const reported = ({ check, message, remedy, status }: FolderFinding): Finding =>
 
 const dataFindings = Effect.fn("dataFindings")(function* (settings: Settings, look: DataFolderInspection) {
   const outside = yield* folderFindings(look)
-  // Files that this user cannot open reveal nothing about their contents.
+  // If this user cannot open the files, their contents are not checked.
   const inside = outside.some(isRefused) ? [] : yield* databaseFindings(settings, look.path)
   return [...outside.map(reported), ...inside]
 })
 
-/** Inspects this machine and the data folder as a server with these settings would, without changing either. */
+/** Checks this machine and the data folder as a server with these settings would, without changing either. */
 export const doctorCommand = Command.make(
   "doctor",
   { settings: everySettingFlag, config: configFlag, json: jsonFlag },

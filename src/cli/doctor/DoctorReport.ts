@@ -1,6 +1,6 @@
 import { Cause } from "effect"
 
-/** One thing that `svc doctor` checks. */
+/** The result of one check by `svc doctor`. */
 export interface Finding {
   readonly check:
     | "tool"
@@ -30,7 +30,7 @@ export interface Finding {
   readonly remedy?: string | undefined
 }
 
-/** A finding of any doctor. */
+/** A finding of the server's or the agent's doctor. */
 export interface AnyFinding extends Omit<Finding, "check"> {
   readonly check: string
 }
@@ -43,7 +43,7 @@ export const failedLook = (check: Finding["check"], cause: Cause.Cause<unknown>)
 
 const marks = { ok: "ok     ", warning: "warning", error: "error  " } as const
 
-/** The report for people: one line per finding, with its remedy below. */
+/** Formats the report for people: one line per finding, followed by its remedy. */
 export const formatFindings = (findings: ReadonlyArray<AnyFinding>): string =>
   findings
     .flatMap(({ check, message, remedy, status }) => [
@@ -52,7 +52,7 @@ export const formatFindings = (findings: ReadonlyArray<AnyFinding>): string =>
     ])
     .join("\n")
 
-/** A finding as one line in the log or in a refusal. */
+/** Formats a finding as one line for the log or for a refusal. */
 export const findingLine = ({ message, remedy }: Finding): string =>
   remedy === undefined ? message : `${message} ${remedy}`
 

@@ -15,7 +15,7 @@ interface FolderCheck extends CheckFacts {
 
 const one = <R>(finding: Effect.Effect<Finding, never, R>) => Effect.map(finding, (only) => [only])
 
-/** Checks of both the doctor and startup, before anything is opened. */
+/** Checks before anything is opened, both for the doctor and for startup. */
 export const folderChecks: ReadonlyArray<FolderCheck> = [
   {
     name: "folder",
@@ -51,7 +51,7 @@ export interface FolderFinding extends Finding {
   readonly onError: CheckFacts["onError"]
 }
 
-/** Every finding of these checks, in order. Nothing is created or changed. */
+/** Runs all these checks in order. Creates and changes nothing. */
 export const folderFindings = Effect.fn("folderFindings")(function* (folder: DataFolderInspection) {
   const found = yield* Effect.forEach(folderChecks, ({ look, name, onError }) =>
     look(folder).pipe(
@@ -62,5 +62,5 @@ export const folderFindings = Effect.fn("folderFindings")(function* (folder: Dat
   return found.flat()
 })
 
-/** Returns true if it makes a server refuse to start. */
+/** Returns true if the finding makes a server refuse to start. */
 export const isRefused = ({ onError, status }: FolderFinding): boolean => status === "error" && onError === "refuses"

@@ -11,7 +11,9 @@ import type { Finding } from "./DoctorReport.ts"
 
 const mostFaults = 5
 
-/** A folder without a database: either new, or one that has lost its database. `undefined` if there is a database. */
+/**
+ * Reports a folder without a database, which is either new or has lost its database. Returns `undefined` if there is a database.
+ */
 export const missingDatabaseFinding = Effect.fn("missingDatabaseFinding")(function* (
   folder: string,
   expected: string | undefined,
@@ -38,7 +40,7 @@ export const missingDatabaseFinding = Effect.fn("missingDatabaseFinding")(functi
   return created
 })
 
-/** Checks whether folder, database and settings belong to one installation. */
+/** Checks whether the folder, the database and the settings belong to the same installation. */
 export const installationFinding = Effect.fn("installationFinding")(function* (
   folder: string,
   expected: string | undefined
@@ -58,7 +60,7 @@ export const installationFinding = Effect.fn("installationFinding")(function* (
   return finding
 })
 
-/** Restored records that await confirmation; no finding when there are none. */
+/** Reports restored records that await confirmation. Reports nothing if there are none. */
 export const restoreFinding = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const known = yield* sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'restore_review'`
@@ -73,7 +75,7 @@ export const restoreFinding = Effect.gen(function* () {
   return [finding]
 })
 
-/** Checks whether every sealed value can be opened where it is stored. */
+/** Checks whether every sealed value can be decrypted in its place. */
 export const sealedFinding = Effect.fn("sealedFinding")(function* (keyring: Keyring) {
   const faults = yield* integrityFaults(keyring)
   const more = faults.length > mostFaults ? ` and ${faults.length - mostFaults} more` : ""

@@ -18,7 +18,7 @@ interface MachineCheck extends CheckFacts {
 
 const one = <E, R>(finding: Effect.Effect<Finding, E, R>) => Effect.map(finding, (only) => [only])
 
-/** Checks of both the doctor and startup, besides the data. The tool and the sandbox come from the context. */
+/** Checks that do not concern the data, both for the doctor and for startup. The tool and the sandbox come from the context. */
 export const machineChecks: ReadonlyArray<MachineCheck> = [
   {
     name: "tool",
@@ -95,7 +95,7 @@ export const machineChecks: ReadonlyArray<MachineCheck> = [
   }
 ]
 
-/** The findings of some of these checks, in order. */
+/** Runs some of these checks in order. */
 export const machineFindings = Effect.fn("machineFindings")(function* (
   checks: ReadonlyArray<MachineCheck>,
   settings: Settings,

@@ -20,11 +20,11 @@ const origins = {
   path: "found on PATH"
 } as const satisfies Record<ToolOrigin, string>
 
-/** Describes the tool that executes Runs, and its origin. */
+/** Describes the tool that executes Runs, and its source. */
 export const describeTool = (tool: Tool) =>
   `${toolTitles[tool.name]} ${tool.version}, ${origins[tool.origin]}: ${tool.path}`
 
-/** The tool found on this machine. Before startup, what a server would fetch is reported, not fetched. */
+/** Reports the tool on this machine. Before startup, a missing tool is only reported and not fetched. */
 export const toolFinding = (settings: Settings, caller: CheckCaller) =>
   Effect.flatMap(Toolchain, (tools) =>
     Effect.match(tools.resolve(), {
@@ -44,7 +44,7 @@ export const toolFinding = (settings: Settings, caller: CheckCaller) =>
 const describeLevel = ({ level, reason, works }: LevelFinding) =>
   works ? `${level}: works.` : `${level}: no. ${reason}`
 
-/** The isolation level that Runs get and, outside startup, the result of trying every other level. */
+/** Reports the isolation level of Runs. Outside startup, also reports the result of trying every other level. */
 export const sandboxFinding = Effect.fn("sandboxFinding")(function* (caller: CheckCaller) {
   const { examine, status } = yield* Sandbox
   const message = status.accepted ? `${status.level}: ${status.reason}` : `Runs are refused: ${status.reason}`
@@ -58,7 +58,7 @@ export const sandboxFinding = Effect.fn("sandboxFinding")(function* (caller: Che
   return finding
 })
 
-/** Variables that look like settings but are not. */
+/** Reports variables that look like misspelt settings. */
 export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettings, (misspelt) =>
   misspelt.length === 0
     ? { check: "settings", status: "ok", message: "Every setting of the environment is known." }
@@ -70,7 +70,7 @@ export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettin
       }
 )
 
-/** Checks the transport: without TLS beyond this machine, everything that people send can be read in transit. */
+/** Checks the transport. Without TLS beyond this machine, everything that people send can be read in transit. */
 export const transportFinding = (settings: Settings): Finding =>
   isPlainBeyondLoopback(settings)
     ? {
@@ -85,7 +85,7 @@ export const transportFinding = (settings: Settings): Finding =>
         message: settings.baseUrl?.startsWith("https:") === true ? "https, by a proxy in front" : "loopback only"
       }
 
-/** Reports the limits by which Runs share this machine. */
+/** Reports the limits that apply to all Runs on this machine together. */
 export const queueFinding = (settings: Settings): Finding => {
   const limits = queueLimits(settings)
   return {

@@ -7,7 +7,9 @@ import type { Finding } from "./DoctorReport.ts"
 
 const faulty = (message: string, remedy: string): Finding => ({ check: "mail", status: "error", message, remedy })
 
-/** Checks whether the mail server accepts this machine's login; no finding if none is set. Nothing is sent. */
+/**
+ * Checks whether the mail server accepts this machine's login. Sends nothing. Returns no finding if no mail server is configured.
+ */
 export const mailFindings = (settings: Settings): Effect.Effect<ReadonlyArray<Finding>> => {
   const server = mailServer(settings)
   if (server === undefined) return Effect.succeed([])

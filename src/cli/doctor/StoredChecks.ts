@@ -48,7 +48,7 @@ interface StoredCheck extends CheckFacts {
 
 const one = <E, R>(finding: Effect.Effect<Finding, E, R>) => Effect.map(finding, (only) => [only])
 
-/** Determine which process uses the folder before the database is opened. */
+/** Finds the process that uses the folder, before the database is opened. */
 export const serverCheck: CheckFacts = {
   name: "server",
   looksAt: "whether a process has the data folder; the lock of one that was killed is released by the kernel",
@@ -57,7 +57,7 @@ export const serverCheck: CheckFacts = {
   less: "`svc doctor` only names the process"
 }
 
-/** Checks of the database by both the doctor and startup, without changing it. */
+/** Checks that read the database without changing it, both for the doctor and for startup. */
 export const storedChecks: ReadonlyArray<StoredCheck> = [
   {
     name: "database",
@@ -93,7 +93,7 @@ export const storedChecks: ReadonlyArray<StoredCheck> = [
     look: Effect.fnUntraced(function* ({ folder, settings }) {
       const { keys, whole } = yield* givenKeys(settings, folder)
       const needed = yield* neededKeys
-      // Unless all keys are present, nothing is known about the values; `vault` reports the missing keys.
+      // Without all keys, the values cannot be checked. The `vault` check reports the missing keys.
       const isComplete = needed.every((id) => keys.some((key) => key.id === id))
       return Option.isSome(whole) && isComplete ? [yield* sealedFinding(whole.value)] : []
     })
@@ -127,7 +127,7 @@ export const storedChecks: ReadonlyArray<StoredCheck> = [
   }
 ]
 
-/** The findings of some of these checks, in order. */
+/** Runs some of these checks in order. */
 export const storedFindings = Effect.fn("storedFindings")(function* (
   checks: ReadonlyArray<StoredCheck>,
   subject: StoredSubject
@@ -136,7 +136,7 @@ export const storedFindings = Effect.fn("storedFindings")(function* (
   for (const { look, name } of checks) {
     const found = yield* Effect.exit(look(subject))
     if (found._tag === "Success") findings.push(...found.value)
-    // Unreadable parts of a damaged database are not reported as separate findings.
+    // A damaged database already has a finding, so its unreadable parts get none.
     else if (!findings.some(({ check, status }) => check === "database" && status === "error")) {
       if (name === "database") return yield* Effect.failCause(found.cause)
       findings.push(failedLook(name, found.cause))

@@ -9,7 +9,7 @@ import { idempotencyKeyFlag, keyHeaders } from "../remote/RemoteFlags.ts"
 import { workspaceNamed } from "../remote/Selection.ts"
 import { installFlags, installRequest, plannedInstall } from "./InstallRequest.ts"
 
-/** Turns a module from a repository into a Capsule, and creates a plan that waits for review. */
+/** Creates a Capsule from a module in a repository, and a plan for review. */
 export const installCommand = Command.make(
   "install",
   {

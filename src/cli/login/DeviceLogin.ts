@@ -18,10 +18,10 @@ import { type StoredLogin, StoredLogins } from "./StoredLogins.ts"
 
 const scope = "openid offline_access read write"
 const requestTimeoutSeconds = 20
-// A token that expires while a request is in progress is useless.
+// A token that expires during a request is useless, so it counts as expired this much earlier.
 const earlyMillis = 30_000
 
-/** The origin of a server as typed by a person, with or without a scheme. Plain http is for loopback only. */
+/** Returns the origin of a server as typed by a person, with or without a scheme. Allows plain HTTP only on loopback. */
 export const serverOrigin = (text: string): Effect.Effect<string, CommandFailed> => {
   const given = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`
   const url = URL.canParse(given) ? new URL(given) : undefined
@@ -42,7 +42,7 @@ export const serverOrigin = (text: string): Effect.Effect<string, CommandFailed>
 const notSignedIn = (message: string) =>
   new CommandFailed({ code: "unauthenticated", exitCode: exitCodes.forbidden, message })
 
-/** The meaning of the issuer's codes for the person who logs in (RFC 8628, RFC 6749). */
+/** Explanations of the issuer's error codes for the person who logs in (RFC 8628, RFC 6749). */
 const refusals: Readonly<Record<string, string>> = {
   access_denied: "The login was refused in the browser.",
   expired_token: "The code was not confirmed in time. Run `svc login` again.",
@@ -86,14 +86,16 @@ const toLogin = Effect.fnUntraced(function* (tokens: Tokens) {
   return login
 })
 
-/** The steps that the person takes in a browser. */
+/** The steps that the person completes in a browser. */
 export interface DevicePrompt {
   readonly address: string
   readonly code: string
   readonly expiresInSeconds: number
 }
 
-/** Signs in with the device flow (RFC 8628): `prompt` shows the person where to go, then this waits for them. */
+/**
+ * Signs in with the device flow (RFC 8628). Shows the person the address through `prompt`, then waits until they have signed in.
+ */
 export const logIn = Effect.fn("logIn")(function* <R>(
   origin: string,
   prompt: (what: DevicePrompt) => Effect.Effect<void, never, R>
@@ -115,13 +117,13 @@ export const logIn = Effect.fn("logIn")(function* <R>(
 const revoke = (configuration: Configuration, token: Redacted.Redacted) =>
   asking("Ending the login at the server", () => tokenRevocation(configuration, Redacted.value(token)))
 
-/** Revokes the login at the server, and forgets it here even if the server cannot be reached. */
+/** Revokes the login on the server. Removes it from this machine even if the server cannot be reached. */
 export const logOut = Effect.fn("logOut")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)
   if (Option.isNone(login)) return yield* notSignedIn(`There is no login at ${origin}.`)
   const { accessToken, refreshToken } = login.value
-  // Revoking the refresh token also revokes everything issued with it.
+  // Revoking the refresh token also revokes every token issued with it.
   const revoked = Effect.flatMap(discover(origin), (configuration) =>
     revoke(configuration, refreshToken ?? accessToken)
   )
@@ -130,7 +132,7 @@ export const logOut = Effect.fn("logOut")(function* (origin: string) {
   return yield* ended
 })
 
-/** An access token that does not expire immediately, or a new one if the old one has expired. */
+/** Returns an access token with enough remaining lifetime. Requests a new one if necessary. */
 export const currentToken = Effect.fn("currentToken")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)
@@ -147,7 +149,7 @@ export const currentToken = Effect.fn("currentToken")(function* (origin: string)
     refreshTokenGrant(configuration, Redacted.value(refreshToken))
   )
   const renewed = yield* toLogin(tokens)
-  // A server without rotation keeps the refresh token.
+  // A server without refresh token rotation returns no new refresh token.
   yield* logins.store(origin, { refreshToken, ...renewed })
   return renewed.accessToken
 })

@@ -11,7 +11,7 @@ const serverArgument = Argument.String("server").pipe(
   Argument.withDescription("Origin of the server, e.g. https://svc.example.com")
 )
 
-/** The named server, or the only one with a login. */
+/** Returns the given server, or the only one with a login. */
 const chosen = Effect.fnUntraced(function* (server: Option.Option<string>) {
   if (Option.isSome(server)) return yield* serverOrigin(server.value)
   const logins = yield* StoredLogins
@@ -27,7 +27,7 @@ const chosen = Effect.fnUntraced(function* (server: Option.Option<string>) {
 const invite =
   (json: boolean) =>
   ({ address, code, expiresInSeconds }: DevicePrompt) =>
-    // Standard output is reserved for the result, so that scripts can read it.
+    // Standard output is reserved for the result, which scripts read.
     Console.error(
       json
         ? JSON.stringify({ address, code, expiresInSeconds })
@@ -47,10 +47,10 @@ export const loginCommand = Command.make(
   },
   Effect.fn("login")(function* ({ browser, json, server }) {
     const origin = yield* serverOrigin(server)
-    // A login that cannot be stored is never requested, so no valid token is lost.
+    // Fails before the login if it could not be stored, so that no valid token is lost.
     yield* (yield* StoredLogins).storable
     const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
-    // A script has nobody to use a browser.
+    // In a script, there is nobody to use a browser.
     yield* logIn(origin, (prompt) =>
       Effect.andThen(
         invite(json)(prompt),

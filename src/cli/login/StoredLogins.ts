@@ -2,11 +2,11 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import type { CommandFailed } from "../Output.ts"
 import { privateFile, type PrivateFileWords } from "./PrivateFile.ts"
 
-/** The result of signing in at one server. Tokens print as redacted. */
+/** The result of signing in to a server. Tokens are redacted when printed. */
 export const StoredLogin = Schema.Struct({
   accessToken: Schema.RedactedFromValue(Schema.String),
   refreshToken: Schema.optionalKey(Schema.RedactedFromValue(Schema.String)),
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   expiresAt: Schema.Int
 })
 export type StoredLogin = typeof StoredLogin.Type
@@ -23,11 +23,11 @@ const words: PrivateFileWords = {
     `The stored logins in ${file} cannot be used: ${cause}. Remove the file and log in again.`
 }
 
-/** This user's logins on this machine: one file, mode 0600, in the settings folder. */
+/** This user's logins on this machine. They are stored in a file with mode 0600 in the settings folder. */
 export class StoredLogins extends Context.Service<
   StoredLogins,
   {
-    /** Fails if this machine has no place to store a login. */
+    /** Fails if this machine has no folder in which to store a login. */
     readonly storable: Effect.Effect<void, CommandFailed>
     /** The servers with a login, by origin. */
     readonly origins: Effect.Effect<ReadonlyArray<string>, CommandFailed>

@@ -28,7 +28,7 @@ const flags = {
   name: text("name", "How others see you, for a new account", "name")
 }
 
-/** The link is a secret: anyone who has it may use it. */
+/** The link is a secret, because anyone who has it can use it. */
 const linkOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   if (Option.isSome(file)) return Redacted.make((yield* inputText(file.value)).trim())
   const fromEnvironment = yield* Config.option(Config.Redacted(clientEnv.invitation))
@@ -41,7 +41,7 @@ const linkOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   })
 })
 
-/** The server of a link, and its secret. */
+/** Splits a link into its server and its secret. */
 const partsOf = Effect.fnUntraced(function* (link: Redacted.Redacted) {
   const given = Redacted.value(link)
   const url = URL.canParse(given) ? new URL(given) : undefined

@@ -28,12 +28,12 @@ const membersOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
 
 const nameOf = ({ displayName, email, subject }: Member) => email ?? displayName ?? subject
 
-/** The display name of each member, by subject. */
+/** Returns the display name of each member, by subject. */
 export const memberNames = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   return new Map<string, string>((yield* membersOf(workspaceId)).map((member) => [member.subject, nameOf(member)]))
 })
 
-/** A member by address, by name or by subject. A member takes precedence over an open invitation for the same address. */
+/** Finds a member by address, name or subject. A member takes precedence over an open invitation for the same address. */
 export const memberNamed = Effect.fnUntraced(function* (workspaceId: WorkspaceId, typed: string) {
   const named = withStoredSpelling(typed)
   const all = (yield* membersOf(workspaceId)).map((member) => ({ ...member, id: member.subject }))

@@ -14,7 +14,7 @@ export const teamsOf = Effect.fn("teamsOf")(function* (workspaceId: WorkspaceId)
   )
 })
 
-/** A team of a Workspace by id or by name. */
+/** Finds a team of a Workspace by id or by name. */
 export const teamNamed = Effect.fn("teamNamed")(function* (named: string, workspaceId: WorkspaceId) {
   const all = yield* teamsOf(workspaceId)
   const words = { what: "team", several: "teams", list: "svc team list" }

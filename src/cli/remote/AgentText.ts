@@ -3,7 +3,7 @@ import type { RunAgent } from "../../../schema/records/RunAgent.ts"
 import { timeText } from "./Rows.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** The parts of an apply that exist only on the agent's disk. */
+/** Describes the parts of an apply that are stored only on the agent. */
 const unsavedText = ({ startedAt, state }: RunAgent): string | undefined => {
   if (startedAt === undefined || state === undefined) return undefined
   const { newestSerial, savedAt, savedSerial } = state
@@ -21,13 +21,15 @@ const agentEvents = {
 
 const isOfAgent = (kind: string): kind is keyof typeof agentEvents => Object.hasOwn(agentEvents, kind)
 
-/** An event about the connection to the agent of a Run, for whoever watches the Run; `undefined` for other events. */
+/** Describes an event about the connection to a Run's agent. Returns `undefined` for other events. */
 export const agentEventText = (kind: string, { since }: Readonly<Record<string, unknown>>): string | undefined =>
   isOfAgent(kind)
     ? agentEvents[kind]((typeof since === "string" ? timeText(since) : undefined) ?? "some time")
     : undefined
 
-/** Facts about a Run in a pool: which agent is executing it, why it is waiting, and how long its agent has been silent. */
+/**
+ * Facts about a Run in a pool: the agent that executes it, the reason why it waits, and the time since its agent last responded.
+ */
 export const agentFacts = (run: Run): ReadonlyArray<readonly [name: string, value: string | undefined]> => {
   const { agent, agentUnreachableSince, pool, queue } = run
   return [

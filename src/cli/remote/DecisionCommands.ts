@@ -21,7 +21,7 @@ const planArgument = Argument.String("plan").pipe(
 )
 
 const waits = ({ status }: Run) => status === "waiting_approval"
-/** Approving a plan completes it; its apply is a separate Run. */
+/** Approving a plan completes the plan. Its apply is a separate Run. */
 const isReviewed = ({ planRunId, type }: ListedRun) => isPlan(type) && planRunId === undefined
 
 const unapproved = new CommandFailed({ message: "The plan was not approved. It waits as before." })
@@ -29,7 +29,9 @@ const unapproved = new CommandFailed({ message: "The plan was not approved. It w
 /** The uncertainties that the person at the terminal acknowledges with the approval. */
 type Uncertain = NonNullable<RunApprovals["uncertain"]>
 
-/** Prompts the person at the terminal. Removals, restores and plans over uncertain ground are confirmed by name. */
+/**
+ * Asks the person at the terminal to confirm. Removals, restores and uncertain plans are confirmed by typing the Capsule's name.
+ */
 const asked = Effect.fn("asked")(function* (run: Run, uncertain: Uncertain) {
   const { destroy = 0, replace = 0 } = run.planSummary ?? {}
   const name = (yield* capsuleOfRun(run))?.name ?? run.id
@@ -59,10 +61,7 @@ interface Named {
   readonly json: boolean
 }
 
-/**
- * The plan that was reviewed and is acknowledged: given on the command line, or taken from the plan that is shown and confirmed
- * here.
- */
+/** Returns the reviewed plan and the acknowledgements, either from the command line or from the plan shown and confirmed here. */
 const reviewed = Effect.fn("reviewed")(function* (run: Run, { acknowledge, digest, json }: Named) {
   if (Option.isSome(digest)) return { planDigest: digest.value, acknowledged: acknowledge }
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
@@ -107,7 +106,7 @@ export const approveCommand = Command.make(
       const { approvals, runs } = yield* SvcClient
       const { id } = yield* runNamed(given.plan, given.workspace, waits, "plan that waits for approval")
       const params = { runId: id }
-      // A list does not include the changes; the digest covers the plan as shown.
+      // Lists do not include the changes, and the digest covers the plan as shown.
       const { run } = yield* runs.read({ params })
       if (!waits(run))
         return yield* new CommandFailed({
@@ -142,7 +141,7 @@ export const approveCommand = Command.make(
   ])
 )
 
-/** The Run that applied this plan. */
+/** Finds the Run that applied this plan. */
 const applyOf = Effect.fnUntraced(function* ({ capsuleId, id, workspaceId }: Run) {
   if (capsuleId === undefined) return undefined
   const { workspaces } = yield* SvcClient
@@ -153,7 +152,7 @@ const applyOf = Effect.fnUntraced(function* ({ capsuleId, id, workspaceId }: Run
 const notApplicable = (message: string, exitCode: ExitCode = exitCodes.conflict) =>
   new CommandFailed({ code: "failed_precondition", exitCode, message })
 
-/** Fails if an apply of the plan cannot begin, with what it waits for and the command that gives it. */
+/** Fails if an apply of the plan cannot begin. The message contains the missing condition and the command that satisfies it. */
 const refuseUnready = Effect.fnUntraced(function* (plan: Run, isRepeatable: boolean) {
   const { approvedAt, error, id, status } = plan
   const name = terminalText((yield* capsuleOfRun(plan))?.name ?? id)
@@ -193,7 +192,7 @@ export const applyCommand = Command.make(
       const { runs } = yield* SvcClient
       const plan = yield* runNamed(given.plan, given.workspace, isReviewed, "plan")
       if (!isReviewed(plan)) return yield* notApplicable(`${plan.id} is no plan, but ${plan.type}.`, exitCodes.usage)
-      // A repetition with the same key is answered with what the first one started.
+      // A repeated request with the same key returns the Run that the first one started.
       yield* refuseUnready(plan, Option.isSome(given.idempotencyKey))
       const headers = yield* keyHeaders(given.idempotencyKey)
       const { run } = yield* runs.apply({ params: { runId: plan.id }, headers, payload: {} })

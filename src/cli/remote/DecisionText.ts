@@ -29,7 +29,7 @@ const decisionLine = (what: string, { at, reason, subject }: Decision): string =
   return `${what} by ${subject ?? "svc"}${when}${reason === undefined ? "." : `: ${terminalText(reason)}`}`
 }
 
-/** The people who approved, ended or stopped a Run, with the time and the reason. */
+/** Lists the people who approved, ended or stopped a Run, with the time and the reason. */
 export const decisionLines = (
   { approvalComment, approvedAt, approvedBy, cancelRequest, endedBy, status }: Run,
   nameOf: (subject: string) => string
@@ -43,7 +43,7 @@ export const decisionLines = (
           ...(approvalComment === undefined ? {} : { reason: approvalComment })
         })
       ]),
-  // Once the Run is cancelled, its end has the same.
+  // A cancelled Run already shows the same information at its end.
   ...(cancelRequest === undefined || status === "cancelled"
     ? []
     : [decisionLine("Asked to stop", named(cancelRequest, nameOf))]),

@@ -34,7 +34,7 @@ const only = {
   order: "only the order differs"
 } as const
 
-/** The diff of a long value: its summary, and its lines. */
+/** Formats the diff of a long value as a summary and lines. */
 export const differenceText = (pair: ValuePair, paint: Paint) => {
   const difference = valueDifference(pair)
   const { changed, total, unit } = difference.extent

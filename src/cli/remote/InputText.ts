@@ -2,7 +2,7 @@ import { Effect, FileSystem, type PlatformError, Stdio, Stream } from "effect"
 import { containsRoundedNumber } from "../../../schema/json/ExactNumbers.ts"
 import { CommandFailed, misuse } from "../Output.ts"
 
-/** A file that the command line names cannot be used. */
+/** A file on the command line cannot be read. */
 export const unreadable = (file: string, { reason }: PlatformError.PlatformError) =>
   new CommandFailed({
     ...misuse,
@@ -12,14 +12,14 @@ export const unreadable = (file: string, { reason }: PlatformError.PlatformError
         : `${file} cannot be read (${reason._tag}). Check its path and permissions.`
   })
 
-/** The contents of a file, or of standard input. */
+/** Reads a file, or standard input. */
 export const inputText = Effect.fn("inputText")(function* (file: string) {
   if (file === "-") return yield* Stream.mkString(Stream.decodeText((yield* Stdio.Stdio).stdin))
   const files = yield* FileSystem.FileSystem
   return yield* files.readFileString(file).pipe(Effect.mapError((cause) => unreadable(file, cause)))
 })
 
-/** Refuses JSON with a number that would be rounded on its way to the server. */
+/** Refuses JSON with a number that would be rounded before it reaches the server. */
 export const refuseRoundedNumbers = (flag: string, json: string): Effect.Effect<void, CommandFailed> =>
   containsRoundedNumber(json)
     ? Effect.fail(

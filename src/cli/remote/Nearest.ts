@@ -1,9 +1,9 @@
 import { editDistance } from "../../settings/EditDistance.ts"
 
-/** The largest edit distance between two names that still looks like a typo. */
+/** Maximum edit distance between two names that still counts as a typo. */
 const mostEdits = 2
 
-/** The known name that was probably meant, for a suggestion. Part of a name is enough. */
+/** Returns the known name that the person probably meant. A part of a name is sufficient. */
 export const nearest = (named: string, known: ReadonlyArray<string>): string | undefined => {
   const wanted = named.toLowerCase()
   const [best] = known

@@ -9,7 +9,7 @@ const decodeVersions = Schema.decodeEffect(
   Schema.fromJsonString(Schema.Struct({ api_versions: Schema.Array(Schema.String) }))
 )
 
-/** The API versions that a server advertises; none if it does not list them in this form. */
+/** The API versions that a server advertises, or none if it does not list them in this format. */
 const versionsOf = Effect.fnUntraced(
   function* (origin: string) {
     const client = yield* HttpClient.HttpClient
@@ -19,15 +19,15 @@ const versionsOf = Effect.fnUntraced(
   Effect.orElseSucceed((): ReadonlyArray<string> => [])
 )
 
-/** Returns true if this is the response for an unknown route; the response for a missing record names the record. */
+/** Returns true for the response to an unknown route. The response for a missing record contains the record's id. */
 const isUnknownRoute = (error: unknown): boolean =>
   error instanceof ApiError && error.code === "not_found" && error.message.startsWith("There is no such route")
 
 const isUnknownForm = (error: unknown): boolean => Schema.isSchemaError(error)
 
 /**
- * Explains failures on a server with another API version, and on an older server with the same version that lacks a command's
- * route. Every other failure is unchanged.
+ * Explains failures on a server with another API version, or on an older server without the command's route. Leaves every other
+ * failure unchanged.
  */
 export const explainedOf =
   (origin: string) =>

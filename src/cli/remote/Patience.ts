@@ -6,10 +6,10 @@ import { Remote } from "./Remote.ts"
 import { exitCodes } from "../ExitCodes.ts"
 import { RemoteFailed } from "./RemoteFailed.ts"
 
-/** Statuses with which a reverse proxy answers for a server that it cannot reach. */
+/** Statuses that a reverse proxy returns if it cannot reach the server. */
 const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** Returns true if the server is restarting or cannot be reached for the moment. It refused nothing. */
+/** Returns true if the server is restarting or temporarily unreachable. A refusal is not included. */
 export const isAway = (error: unknown): boolean => {
   if (error instanceof ApiError) return error.code === "verification_unavailable" || error.code === "rate_limited"
   if (!HttpClientError.isHttpClientError(error)) return false
@@ -18,7 +18,7 @@ export const isAway = (error: unknown): boolean => {
 
 const again = Schedule.spaced("1 second")
 
-/** Repeats a read until the server answers, and reports once that the server is away, and once that it is back. */
+/** Repeats a read until the server responds. Reports once that the server is unreachable, and once that it has returned. */
 export const patiently = <A, E, R>(read: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { origin } = yield* Remote
@@ -36,7 +36,7 @@ export const patiently = <A, E, R>(read: Effect.Effect<A, E, R>) =>
     return answer
   })
 
-/** Ends a wait after `--wait-timeout`; `next` is the command that resumes it. */
+/** Ends a wait after `--wait-timeout`. `next` is the command that resumes it. */
 export const waitAtMost =
   (timeout: Option.Option<number>, what: string, next: string) =>
   <A, E, R>(wait: Effect.Effect<A, E, R>): Effect.Effect<A, E | RemoteFailed, R> =>

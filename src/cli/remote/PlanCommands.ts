@@ -28,7 +28,7 @@ const waitFlag = Flag.Boolean("wait").pipe(
 /** Flags of every command that starts a Run. */
 export const runFlags = { ...workspaceFlags, wait: waitFlag, waitTimeout: waitTimeoutFlag }
 
-/** Flags of a command whose Run finds out what would change. */
+/** Flags of commands whose Run finds out what would change. */
 export const changeFlags = {
   ...runFlags,
   detailedExitcode: Flag.Boolean(detailedExitcode).pipe(
@@ -37,7 +37,7 @@ export const changeFlags = {
   )
 }
 
-/** Flags of every command that makes a plan for review. */
+/** Flags of every command that creates a plan for review. */
 export const planFlags = {
   ...changeFlags,
   discardIfEmpty: Flag.Boolean("discard-if-empty").pipe(
@@ -48,14 +48,14 @@ export const planFlags = {
 
 interface Waiting {
   readonly json: boolean
-  /** More of the result of `--json`. */
+  /** Additional members of the `--json` result. */
   readonly about?: Readonly<Record<string, unknown>>
   readonly wait: boolean
   readonly waitTimeout: Option.Option<number>
   readonly discardIfEmpty?: boolean
 }
 
-/** Discards a plan that changes nothing. */
+/** Discards a plan without changes. */
 const discarded = Effect.fnUntraced(function* (run: Run) {
   const { runs } = yield* SvcClient
   const payload = { reason: "Nothing would change." }
@@ -90,7 +90,7 @@ export const planned = Effect.fn("planned")(function* (
   yield* endOf(ended)
 })
 
-/** The commits that a plan is about, for people. */
+/** Describes the commits of a plan for people. */
 const lookText = ({ deployedCommit, error, ref, resolvedCommit, status }: CapsuleLook): string => {
   if (resolvedCommit === undefined) {
     return unreadText(error?.message ?? `the look is ${status}`)
@@ -105,7 +105,7 @@ const lookText = ({ deployedCommit, error, ref, resolvedCommit, status }: Capsul
 const unreadText = (reason: string) =>
   `The repository could not be read, so the newest snapshot is planned, which may be older than what was pushed: ${terminalText(reason)}`
 
-/** Reads the ref that the Capsule follows, so that the plan has what was just pushed. A failed look prevents no plan. */
+/** Reads the ref that the Capsule follows, so that the plan includes a recent push. If this fails, the plan is created anyway. */
 const lookFirst = Effect.fnUntraced(function* (capsuleId: CapsuleId, json: boolean) {
   const { capsules } = yield* SvcClient
   const { origin } = yield* Remote
@@ -230,7 +230,7 @@ export const driftCommand = Command.make(
 
 const isStateVersionId = (text: string) => text.startsWith("sv_")
 
-/** The selected state: by its id, or as a generation of a Capsule, by default the previous one. */
+/** Returns the selected state: the one with the given id, or a generation of a Capsule's state, by default the previous one. */
 const returnOf = Effect.fn("returnOf")(function* (given: {
   readonly to: string
   readonly generation: Option.Option<number>

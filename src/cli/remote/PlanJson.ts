@@ -2,22 +2,20 @@ import type { Schema } from "effect"
 import type { OutputChange, PlanCheck, PlanDetails, ResourceChange } from "../../../schema/records/PlanDetails.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 
-/**
- * The version of the tool's plan format that the document follows: https://developer.hashicorp.com/terraform/internals/json-format.
- */
+/** The version of the tool's plan format: https://developer.hashicorp.com/terraform/internals/json-format. */
 const formatVersion = "1.2"
 
 type Json = Schema.Json
 type Members = Readonly<Record<string, Json>>
 
 interface Place {
-  /** The positions of the dots between the steps of an address. */
+  /** The positions of the dots between the steps of the address. */
   readonly dots: ReadonlyArray<number>
   /** The start of the instance key in the last step, if it has a key. */
   readonly key: number | undefined
 }
 
-/** The steps of an address. Instance keys may contain every character. */
+/** Parses the steps of an address. Instance keys may contain any character. */
 const placeOf = (address: string): Place => {
   const dots: Array<number> = []
   let key: number | undefined
@@ -34,7 +32,7 @@ const placeOf = (address: string): Place => {
   return { dots, key }
 }
 
-/** The module and the instance key in the address of a resource. */
+/** The module path and the instance key of a resource, parsed from its address. */
 const partsOf = ({ address, mode }: ResourceChange): Members => {
   const { dots, key } = placeOf(address)
   const end = dots.at(mode === "data" ? -3 : -2)
@@ -47,7 +45,7 @@ const partsOf = ({ address, mode }: ResourceChange): Members => {
   }
 }
 
-/** Marks at paths, in the tool's nested form. Members that are not marked are left out. */
+/** Converts paths into the tool's nested marks. Unmarked members are omitted. */
 const marked = (paths: ReadonlyArray<ReadonlyArray<string | number>>): Json => {
   if (paths.some((path) => path.length === 0)) return true
   const heads = new Map<string | number, Array<ReadonlyArray<string | number>>>()
@@ -60,12 +58,12 @@ const marked = (paths: ReadonlyArray<ReadonlyArray<string | number>>): Json => {
 
 type Attribute = ResourceChange["changedAttributes"][number]
 
-/** True if a value is not shown, and the side of the change existed. Older records do not distinguish the sides. */
+/** True if the value is hidden and this side of the change exists. Older records do not distinguish the sides. */
 const isHidden = (one: Attribute, side: "before" | "after"): boolean =>
   one.sensitive === true &&
   (one[`${side}Sensitive`] !== undefined || (one.beforeSensitive === undefined && one.afterSensitive === undefined))
 
-/** A value that is not shown is null here, and marked as sensitive. */
+/** Hidden values are null and marked as sensitive. */
 const sideOf = (attributes: ReadonlyArray<Attribute>, side: "before" | "after"): Json =>
   Object.fromEntries(
     attributes.flatMap((one): ReadonlyArray<readonly [string, Json]> => {
@@ -134,8 +132,8 @@ const check = ({ address, instances, kind, status }: PlanCheck): Json => ({
 })
 
 /**
- * A plan in the tool's own format, for programs that read it. It is made from what reviewers see: values that are secret or not
- * shown are null, attributes that do not change are left out, and there are no variables, no state and no configuration.
+ * Converts a plan into the tool's own format, for programs that read it. It contains what reviewers see. Secret or hidden values
+ * are null, unchanged attributes are omitted, and there are no variables, no state and no configuration.
  */
 export const planJson = (run: PlanDetails & Pick<Run, "tool">): Json => ({
   format_version: formatVersion,

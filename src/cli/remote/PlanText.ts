@@ -45,7 +45,7 @@ const sideText = (side: Side): string => {
   }
 }
 
-/** A value before and after: on one line, or as a diff if it is long. */
+/** Formats a value before and after the change: on one line, or as a diff if it is long. */
 const valueLines = (
   pair: ChangedValue,
   actions: ReadonlyArray<string>,
@@ -110,8 +110,8 @@ const publications: Readonly<Record<NonNullable<OutputChange["publication"]>["re
 }
 
 /**
- * The note that the apply publishes or withdraws an Output, and the secret that keeps the Output private regardless of the
- * module's declaration.
+ * A note that the apply publishes or withdraws an Output, or that a secret keeps the Output private regardless of the module's
+ * declaration.
  */
 const outputNote = ({ origins = [], publication, reason }: OutputChange, paint: Paint): string => {
   const repeated = origins.length === 0 ? "a secret" : origins.map(terminalText).join(", ")
@@ -145,7 +145,7 @@ interface CountWords {
   readonly none: string
 }
 
-/** The verb forms for the changes of a plan, and for the changes that its apply has made. */
+/** The verb forms for a plan's changes, and for the changes that its apply has made. */
 const tenses = {
   planned: {
     words: {
@@ -177,7 +177,7 @@ const countsText = (counts: Readonly<Record<keyof CountWords["words"], number>>,
   return said.length === 0 ? none : `${said.join(", ")}.`
 }
 
-/** The effect of a plan that accepts drift, or of its apply. */
+/** Describes the effect of a plan that accepts drift, or of its apply. */
 const acceptedText = ({ driftedResources = 0, planRunId, status }: Run): string => {
   if (driftedResources === 0) return "Every resource is as the state has it."
   const resources = driftedResources === 1 ? "1 resource" : `${driftedResources} resources`
@@ -186,7 +186,7 @@ const acceptedText = ({ driftedResources = 0, planRunId, status }: Run): string 
     : `${resources} to accept: only the state changes.`
 }
 
-/** One-line summary of what a plan would do, or of what its apply did. */
+/** A one-line summary of the effect of a plan or an apply. */
 export const summaryText = (run: Run): string => {
   const { planRunId, planSummary, status } = run
   if (run.refreshOnly === true) return acceptedText(run)
@@ -211,7 +211,7 @@ const commitLine = ({ commitDescription, resolvedCommit }: Run): ReadonlyArray<s
   return [`commit ${shortCommit(resolvedCommit)}${said}`]
 }
 
-/** The private data that the code of a ref outside the reviewed ones received, and who opened it. */
+/** Describes the private data that was opened for the code of an unreviewed ref, and the person who opened it. */
 const openedLine = ({ openedForRef: use }: Run, paint: Paint): ReadonlyArray<string> => {
   if (use === undefined) return []
   const who = use.openedBy === undefined ? "" : `, by ${terminalText(use.openedBy)}`
@@ -220,7 +220,7 @@ const openedLine = ({ openedForRef: use }: Run, paint: Paint): ReadonlyArray<str
   return [paint("yellow", line)]
 }
 
-/** The newer commit of the lane, for a Run that uses the deployed one. */
+/** Reports a newer commit in the lane, for a Run that uses the deployed commit. */
 const newerLine = ({ newerCommit: newer }: Run, paint: Paint): ReadonlyArray<string> =>
   newer === undefined
     ? []
@@ -231,7 +231,7 @@ const newerLine = ({ newerCommit: newer }: Run, paint: Paint): ReadonlyArray<str
         )
       ]
 
-/** The isolation of the module during a plan and its apply. */
+/** Describes the isolation of the module during a plan and its apply. */
 const confinementLine = ({ isolation, network, profile }: Run): ReadonlyArray<string> => {
   const said = [
     ...(isolation === undefined
@@ -248,7 +248,7 @@ const driftWords = (kind: ChangeKind): string => {
   return kind === "move" ? "moved by the module, not recorded yet" : "changed outside svc"
 }
 
-/** The differences between the state and the real infrastructure, as what has happened outside svc. */
+/** Describes the differences between the state and the real infrastructure as changes made outside svc. */
 const driftLines = ({ resourceDrift = [] }: Run, paint: Paint): ReadonlyArray<string> => {
   const { groups, noise } = diffOf(resourceDrift)
   const all = [...groups, ...(noise.length === 0 ? [] : [{ kind: "update" as const, changes: noise }])]
@@ -261,7 +261,7 @@ const driftLines = ({ resourceDrift = [] }: Run, paint: Paint): ReadonlyArray<st
   ])
 }
 
-/** The findings of a drift check. */
+/** Describes the findings of a drift check. */
 export const driftText = (run: Run, paint: Paint): string =>
   [...newerLine(run, paint), ...driftLines(run, paint)].join("\n")
 
@@ -276,8 +276,8 @@ const diagnosticLines = (diagnostics: Run["diagnostics"], paint: Paint): Readonl
   ])
 
 /**
- * A plan in the form shown for review: the objects that it may miss, then the riskiest changes first, then minor ones, then
- * Outputs, counts and the digest.
+ * Formats a plan for review: first the objects that the plan may miss, then the riskiest changes, the other changes, the Outputs,
+ * the counts and the digest.
  */
 export const planText = (
   run: Run,

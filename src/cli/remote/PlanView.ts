@@ -17,7 +17,7 @@ export const capsuleOfRun = Effect.fn("capsuleOfRun")(function* ({ capsuleId }: 
   return (yield* capsules.read({ params: { capsuleId } })).capsule
 })
 
-/** Names the people of a Run by their addresses. Without the right to read the members, their ids are what there is. */
+/** Replaces the ids of a Run's people with their addresses. The ids remain if the caller may not read the members. */
 export const peopleOf = Effect.fnUntraced(function* ({
   approvedBy,
   cancelRequest,
@@ -38,13 +38,13 @@ export const planTitled = Effect.fn("planTitled")(function* (run: Run) {
   return `${place}${run.type.replaceAll("_", " ")} ${run.id}`
 })
 
-/** Prints a plan in the form shown for review. */
+/** Prints a plan for review. */
 export const showPlan = Effect.fn("showPlan")(function* (run: Run) {
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
   yield* printLine(planText(run, yield* planTitled(run), painter(canColor), yield* peopleOf(run)))
 })
 
-/** The public Outputs after an apply. */
+/** Reads the public Outputs after an apply. */
 const outputsOf = Effect.fnUntraced(function* ({ capsuleId, planRunId, status }: Run) {
   if (capsuleId === undefined || planRunId === undefined || status !== "succeeded") return []
   const { capsules } = yield* SvcClient
@@ -55,7 +55,7 @@ const outputsOf = Effect.fnUntraced(function* ({ capsuleId, planRunId, status }:
   })
 })
 
-/** The page of a Run in the dashboard. */
+/** Returns the address of a Run's page in the dashboard. */
 export const addressOf = Effect.fnUntraced(function* ({ id, workspaceId }: Run) {
   const { workspaces } = yield* SvcClient
   const { origin } = yield* Remote
@@ -63,7 +63,7 @@ export const addressOf = Effect.fnUntraced(function* ({ id, workspaceId }: Run) 
   return `${origin}/w/${workspace.handle}/runs/${id}`
 })
 
-/** Prints the outcome of a Run: a plan in the form shown for review, everything else as a summary of its result. */
+/** Prints the outcome of a Run: a plan in full for review, and any other Run as a summary of its result. */
 export const showEnd = Effect.fn("showEnd")(function* (run: Run) {
   if (run.planSummary !== undefined && run.planRunId === undefined) return yield* showPlan(run)
   const outputs = yield* outputsOf(run)

@@ -19,7 +19,7 @@ import { isTypedName, terminalText } from "./TerminalText.ts"
 
 const isRunning = ({ status }: Run) => status === "running"
 
-/** The fence of the claim that the person saw: given on the command line, or taken from the Run shown and confirmed here. */
+/** The fence of the claim that the person saw: from the command line, or from the Run shown and confirmed here. */
 const seenFence = Effect.fn("seenFence")(function* (
   run: Run,
   {
@@ -74,7 +74,7 @@ export const releaseCommand = Command.make(
     Effect.gen(function* () {
       const client = yield* SvcClient
       const { id } = yield* runNamed(given.run, given.workspace, isRunning, "Run under way")
-      // A list does not show which agent holds the Run.
+      // Lists do not show which agent holds the Run.
       const shown = yield* client.runs.read({ params: { runId: id } })
       const fence = yield* seenFence(shown.run, given)
       const reason = Option.match(given.reason, { onNone: () => ({}), onSome: (text) => ({ reason: text }) })

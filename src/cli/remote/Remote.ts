@@ -12,14 +12,14 @@ import { explainedOf } from "./OtherServer.ts"
 import { Quiet } from "./Progress.ts"
 import { inWords } from "./RemoteFailed.ts"
 
-/** The server that a command talks to, and what the settings specify about the Workspace on it. */
+/** The server of a command, and the Workspace selected by the settings. */
 export class Remote extends Context.Service<
   Remote,
   {
     readonly origin: string
-    /** Valid now; `client` renews it in a command that outlasts it. */
+    /** Valid now. In a longer command, `client` renews it. */
     readonly token: Redacted.Redacted
-    /** Signs requests to the server, as long as the login lasts. */
+    /** Signs requests to the server while the login lasts. */
     readonly client: HttpClient.HttpClient
     /** Handle or id, unless a command selects another Workspace. */
     readonly workspace: Option.Option<string>
@@ -38,7 +38,7 @@ export interface Named {
   readonly quiet: boolean
 }
 
-/** The context named by the flag, the variable or the settings, if any. */
+/** The context selected by the flag, the variable or the settings, if any. */
 const chosenContext = Effect.fnUntraced(function* (named: Option.Option<string>) {
   const contexts = yield* StoredContexts
   const { current } = yield* contexts.known
@@ -60,14 +60,14 @@ const chosenContext = Effect.fnUntraced(function* (named: Option.Option<string>)
 const unchanging = (token: Redacted.Redacted) => Effect.succeed(Effect.succeed(token))
 
 /**
- * The access token of the login at the time of a request: it lasts for minutes, and a command may wait for hours. If it cannot be
- * renewed, the server refuses the old one with the reason.
+ * Returns the login's access token at the time of a request, since a token lasts for minutes and a command may wait for hours. If
+ * renewal fails, the old token is sent, and the server refuses it with the reason.
  */
 const renewed = Effect.fnUntraced(function* (origin: string) {
   const logins = yield* StoredLogins
   const current = Effect.provideService(currentToken(origin), StoredLogins, logins)
   let last: Redacted.Redacted = yield* current
-  // A refresh token works once.
+  // A refresh token can be used only once.
   const oneAtATime = yield* Semaphore.make(1)
   return Effect.tap(current, (token) =>
     Effect.sync(() => {
@@ -102,7 +102,7 @@ const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Pick<N
     client: HttpClient.mapRequestEffect(yield* HttpClient.HttpClient, (request) =>
       Effect.map(credential, (current) => HttpClientRequest.bearerToken(request, current))
     ),
-    // A context's Workspace belongs to its server.
+    // A context's Workspace exists only on the context's server.
     workspace: Option.orElse(workspace, () =>
       Option.flatMap(stored, (value) =>
         value.server === origin ? Option.fromUndefinedOr(value.workspace) : Option.none()
@@ -128,7 +128,7 @@ const remoteLayer = (named: Named) =>
     )
   ).pipe(Layer.provide(Layer.mergeAll(StoredLogins.layer, StoredContexts.layer, FetchHttpClient.layer)))
 
-/** Provides a command with its server; refusals are reported in command-line terms. */
+/** Provides a command with its server, and describes refusals in terms of the command line. */
 export const onServer =
   (named: Named) =>
   <A, E, R>(command: Effect.Effect<A, E, R>) =>

@@ -3,7 +3,7 @@ import { HttpClientError } from "effect/http"
 import { exitCodeOfStatus, exitCodes } from "../ExitCodes.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 
-/** A command that was refused by a server, or that could not reach the server. */
+/** A server refused the command, or could not be reached. */
 export class RemoteFailed extends Schema.TaggedError<RemoteFailed>()("RemoteFailed", {
   code: Schema.String,
   message: Schema.String,
@@ -16,7 +16,7 @@ export class RemoteFailed extends Schema.TaggedError<RemoteFailed>()("RemoteFail
 
 const signIn: ReadonlySet<string> = new Set(["unauthenticated", "invalid_token"])
 
-/** The envelope of a refusal, for requests outside the client. */
+/** The error envelope, for requests that do not use the typed client. */
 export const RefusedAnswer = Schema.Struct({
   error: Schema.Struct({ code: Schema.String, message: Schema.String, requestId: Schema.optionalKey(Schema.String) })
 })
@@ -62,7 +62,7 @@ const incomprehensible = (origin: string) =>
     message: `${origin} answered in a form that this release does not know. Compare its version with \`svc version\`.`
   })
 
-/** Translates every failure of the client into command-line messages and exit codes. */
+/** Translates every failure of the client into a message and an exit code for the command line. */
 export const inWords =
   (origin: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -7,7 +7,7 @@ import { formatFlag } from "../OutputFormat.ts"
 const named = (name: string, description: string, metavar: string) =>
   Flag.optional(Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar)))
 
-/** The flags of every command that talks to a server. */
+/** The flags of every command that calls a server. */
 export const serverFlags = {
   server: named("server", "Origin of the server; else SVC_URL, the context, or the only login", "origin"),
   context: named("context", "A context of `svc context list`; else SVC_CONTEXT, or the current one", "name"),
@@ -20,7 +20,7 @@ export const serverFlags = {
   )
 }
 
-/** As above, for a command that works in a Workspace. */
+/** Like `serverFlags`, for a command that works in a Workspace. */
 export const workspaceFlags = {
   ...serverFlags,
   workspace: named(
@@ -36,11 +36,11 @@ export const idempotencyKeyFlag = named(
   "key"
 )
 
-/** The header that a write needs: the given key, or a new one. */
+/** The idempotency header of a write, with the given key or a new one. */
 export const keyHeaders = (key: Option.Option<string>) =>
   Effect.sync(() => ({ "idempotency-key": Option.getOrElse(key, () => crypto.randomUUID()) }))
 
-/** The time that a command waits; without a limit if omitted. */
+/** The maximum time to wait. Without the flag, there is no limit. */
 export const waitTimeoutFlag = Flag.optional(
   durationFlag("wait-timeout").pipe(
     Flag.withDescription("Give up waiting after this long, such as 30m, with exit code 7; the Run goes on")

@@ -8,7 +8,7 @@ import { terminalText } from "./TerminalText.ts"
 
 const pollEvery = Schedule.spaced("500 millis")
 
-/** Plans a Capsule at another ref, and waits until its plan exists; if it stops without one, fails with the reasons. */
+/** Plans a Capsule at another ref and waits until the plan exists. Fails with the reasons if it ends without one. */
 export const revisionPlanned = Effect.fn("revisionPlanned")(function* (
   capsuleId: CapsuleId,
   ref: string,

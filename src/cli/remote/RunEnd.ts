@@ -15,7 +15,7 @@ import { Remote } from "./Remote.ts"
 import { summaryText } from "./PlanText.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** Returns true if the Run will make no further progress automatically. */
+/** Returns true if the Run makes no further progress without a person. */
 export const isSettled = ({ status }: Run) => status === "waiting_approval" || isFinalStatus(status)
 
 const phases: Readonly<Record<RunPhase, string>> = {
@@ -53,7 +53,7 @@ const phasesOf = (run: Run) =>
 
 export interface LogReading {
   readonly after: number
-  /** True to keep printing new lines until the Run stops executing. */
+  /** If true, keeps printing new lines until the Run stops executing. */
   readonly follow: boolean
   readonly json: boolean
 }
@@ -95,13 +95,13 @@ const stopped = (run: Run) =>
     `Stopped watching. The Run goes on: \`svc run watch ${run.id}\` shows it again, \`svc run cancel ${run.id}\` ends it.`
   )
 
-/** The first line of every wait, so that a wait that is killed leaves the Run's id. */
+/** Printed first by every wait, so that the Run's id is known even if the wait is killed. */
 const begun = (run: Run, json: boolean) =>
   json ? progress(jsonLine({ run: { id: run.id } })) : progress(`${run.type.replaceAll("_", " ")} ${run.id}`)
 
 /**
- * Prints the id of the Run, waits until nothing more will happen automatically, and shows progress. The wait goes on while the
- * server restarts; an interruption stops only the watching, not the Run.
+ * Prints the id of the Run, then shows progress until the Run makes no further progress without a person. The wait continues
+ * while the server restarts. An interruption ends the wait but not the Run.
  */
 export const awaitRun = (
   run: Run,
@@ -113,7 +113,7 @@ export const awaitRun = (
     ? settled(run, until)
     : Effect.raceFirst(
         settled(run, until),
-        // If progress reporting fails, the wait continues.
+        // A failure to report progress does not end the wait.
         Effect.andThen(Effect.ignore(phasesOf(run)), Effect.never)
       )
   const bounded = waitAtMost(timeout, `The Run ${run.id}`, `svc run watch ${run.id}`)(watched)
@@ -123,7 +123,10 @@ export const awaitRun = (
   )
 }
 
-/** Ends that were written when the server came back: the time until then is not how long the Run took. */
+/**
+ * Final states that a restarted server records. The recorded time includes the downtime, so it does not show the duration of the
+ * Run.
+ */
 const unwatched: ReadonlySet<string> = new Set([
   "apply_interrupted",
   "interrupted",
@@ -143,7 +146,7 @@ const driftVerdict = ({ drifted, status, type }: Run): ReadonlyArray<string> => 
     : []
 }
 
-/** The outcome of a Run, for people. */
+/** Describes the outcome of a Run for people. */
 export const resultText = (run: Run, nameOf: (subject: string) => string = (subject) => subject): string => {
   const time = seconds(run)
   return [
@@ -159,13 +162,13 @@ export const resultText = (run: Run, nameOf: (subject: string) => string = (subj
   ].join("\n")
 }
 
-/** Returns true if somebody must decide on a waiting plan. A plan that changes nothing only records a revision. */
+/** Returns true if somebody has to decide on a waiting plan. A plan without changes only records a revision. */
 export const hasDecision = (run: Run): boolean =>
   run.status === "waiting_approval" && (run.type !== "plan" || changesSomething(run))
 
 /**
- * The exit code for the outcome of a Run: 0 done or nothing would change, 3 a plan is waiting with changes or the infrastructure
- * differs, 1 otherwise.
+ * The exit code for the outcome of a Run: 0 if it succeeded or nothing would change, 3 if a plan waits with changes or the
+ * infrastructure differs, and 1 otherwise.
  */
 export const endOf = Effect.fnUntraced(function* (run: Run) {
   if (run.status === "waiting_approval" && !hasDecision(run)) return

@@ -27,7 +27,7 @@ const ambiguous = (what: string, named: string, choices: ReadonlyArray<string>) 
     message: `Several ${what} are named ${named}: ${choices.join(", ")}. Name one of these.`
   })
 
-/** Several records with one name differ only by id. */
+/** If several records have the same name, they can only be selected by id. */
 export const nameTaken = (what: string, name: string, id: string) =>
   new RemoteFailed({
     code: "name_taken",
@@ -42,7 +42,7 @@ const workspaces = Effect.gen(function* () {
   )
 })
 
-/** The Workspace named by the flag, or else by the settings, or else the only one. */
+/** The Workspace given by the flag, else by the settings, else the only one. */
 export const workspaceNamed = Effect.fn("workspaceNamed")(function* (flag: Option.Option<string>) {
   const remote = yield* Remote
   const named = Option.orElse(flag, () => remote.workspace)
@@ -64,7 +64,7 @@ export const workspaceNamed = Effect.fn("workspaceNamed")(function* (flag: Optio
   })
 })
 
-/** All Capsules of a Workspace, including those that have ended. */
+/** All Capsules of a Workspace, including ended ones. */
 export const capsulesOf = Effect.fn("capsulesOf")(function* (workspaceId: WorkspaceId) {
   const client = yield* SvcClient
   return yield* allPages((query) =>
@@ -76,10 +76,10 @@ export const capsulesOf = Effect.fn("capsulesOf")(function* (workspaceId: Worksp
 })
 
 const isCapsuleId = (text: string) => text.startsWith("cap_")
-/** Whether a Capsule has ended. */
+/** Returns true if a Capsule has ended. */
 export const isOver = (status: string) => status === "destroyed" || status === "released"
 
-/** A Capsule by id, by `name`, or by `name/environment`. One that has ended is found only by its id. */
+/** Finds a Capsule by id, by `name`, or by `name/environment`. An ended Capsule is found only by its id. */
 export const capsuleNamed = Effect.fn("capsuleNamed")(function* (named: string, workspace: Option.Option<string>) {
   const client = yield* SvcClient
   if (isCapsuleId(named)) {
@@ -103,7 +103,7 @@ export const capsuleNamed = Effect.fn("capsuleNamed")(function* (named: string, 
   return others.length === 0 ? first : yield* ambiguous("Capsules", named, found.map(whole))
 })
 
-/** The states kept for a Capsule, newest first. */
+/** The stored states of a Capsule, newest first. */
 export const stateVersionsOf = Effect.fn("stateVersionsOf")(function* (capsuleId: CapsuleId) {
   const { capsules } = yield* SvcClient
   return yield* allPages((query) =>
@@ -116,7 +116,7 @@ export const stateVersionsOf = Effect.fn("stateVersionsOf")(function* (capsuleId
 
 const isRunId = (text: string) => text.startsWith("run_")
 
-/** A Run by its id, or the newest matching Run of a Capsule given by name. */
+/** Finds a Run by its id, or the newest matching Run of the named Capsule. */
 export const runNamed = Effect.fn("runNamed")(function* (
   named: string,
   workspace: Option.Option<string>,
@@ -168,7 +168,7 @@ interface NamedRecord {
   readonly id: string
 }
 
-/** The only record in a list with this name. */
+/** Returns the only record in a list with this name. */
 export const onlyNamed = Effect.fnUntraced(function* <A extends NamedRecord>(
   all: ReadonlyArray<A>,
   nameOf: (one: A) => string,
@@ -186,7 +186,7 @@ export const onlyNamed = Effect.fnUntraced(function* <A extends NamedRecord>(
       )
 })
 
-/** A Source by id or by name. */
+/** Finds a Source by id or by name. */
 export const sourceNamed = Effect.fn("sourceNamed")(function* (named: string, workspace: Option.Option<string>) {
   const client = yield* SvcClient
   if (isSourceId(named)) return (yield* client.sources.read({ params: { sourceId: SourceId.make(named) } })).source
@@ -195,7 +195,7 @@ export const sourceNamed = Effect.fn("sourceNamed")(function* (named: string, wo
   return yield* onlyNamed(all, ({ name }) => name, named, words)
 })
 
-/** The Connections that a Workspace may use, including the operator's. */
+/** The Connections available to a Workspace, including those of the operator. */
 export const connectionsOf = Effect.fn("connectionsOf")(function* (workspaceId: WorkspaceId) {
   const client = yield* SvcClient
   return yield* allPages((query) =>
@@ -206,7 +206,7 @@ export const connectionsOf = Effect.fn("connectionsOf")(function* (workspaceId: 
   )
 })
 
-/** A Connection by id or by name. */
+/** Finds a Connection by id or by name. */
 export const connectionNamed = Effect.fn("connectionNamed")(function* (
   named: string,
   workspace: Option.Option<string>
@@ -220,7 +220,7 @@ export const connectionNamed = Effect.fn("connectionNamed")(function* (
   return yield* onlyNamed(all, ({ displayName }) => displayName, named, words)
 })
 
-/** A Project of a Workspace by id, name or slug. */
+/** Finds a Project of a Workspace by id, name or slug. */
 export const projectNamed = Effect.fn("projectNamed")(function* (named: string, workspaceId: WorkspaceId) {
   const all = yield* projectsOf(workspaceId)
   const exact = all.find(({ id, slug }) => id === named || slug === named)

@@ -49,7 +49,7 @@ const listCommand = Command.make(
 
 const sourceArgument = Argument.String("source").pipe(Argument.withDescription("Name of the Source, or its id"))
 
-/** The lanes of a Source, and the Capsules that have another commit than the newest of their lane. */
+/** Reads the lanes of a Source, and the Capsules that do not have the newest commit of their lane. */
 const foundIn = Effect.fnUntraced(function* (sourceId: SourceId) {
   const { sources } = yield* SvcClient
   const { source } = yield* sources.read({ params: { sourceId } })
@@ -222,7 +222,7 @@ const hookSecretCommand = Command.make(
           const answer = yield* sources.renewHookSecret({
             params: { sourceId: id },
             headers,
-            // Refused if somebody else renewed the secret since it was read.
+            // The server refuses this if somebody else has renewed the secret since it was read.
             payload: { hookSecretVersion }
           })
           return "hookSecret" in answer
@@ -232,7 +232,7 @@ const hookSecretCommand = Command.make(
       )
       const { discovery } = yield* SvcClient
       const { apiBaseUrl } = yield* discovery.capabilities()
-      // The address at which the Git server reaches svc may differ from the address that this command uses.
+      // The Git server may use a different address for svc than this command does.
       const url = new URL(`../../hooks/sources/${id}`, `${apiBaseUrl}/`).href
       const signingToken = signingTokenOf(hookSecret)
       const printed = print(
@@ -246,7 +246,7 @@ const hookSecretCommand = Command.make(
           "The secret is shown only now. Set it in the webhook of the Git server; the signing token is the same secret for GitLab."
         ].join("\n")
       )
-      // Another renewal ends it.
+      // Only another renewal invalidates the new secret.
       yield* printSecret(printed, "secret", Effect.fail("renewed already"))
     }).pipe(onServer(given))
   )

@@ -4,13 +4,13 @@ import { visibleText } from "../../../schema/records/VisibleText.ts"
 const controls = /[^\P{Cc}\t]/gu
 
 /**
- * Text from a server, made safe for a terminal: nothing in it moves the cursor, hides a line or sets a title, and characters that
- * would reorder or hide letters are spelled out.
+ * Makes text from a server safe for a terminal. It cannot move the cursor, hide a line or set a title. Characters that would
+ * reorder or hide letters are escaped.
  */
 export const terminalText = (text: string): string =>
   visibleText(stripVTControlCharacters(text).replaceAll(controls, " "))
 
-/** Returns true if a person typed the name, as it is stored or as the terminal shows it. */
+/** Returns true if the person typed the name as it is stored or as the terminal shows it. */
 export const isTypedName = (typed: string, name: string): boolean => [name, terminalText(name)].includes(typed.trim())
 
 type Style = "bold" | "faint" | "underline" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan"
@@ -29,7 +29,7 @@ const codes: Readonly<Record<Style, number>> = {
 
 export type Paint = (style: Style, text: string) => string
 
-/** Colours text if the terminal has colours; otherwise leaves it unchanged. */
+/** Colours text if the terminal supports it, and leaves it unchanged otherwise. */
 export const painter =
   (hasColours: boolean): Paint =>
   (style, text) =>

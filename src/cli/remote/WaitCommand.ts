@@ -14,7 +14,7 @@ import { awaitRun, endOf, isSettled } from "./RunEnd.ts"
 import { runNamed } from "./Selection.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** Waits until enough people approved a plan. A plan that ends in another way fails the command. */
+/** Waits until enough people have approved a plan. Fails if the plan ends in any other way. */
 const approvedRun = Effect.fn("approvedRun")(function* (
   run: Run,
   given: { readonly json: boolean; readonly waitTimeout: Parameters<typeof awaitRun>[1] }

@@ -6,10 +6,10 @@ import { Remote } from "../remote/Remote.ts"
 import { terminalText } from "../remote/TerminalText.ts"
 import { signIn, signOut } from "./SignIn.ts"
 
-/** The flags of a command that requires a person's presence. */
+/** The flags of a command that requires the person to be present. */
 export const sessionFlags = { passwordStdin: passwordFlag }
 
-/** The owner of the token. Automations have no address, and no password. */
+/** The address of the token's owner. Automations have neither an address nor a password. */
 const emailOf = Effect.gen(function* () {
   const { dashboard } = yield* SvcClient
   const { subject } = yield* dashboard.bootstrap({ query: {} })
@@ -18,8 +18,8 @@ const emailOf = Effect.gen(function* () {
 })
 
 /**
- * Runs a command as the person at the terminal: they enter their password, which opens a session, and the session is closed when
- * the command finishes. Used for actions that the server does not allow with tokens. People without a password use the dashboard.
+ * Runs a command as the person at the terminal, for actions that the server does not allow with tokens. The person's password
+ * opens a session, which is closed when the command ends. People without a password use the dashboard.
  */
 export const asPerson =
   ({ passwordStdin }: { readonly passwordStdin: boolean }) =>

@@ -10,7 +10,7 @@ const cookieName = /^(?:__Host-)?svc_session$/
 
 const decodeRefusal = Schema.decodeEffect(Schema.fromJsonString(RefusedAnswer))
 
-/** An authenticator code, for an account that has an authenticator: from the environment, or prompted for. */
+/** An authenticator code from the environment or a prompt, for an account with an authenticator. */
 const codeOf = Effect.gen(function* () {
   const given = yield* Config.option(Config.Redacted(clientEnv.code))
   if (Option.isSome(given)) return given.value
@@ -25,7 +25,7 @@ const codeOf = Effect.gen(function* () {
 const secretOf = (response: HttpClientResponse.HttpClientResponse) =>
   Object.values(response.cookies.cookies).find(({ name }) => cookieName.test(name))?.value
 
-/** Requests a session: the response contains one, or states why not. */
+/** Requests a session. The response contains the session or the reason for the refusal. */
 const asked = Effect.fnUntraced(function* (origin: string, path: string, body: Schema.Json) {
   const client = yield* HttpClient.HttpClient
   const request = HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(`${origin}${path}`), body)
@@ -41,17 +41,17 @@ const withoutPasswords = (origin: string) =>
     message: `${origin} takes no passwords, so this is done in the dashboard: ${origin}`
   })
 
-/** The session, or the refusal in command-line terms. */
+/** Returns the session, or fails with the refusal in terms of the command line. */
 const sessionOf = Effect.fnUntraced(function* (origin: string, answer: Effect.Success<ReturnType<typeof asked>>) {
   if (answer.session !== undefined) return answer.session
   const { refused } = answer
   if (refused.code === "capability_not_available") return yield* withoutPasswords(origin)
-  // Logging in again would not help: the password was wrong.
+  // The password was wrong, so logging in again would not help.
   const code = refused.code === "unauthenticated" ? "sign_in_refused" : refused.code
   return yield* refusal(origin, { ...refused, code })
 })
 
-/** Signs in; prompts for a code if the account has an authenticator. */
+/** Signs in. Prompts for a code if the account has an authenticator. */
 export const signIn = Effect.fn("signIn")(function* (origin: string, email: string, password: Redacted.Redacted) {
   const body = { email, password: Redacted.value(password) }
   const first = yield* asked(origin, "/auth/sign-in", body)
@@ -67,7 +67,7 @@ export interface NewAccount {
   readonly displayName: string | undefined
 }
 
-/** Creates an account from an invitation, and thereby accepts it. */
+/** Creates an account from an invitation, which also accepts the invitation. */
 export const signUp = Effect.fn("signUp")(function* (origin: string, account: NewAccount) {
   const { displayName, email, password, secret } = account
   const answer = yield* asked(origin, "/auth/invitations/sign-up", {
@@ -79,7 +79,7 @@ export const signUp = Effect.fn("signUp")(function* (origin: string, account: Ne
   return yield* sessionOf(origin, answer)
 })
 
-/** Closes a session; if the server cannot be reached, the session expires instead. */
+/** Closes a session. If the server cannot be reached, the session expires later. */
 export const signOut = (origin: string, session: Redacted.Redacted) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient

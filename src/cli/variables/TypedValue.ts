@@ -3,14 +3,14 @@ import { isExactNumber } from "../../../schema/json/ExactNumbers.ts"
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import type { FileValue } from "./VariableFile.ts"
 
-/** The type that a module declares for an input. */
+/** The declared type of a module's input. */
 export type DeclaredType = Pick<DeclaredVariable, "type" | "typeExpression">
 
 const numberParts = /^([+-]?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
-/** No number of a module has more digits before or after its point. */
+/** Maximum number of digits before or after the decimal point. */
 const mostPlaces = 400
 
-/** A number in plain digits, as the tool prints it; `undefined` for texts that are no number. */
+/** Returns a number as plain digits, as the tool prints it, or `undefined` for a text that is not a number. */
 const plainDigits = (text: string): string | undefined => {
   const parts = numberParts.exec(text)
   if (parts === null) return undefined
@@ -28,7 +28,7 @@ const plainDigits = (text: string): string | undefined => {
 
 const tooLong = "a number has more digits than JSON keeps; write it as a text of its digits"
 
-/** A number as JSON, or as a text of its digits where the input takes one. */
+/** Returns a number as JSON, or as a text of its digits if the input is not a number. */
 const numberOf = (text: string, isNumberInput: boolean): Result.Result<Schema.Json, string> => {
   const digits = plainDigits(text)
   if (digits === undefined) return Result.fail("a number is too large")
@@ -46,7 +46,7 @@ const structureOf = (value: FileValue): Result.Result<Schema.Json, string> => {
   )
 }
 
-/** A value that was read as JSON. */
+/** Converts a JSON value to a file value. */
 export const ofJson = (json: Schema.Json): FileValue => {
   if (typeof json === "number") return { digits: String(json) }
   if (json === null || typeof json !== "object") return json
@@ -62,7 +62,7 @@ const truths: ReadonlyMap<string, boolean> = new Map([
   ["0", false]
 ])
 
-/** Converts a value to the type that the module declares, as the tool does; what does not fit is left for the server to refuse. */
+/** Converts a value to the declared type, as the tool does. The server refuses values that do not fit. */
 export const typedValue = (value: FileValue, declared: DeclaredType["type"]): Result.Result<Schema.Json, string> => {
   const digits = typeof value === "object" && value !== null && "digits" in value ? value.digits : undefined
   switch (declared) {
@@ -82,8 +82,8 @@ export const typedValue = (value: FileValue, declared: DeclaredType["type"]): Re
 }
 
 /**
- * Returns true if the tool takes a value on the command line as a plain text: for inputs of a primitive type, and for those that
- * declare none. All other values are in the tool's syntax.
+ * Returns true if the tool reads a value on its command line as plain text, which it does for inputs of a primitive type or
+ * without a declared type. It parses all other values in its own syntax.
  */
 export const isTakenAsText = ({ type, typeExpression }: DeclaredType): boolean =>
   type !== "json" || typeExpression === undefined

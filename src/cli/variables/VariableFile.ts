@@ -1,6 +1,6 @@
 import { Result } from "effect"
 
-/** A literal value of a variable file. Numbers keep their digits. */
+/** A literal value in a variable file. Numbers keep all their digits. */
 export type FileValue =
   | null
   | boolean
@@ -9,7 +9,7 @@ export type FileValue =
   | { readonly items: ReadonlyArray<FileValue> }
   | { readonly members: ReadonlyMap<string, FileValue> }
 
-/** The place and the reason of a refusal. It never contains a part of a value. */
+/** The position and reason of a syntax error. It never contains a part of a value. */
 class NotRead extends Error {
   readonly line: number
 
@@ -31,11 +31,11 @@ const leadingSpace = /^\p{White_Space}*/u
 
 const computed = "its value is computed. Only literal values are read: write the result"
 
-/** A half of a surrogate pair is no character. */
+/** Half of a surrogate pair is not a character. */
 const characterOf = (point: number): string | undefined =>
   point > 0x10_ff_ff || (point >= 0xd8_00 && point <= 0xdf_ff) ? undefined : String.fromCodePoint(point)
 
-/** The lines of a heredoc without their common indentation. Blank lines neither count nor change. */
+/** Removes the common indentation from the lines of a heredoc. Blank lines are ignored and left unchanged. */
 const unindented = (text: string): string => {
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
   const isBlank = (line: string) => line.trim() === ""
@@ -45,11 +45,11 @@ const unindented = (text: string): string => {
   return lines.map((line) => (isBlank(line) ? line : line.slice(width))).join("")
 }
 
-/** Reads literals in the tool's own syntax, and refuses everything that the tool would compute. */
+/** Reads literals in the tool's own syntax, and refuses every expression that the tool would evaluate. */
 class Reader {
   #at = 0
   #depth = 0
-  /** The variable whose value is being read. */
+  /** The variable whose value is currently read. */
   #name: string | undefined
   readonly #text: string
 
@@ -84,7 +84,7 @@ class Reader {
     return this.#at >= this.#text.length
   }
 
-  /** Skips blanks and comments; line ends only where they do not separate anything. */
+  /** Skips blanks and comments. Skips line ends only if `lines` is true, which requires that they separate nothing. */
   #skip(lines: boolean): void {
     for (;;) {
       const start = this.#at
@@ -100,7 +100,7 @@ class Reader {
     }
   }
 
-  /** All assignments of a file. */
+  /** Reads all assignments of a file. */
   file(): ReadonlyMap<string, FileValue> {
     const values = new Map<string, FileValue>()
     for (;;) {
@@ -124,7 +124,7 @@ class Reader {
     return value
   }
 
-  /** One value, and nothing else. */
+  /** Reads one value, and fails if anything follows it. */
   whole(): FileValue {
     this.#skip(true)
     const value = this.#value()
@@ -213,7 +213,7 @@ class Reader {
     }
   }
 
-  /** A sign that would begin a template, or a doubled sign, which means the sign itself. */
+  /** Reads a doubled template marker, which is an escaped marker. Refuses a single one, because it would begin a template. */
   #sign(): string | undefined {
     for (const sign of ["$", "%"]) {
       if (this.#take(`${sign}${sign}{`)) return `${sign}{`
@@ -271,8 +271,8 @@ const read = <A>(text: string, reading: (reader: Reader) => A): Result.Result<A,
     }
   })
 
-/** The assignments of a `.tfvars` file. */
+/** Reads the assignments of a `.tfvars` file. */
 export const readVariableFile = (text: string) => read(text, (reader) => reader.file())
 
-/** A value as the tool reads it on a command line for a variable of a structural type. */
+/** Reads a value as the tool does on its command line for a variable of a structural type. */
 export const readValue = (text: string) => read(text, (reader) => reader.whole())

@@ -11,7 +11,10 @@ import { type FileValue, readValue, readVariableFile } from "./VariableFile.ts"
 const names = (name: string, description: string, metavar: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), anyNumber)
 
-/** The new values of a configuration. Secret ones are never arguments, because other users of the machine can read arguments. */
+/**
+ * Flags for the new values of a configuration. Secret values are never arguments, because other users of the machine can read
+ * arguments.
+ */
 export const variableFlags = {
   variables: names(
     "var",
@@ -40,7 +43,10 @@ const refused = (message: string) => new CommandFailed({ ...misuse, message })
 
 const decodeObject = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
-/** The values in a file, as the tool reads them: JSON, or its own syntax. Messages contain a line number, never a value. */
+/**
+ * Reads the values in a file as the tool does, either as JSON or in the tool's own syntax. Messages contain a line number and
+ * never a value.
+ */
 export const valuesOfFile = Effect.fn("valuesOfFile")(function* (file: string) {
   const text = yield* inputText(file)
   if (file.endsWith(".json") || text.trimStart().startsWith("{")) {
@@ -67,7 +73,7 @@ const declaredAs = Effect.fnUntraced(function* (flag: string, name: string, decl
   )
 })
 
-/** The text of one value: from the argument, from standard input, or asked for without an echo. */
+/** Reads the text of one value from the argument, from standard input, or from a prompt that does not echo it. */
 const textOf = Effect.fnUntraced(function* (variable: DeclaredVariable, given: Option.Option<string>) {
   const { name } = variable
   if (Option.isNone(given)) {
@@ -111,8 +117,8 @@ const typedAs = Effect.fnUntraced(function* (
 })
 
 /**
- * The variables that a configuration plan sets and removes. A variable set several times has the last value; files count before
- * arguments.
+ * The variables that a configuration plan sets and removes. If a variable is set several times, the last value applies. Files
+ * come before arguments.
  */
 export const variablePatch = Effect.fn("variablePatch")(function* (
   { files, unset, variables }: VariableFlags,

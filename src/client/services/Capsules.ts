@@ -15,7 +15,7 @@ import type { PayloadOf, QueryOf } from "./RequestParts.ts"
 export type CapsuleFilter = Omit<QueryOf<"workspaces", "capsules">, keyof PageQuery>
 export type CapsuleChange = PayloadOf<"capsules", "update">
 
-/** A change to the private configuration. The guard is read from the Capsule unless it is given. */
+/** A change to the private configuration. By default, the guard against concurrent changes is read from the Capsule. */
 export type ConfigurationChange = Omit<Plain<ConfigurationPlanRequest>, "expected"> & {
   readonly authorityGuard?: string
 }
@@ -25,21 +25,21 @@ export interface CapsulesShape {
   readonly list: (workspaceId: string, filter?: CapsuleFilter) => Items<Capsule>
   readonly page: (workspaceId: string, query?: CapsuleFilter & PageQuery) => Answer<Page<Capsule>>
   readonly update: (id: string, change: CapsuleChange) => Answer<Capsule>
-  /** Reads the ref that the Capsule follows now, so that the next plan has what was pushed. */
+  /** Reads the ref that the Capsule follows now, so that the next plan includes recent pushes. */
   readonly look: (id: string) => Answer<CapsuleLook>
   /**
-   * Plans the newest commit of the lane; returns the Plan Run. With `refreshOnly`, plans to record changes made outside the
-   * service in the state, at the deployed revision.
+   * Plans the newest commit of the lane and returns the Plan Run. With `refreshOnly`, plans to record changes made outside svc in
+   * the state, at the deployed revision.
    */
   readonly plan: (id: string, options?: IdempotencyOptions & CapsulePlanRequest) => Answer<Run>
-  /** Plans the deployed revision against the real infrastructure, to revert changes made outside the service. */
+  /** Plans the deployed revision against the real infrastructure, to revert changes made outside svc. */
   readonly reconcilePlan: (id: string, once?: IdempotencyOptions) => Answer<Run>
-  /** Plans the destruction; nothing is destroyed until that plan has been approved and applied. */
+  /** Plans the destruction. Nothing is destroyed until that plan has been approved and applied. */
   readonly destroyPlan: (id: string, once?: IdempotencyOptions) => Answer<Run>
   readonly driftCheck: (id: string) => Answer<Run>
-  /** Changes the private configuration and plans it; returns the Plan Run. */
+  /** Changes the private configuration, plans the change and returns the Plan Run. */
   readonly configure: (id: string, change: ConfigurationChange, once?: IdempotencyOptions) => Answer<Run>
-  /** The public Outputs by name. */
+  /** Returns the public Outputs by name. */
   readonly outputs: (id: string) => Answer<Readonly<Record<string, Output>>>
   /** Newest first. */
   readonly stateVersions: (id: string) => Items<StateVersion>
@@ -143,7 +143,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Capsules: deployed instances of modules. Each change is a Run. */
+/** Capsules, which are deployed instances of modules. Each change is a Run. */
 export class Capsules extends Context.Service<Capsules, CapsulesShape>()("svc/src/client/services/Capsules") {
   static readonly layer: Layer.Layer<Capsules, never, SvcClient> = Layer.effect(Capsules, make)
 }

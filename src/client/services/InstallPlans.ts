@@ -9,23 +9,26 @@ import { type Answer, answered, type Items } from "../SvcError.ts"
 import { planProgress } from "./PlanProgress.ts"
 import { Runs } from "./Runs.ts"
 
-/** The install stopped without a plan to review. `installPlan.diagnostics` gives the reasons. */
+/** The install ended without a plan for review. `installPlan.diagnostics` contains the reasons. */
 export class InstallFailed extends Schema.TaggedError<InstallFailed>()("InstallFailed", {
   message: Schema.String,
   installPlan: InstallPlan
 }) {}
 
 export interface InstallPlansShape {
-  /** Takes a Source through scan and check to a plan for a new Capsule. The service advances it automatically. */
+  /**
+   * Starts an install that scans and checks a Source and ends with a plan for a new Capsule. The server advances it
+   * automatically.
+   */
   readonly create: (
     workspaceId: string,
     request: Plain<CreateInstallPlan>,
     once?: IdempotencyOptions
   ) => Answer<InstallPlan>
   readonly get: (id: string) => Answer<InstallPlan>
-  /** The install as it is now, and again after each step, until it is reviewable or has failed. */
+  /** Streams the install's current state and each later one, until the install is reviewable or has failed. */
   readonly changes: (id: string) => Items<InstallPlan>
-  /** The Run to review, once the install reaches it. Fails with `InstallFailed` if it never does. */
+  /** Waits for the Run to review. Fails with `InstallFailed` if the install ends without one. */
   readonly waitFor: (id: string) => Answer<Run, InstallFailed>
 }
 
@@ -46,7 +49,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Installs in progress towards a reviewable plan. */
+/** Installs that lead to a plan for review. */
 export class InstallPlans extends Context.Service<InstallPlans, InstallPlansShape>()(
   "svc/src/client/services/InstallPlans"
 ) {

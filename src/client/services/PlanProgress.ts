@@ -4,7 +4,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import type { Answer, Items } from "../SvcError.ts"
 import type { RunsShape } from "./Runs.ts"
 
-/** A process that the service itself takes through several Runs to a reviewable plan. */
+/** A process that the server advances through several Runs until it has a plan for review. */
 interface Progressing {
   readonly phase: string
   readonly nextAction: NextAction
@@ -18,7 +18,9 @@ interface Progressing {
 const firstWait = 50
 const longestWait = 1000
 
-/** State between two polls: how many polls in a row found nothing new, and which Run has already been followed to completion. */
+/**
+ * State between two polls: the number of consecutive polls without news, and the Run that has already been followed to its end.
+ */
 interface Looked<P> {
   readonly seen: P | undefined
   readonly idle: number
@@ -32,17 +34,17 @@ const sameStep = (one: Progressing | undefined, other: Progressing): boolean =>
   one.updatedAt === other.updatedAt &&
   runOf(one) === runOf(other)
 
-/** The Run that advances it. */
+/** Returns the Run that advances the process. */
 const runOf = ({ compatibilityCheckRunId, planRunId, syncRunId }: Progressing): string | undefined =>
   planRunId ?? compatibilityCheckRunId ?? syncRunId
 
-/** Follows it to its plan. `failure` builds the error if it stops without a plan to review. */
+/** Follows a process to its plan. `failure` builds the error for a process that ends without a plan for review. */
 export const planProgress = <P extends Progressing, E>(
   runs: RunsShape,
   get: (id: string) => Answer<P>,
   failure: (message: string, ended: P) => E
 ) => {
-  /** Waits until there may be news: until the awaited Run finishes, or otherwise for a short time. */
+  /** Waits until the awaited Run ends or, without such a Run, for a short time. */
   const pause = ({ followed, idle, seen }: Looked<P>) => {
     if (seen === undefined) return Effect.undefined
     const running = runOf(seen)

@@ -7,23 +7,23 @@ import { type Answer, answered, type Items } from "../SvcError.ts"
 import { planProgress } from "./PlanProgress.ts"
 import { Runs } from "./Runs.ts"
 
-/** The revision stopped without a plan to review, or its plan is void. `revisionPlan.diagnostics` gives the reasons. */
+/** The revision ended without a plan for review, or its plan is void. `revisionPlan.diagnostics` contains the reasons. */
 export class RevisionFailed extends Schema.TaggedError<RevisionFailed>()("RevisionFailed", {
   message: Schema.String,
   revisionPlan: RevisionPlan
 }) {}
 
 export interface RevisionPlansShape {
-  /** Prepares a plan for a Capsule at another ref. The ref that the Capsule follows does not change until the apply. */
+  /** Starts a plan for a Capsule at another ref. The ref that the Capsule follows does not change until the apply. */
   readonly create: (
     capsuleId: string,
     request: { readonly ref: string },
     once?: IdempotencyOptions
   ) => Answer<RevisionPlan>
   readonly get: (id: string) => Answer<RevisionPlan>
-  /** The revision as it is now, and again after each step, until it is reviewable or has failed. */
+  /** Streams the revision's current state and each later one, until the revision is reviewable or has failed. */
   readonly changes: (id: string) => Items<RevisionPlan>
-  /** The Run to review, once the revision reaches it. Fails with `RevisionFailed` if it never does. */
+  /** Waits for the Run to review. Fails with `RevisionFailed` if the revision ends without one. */
   readonly waitFor: (id: string) => Answer<Run, RevisionFailed>
 }
 
@@ -44,7 +44,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Revision plans in progress: taking a Capsule to a plan at another revision. */
+/** Revisions that lead to a Capsule's plan at another ref. */
 export class RevisionPlans extends Context.Service<RevisionPlans, RevisionPlansShape>()(
   "svc/src/client/services/RevisionPlans"
 ) {

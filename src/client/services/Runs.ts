@@ -17,47 +17,49 @@ import { SvcClient } from "../SvcClient.ts"
 import { type Answer, answered, type Items, svcErrorOf } from "../SvcError.ts"
 import type { QueryOf } from "./RequestParts.ts"
 
-/** A Run finished without the requested result. `run.error` gives the reason, if the tool or the service failed. */
+/** A Run ended without the requested result. `run.error` contains the reason if the tool or svc failed. */
 export class RunFailed extends Schema.TaggedError<RunFailed>()("RunFailed", { message: Schema.String, run: Run }) {}
 
 /** Filters for a list of Runs. */
 export type RunFilter = Omit<QueryOf<"workspaces", "runs">, keyof PageQuery>
 
-/** The Run that was reviewed: its digest binds the approval to exactly this plan. */
+/** The reviewed Run. Its digest binds the approval to exactly this plan. */
 export type ReviewedRun = Plain<Pick<Run, "id" | "planDigest">>
 
-/** Returns true if the Run will make no further progress automatically. */
+/** Returns true if the Run makes no further progress without a person. */
 const isSettled = ({ status }: Run): boolean => status === "waiting_approval" || isFinalStatus(status)
 
 interface ApprovalOptions {
   readonly comment?: string
-  /** Codes of `uncertain` in the Run's approvals: without them, a plan that may miss objects that exist is refused. */
+  /**
+   * Acknowledged codes from `uncertain` in the Run's approvals. A plan that may miss existing objects is refused without them.
+   */
   readonly acknowledged?: ReadonlyArray<UncertainCode>
 }
 
 export interface RunsShape {
   readonly get: (id: string) => Answer<Run>
-  /** Newest first. For what a plan changes item by item, get the Run. */
+  /** Streams Runs, newest first. Listed Runs do not include a plan's individual changes; `get` returns them. */
   readonly list: (workspaceId: string, filter?: RunFilter) => Items<ListedRun>
   readonly page: (workspaceId: string, query?: RunFilter & PageQuery) => Answer<Page<ListedRun>>
-  /** Approves exactly the reviewed plan: refused if the Run has a newer one. */
+  /** Approves exactly the reviewed plan. Fails if the Run has a newer plan. */
   readonly approve: (reviewed: ReviewedRun, options?: ApprovalOptions) => Answer<Run>
-  /** Applies an approved plan; returns the Apply Run. A plan can be used only once. */
+  /** Applies an approved plan and returns the Apply Run. A plan can be used only once. */
   readonly apply: (id: string, once?: IdempotencyOptions) => Answer<Run>
-  /** Also withdraws an approval that has not been applied. */
+  /** Cancels the Run. Also withdraws an approval that has not been applied. */
   readonly cancel: (id: string, options?: { readonly reason?: string }) => Answer<Run>
   /**
-   * The Run's events after `after`, stored ones first and then live ones, until it is final. There are no gaps or duplicates:
-   * events are read from stored rows, and a dropped connection is resumed.
+   * Streams the Run's events after `after`, first the stored and then the live ones, until the Run is final. There are no gaps or
+   * duplicates, because events are read from stored rows and dropped connections are resumed.
    */
   readonly events: (id: string, options?: { readonly after?: number }) => Items<RunEvent>
-  /** The Run's log lines, streamed likewise until it stops executing. */
+  /** Streams the Run's log lines in the same way, until the Run stops executing. */
   readonly logs: (id: string, options?: { readonly after?: number }) => Items<RunLogEntry>
-  /** The Run, once it has succeeded or is waiting for approval. Fails with `RunFailed` for any other outcome. */
+  /** Returns the Run once it has succeeded or waits for approval. Fails with `RunFailed` for any other outcome. */
   readonly waitFor: (id: string) => Answer<Run, RunFailed>
   readonly cost: (id: string) => Answer<CostEstimate>
   readonly group: (id: string) => Answer<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }>
-  /** Plans the revision and configuration of an earlier StateVersion. */
+  /** Plans a return to the revision and configuration of an earlier StateVersion. */
   readonly rollbackPlan: (
     stateVersionId: string,
     options?: { readonly reason?: string; readonly resumeOnNewCommit?: boolean }
@@ -82,7 +84,7 @@ const make = Effect.gen(function* () {
       Stream.takeUntil(({ kind }) => kind === "run.waiting_approval"),
       Stream.runDrain,
       Effect.andThen(get(id)),
-      // A Run that has been withdrawn from review continues, so its earlier event is not final.
+      // A Run that has been withdrawn from review continues, so its earlier event was not final.
       Effect.filterOrElse(isSettled, () => settled(id))
     )
 
@@ -124,7 +126,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Runs: plans, applies and checks of Capsules, with their reviews, events and logs. */
+/** Runs, which are plans, applies and checks of Capsules, with their reviews, events and logs. */
 export class Runs extends Context.Service<Runs, RunsShape>()("svc/src/client/services/Runs") {
   static readonly layer: Layer.Layer<Runs, never, SvcClient | ApiTransport> = Layer.effect(Runs, make)
 }

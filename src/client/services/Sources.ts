@@ -19,17 +19,17 @@ export interface SourcesShape {
   readonly list: (workspaceId: string) => Items<Source>
   readonly page: (workspaceId: string, query?: PageQuery) => Answer<Page<Source>>
   /**
-   * `hookSecret` authenticates webhooks and is shown only once. `firstSync` starts a sync (`run`) in the same step; with
-   * `onFailure: "remove"` the server removes the Source if nothing could be read.
+   * Creates a Source. `hookSecret` authenticates webhooks and is returned only here. `firstSync` also starts a sync (`run`). With
+   * `onFailure: "remove"`, the server removes the Source if nothing could be read.
    */
   readonly create: (request: Plain<CreateSource>) => Answer<CreatedSource>
   readonly update: (id: string, change: Plain<UpdateSource>) => Answer<Source>
   readonly remove: (id: string) => Answer<void>
-  /** Checks the repository now; returns the sync Run. */
+  /** Checks the repository now and returns the sync Run. */
   readonly sync: (id: string, request?: PayloadOf<"sources", "sync">) => Answer<Run>
   /** Newest first. */
   readonly snapshots: (id: string) => Items<SourceSnapshot>
-  /** Checks one module of a snapshot. An unsupported module yields a report, not a failure. */
+  /** Checks one module of a snapshot. For an unsupported module, returns a report and does not fail. */
   readonly check: (id: string, request: Plain<CompatibilityCheckRequest>) => Answer<CompatibilityReport>
 }
 
@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Sources: Git repositories of a Workspace. */
+/** Sources, which are the Git repositories of a Workspace. */
 export class Sources extends Context.Service<Sources, SourcesShape>()("svc/src/client/services/Sources") {
   static readonly layer: Layer.Layer<Sources, never, SvcClient> = Layer.effect(Sources, make)
 }

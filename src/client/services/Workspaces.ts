@@ -10,21 +10,21 @@ export type ActivityFilter = Omit<QueryOf<"workspaces", "activity">, keyof PageQ
 
 export interface WorkspacesShape {
   readonly get: (id: string) => Answer<Workspace>
-  /** The actor's Workspaces. */
+  /** Streams the actor's Workspaces. */
   readonly list: () => Items<Workspace>
   readonly page: (query?: PageQuery) => Answer<Page<Workspace>>
-  /** The actor becomes its owner. */
+  /** Creates a Workspace with the actor as its owner. */
   readonly create: (request: PayloadOf<"workspaces", "create">) => Answer<Workspace>
   readonly update: (id: string, change: PayloadOf<"workspaces", "update">) => Answer<Workspace>
   readonly projects: (id: string) => Items<Project>
   readonly createProject: (id: string, request: PayloadOf<"workspaces", "createProject">) => Answer<Project>
-  /** The actions of people on records, newest first. */
+  /** Streams people's actions on records, newest first. */
   readonly activity: (id: string, filter?: ActivityFilter) => Items<AuditEvent>
 }
 
 export interface MembersShape {
   readonly list: (workspaceId: string) => Items<Member>
-  /** `link` is meant for the invitee, and is shown only once. */
+  /** Adds or invites a member. `link` is for the invited person and is returned only here. */
   readonly add: (
     workspaceId: string,
     request: PayloadOf<"workspaces", "addMember">
@@ -95,7 +95,7 @@ const makeMembers = Effect.gen(function* () {
   })
 })
 
-/** Workspaces: what people share, with Projects, Capsules and history. */
+/** Workspaces, which contain the Projects, Capsules and history that people share. */
 export class Workspaces extends Context.Service<Workspaces, WorkspacesShape>()("svc/src/client/services/Workspaces") {
   static readonly layer: Layer.Layer<Workspaces, never, SvcClient> = Layer.effect(Workspaces, make)
 }

@@ -10,9 +10,9 @@ import { advertiseV1, advertiseV2, type ServedObjects, uploadPackV1, uploadPackV
 
 /** A repository that is served while the Scope is open. */
 export interface ServedRepository {
-  /** The address that a user enters as the Git URL of a Source, e.g. `http://127.0.0.1:40123/repository.git`. */
+  /** The address to enter as the Git URL of a Source, such as `http://127.0.0.1:40123/repository.git`. */
   readonly url: string
-  /** The origin for `GitPolicy.allowOrigins`, because loopback http is refused by default. */
+  /** The origin to add to `GitPolicy.allowOrigins`, because loopback HTTP is refused by default. */
   readonly origin: string
 }
 
@@ -22,11 +22,11 @@ export interface ServeOptions {
   readonly fs?: FsClient
   /** Loopback port; defaults to 0, any free port. */
   readonly port?: number
-  /** Requires exactly this `Authorization` header. */
+  /** If set, only requests with exactly this `Authorization` header are accepted. */
   readonly authorization?: Redacted.Redacted<string>
-  /** Refuses to serve objects that no ref points to, as some servers do; false by default. */
+  /** Refuses to serve objects that no ref points to, as some servers do. The default is false. */
   readonly onlyListed?: boolean
-  /** Answers protocol v2 when the client requests it; true by default. */
+  /** Uses protocol v2 if the client requests it. The default is true. */
   readonly protocolV2?: boolean
 }
 
@@ -42,7 +42,7 @@ const bytes = (body: Uint8Array, kind: "advertisement" | "result") =>
 
 const refuse = (status: number, message: string) => HttpServerResponse.text(`${message}\n`, { status })
 
-/** Clients compress requests that name many objects. */
+/** Clients compress requests that list many objects. */
 const readBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
   const raw = new Uint8Array(yield* request.arrayBuffer)
   return request.headers["content-encoding"] === "gzip"
@@ -76,8 +76,8 @@ const answer = Effect.fnUntraced(function* (repository: ServedObjects, options: 
 })
 
 /**
- * Serves a repository read-only over loopback HTTP, without native git: Git's smart protocol v0, v1 and v2, whole or
- * shallow packs. Dies when the port cannot be opened.
+ * Serves a repository read-only over loopback HTTP, without native git. Supports Git's smart protocol v0, v1 and v2 with whole or
+ * shallow packs. Dies if the port cannot be opened.
  */
 export const serveRepository = Effect.fn("serveRepository")(function* (
   options: ServeOptions

@@ -16,15 +16,15 @@ export type CommitEntry =
   | { readonly kind: "symlink"; readonly target: string }
   | { readonly kind: "submodule"; readonly commit: string }
 
-/** Every file in a commit, by path from the root, with `/` between segments. */
+/** All files in a commit, by path from the root, with `/` between segments. */
 export type CommitFiles = Readonly<Record<string, CommitEntry>>
 
 export interface CommitRequest extends RepositoryLocation {
   readonly files: CommitFiles
-  /** Branch that moves to the new commit; `main` by default. */
+  /** The branch that moves to the new commit. The default is `main`. */
   readonly branch?: string
   readonly message?: string
-  /** Seconds since 1970; the same request always creates the same commit. */
+  /** Seconds since the Unix epoch. The same request always creates the same commit. */
   readonly timestamp?: number
 }
 
@@ -88,7 +88,7 @@ export const createRepository = Effect.fn("createRepository")((location: Reposit
   Effect.promise(() => git.init({ fs: fsOf(location), gitdir: location.gitdir, bare: true, defaultBranch: "main" }))
 )
 
-/** Commits exactly `files` on top of a branch, and returns the commit's id. */
+/** Commits exactly `files` on top of a branch, and returns the id of the commit. */
 export const commitFiles = Effect.fn("commitFiles")((request: CommitRequest) =>
   Effect.promise(async () => {
     const at = { fs: fsOf(request), gitdir: request.gitdir }
@@ -113,13 +113,13 @@ export const commitFiles = Effect.fn("commitFiles")((request: CommitRequest) =>
 export interface TagRequest extends RepositoryLocation {
   readonly name: string
   readonly target: string
-  /** Creates a tag object with this message instead of a lightweight tag. */
+  /** If set, creates a tag object with this message instead of a lightweight tag. */
   readonly message?: string
-  /** The type of the tag object's target; `commit` by default. */
+  /** The type of the tag object's target. The default is `commit`. */
   readonly targetType?: "commit" | "tree" | "blob" | "tag"
 }
 
-/** Creates or moves a tag, and returns what `refs/tags/<name>` points to afterwards. */
+/** Creates or moves a tag, and returns the object to which `refs/tags/<name>` now points. */
 export const tagCommit = Effect.fn("tagCommit")((request: TagRequest) =>
   Effect.promise(async () => {
     const at = { fs: fsOf(request), gitdir: request.gitdir }

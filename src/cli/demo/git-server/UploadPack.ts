@@ -11,11 +11,11 @@ import {
   packetText
 } from "../../../../runner/git/PktLine.ts"
 
-/** The repository a server reads from. */
+/** The repository from which a server reads. */
 export interface ServedObjects {
   readonly fs: FsClient
   readonly gitdir: string
-  /** Only objects that a ref points to may be requested. */
+  /** If true, clients may only request objects that a ref points to. */
   readonly onlyListed: boolean
 }
 
@@ -42,7 +42,10 @@ const advertise = async (repository: ServedObjects, name: string, symrefTarget?:
   return { name, oid, peeled: commit === oid ? undefined : commit, symrefTarget }
 }
 
-/** HEAD first (when its branch exists), then every ref sorted by name; only names with one of the prefixes, if there are any. */
+/**
+ * Lists HEAD first (if its branch exists) and then all refs sorted by name. If there are prefixes, only names with one of them
+ * are included.
+ */
 const listRefs = async (
   repository: ServedObjects,
   prefixes: ReadonlyArray<string> = []
@@ -64,7 +67,7 @@ const listRefs = async (
 
 const service = [encodePacket("# service=git-upload-pack\n"), flushPacket]
 
-/** The response to `GET info/refs` in protocol v0/v1: every ref, annotated tags also peeled. */
+/** The response to `GET info/refs` in protocol v0/v1. It lists every ref, and annotated tags also in peeled form. */
 export const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array> => {
   const refs = await listRefs(repository)
   const symrefs = refs.flatMap((ref) =>
@@ -81,7 +84,7 @@ export const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array
   return Buffer.concat([...service, ...packets, flushPacket])
 }
 
-/** The response to `GET info/refs` in protocol v2: the server's capabilities. */
+/** The response to `GET info/refs` in protocol v2. It lists the server's capabilities. */
 export const advertiseV2 = (): Uint8Array =>
   Buffer.concat([
     ...service,
@@ -109,7 +112,7 @@ interface Closure {
 const addTree = async (repository: ServedObjects, oid: string, oids: Set<string>): Promise<void> => {
   if (oids.has(oid)) return
   oids.add(oid)
-  // Avoids the library's reader, which refuses the malformed trees used to test clients.
+  // Avoids the library's reader, which refuses the malformed trees that tests of clients use.
   const { object } = await git.readObject({ ...repository, oid, format: "content" })
   if (!(object instanceof Uint8Array)) return
   for (const entry of Result.getOrElse(parseTree(oid, object), () => [])) {
@@ -118,7 +121,10 @@ const addTree = async (repository: ServedObjects, oid: string, oids: Set<string>
   }
 }
 
-/** Every object below the wanted ones, at most `depth` commits deep; `withFiles` is false for the commits alone. */
+/**
+ * Collects every object that the wanted ones refer to, at most `depth` commits deep. If `withFiles` is false, collects only the
+ * commits.
+ */
 const collect = async (
   repository: ServedObjects,
   wants: ReadonlyArray<string>,
@@ -156,7 +162,7 @@ interface FetchRequest {
   readonly shallowRequested: boolean
   readonly done: boolean
   readonly sideBand: boolean
-  /** The only filter that is served: commits without their files. */
+  /** The only supported filter: if false, commits are sent without their files. */
   readonly withFiles: boolean
 }
 
@@ -195,14 +201,14 @@ const refusal = async (repository: ServedObjects, wants: ReadonlyArray<string>):
   return undefined
 }
 
-/** Answers a protocol v0/v1 `POST git-upload-pack` with a complete pack, whatever the client has. */
+/** Responds to a protocol v0/v1 `POST git-upload-pack` with a complete pack, regardless of what the client already has. */
 export const uploadPackV1 = async (repository: ServedObjects, packets: ReadonlyArray<Packet>): Promise<Uint8Array> => {
   const request = parseFetch(packets.flatMap((packet) => packetText(packet) ?? []))
   const refused = await refusal(repository, request.wants)
   if (refused !== undefined) return refused
   const closure = await collect(repository, request.wants, request.depth)
   const shallow = request.shallowRequested ? [...shallowLines(closure), flushPacket] : []
-  // The first round of a shallow fetch only requests the boundary.
+  // In the first round of a shallow fetch, the client requests only the boundary.
   if (!request.done) return Buffer.concat(shallow)
   const bytes = await pack(repository, closure.oids)
   const body = request.sideBand ? [...encodeSideBand(1, bytes), flushPacket] : [bytes]
@@ -222,7 +228,7 @@ const fetchV2 = async (repository: ServedObjects, args: ReadonlyArray<string>): 
   return Buffer.concat([...shallow, encodePacket("packfile\n"), ...encodeSideBand(1, bytes), flushPacket])
 }
 
-/** Answers one protocol v2 command. */
+/** Executes one protocol v2 command. */
 export const uploadPackV2 = (repository: ServedObjects, packets: ReadonlyArray<Packet>): Promise<Uint8Array> => {
   const lines = packets.flatMap((packet) => packetText(packet) ?? [])
   const command = lines.find((line) => line.startsWith("command="))
