@@ -90,7 +90,7 @@ const run = (commands: ReadonlyArray<Command>) => {
     expect(yield* busy).toBe(0)
 
     for (const [record, events] of history) {
-      // One at a time: each command begins after the end of the previous command.
+      // Each command begins after the end of the previous command.
       expect(events.map(([what]) => what)).toEqual(events.map((_, index) => (index % 2 === 0 ? "begin" : "end")))
       const begun = events.flatMap(([what, command]) => (what === "begin" && command >= 0 ? [command] : []))
       const ended = events.flatMap(([what, command]) => (what === "end" && command >= 0 ? [command] : []))
@@ -161,6 +161,6 @@ test("an actor keeps its guarantees if a caller is interrupted at any step of it
       begun.add((history.get("record") ?? []).some(([, number]) => number === 1))
     }
   }
-  // Some command was dropped before its turn, and some command ran although its caller was interrupted.
+  // The test saw a command dropped before its turn, and a command that ran although its caller was interrupted.
   expect([...begun].toSorted()).toEqual([false, true])
 })

@@ -186,7 +186,7 @@ test("the inferred requirements of each actor match the services its handlers us
     | SourceStore
     | SqlClient.SqlClient
   > = true
-  // Its steps need the services of Runs and Capsules, so only the services of its own commands are listed.
+  // Install plans use the services of Runs and Capsules too, so only the services of InstallPlan's own commands are listed.
   type InstallPlanNeeds = NeedsOf<typeof InstallPlanActor.layer, "InstallPlan">
   const installPlan: unknown extends InstallPlanNeeds
     ? false

@@ -61,7 +61,7 @@ const judged = <R>(name: string, longest: Duration.Duration, run: Effect.Effect<
     return result._tag === "Success"
   })
 
-/** One server for several cases; its verdict counts as an additional case. */
+/** Runs several cases on one server; the server's verdict counts as an additional case. */
 const laneJob = (cases: ReadonlyArray<LaneCase>, server: string) => (folder: string, number: number) =>
   Effect.gen(function* () {
     const world = yield* agentWorld({ folder, server })
@@ -83,7 +83,7 @@ const worldJob =
   (folder: string) =>
     Effect.map(judged(name, longestWorldCase, Effect.scoped(run({ folder, ...programs }))), (passed) => [passed])
 
-/** One side runs another release. */
+/** Cases in which one side runs another release. */
 const mixedJobs = (own: string, other: string): ReadonlyArray<Job> =>
   shortWorldCases.flatMap(({ name, run }) => [
     worldJob({ name: `agent of another release: ${name}`, run }, { server: own, agent: other }),

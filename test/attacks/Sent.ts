@@ -3,7 +3,7 @@ import { connect } from "node:net"
 import { Effect } from "effect"
 
 let from = 0
-/** Another address for each request, as reported by the trusted proxy, so that limits per address do not end the attack. */
+/** Uses another address for each request, as reported by the trusted proxy, so that limits per address do not end the attack. */
 export const fromAnywhere = () => {
   from += 1
   return { "x-forwarded-for": `198.${18 + ((from >> 16) & 1)}.${(from >> 8) & 255}.${from & 255}` }

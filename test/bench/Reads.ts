@@ -9,7 +9,7 @@ import { threadTimes } from "./support/ThreadTimes.ts"
 
 const rounds = 5
 const connections = 10
-// As long as the measured load, because until then much of the time is spent compiling the code.
+// The warm-up is longer than the measured load, because much of the first responses' time is spent compiling the code.
 const loadSeconds = 0.2
 const warmUpSeconds = 0.6
 // On a busy machine, too few responses arrive within that time for the code to be compiled.

@@ -34,7 +34,7 @@ describe("Workspace agents", () => {
       await row("build-2").getByText(words.statuses.draining).waitFor()
       expect(await row("build-2").innerText()).toContain(words.diskLow)
       await row("build-3").getByText(words.statuses.silent).waitFor()
-      // The other pool has no agents.
+      // The other pool is shown as having no agents.
       await page.getByText(words.agentsNone).waitFor()
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
       expect(await barriers(page)).toEqual([])

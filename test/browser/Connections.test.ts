@@ -49,7 +49,7 @@ describe("Git connections", () => {
     await dialog.getByLabel("Token").fill("hunter2")
     await dialog.getByRole("button", { name: "Save" }).click()
     await dialog.getByLabel("May be sent to").waitFor({ state: "detached" })
-    // This step alone does not create the Source.
+    // Creating the connection does not create the Source.
     expect(api.changes.map(({ path }) => path)).toEqual(["/api/v1/connections"])
     expect(faults).toEqual([])
   })

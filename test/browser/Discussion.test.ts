@@ -22,7 +22,7 @@ describe("the discussion of a Run", () => {
       ])
       expect(await page.locator(".discussion").textContent()).toContain(words.removedBy("Aiko Tanaka"))
       await page.getByRole("link", { name: words.comments(3), exact: true }).waitFor()
-      // Only the own comment has the button.
+      // Only the person's own comment has a remove button.
       expect(await page.getByRole("button", { name: words.remove, exact: true }).count()).toBe(1)
       expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
       expect(await barriers(page)).toEqual([])

@@ -100,7 +100,7 @@ describe("External installs", () => {
     expect(new URL(page.url()).pathname).toBe(`/w/acme/runs/${applyRun}`)
   })
 
-  test("an external install is invisible to people who did not arrive through it", async () => {
+  test("a person who did not arrive from another program sees nothing of an external install", async () => {
     const { page, go } = await suite.visit(undefined, applied())
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     expect(await page.getByRole("heading", { name: "Everything is in place" }).count()).toBe(0)

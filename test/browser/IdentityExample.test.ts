@@ -61,7 +61,7 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
         await keys.submit()
         await page.waitForURL("**/w/tutorial")
       }),
-    /** With a session at svc, only consent is requested. */
+    /** A person with a session at svc only has to consent. */
     enter: (name: string) =>
       step(async () => {
         await page.goto(at.app)
@@ -71,7 +71,7 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
         await keys.press(button(pageWords[language].allow))
         await greeted(name)
       }),
-    /** Without a session, svc asks them to sign in but not to consent again. */
+    /** A person without a session has to sign in, but not to consent again. */
     enterAgain: (name: string, address: string) =>
       step(async () => {
         await keys.press(link("Sign in"))
@@ -128,7 +128,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1").each(
 
         yield* owner.signIn
         yield* guest.join(yield* owner.invite, "Ken", "ken@acme.example")
-        // Both are signed in at once, each under their own name.
+        // Both people are signed in at once, each under their own name.
         yield* Effect.all([owner.enter("mina"), guest.enter("Ken")], { concurrency: "unbounded" })
 
         yield* guest.leave

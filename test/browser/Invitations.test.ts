@@ -12,7 +12,7 @@ import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 import { joinWords } from "../../src/dashboard/signed-out/JoinWords.ts"
 
-/** Nothing listens on this port, because the test reads from no Git server. */
+/** An address at which nothing listens, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
 const patience = 20_000

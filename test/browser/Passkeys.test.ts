@@ -7,7 +7,7 @@ import { personAt, setUp, signInByPassword, signOut } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-/** Nothing listens on this port, because the test reads from no Git server. */
+/** An address at which nothing listens, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
 /** The real server, a page whose browser has an authenticator, and the actions of a person using it. */
@@ -29,7 +29,7 @@ describe("Setup links", () => {
         const { devtools, faults, page, press, see, setupLink, step, type } = yield* visitor
         const home = step(() => page.locator(".empty").getByRole("link", { name: "Install" }).waitFor())
         yield* step(() => page.goto(setupLink))
-        // Without an address, neither the server nor the authenticator is contacted.
+        // Without an email address the page contacts neither the server nor the authenticator.
         yield* press("Create account with a passkey")
         expect(yield* Effect.promise(() => page.locator("input[type=email]:invalid").count())).toBe(1)
         yield* type("Your name", "Mina")

@@ -201,7 +201,7 @@ export const namedScenarios: ReadonlyArray<Scenario> = [
   ...fullDisks
 ]
 
-// One process of each kind dies while something is being created, and recovery is killed once.
+// Kill points of the short form: one process of each kind dies during a creation, and recovery is killed once.
 const coreNames = new Set([
   "apply.resource.started:2",
   "apply.executed:1",

@@ -6,7 +6,7 @@ import { leftOut } from "../../src/licenses/BundledPackages.ts"
 class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { message: Schema.String }) {}
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-// The first path is the file's entry point.
+// The first path is the entry point of the compiled file.
 const entrypoints = [
   "test/crash/server/Main.ts",
   "test/crash/service/Main.ts",

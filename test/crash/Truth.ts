@@ -21,7 +21,7 @@ const endings = new Set([
 const isContiguous = (spans: ReadonlyArray<{ readonly from: number; readonly to: number }>) =>
   spans.every(({ from }, index) => from === (spans[index - 1]?.to ?? 0) + 1)
 
-/** Nothing reported to a client is lost. */
+/** Checks that nothing reported to a client is lost. */
 const acknowledgedIsThere = (ledger: Ledger, acknowledged: Acknowledged) => {
   const runs = new Map(ledger.runs.map((run) => [run.id, run]))
   const missing = (kind: string, wanted: Iterable<string>, there: (id: string) => boolean) =>

@@ -26,7 +26,7 @@ const texts = (value: unknown, path: string, given: ReadonlyArray<unknown>): Tex
       const text: unknown = value(...given)
       return typeof text === "string" ? [[path, text]] : []
     } catch {
-      // Its parameters are of other types.
+      // The function's parameters are of other types.
       return []
     }
   }

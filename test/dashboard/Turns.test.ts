@@ -20,7 +20,7 @@ const page = () => {
 }
 
 describe("turns", () => {
-  test("turns take items in order of arrival, and block the page for one slice at a time", () => {
+  test("queued work runs in order of arrival, and blocks the page for one slice at a time", () => {
     const { clock, pass, task } = page()
     const turns = new Turns(clock)
     const done: Array<number> = []

@@ -58,7 +58,7 @@ describe.skipIf(!possible)("the Debian package", () => {
         }
         const unit = `${root}/usr/lib/systemd/system/svc.service`
         const verdict = yield* collect("systemd-analyze", ["verify", "--man=no", unit])
-        // This machine has neither the program nor the user of the unit.
+        // This machine has neither the unit's program nor its user.
         const complaints = verdict.stderr
           .split("\n")
           .filter((line) => line.includes("svc.service") && !line.includes("/usr/bin/svc"))

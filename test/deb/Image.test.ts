@@ -73,7 +73,7 @@ describe.skipIf(!possible)("the OCI image", () => {
         expect(yield* files.exists(`${image}/root/usr/local/bin/tofu`)).toBe(false)
 
         const user = `setpriv --reuid ${config.User} --regid ${config.User} --init-groups --inh-caps=-all --bounding-set=-all`
-        // As docs/install.md describes for a port published on loopback only.
+        // The settings that docs/install.md gives for a port published on loopback only.
         const settings = [...config.Env, "SVC_BASE_URL=http://127.0.0.1:8787", "SVC_PLAIN_HTTP=anywhere"]
         const started = [...user.split(" "), "env", "-i", `--chdir=${config.WorkingDir}`, ...settings]
         const program = (args: ReadonlyArray<string>) =>

@@ -72,7 +72,7 @@ describe.skipIf(Bun.which("terraform") === null)("State adoption", () => {
       for (const line of example("text").split("\n")) expect(adopted.out).toContain(line)
       expect(adopted.out).toContain(`Review and apply: ${server.url}/w/acme/runs/run_`)
 
-      // The second time, the lineage is already managed here.
+      // The second upload is refused, because its lineage is already managed here.
       const again = yield* svc(...args, "--json")
       expect([again.code, again.error]).toEqual([6, expect.stringContaining('"code":"state_lineage_known"')])
       const other = yield* write(

@@ -184,7 +184,7 @@ describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
         const opened = yield* until(surfaces(server, workspace.id), (items) => items.length === 1)
         expect(opened.map(({ key }) => key)).toEqual(["ui"])
 
-        // Another Capsule in the Workspace now consumes it.
+        // The other Capsule in the Workspace can now consume the Interface.
         const reading = yield* planReader
         expect(reading.error).toBeUndefined()
         expect((yield* apply(server, reading.id)).status).toBe("succeeded")

@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moving Capsules", () => {
           return { status: response.status, body: await response.json() }
         })
 
-      // Without the key the import is refused, and the error contains the key's id.
+      // A server without the key refuses the import, and the error contains the key's id.
       const stranger = yield* hostedServer({ "main.tf": module }, { masterKey: newKey ?? "" })
       const { workspace: elsewhere } = yield* beginning(stranger)
       const refused = yield* upload(stranger, elsewhere.id)

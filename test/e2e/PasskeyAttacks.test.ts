@@ -225,14 +225,14 @@ it.live("a session is confirmed only by its person's passkey and the session's o
     expect(yield* confirm(owner, ofEve.get(yield* asked(owner, "confirmation"), here, 0))).toBe(403)
     expect(yield* confirm(owner, ofAnn.get(yield* asked(rival, "confirmation"), here, 0))).toBe(403)
     expect(yield* confirm(owner, ofAnn.get(yield* asked(owner, "signIn"), here, 0))).toBe(403)
-    // Another session of the same person, in both directions.
+    // A passkey response for another session of the same person, in both directions.
     expect(yield* confirm(second, ofAnn.get(yield* asked(owner, "confirmation"), here, 0))).toBe(403)
     expect(yield* confirm(owner, ofAnn.get(yield* asked(second, "confirmation"), here, 0))).toBe(403)
     for (const [name, situation] of wrongSituations) {
       const challenge = yield* asked(owner, "confirmation")
       expect([name, yield* confirm(owner, ofAnn.get(challenge, situation, 0))]).toEqual([name, 403])
     }
-    // None of these attempts counted, so a change that needs a confirmation is still refused.
+    // The attempts above confirmed nothing, so a change that needs a confirmation is still refused.
     expect((yield* attempt(() => owner.act(optionsFor.registration, {}))).status).toBe(403)
     const challenge = yield* asked(owner, "confirmation")
     const answer = ofAnn.get(challenge, here, 3)

@@ -305,7 +305,7 @@ it.live("an identity is linked only for the requesting session, while that sessi
     yield* server.sql`UPDATE users SET status = 'disabled' WHERE subject = ${bob}`
     expect([yield* arrives(locked, whileLocked), yield* linked]).toEqual([401, []])
     yield* server.sql`UPDATE users SET status = 'active' WHERE subject = ${bob}`
-    // Another person has signed in with the same browser.
+    // The browser is now signed in as another person.
     const shared = browserAt(server.url)
     yield* attempt(() => signInAs(shared, "ann"))
     const ofAnn = yield* begin(shared)
@@ -318,7 +318,7 @@ it.live("an identity is linked only for the requesting session, while that sessi
     const own = yield* begin(owner)
     expect([yield* arrives(owner, own), yield* linked]).toEqual([303, [ann]])
     expect(yield* attempt(() => whoIs(owner))).toBe(ann)
-    // Another person's identity.
+    // The identity already belongs to another person.
     const rival = browserAt(server.url)
     yield* attempt(() => signInAs(rival, "bob"))
     const taken = yield* begin(rival)

@@ -70,7 +70,7 @@ describe.skipIf(isUnfit)("Webhook secrets", () => {
         hookSecret: expect.stringMatching(/^[\w-]{43}$/),
         signingToken: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)
       })
-      // Another implementation of Standard Webhooks decodes the token from plain Base64.
+      // Other implementations of Standard Webhooks decode the token from plain Base64.
       const key = Buffer.from(made.signingToken.slice("whsec_".length), "base64")
       const signature = createHmac("sha256", key).update("msg_1.1790000000.{}").digest("base64")
       const signed = yield* Effect.promise(() =>

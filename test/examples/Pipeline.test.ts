@@ -44,7 +44,7 @@ describe.skipIf(isIncomplete)("docs/pipeline.md", () => {
       const asPipeline = 'export SVC_TOKEN="$(cat token.txt)" SVC_WORKSPACE=acme;'
       yield* server.commit(modulesWith("s3:PutObject"))
       yield* done(`${asPipeline} ${plan}`)
-      // Its own approval does not count, and it can access nothing outside its environment.
+      // The pipeline's own approval does not count, and the pipeline can access nothing outside its environment.
       const approval = 'svc approve "$(jq -r .run.id plan.json)" --digest "$(jq -r .run.planDigest plan.json)"'
       yield* run(`${asPipeline} ${approval}`)
       expect(yield* done('svc run get "$(jq -r .run.id plan.json)" --json | jq -r .run.status')).toBe(
@@ -55,7 +55,7 @@ describe.skipIf(isIncomplete)("docs/pipeline.md", () => {
       )
       expect([elsewhere.code, elsewhere.out]).toEqual([4, ""])
 
-      // Only the plan that was read is ever applied.
+      // The pipeline applies only the plan that it has read.
       yield* done("mkdir other && jq '.run.planDigest = \"sha256:0\"' plan.json > other/plan.json")
       const waiting = yield* Effect.forkChild(run(`${asPipeline} ${apply}`))
       yield* done(`SVC_TOKEN=${bob} SVC_WORKSPACE=acme ${approval}`)

@@ -20,7 +20,7 @@ const shareCount = 6
 const isShort = process.argv.includes("--short")
 const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""
 
-// Without its guard, a test may block its process, whose own time limits then do not apply either.
+// A test without its guard may block its process, whose own time limits then do not apply either.
 const timeLimit = "10 minutes"
 
 /** Returns true if the test passes in the copy. A test that does not end has not passed. */
@@ -28,7 +28,8 @@ const passes = Effect.fnUntraced(
   function* (folder: string, test: string) {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const handle = yield* spawner.spawn(
-      // The first failure ends the process, which would abandon the work that concurrent tests have started.
+      // `--bail` ends the process at the first failure, so tests run one at a time: concurrent tests would leave their work
+      // behind.
       ChildProcess.make(
         process.execPath,
         ["test", "--bail", "--max-concurrency=1", "--timeout", "60000", `./${test}`],

@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { oneOf } from "./ArgumentValues.ts"
 import type { Files } from "./Snippets.ts"
 
-/** One byte for each character. */
+/** Encodes each character as one byte. */
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"))
 
 const output = 'output "a" {\n  value = 1\n}\n'

@@ -34,7 +34,7 @@ describe("Memory folders", () => {
           Effect.gen(function* () {
             if (Option.isNone(found)) return
             yield* files.writeFileString(`${found.value}/a`, "b")
-            // Otherwise tests whose sandbox uses another user id would be skipped.
+            // The folder is open to every user, because tests whose sandbox uses another user id would be skipped otherwise.
             expect((yield* files.stat(found.value)).mode & 0o7777).toBe(0o1777)
           })
         )

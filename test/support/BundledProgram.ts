@@ -6,7 +6,7 @@ import { leftOut } from "../../src/licenses/BundledPackages.ts"
 import { builtOnce } from "./BuiltOnce.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-/** Not in a temporary folder, because some tests start these programs as another user. */
+/** Outside the temporary folder, because some tests start these programs as another user. */
 const cache = `${root}dist/test/programs/`
 
 /** A bundled module still finds the files next to its source: workers, other programs and fixtures. */
@@ -36,7 +36,7 @@ const bundle = async (source: string, name: string): Promise<void> => {
     external: leftOut
   })
   if (!built.success) throw new Error(`${source} could not be bundled: ${built.logs.map(String).join("\n")}`)
-  // Another test run may be doing this at the same time.
+  // Renames the bundle into place, because another test run may be bundling the same program.
   renameSync(`${outdir}${name}`, `${cache}${name}`)
   rmSync(outdir, { recursive: true })
 }

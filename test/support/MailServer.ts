@@ -5,7 +5,7 @@ import { Effect } from "effect"
 export interface ReceivedMail {
   readonly from: string
   readonly to: string
-  /** As sent, with the leading dots restored. */
+  /** The message as sent, with the leading dots restored. */
   readonly message: string
   readonly encrypted: boolean
 }

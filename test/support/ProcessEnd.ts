@@ -18,7 +18,7 @@ const statusOf = (pid: number): ReadonlyArray<string> => {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")
     return text.slice(text.lastIndexOf(")") + 2).split(" ")
   } catch {
-    // It has exited in the meantime.
+    // The process has exited in the meantime.
     return []
   }
 }
@@ -64,7 +64,7 @@ export const holdProcesses = (pids: ReadonlyArray<number>) => {
   return {
     ended: (atMost: number): boolean =>
       held.every(({ fd, pid }) => {
-        // It had exited before it could be held.
+        // If the descriptor is missing, the process had exited before it could be opened.
         if (fd < 0) return statusOf(pid).length === 0
         const entry = Buffer.alloc(entryBytes)
         entry.writeInt32LE(fd, 0)

@@ -259,7 +259,7 @@ export const staleReads = (file: SourceFile): ReadonlyArray<StaleRead> => {
     return isReplaced(variable) || isOpened || rootOf(parent) === node
   }
 
-  /** One yield, in each expression around it. */
+  /** Checks one yield in each expression around it. */
   const inExpression = (pause: Node) => {
     for (let child = pause; !isFunctionLikeDeclaration(child.parent) && !isBlock(child.parent); child = child.parent) {
       const { parent } = child

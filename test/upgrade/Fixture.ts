@@ -13,7 +13,7 @@ export const Fixture = Schema.Struct({
   workspaceId: Schema.String,
   /** Applied once. Its Output `greeting` is `applied`. */
   appliedCapsuleId: Schema.String,
-  /** Its first plan is waiting for approval. */
+  /** The Capsule's first plan is waiting for approval. */
   waitingCapsuleId: Schema.String,
   waitingPlanId: Schema.String,
   gitOrigin: Schema.String

@@ -60,7 +60,7 @@ const look = Effect.fnUntraced(function* (url: string, fixture: Fixture) {
     query: { limit: 100 }
   })
   expect(events.length).toBeGreaterThan(2)
-  // Its states are being read in the background.
+  // The background work reads the Capsule's states first.
   const { resources } = yield* Effect.repeat(
     client.stateResources.list({ params: { capsuleId: fixture.appliedCapsuleId }, query: {} }),
     { until: ({ indexed }) => indexed, schedule: Schedule.spaced("50 millis") }
@@ -86,7 +86,7 @@ const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
   const applied = yield* approveAndApply(client, plan.id)
   expect([applied.status, applied.error]).toEqual(["succeeded", undefined])
   expect(yield* greetingOf(client, fixture)).toBe("new")
-  // It has not been reviewed yet: it either succeeds, or its record states that it has to be planned again.
+  // The plan has not been reviewed yet: it either succeeds, or its record states that it has to be planned again.
   const { run: waiting } = yield* client.runs.read({ params: { runId: fixture.waitingPlanId } })
   if (waiting.status === "waiting_approval") {
     const second = yield* approveAndApply(client, waiting.id)
@@ -144,7 +144,7 @@ live("every released version since the second has a fixture, and so does the cur
   })
 )
 
-// All of them are opened; the first, middle and last are also used, or all of them with SVC_UPGRADE_ALL.
+// Opens all versions, and also uses the first, middle and last, or all of them with SVC_UPGRADE_ALL.
 const fewToUse: ReadonlySet<number | undefined> = new Set([
   versions.at(0),
   versions[Math.floor(versions.length / 2)],

@@ -19,7 +19,7 @@ import { RunCommands } from "../../schema/commands/RunCommands.ts"
 const dayMillis = 86_400_000
 /** The days of the week on which a person reviews waiting plans. */
 const reviewDays = [1, 4]
-/** One in every this many waiting plans is left to expire. */
+/** One of this many waiting plans is left to expire. */
 const forgottenPlans = 6
 
 const decodeAccepted = Schema.decodeUnknownEffect(Schema.Struct({ runIds: Schema.Array(Schema.String) }))

@@ -8,7 +8,7 @@ import { CapsuleCommands } from "../../schema/commands/CapsuleCommands.ts"
 import { RunCommands } from "../../schema/commands/RunCommands.ts"
 
 const dayMillis = 86_400_000
-/** Once it is old enough, a state is removed, then its Run, then the snapshot, each in its own turn. */
+/** A state is removed once it is old enough, then its Run, then the snapshot, each in its own turn. */
 const turnDays = 4
 
 const nameOf = (day: number) => `preview-${day}`

@@ -42,7 +42,7 @@ export const withLeftOver = Effect.fnUntraced(function* (name: string, outputs: 
   return { bytes, capsuleId: capsule.id, record: yield* leftOver(capsule.id, { bytes }) }
 })
 
-/** Everything an adoption writes. */
+/** All records that an adoption writes. */
 export const written = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   return {

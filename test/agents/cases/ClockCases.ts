@@ -26,7 +26,7 @@ const wallClock = (file: string, offset: number) => {
   }
 }
 
-/** One side's clock is wrong at enrolment, and jumps while the tool is working. */
+/** A case in which one side's clock is wrong at enrolment, and jumps while the tool is working. */
 const clocks = (name: string, offset: number, jump: number, side: "agent" | "server"): WorldCase => ({
   name,
   run: Effect.fnUntraced(function* (options) {

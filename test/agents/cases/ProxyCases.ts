@@ -8,7 +8,7 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent } from "./Journeys.ts"
 
-/** Nothing listens there, and only the proxy can forward requests. */
+/** Nothing listens at this address, so only the proxy can forward requests. */
 const destination = "localhost:9"
 
 const said = ["Next", "Start", "Renew", "Report", "Checkpoint", "Result", "GET snapshot", "PUT build"]

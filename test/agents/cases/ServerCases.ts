@@ -11,7 +11,7 @@ const longestPlan = 48
 
 const notes = ["a", "b", "c"].map((name) => `demo_note.${name}`)
 
-/** One agent is applying, another planning; both tools finish while the server is down. */
+/** A case in which one agent applies and another plans; both tools finish while the server is down. */
 const bothWork = (seconds: number): WorldCase => ({
   name: `the server is killed while one agent applies and another plans, and comes back after ${seconds} s: nothing is lost`,
   run: Effect.fnUntraced(function* (options) {

@@ -41,7 +41,7 @@ const ownCredentials: WorldCase = {
     const apply = yield* world.over(yield* world.approvedApply(planRunId))
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
     yield* holds(ownersOf(world.notesDir).has(signatureOf(credential)), "The provider was not given the credential")
-    // Everything the server has read is still in its memory, but the credential is not.
+    // The server's memory contains everything that the server has read, but not the credential.
     const remembered = wordsInMemory(world.first.pid, [credential, "demo_note"])
     yield* holds(remembered.join() === "demo_note", `The server's memory holds ${remembered.join()}`)
     // A plan that is never applied keeps its file.

@@ -67,7 +67,7 @@ const agentKilled: WorldCase = {
   })
 }
 
-/** Also included in the short form. */
+/** The cases that the short form runs too. */
 export const shortWorldCases: ReadonlyArray<WorldCase> = [serverKilled, agentKilled, ...logCases]
 
 /** Long cases first, because they spend more time waiting than working. */

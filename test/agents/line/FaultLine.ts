@@ -21,7 +21,7 @@ export interface Fault {
   readonly asks?: RegExp
   /** Applies only to a response that matches this. */
   readonly answers?: RegExp
-  /** The other event at that moment, such as a SIGKILL to one of the two sides. */
+  /** Another event at the same moment, such as a SIGKILL to one of the two sides. */
   readonly also?: () => void
 }
 

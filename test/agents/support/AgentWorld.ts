@@ -164,7 +164,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
 
   /** An agent that has not been started yet, with its own connection. */
   const agent = Effect.fnUntraced(function* (name: string, given: AgentOptions = {}) {
-    // As documented: the output of one command is the other command's input file.
+    // Uses the documented commands, where the output of one command is the input file of the other.
     const tokenFile = `${yield* files.makeTempDirectoryScoped({ prefix: "enrolment-" })}/token`
     yield* files.writeFileString(tokenFile, yield* atTerminal("agent", "token", "--pool", "far"), { mode: 0o600 })
     const own = given.line ?? (yield* line)
@@ -193,7 +193,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
         ...env,
         HOME: home,
         SVC_RUNNER_ISOLATION: isolation,
-        // Another user cannot read the mirror.
+        // An agent of another user cannot read the mirror.
         ...(user === undefined ? { SVC_PROVIDER_MIRROR: mirror.path, SVC_PROVIDER_MIRROR_REQUIRED: "true" } : {}),
         ...given.env
       },

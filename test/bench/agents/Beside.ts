@@ -4,7 +4,7 @@ import { apply, install, type RunParts } from "../support/Journey.ts"
 import { module } from "../support/Modules.ts"
 import { type FarProduct, farProduct, promptly } from "./FarProduct.ts"
 
-/** By then, both processes have compiled the code that they execute. */
+/** Warm-up rounds, after which both processes have compiled the code that they execute. */
 const warmUps = 5
 const pairs = 41
 

@@ -139,7 +139,7 @@ export const commandKinds = Effect.fnUntraced(function* (world: World, url: stri
           tokens.revoke(context, subject, token.token_id)
         )
     },
-    // These commands activate an actor each time, and idle actors take memory for some seconds.
+    // Creating and removing a Source activates an actor each time, and idle actors take memory for some seconds.
     {
       name: "create and remove a Source",
       once: (index) =>

@@ -11,7 +11,7 @@ import { observedStatements, replayed } from "./ObservedStatements.ts"
 
 const rounds = 15
 const commands = 100
-// Until then, much of the time is spent compiling the code.
+// Warm-up rounds, because much of the first commands' time is spent compiling the code.
 const warmUps = 20
 
 const elapsed = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>) {
@@ -27,7 +27,7 @@ interface Measured {
   readonly perSecond: number
 }
 
-/** One kind of command, alternating with its own statements in a copy of the database. */
+/** Measures one kind of command, alternating with its own statements in a copy of the database. */
 const measure = Effect.fnUntraced(function* (
   { name, once }: CommandKind,
   services: Context.Context<ReadSql | SqlClient.SqlClient>,
@@ -48,7 +48,7 @@ const measure = Effect.fnUntraced(function* (
   const ratios: Array<number> = []
   const rates: Array<number> = []
   for (let round = -warmUps; round < rounds; round++) {
-    // As in the service's own fibers when no collector is configured.
+    // Tracing is off, as in the service's own fibers when no collector is configured.
     const ours = yield* elapsed(Effect.provideService(own, References.TracerEnabled, false))
     const executed = observed.take()
     const theirs = yield* elapsed(replay(executed))

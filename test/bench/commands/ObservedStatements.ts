@@ -12,7 +12,7 @@ interface Executed {
 const { all, run } = StatementSync.prototype
 const { prepare } = DatabaseSync.prototype
 
-/** One execution. Recording it must cost as little as possible, because that time counts as the service's. */
+/** One execution of a statement. Recording it must cost as little as possible, because that time counts as the service's. */
 type Execution = readonly [statement: StatementSync, method: Executed["method"], bindings: ReadonlyArray<SQLInputValue>]
 
 interface Prepared {

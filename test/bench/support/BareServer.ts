@@ -5,7 +5,7 @@ const database = new Database(process.argv[2] ?? "", { readonly: true })
 
 type Row = Record<string, unknown>
 
-// Names come only from the measurement that starts this server.
+// The table and column names come only from the benchmark that starts this server.
 const rowsBy = (table: string, column: string | null) =>
   database.query<Row, [string, number]>(`SELECT * FROM ${table} WHERE ${column ?? "''"} = ?1 LIMIT ?2`)
 const queries = new Map<string, ReturnType<typeof rowsBy>>()

@@ -8,7 +8,7 @@ interface Waiting {
   head: string
   /** Remaining bytes of the body; undefined until the head is complete. */
   missing: number | undefined
-  /** The last bytes received of a chunked body. */
+  /** The last received bytes of a chunked body. */
   tail: string | undefined
   sentAt: number
 }

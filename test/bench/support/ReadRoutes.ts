@@ -22,7 +22,8 @@ export interface ReadRoute {
   readonly rows?: Rows
 }
 
-// The first route is reached once, by a browser coming from another site; the others are downloads. All have side effects.
+// Routes that are not measured because they have side effects. A browser reaches the first route once, from another site; the
+// others are downloads.
 const unmeasured: ReadonlySet<string> = new Set(["connections.finishOAuth", "backups.archive", "exports.download"])
 
 const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {

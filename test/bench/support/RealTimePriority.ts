@@ -19,7 +19,7 @@ export const atRealTimePriority = Effect.fn("atRealTimePriority")(function* (pid
       return Number(yield* changing.exitCode) === 0
     }).pipe(
       Effect.scoped,
-      // Without the program, real-time priority is not available either.
+      // If the program is missing, real-time priority is not available either.
       Effect.catchTag("PlatformError", () => Effect.succeed(false))
     )
   )

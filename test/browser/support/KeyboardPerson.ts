@@ -149,7 +149,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
         await closed()
         await row("Mina").locator(".tag", { hasText: terms.role.admin }).waitFor()
       }),
-    /** Only owners have this field. */
+    /** Only owners see the field for handing over the Workspace. */
     ownsAfterReload: step(async () => {
       await page.reload()
       await page.getByLabel(words.changeRole("Mina")).waitFor()

@@ -5,7 +5,7 @@ import { startBrowser, type TestBrowser } from "./Browser.ts"
 import { type Language, personIn, step } from "./KeyboardPerson.ts"
 import { realServer } from "./RealServer.ts"
 
-/** Nothing listens on this port, because the test reads from no Git server. */
+/** An address at which nothing listens, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
 /** Ignores the expected refusals, and the invitation page's request for the signed-in person. */

@@ -9,7 +9,7 @@ export interface Screen {
   readonly path: string
   /** Identifies the screen, and is the same in both languages. */
   readonly ready: string
-  /** Its record does not exist, so the browser's console reports an error. */
+  /** The screen's record does not exist, so the browser's console reports an error. */
   readonly missing?: true
 }
 

@@ -40,7 +40,7 @@ const firstLine = async (stream: ReadableStream<Uint8Array>): Promise<string> =>
 }
 
 export interface ServerProcess {
-  /** Its address, `http://127.0.0.1:<port>`. */
+  /** The server's address, `http://127.0.0.1:<port>`. */
   readonly url: string
   readonly port: number
   /** Undefined once an account exists. */

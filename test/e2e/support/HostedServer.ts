@@ -112,7 +112,7 @@ export const hostedServer = Effect.fnUntraced(function* (
     repositoryUrl: repository.url,
     commit: (changed: Readonly<Record<string, string>>, branch = "main") =>
       commitFiles({ gitdir, files: { ...changed }, branch }),
-    /** From now on the Git server responds with nothing. */
+    /** Removes the repository, so that the Git server responds with nothing from now on. */
     loseRepository: files.remove(gitdir, { recursive: true }),
     notesDir: mirror.notesDir,
     sql: Context.get(services, SqlClient.SqlClient),

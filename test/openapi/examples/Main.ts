@@ -128,7 +128,7 @@ const journey = Effect.gen(function* () {
     if (found._tag === "Some") known.set(name, found.value)
   }
 
-  // Everything that can be read after the journey.
+  // The paths of all records that the journey has created.
   const reads: Array<string> = []
   HttpApi.reflect(ServerApi, {
     onGroup: () => {},

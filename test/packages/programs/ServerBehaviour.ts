@@ -46,14 +46,14 @@ const plain =
   async (_, build) =>
     answer(build())
 
-/** Everything that arrives on a connection until it closes. */
+/** Returns everything that arrives on a connection until it closes. */
 const raw = async (port: number, bytes: string) => {
   const socket = connect(port, "127.0.0.1")
   let text = ""
   socket.on("data", (chunk) => (text += chunk.toString("latin1")))
   socket.on("error", () => {})
   socket.write(bytes, "latin1")
-  // This also fires after a reset.
+  // A reset also emits `close`.
   await new Promise((resolve) => socket.on("close", resolve))
   return text
 }

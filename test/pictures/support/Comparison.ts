@@ -4,7 +4,7 @@ import pixelmatch from "pixelmatch"
 import { PNG } from "pngjs"
 
 const stored = join(import.meta.dir, "..", "stored")
-/** Not part of the repository. */
+/** This folder is not part of the repository. */
 const output = join(import.meta.dir, "..", "..", "..", "screenshots", "pictures")
 
 /** Maximum colour difference between two pixels: about as much as when two renderer versions draw the same edge. */

@@ -115,7 +115,7 @@ describe("packed contents", () => {
       says(plain.length - 1),
       says(plain.length + 1),
       says(most + 1),
-      // The last three bytes only mark the end.
+      // The last three bytes only mark the end, so this cut removes one byte of content.
       packed.subarray(0, packed.length - 4),
       packed.subarray(0, packed.length >> 1),
       Buffer.concat([packed, await Effect.runPromise(packContents(text(70)))])

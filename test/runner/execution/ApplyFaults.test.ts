@@ -172,7 +172,7 @@ describe("Faulty tool applies", () => {
       expect(printed).toMatchObject({ exit: "failed", serial: 4 })
       expect([printed.stateProblem, printed.rejectedState]).toEqual([undefined, undefined])
 
-      // Without another copy, an empty file shows that a state was lost.
+      // Without a printed copy, an empty file shows that a state was lost.
       const lost = yield* runner.apply(brokenApply(folder, { apply: `${truncated}\nexit 0` }), recorder().sink)
       expect(lost).toMatchObject({ exit: "failed", stateProblem: "unreadable" })
       expect([lost.serial, lost.rejectedState]).toEqual([undefined, undefined])

@@ -106,7 +106,7 @@ describe("isolation levels", () => {
           cwd: `${root}/source/infra`,
           root: `${root}/source/infra`
         })
-        // Nothing remains outside the Run's folder.
+        // The Run leaves nothing outside its folder.
         expect(existsSync(linkOf(addressKey))).toBe(false)
       }).pipe(Effect.provide(runnerWith({ ...settings, dataFolder: tmpdir() })))
     )

@@ -7,13 +7,13 @@ import { suite } from "../../support/Effect.ts"
 import { applyJob, modulePath, planJob, recorder, temporaryFolder, variable } from "./support/RunnerHarness.ts"
 import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 
-// With a network for each Run, as shipped.
+// Each Run has its own network, as shipped.
 const { live, dispose } = suite(runnerWith({ network: defaultSandboxSettings.network }))
 afterAll(dispose)
 
 const secret = "hunter2-canary-value"
 
-/** Only the tool's builtin provider, so nothing has to be installed. */
+/** The module uses only the tool's builtin provider, so nothing has to be installed. */
 const module = {
   "infra/main.tf": `
 terraform {
@@ -118,7 +118,7 @@ describe("ModuleRunner", () => {
         .map(({ data }) => data.address)
       expect(started.sort()).toEqual(["module.net.terraform_data.net", "terraform_data.a"])
       expect(applied.events.filter(({ kind }) => kind === "resource.completed")).toHaveLength(2)
-      // Nothing was installed for the plan, so nothing is installed for the apply either.
+      // The plan installed nothing, so the apply installs nothing either.
       expect(applied.events.flatMap((event) => (event.kind === "run.phase" ? [event.data.phase] : []))).toEqual([
         "prepare",
         "apply",

@@ -21,7 +21,7 @@ describe("Orphaned processes", () => {
       const spared = [
         yield* waitingProcess(other, "terraform"),
         yield* waitingProcess(root, "bwrap", "--bind", `${other}/capsule`, "/work"),
-        // Another process uses the folder.
+        // A process outside the folder that has one of its files open.
         yield* waitingProcess(root, "less", `${folder}/journal.ndjson`)
       ]
       yield* endProcessesOfRun(folder)

@@ -143,7 +143,7 @@ describe.skipIf(Bun.which("terraform") === null)("Real plans", () => {
         const job = planJob(folder, tree(false), { variables, state })
         const plan = yield* runner.plan(job, recorder().sink)
         const privacy = plan.plannedOutputs.map(({ name, sensitive }) => [name, sensitive]).toSorted()
-        // Another Output still marks the value of `own`.
+        // The value of `own` is still sensitive because another Output marks it.
         expect(privacy).toEqual([
           ["gone", true],
           ["key", true],

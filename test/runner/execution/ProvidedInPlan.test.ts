@@ -133,7 +133,7 @@ describe("Leaking plans", () => {
             message: expect.stringContaining("file.key.json private_key")
           })
         }
-        // Nothing is public unless the operator declares it public.
+        // Without public names, every value in the plan counts as secret.
         expect(yield* refusal({ ...google, publicNames: [] }, googlePlan())).toMatchObject({ reason: "plan_failed" })
       })
   )

@@ -64,7 +64,7 @@ describe("Source builds", () => {
       ).toEqual(expect.arrayContaining(["CI", "HOME", "LANG", "PATH", "TMPDIR"]))
       expect(log.join("\n")).not.toContain("DEMO_TOKEN")
       expect(log).toContain("<module>")
-      // Only the loopback device exists.
+      // The build's network contains only the loopback device.
       expect(log).toContain("1")
       expect(plan.build?.digest).toMatch(/^sha256:/)
       expect(existsSync(join(first.runFolder, "build"))).toBe(false)

@@ -78,7 +78,7 @@ describe("Stable paths", () => {
       const squats = [
         () => writeFileSync(path, "not ours"),
         () => mkdirSync(path),
-        // Only root can give a link to another user.
+        // Only root can create a link for another user.
         ...(process.geteuid?.() === 0
           ? [
               () => {

@@ -38,7 +38,7 @@ describe("MessageLines", () => {
     expect(rest).toEqual([])
   })
 
-  test("only a state printed by the tool may exceed the length of a line", () => {
+  test("only a state printed by the tool may exceed the maximum line length", () => {
     const dump = `{"@level":"info","@message":"Emergency state dump","state":"${"x".repeat(2 * longestMessage)}"}`
     expect(linesOf([bytes(dump)])).toEqual([{ text: dump, cut: false }])
   })

@@ -54,7 +54,7 @@ describe("addresses", () => {
       const { gitdir, second } = yield* repository
       const { origin } = yield* serveRepository({ gitdir })
       const port = new URL(origin).port
-      // Nothing listens at the second address.
+      // No server listens at the second address.
       const resolver = answering(["127.0.0.1"], ["127.0.0.2"])
       const url = `http://git.example:${port}/repository.git`
       const found = yield* resolve({ url }).pipe(Effect.provide(resolver.layer))

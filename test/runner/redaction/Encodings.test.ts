@@ -64,7 +64,7 @@ describe("reversible encodings", () => {
       const spelled = spell(secret)
       const shown = target.text(`(${spelled})`)
       expect(shown).toContain("[redacted var.s]")
-      // The rest belongs to the surrounding text.
+      // The remaining characters belong to the surrounding text.
       expect(shown.replaceAll("[redacted var.s]", "").length).toBeLessThan(Math.max(24, spelled.length / 2))
     })
   }

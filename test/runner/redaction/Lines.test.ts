@@ -44,7 +44,7 @@ describe("Multi-line secrets", () => {
     test(`a secret spread across several lines becomes one mark: ${name}`, () => {
       const result = visible(shown(target, ["before", ...lines, "after"]))
       expect([result[0], result.at(-1)]).toEqual(["before", "after"])
-      // The rest is the padding, and up to five characters shown before the sixth arrived.
+      // The remaining characters are padding, and up to five characters shown before the sixth arrived.
       const left = result.slice(1, -1).join("").replaceAll(mark, "").replaceAll(/[\s=]/g, "")
       expect(result.join("")).toContain(mark)
       expect(left.length).toBeLessThanOrEqual(name.includes("JSON") ? 35 : name.includes("percent") ? 17 : 5)
@@ -63,7 +63,7 @@ describe("Multi-line secrets", () => {
           const left = [visible(shown(target, lines)).join(""), target.text(lines.join("\n"))].map(
             (one) => one.replaceAll(mark, "").replaceAll(/\s/g, "").length
           )
-          // The rest is the text before the secret, up to five of its characters, and the padding.
+          // The remaining lines contain the text before the secret, up to five of its characters, and padding.
           expect([before, width, left.every((length) => length <= 32)]).toEqual([before, width, true])
         }
       }
@@ -102,7 +102,7 @@ describe("Multi-line secrets", () => {
       expect(result[0]).toBe("before")
       expect(result.at(-1)).toBe("after")
       expect(result.join("\n")).toContain(mark)
-      // The rest is the start of the first line and the text after the secret.
+      // The visible output is the start of the first line and the text after the secret.
       expect(result.join("").length).toBeLessThan(300)
       expect(target.text(stdout)).toContain(mark)
       const cells = (secret.match(/.{6}/g) ?? []).map((part) => pairsOf(part).join(""))

@@ -14,7 +14,7 @@ interface OrdinaryModule {
 }
 
 const statement = { Effect: "Allow", Action: ["s3:GetObject", "s3:ListBucket"], Resource: "arn:aws:s3:::assets/*" }
-/** Not secret: shown unchanged in every plan below. */
+/** Values that are not secret, and that are shown unchanged in every plan below. */
 const policy = JSON.stringify({ Version: "2012-10-17", Statement: [statement] })
 
 /** The values are realistic; several of them are also words in addresses, types and verbs. */

@@ -165,7 +165,7 @@ describe("Redactor", () => {
   test("the redactor delays only text that could become a secret", () => {
     const stream = redactor("secret-value-1").stream()
     expect(stream.push("plan: 3 to add\nsecr")).toBe("plan: 3 to add\n")
-    // The last character of a word may still be half of an encoded character.
+    // The redactor holds back the last character of a word, which may be half of an encoded character.
     expect(stream.push("ets")).toBe("secre")
     expect(stream.end()).toBe("ts")
   })

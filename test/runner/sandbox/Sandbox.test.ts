@@ -245,12 +245,12 @@ describe("Sandbox", () => {
           )
         )
         const [userId = "", ...rest] = stdout.split("\n")
-        // Another service may already hold the first ids.
+        // The ids depend on other services, which may already hold the first ids of the range.
         const ranges = rangesFrom(defaultSandboxSettings.userIds)
         expect(ranges.some(({ count, first }) => Number(userId) >= first && Number(userId) < first + count)).toBe(true)
         expect(rest).toEqual(["hidden", ""])
         expect(end).toEqual({ _tag: "exited", code: 3 })
-        // They exited with the program, before the sandbox is closed.
+        // The user's processes exited with the program, before the sandbox is closed.
         expect(living(userId)).toEqual([])
       }).pipe(Effect.provide(sandboxWith({ levels: ["user_landlock"] })))
     )

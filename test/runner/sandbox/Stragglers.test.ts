@@ -102,7 +102,7 @@ describe("Process records", () => {
         (started) => Effect.sync(() => started.kill("SIGKILL"))
       )
       const reading = Effect.runPromise(everyWriterEnded(folder))
-      // Before that, the process might not be ignoring the signal yet.
+      // Waits for the process's first output, because it might not ignore the signal before.
       yield* Effect.promise(() => supervisor.stdout.getReader().read())
       yield* noteProcess(note, supervisor.pid)
       yield* endNotedProcesses(note)

@@ -95,7 +95,7 @@ describe("undeclared addresses", () => {
     "module.net.demo_thing.dropped",
     "not an address"
   ]
-  test("a module lacks the addresses that nothing in it declares", () => {
+  test("addresses that a module does not declare are listed", () => {
     expect(undeclaredAddresses(module, covered)).toEqual([])
     expect(undeclaredAddresses(module, [...covered, ...undeclared])).toEqual(undeclared)
   })

@@ -43,7 +43,7 @@ it.live("a bomb in a release archive is stopped at the limit, at any position", 
       archiveOf(bomb, member("tofu", 5000)),
       archiveOf(member("tofu", 5000), bomb),
       archiveOf(member("tofu", 64 * mebibyte)),
-      // Nothing but zeros after the end of the archive.
+      // The end of the archive is followed by zeros only.
       gzipSync(Buffer.concat([member("tofu", 5000), Buffer.alloc(64 * mebibyte)]))
     ]) {
       expect(archive.length).toBeLessThan(mebibyte)

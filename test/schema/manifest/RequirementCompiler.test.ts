@@ -132,7 +132,7 @@ describe("requirements are proven (J11)", () => {
     const refused = compile({ requires: [...requires], inputs: [userInput("owner")] }, {}, facts)
     expect(told(refused)).toEqual(expect.arrayContaining([...expected]))
     expect([refused.assistance, refused.dropped?.at(-1)]).toEqual(["rejected", "requirement identity.oidc"])
-    // The other module in the same document keeps everything.
+    // A second module in the same document, which keeps everything.
     const modules = { ".": { inputs: [], requires: [...requires] }, beside: { inputs: [userInput("owner")] } }
     const document = { apiVersion: "svc.com/v2.4", kind: "Repository", install: { modules } }
     const neighbour = { ...pins, modulePath: "beside" }

@@ -26,7 +26,7 @@ it.effect("one IP address may make ten sign-in attempts a minute per account, an
     expect(yield* limited(enter({ address: "192.0.2.1" }))).toBe(true)
     yield* TestClock.adjust("6 seconds")
     expect(yield* limited(enter({ address: "192.0.2.1", account: "ada@example.com" }))).toBe(false)
-    // One subscriber has an entire /64 network.
+    // All addresses of a /64 network count as one, because one subscriber has an entire /64.
     for (let n = 0; n < 10; n++) yield* enter({ address: `2001:db8:0:1::${n + 1}`, account: "bob@example.com" })
     expect(yield* limited(enter({ address: "2001:db8:0:1:ffff::1", account: "bob@example.com" }))).toBe(true)
     expect(yield* limited(enter({ address: "2001:db8:0:2::1", account: "bob@example.com" }))).toBe(false)

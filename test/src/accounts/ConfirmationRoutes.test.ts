@@ -59,7 +59,7 @@ it.effect("five minutes after sign-in, sensitive routes require confirmation, an
     yield* TestClock.adjust("5 minutes")
     const asked: Array<string> = []
     for (const [method, path] of accountRoutes) {
-      // These actions end the session.
+      // Sign-out routes end the session.
       if (/sign-out/.test(path)) continue
       const body = method === "POST" ? { body: { bogus: 1 } } : {}
       const { json, status } = yield* call(path.replace(/:\w+/, "nothing"), { method, headers, ...body }).pipe(

@@ -150,7 +150,7 @@ it.effect("the owner of a changed account is notified until they dismiss the not
     const users = yield* Users
     const passwords = yield* Passwords
     const ann = yield* person("ann")
-    // The first password for a person who signs in by passkey.
+    // Sets the first password of a person who signs in by passkey.
     const set = yield* call("/auth/password", { body: { newPassword: "a long enough password" }, headers: ann.headers })
     expect(set.status).toBe(204)
     const { secret } = yield* openSession(ann.subject)

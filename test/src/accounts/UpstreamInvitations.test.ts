@@ -161,7 +161,7 @@ describe("Upstream invitations", () => {
       const addressed = yield* invite({ workspaceId, acting: { subject: olga } }, { email: "ann@example.com" })
       const other = yield* acceptance.pending(Redacted.make(addressed))
       expect((yield* Effect.flip(acceptance.forProvider(other, "eve@example.com"))).code).toBe("permission_denied")
-      // Only the account in the invitation may accept it.
+      // The provider's identity belongs to another account, so the invitation cannot be accepted.
       expect((yield* Effect.flip(acceptance.forProvider({ id, proof: null }, "bob@example.com"))).code).toBe(
         "permission_denied"
       )

@@ -65,7 +65,7 @@ it.live("the upstream provider signs in a person by a verified address, and link
     // The response works once, and only in this browser.
     expect((yield* here.visit(back)).status).toBe(400)
     expect(counted.entered - before).toBe(2)
-    // From here on, only the identity matters, whatever the addresses are.
+    // From here on only the identity matters, even if addresses change.
     yield* sql`UPDATE users SET email = 'renamed@example.com' WHERE subject = ${subject}`
     const again = yield* here.visit("/auth/upstream/start")
     expect((yield* here.visit(yield* throughProvider(again.location, "ann"))).location).toBe(`${origin}/`)

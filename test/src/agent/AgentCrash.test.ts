@@ -136,12 +136,12 @@ describe("Stopped agents", () => {
         yield* until(() => held.ended(0))
         held.release()
         expect(bootSeconds() - stopped).toBeLessThan(leaseSeconds)
-        // Once it runs again, it correctly reports the outcome of the apply.
+        // After it is continued, the agent correctly reports the outcome of the apply.
         child.kill("SIGCONT")
         yield* until(() => apply.results.length > 0)
         const [result] = apply.results
         if (result?.kind !== "apply" || result.status !== "ended") throw new Error(JSON.stringify(result))
-        // By then the time allowed for asking the tool to stop has also passed.
+        // The tool was killed, or cancelled if the time for asking it to stop had already passed.
         expect(["killed", "cancelled"]).toContain(result.outcome.exit)
         expect(result.outcome.possiblyCreated).toEqual(["terraform_data.slow"])
       }),

@@ -71,7 +71,7 @@ describe("Held Runs", () => {
         const over = yield* Deferred.make<void>()
         yield* offered(() => Deferred.await(over))
         expect(runs.working()).toBe(1)
-        // Its folder is in use.
+        // The Run's folder is already in use.
         yield* offered(() => Effect.die(new Error("held twice")))
         expect(runs.all()).toHaveLength(1)
         yield* Deferred.succeed(over, undefined)

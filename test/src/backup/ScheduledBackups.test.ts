@@ -137,7 +137,7 @@ describe("scheduled backups", () => {
       const { notices } = yield* scheduled(dataDir, `${backups}/gone`)
       expect(yield* notices).toEqual(["backup_failed", "key_beside_data"])
       expect(yield* files.exists(`${backups}/gone`)).toBe(false)
-      // One attempt an hour, rather than at every check.
+      // svc attempts a failed backup once an hour, rather than at every check.
       expect((yield* Metric.value(failedBackups)).count).toBe(failedBefore + 1)
     })
   )

@@ -50,7 +50,7 @@ describe("Client requests", () => {
       const busy = { status: 503, retryAfter: "2" }
       expect(yield* ended([busy, { status: 429, retryAfter: "60" }], get)).toEqual([200, 3])
       expect(yield* ended([busy, { status: 503 }], keyed)).toEqual([200, 3])
-      // Without a key, the first request may already have been carried out.
+      // A request without a key is not repeated, because the server may already have carried it out.
       expect(yield* ended([busy], post)).toEqual([503, 1])
     })
   )

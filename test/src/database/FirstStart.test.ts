@@ -93,7 +93,7 @@ describe("Missing databases", () => {
           index,
           ...vanished(`holds ${named}, but no database`, "--new")
         ])
-        // Nothing was created, and the log is still there, ready to be restored alongside its database.
+        // svc has created nothing, and the log is still there, ready to be restored alongside its database.
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
         if (named.includes("-wal")) {
           expect(yield* fs.readFileString(`${at}/svc.sqlite-wal`)).toBe("frames of a lost database")

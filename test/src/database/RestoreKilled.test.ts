@@ -71,7 +71,7 @@ it.live(
         const isPlaced = yield* fs.exists(`${folder}/svc.sqlite`)
         expect([point, isPlaced]).toEqual([point, point === "placed"])
         if (!isPlaced) {
-          // Same state as before: nothing can be served, and no new installation takes its place.
+          // The folder is as before: it cannot be served, and no new installation replaces it.
           const error = yield* Effect.flip(restoredState(folder))
           expect([point, String(error)]).toEqual([point, expect.stringContaining("Repeat `svc restore`")])
           yield* restoreFrom(file, folder, { keys: Effect.succeed(keyring), acceptUnauthenticated: false })

@@ -91,7 +91,7 @@ describe("In-process actors", () => {
       const confined = ControlPlane.user(user.subject, { workspaceId: other.id })
       expect(yield* Effect.flip(as(confined, inWorkspace))).toMatchObject({ code: "permission_denied" })
       const scopes = ["read", "write", "environment:staging"]
-      // Same rule as for a token: a limit without a Workspace would leave everything outside it open.
+      // As for a token, a limit without a Workspace is refused, because it would leave everything outside the Workspace open.
       expect(yield* Effect.flip(as(ControlPlane.user(user.subject, { scopes }), inWorkspace))).toMatchObject({
         code: "invalid_request"
       })

@@ -182,7 +182,7 @@ describe("embedding", () => {
           yield* Context.get(services, SvcClient).discovery.capabilities()
         })
       )
-      // The first control plane loads everything that the process keeps permanently.
+      // The first control plane loads everything that the process keeps permanently, so the measurement starts after it.
       yield* once
       const before = yield* held
       yield* once

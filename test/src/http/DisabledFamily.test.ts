@@ -40,7 +40,7 @@ describe("Disabled families", () => {
       const listed: { readonly extensions: ReadonlyArray<{ readonly name: string; readonly enabled: boolean }> } =
         yield* Effect.promise(() => answer.json())
       const off = listed.extensions.filter(({ enabled }) => !enabled).map(({ name }) => name)
-      // This operator declares no helper.
+      // OAuth helpers count as disabled, because this operator declares none.
       expect(off.toSorted()).toEqual([...optionalFamilies, "oauth-helpers"].toSorted())
       expect(listed.extensions.length).toBe(extensions.length)
     })

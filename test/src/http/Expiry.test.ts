@@ -98,7 +98,7 @@ describe.skipIf(Bun.which("terraform") === null)("Expiring records", () => {
       const { events } = (yield* call("GET", `/api/v1/runs/${waiting}/events`)).body
       expect(events.map(({ kind }: { readonly kind: string }) => kind)).toContain("run.expired")
 
-      // The first plan is no longer the newest. The test's token expires as well.
+      // The first plan is no longer the newest, and each read uses a fresh token.
       const read = (path: string) => Effect.flatMap(bearer, (headers) => call("GET", `/api/v1/${path}`, { headers }))
       const lines = Effect.map(read(`runs/${id}/logs`), ({ body }) => body.entries.length)
       expect(yield* lines).toBeGreaterThan(0)

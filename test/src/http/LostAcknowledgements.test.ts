@@ -142,7 +142,7 @@ describe.skipIf(Bun.which("terraform") === null)("Lost acknowledgements", () => 
       expect([finished.status, finished.body.replayed]).toEqual([201, false])
       expect((yield* ended(finished.body.planRunId)).status).toBe("waiting_approval")
 
-      // Everything is durable, but the caller cannot know that.
+      // The command has committed everything, but the caller cannot know that.
       const second = yield* configuring(plane, capsuleId, "three")
       yield* next
       expect((yield* second.send()).status).toBe(500)

@@ -42,7 +42,7 @@ describe("OAuth responses", () => {
         expect([refused.status, refused.json().error.code]).toEqual([status, code])
         expect(refused.text).not.toContain(sound.get("code") ?? "?")
         expect((yield* counts)?.["connections"]).toBe(before?.["connections"])
-        // Only a response with the state consumes it.
+        // Only a response with the state consumes the authorization.
         const known = answer.getAll("state").length === 1 && answer.get("state") === sound.get("state")
         expect((yield* returned(owner, "pliant", sound)).status).toBe(known ? 409 : 200)
       })
@@ -162,7 +162,7 @@ describe("OAuth responses", () => {
       expect([refused.status, refused.headers.get("content-type")]).toEqual([403, "text/html; charset=utf-8"])
       expect(refused.text).toContain("access_denied (The person said &lt;b&gt;no&lt;/b&gt; )")
       expect(refused.headers.get("content-security-policy")).toContain("default-src 'none'")
-      // Without a state from this session nothing is echoed, because another site could insert its own text.
+      // A response without a state from this session is not echoed, because another site could insert its own text.
       denied.delete("state")
       const forged = yield* returned(owner, "pliant", denied, "text/html")
       expect([forged.status, forged.text.includes("access_denied")]).toEqual([409, false])

@@ -108,7 +108,7 @@ const tokenOf = Effect.fnUntraced(function* (scopes: ReadonlyArray<string>, boun
   const subject = yield* operator
   const tokens = yield* AccessTokens
   const membership = { id: `mbr_${"o".repeat(24)}`, workspace_id: world.workspaceA, subject, role: "owner" }
-  // Only a member may bind a token; membership has no effect on the operator's routes.
+  // Binding a token requires a membership, which has no effect on the operator's routes.
   if (bound) {
     yield* sql`INSERT INTO memberships ${sql.insert({ ...membership, status: "active", created_at: at, updated_at: at })}`
   }

@@ -71,7 +71,7 @@ live("svc admin reload removes clients with their codes and refresh families, an
       const pending = yield* code("app", gone)
 
       yield* register([client("app", [kept]), client("bystander", [gone]), client("newcomer", [kept])])
-      // Nothing happens before the reload.
+      // Registering the clients changes nothing before the reload.
       expect((yield* userInfo(ending.access_token)).status).toBe(200)
       const { code: exit, out } = yield* reload
       expect(exit).toBe(0)

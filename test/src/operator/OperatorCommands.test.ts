@@ -96,7 +96,7 @@ describe("Operator commands", () => {
       expect((yield* signIn(other))._tag).toBe("Failure")
       expect((yield* admin(["users", "unlock", ...ada])).code).toBe(0)
       expect((yield* signIn(other))._tag).toBe("Success")
-      // Without --yes the command reports what would happen, and does nothing.
+      // Without --yes the command reports the consequences and deletes nothing.
       const asked = yield* admin(["users", "delete", ...ada])
       expect([asked.code, asked.error]).toEqual([2, expect.stringContaining("--yes")])
       expect((yield* states).length).toBe(1)
@@ -166,7 +166,7 @@ describe("Operator commands", () => {
       })
       const listed = (text: string) =>
         JSON.parse(text).operators.map((operator: { subject: string }) => operator.subject)
-      // The first account was created when the installation was set up.
+      // The operator is the first account, created when the installation was set up.
       expect(listed((yield* admin(["operators", "list"])).out)).toEqual([subject])
       expect(yield* asked).toBe(403)
       expect(listed((yield* admin(["operators", "grant", "eve@example.com"])).out)).toEqual([subject, second])

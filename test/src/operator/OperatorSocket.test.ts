@@ -199,7 +199,7 @@ describe("Operator socket", () => {
         yield* child.end
         return { level: sandbox.status.level, text }
       }).pipe(Effect.provide(services))
-      // The other levels do not hide files, so the mode of the socket must suffice.
+      // Levels other than bubblewrap do not hide files, so the mode of the socket must suffice.
       if (seen.level === "bubblewrap") expect(seen.text).toBe("looked\n")
       else expect(process.env["SVC_TEST_REQUIRE_ALL"]).not.toBe("1")
     })

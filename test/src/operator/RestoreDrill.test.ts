@@ -86,7 +86,7 @@ describe("Restore drill", () => {
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder
-      // The other user must be able to traverse the folder.
+      // The restored folder's user must be able to traverse the parent folder.
       yield* files.chmod(root, 0o755)
       const first = { root: `${root}/first`, programs: `${root}/bin`, isForeign: false }
       const second = { root: `${root}/second`, programs: `${root}/bin`, isForeign: true }

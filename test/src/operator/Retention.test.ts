@@ -43,7 +43,7 @@ describe("svc prune", () => {
         expect(yield* logged).toContain("svc prune")
         yield* Effect.flatMap(sql, (sql) => sql`UPDATE runs SET log_removed_at = NULL WHERE id = ${apply}`)
       }).pipe(Effect.scoped)
-      // This command's flag applies, because no running server has different settings.
+      // The command's own flag applies, because no running server has different settings.
       const kept = yield* prune("--dry-run", "--keep-logs", "60")
       expect([kept.code, JSON.parse(kept.out).removed]).toEqual([0, []])
       const without = yield* prune("--keep-logs", "30")

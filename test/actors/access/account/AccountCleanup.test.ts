@@ -35,7 +35,7 @@ it.effect("account cleanup deletes long-expired records, and keeps active and ne
     expect([yield* count("account_sessions"), yield* count("setup_links"), yield* count("access_tokens")]).toEqual([
       1, 0, 1
     ])
-    // The other session expired on day 30, and cleanup keeps it for another 30 days.
+    // The remaining session expired on day 30, and cleanup keeps it for another 30 days.
     yield* TestClock.adjust("30 days")
     expect(yield* count("account_sessions")).toBe(0)
   }).pipe(Effect.provide(Layer.fresh(testAccounts)))

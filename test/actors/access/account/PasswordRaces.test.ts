@@ -31,13 +31,13 @@ const sessionsOf = Effect.fnUntraced(function* (subject: string) {
 })
 
 const at = "2026-01-01T00:00:00.000Z"
-/** Another browser turns on the second factor. */
+/** Turns on the second factor from another browser. */
 const activation = (sql: SqlClient.SqlClient, subject: string) =>
   Effect.orDie(
     sql`INSERT INTO totp_factors ${sql.insert({ subject, secret: "sealed", created_at: at, activated_at: at, failures: 0 })}`
   )
 
-// The first transaction of a sign-in counts its attempt at the second factor.
+// A sign-in uses two transactions, of which the first counts the attempt at the second factor.
 const lastTransaction = 2
 
 describe("Password races", () => {

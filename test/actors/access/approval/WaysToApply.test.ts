@@ -27,7 +27,7 @@ import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = approvalSuite()
 
-/** One person with both a session and a token cannot get the plan applied, but a second person can. */
+/** Checks that one person with a session and a token cannot get the plan applied, but a second person can. */
 const needsTwo = Effect.fnUntraced(function* (plan: Run) {
   const { context } = yield* TestPlane
   expect((yield* approve(context, plan)).status).toBe("waiting_approval")
@@ -93,7 +93,7 @@ describe("Paths to apply", () => {
       expect((yield* runs.approveGroup(context, runGroup.id, {})).runGroup.status).toBe("waiting_approval")
       expect((yield* runs.approveGroup(tokenOf(context), runGroup.id, {})).runGroup.status).toBe("waiting_approval")
       expect((yield* applyRefused(plan.id)).code).toBe("failed_precondition")
-      // Another plan for the same Capsule starts without an approval.
+      // Starts another plan for the same Capsule, without an approval.
       const again = yield* replanned(capsule.id)
       expect(again.runGroupId).toBe(runGroup.id)
       expect((yield* applyRefused(again.id)).code).toBe("failed_precondition")

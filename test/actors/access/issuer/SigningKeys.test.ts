@@ -25,7 +25,7 @@ const storage = (folder: string) =>
     Layer.provideMerge(platform)
   )
 
-/** One process lifetime of the issuer, with keys stored in a folder. */
+/** Runs `use` in one process lifetime of the issuer, with keys stored in a folder. */
 const life = <A, E, R>(folder: string, use: Effect.Effect<A, E, R>, generation: Layer.Layer<never> = Layer.empty) =>
   Effect.scoped(
     Effect.provide(use, SigningKeys.layer.pipe(Layer.provide(generation), Layer.provideMerge(storage(folder))))

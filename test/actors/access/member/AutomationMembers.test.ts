@@ -95,7 +95,7 @@ it.effect("owners and admins rename, suspend and remove an automation, which nev
     expect(yield* code(update(id, owner, subject, { role: "owner" }))).toBe("failed_precondition")
     const handOver = Effect.flatMap(Members, (members) => members.handOver(as(owner), scopeOf(id, owner), subject))
     expect(yield* code(handOver)).toBe("failed_precondition")
-    // Only people can leave: nothing could readmit an automation that left.
+    // An automation cannot leave a Workspace, because nothing could readmit it.
     expect((yield* update(id, owner, subject, { role: "viewer" })).role).toBe("viewer")
     expect(yield* code(remove(id, subject, subject))).toBe("permission_denied")
     expect((yield* update(id, admin, subject, { status: "suspended" })).status).toBe("suspended")

@@ -41,7 +41,7 @@ it.effect("an invitation to an unverified address creates no account, but the op
     const shown = yield* invite(of, of.owner, { email: "eve@example.com", role: "admin" })
     const party = { id: "localhost", origin: "http://localhost", name: "svc" }
     expect(yield* code(signUp.withPassword({ secret: shown.secret, password }))).toBe("permission_denied")
-    // Otherwise the browser would create a passkey that svc then refuses.
+    // A refusal comes before the passkey ceremony, so that the browser does not create an unusable passkey.
     expect(yield* code(signUp.passkeyOptions(party, { secret: shown.secret }))).toBe("permission_denied")
     const scope = { workspaceId: of.id, acting: "operator" as const }
     const vouched = yield* invitations.create(serviceContext, scope, { email: "eve@example.com", role: "owner" })

@@ -172,7 +172,7 @@ it.effect("anybody can leave a Workspace, and only people who left can return by
     expect(yield* code(update(of, of.owner, of.viewer, { status: "active" }))).toBe("failed_precondition")
     yield* joinWorkspace(of.owner, of.id, of.viewer, "member")
     expect(Option.getOrNull(yield* memberships.role(of.viewer, of.id))).toBe("member")
-    // Only a suspension by somebody else can be undone: this person had accepted and did not leave.
+    // A suspension by somebody else can be undone, because this person had accepted and did not leave.
     yield* remove(of, of.owner, of.viewer)
     expect(yield* code(update(of, of.owner, of.viewer, { status: "active" }))).toBe("ok")
   }).pipe(fresh)

@@ -28,7 +28,7 @@ const vaultIn = (folder: string) =>
 
 const place = (n: number): SealContext => ({ table: `kind_${n}`, column: "c", workspaceId: "ws_a", rowId: `row_${n}` })
 
-/** One value of each kind, each with its own data key. */
+/** Seals one value of each kind, each with its own data key. */
 const sealAll = Effect.gen(function* () {
   const vault = yield* Vault
   const sql = yield* SqlClient.SqlClient

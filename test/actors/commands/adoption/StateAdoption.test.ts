@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted infrastructure", () =>
         expect([active.status, active.currentStateGeneration]).toEqual(["active", 2])
         expect((yield* capsules.outputs(capsuleId)).map(({ value }) => value)).toEqual(["hello"])
 
-        // From here on it is an ordinary Capsule.
+        // The adopted Capsule now behaves like any other Capsule.
         yield* commit("taken", module("changed"))
         yield* settled((yield* (yield* Sources).sync(context, active.sourceId, {})).id)
         const next = yield* replanned(capsuleId)

@@ -108,7 +108,7 @@ describe("Stopped automation", () => {
       const body = Stream.make(new TextEncoder().encode("{}"))
       const hook = sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body, deliveryId: "one" })
       const off = Effect.orDie(sql`UPDATE sources SET auto_sync = 0 WHERE id = ${source.id}`)
-      // The first transaction records the delivery.
+      // Transaction 1 records the delivery, so the change happens before transaction 2.
       expect(yield* interrupted(hook, off, 2)).toEqual(Result.succeed({ runIds: [] }))
       expect(yield* sql`SELECT id FROM runs WHERE source_id = ${source.id}`).toEqual([])
     })

@@ -107,7 +107,7 @@ it.live("exactly one apply leases an approved plan of the current authority", ()
   }).pipe(Effect.provide(plane))
 )
 
-/** Everything that makes a plan unusable, and the code with which its apply is refused. */
+/** Every change that makes a plan unusable, and the code with which its apply is refused. */
 const unusable: ReadonlyArray<readonly [why: string, plan: Partial<RunRow>, code: ErrorCode]> = [
   ["was used by another apply", { used_by_run_id: namedRun("another") }, "run_conflict"],
   ["waits for its approval", { status: "waiting_approval", approved_at: null }, "failed_precondition"],

@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("Accepting drift", () => {
           true,
           "accept_drift"
         ])
-        // Nothing outside of the state was changed.
+        // The plan changes nothing outside the state.
         expect(cloud.content("kept")).toBe("edited by hand")
         expect(readdirSync(notesDir).filter((name) => name.startsWith("gone-"))).toEqual([])
         const after = yield* capsules.read(capsule.id)

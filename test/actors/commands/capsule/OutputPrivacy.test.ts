@@ -78,7 +78,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect((yield* applied(plan)).status).toBe("succeeded")
       expect(yield* outputsOf(capsuleId)).toEqual(["plain"])
 
-      // Nothing changes, but the review still shows the private Output.
+      // This plan changes nothing, but its review still shows the private Output.
       const again = yield* replanned(capsuleId)
       expect(again.outputChanges?.map(({ actions, name, reason }) => [name, actions[0], reason]).toSorted()).toEqual([
         ["names", "no-op", "holds_secret"],
@@ -172,7 +172,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
   tests.live("a private Output is withheld from a Capsule that needs it, with the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      // Nothing is known about the Capsule's Outputs before its first apply.
+      // Before its first apply, nothing is known about the Capsule's Outputs.
       const producer = yield* planned("output-producer", repeating(), { variables })
       const consumer = yield* active("output-consumer", consuming)
       yield* (yield* Dependencies).create(context, consumer.capsule.id, {

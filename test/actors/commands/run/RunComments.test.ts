@@ -140,7 +140,7 @@ describe("comments on a Run", () => {
       expect(mails[0]?.text).toContain(`/runs/${plan.id}`)
       expect(mails[0]?.text).toContain("mentions")
       expect(JSON.stringify(mails)).not.toContain("zebra")
-      // Nobody mails themselves.
+      // A person receives no mail about their own comment.
       expect(yield* mailsTo(subjectOf(context))).toEqual([])
     })
   )

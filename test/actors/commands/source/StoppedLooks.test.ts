@@ -69,7 +69,7 @@ const moments = [
   "apply.prepared"
 ] as const satisfies ReadonlyArray<KillPointName>
 
-/** Everything that the service did with a commit, once it has finished. */
+/** Waits until the service has finished with a commit, and returns everything it did. */
 const followedBy = Effect.fnUntraced(function* (capsule: Capsule, look: RunId) {
   const { workspaceId } = yield* TestPlane
   const looked = yield* settled(look)

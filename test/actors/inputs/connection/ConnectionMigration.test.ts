@@ -45,7 +45,7 @@ const authority = Effect.gen(function* () {
 })
 
 it.live(
-  "an upgrade restricts existing Connections to owners and admins, and automation keeps its person from the history",
+  "an upgrade restricts existing Connections to owners and admins, and keeps the person behind each automation",
   () =>
     Effect.gen(function* () {
       yield* seed

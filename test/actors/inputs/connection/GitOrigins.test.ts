@@ -283,7 +283,7 @@ describe("Git origins", () => {
         })
         expect(waiting.map(({ id }) => id)).not.toContain(unused.id)
 
-        // Only proposed origins, or a subset of them, can be confirmed.
+        // A person can confirm only proposed origins, or a subset of them.
         const confirm = (...origins: ReadonlyArray<string>) =>
           connectionCommands.ConfirmOrigins(connection.id, { context, origins: given(origins) })
         expect((yield* Effect.flip(confirm(trusted.origin, "https://git.example.org"))).code).toBe("invalid_request")

@@ -42,7 +42,7 @@ describe.skipIf(Bun.which("terraform") === null)("Access tokens", () => {
       const former = yield* tokensOf(connection.id)
 
       yield* expire(connection.id)
-      // Both run concurrently: the server rotates refresh tokens, and would treat a reused token as theft.
+      // Both Runs start concurrently. The server rotates refresh tokens, and would treat a reused token as theft.
       const capsules = yield* CapsuleCommands
       const runs = yield* Effect.all(
         [one, two].map(({ capsuleId }) => capsules.Plan(capsuleId, { context })),

@@ -89,7 +89,7 @@ describe("a configuration", () => {
           repositoryManifest: { status: "invalid" as const, digest, reason: "r" },
           manifestDocument: "{}"
         },
-        // Without any text the sync stored no document, only its reason for the refusal.
+        // The sync stored no document for a manifest without text, only the reason for the refusal.
         {
           ...place,
           id: namedSnapshot(1),

@@ -25,7 +25,7 @@ afterAll(tests.dispose)
 
 const owners = ["inst_test#1", "inst_test#2"] as const
 
-/** Everything an owner does, whether it still holds the Run or only believes so. */
+/** Everything an owner can do, whether it still holds the Run or only believes so. */
 const acts = [
   "event",
   "send",

@@ -122,7 +122,7 @@ tests.live("a resource's history lists each change, who planned it and who appro
       approvedBy: approver,
       approvedAt: at
     })
-    // Only the id of a removed Run remains.
+    // The history keeps only the id of a removed Run.
     expect<unknown>(items[3]?.run).toEqual({ id: namedRun("a1") })
     expect((yield* history({ address: "aws_vpc.other" })).items.map(({ change }) => change)).toEqual(["added"])
   })

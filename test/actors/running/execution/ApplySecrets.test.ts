@@ -45,7 +45,7 @@ const unmarked = {
 /** All text reported about a Run. */
 const toldOf = Effect.fnUntraced(function* (runId: Parameters<Runs["Service"]["read"]>[0]) {
   const streams = yield* RunStreams
-  // The last lines may arrive after the end.
+  // A Run's last log lines may arrive after its end.
   const logs = yield* eventually(streams.logs(runId, 0, 1000), ({ done }) => done)
   return JSON.stringify([yield* (yield* Runs).read(runId), (yield* streams.events(runId, 0, 1000)).items, logs.items])
 })

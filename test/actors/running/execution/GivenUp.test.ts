@@ -96,7 +96,7 @@ const typeOf = (kind: Kind): RunType => (kind === "restored" ? "restore" : kind 
 const carriesOut = (kind: Kind) => kind === "apply" || kind === "destroy_apply" || kind === "restored"
 const makesPlan = (kind: Kind) => kind === "plan" || kind === "destroy_plan" || kind === "restore"
 
-/** Everything that the cases of one Capsule need. */
+/** The records that all cases of one Capsule share. */
 interface Scene {
   readonly capsule: Capsule
   readonly connectionId: ConnectionId
@@ -356,7 +356,7 @@ const check = Effect.fnUntraced(function* (given: Case, index: number) {
     })
     return { ...facts, seen: "evidence kept" }
   }
-  // Nothing happens afterwards either.
+  // The Run neither starts nor continues afterwards.
   if (run !== undefined) expect({ ...facts, started: started.has(run.id) }).toMatchObject({ started: false })
   expect({ ...facts, goesOn: run?.status === "succeeded" || run?.status === "waiting_approval" }).toMatchObject({
     goesOn: false

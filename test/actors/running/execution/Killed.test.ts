@@ -59,7 +59,7 @@ it.live(
       const folder = yield* temporaryFolder
       const mirror = yield* providerMirror
       const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
-      // The first note already exists when the second note begins.
+      // The note `quick` already exists when the note `slow` begins.
       const slow = note("slow", "delay_after_ms = 600000\n depends_on = [demo_note.quick]")
       yield* commit("killed", { "main.tf": demoModule(note("quick") + slow) })
       yield* commit("building", { "main.tf": `resource "terraform_data" "a" { input = "a" }` })
@@ -99,7 +99,7 @@ it.live(
         const created = yield* countCreations(mirror.notesDir)
         expect(created).toBeGreaterThan(0)
 
-        // Only the plan runs a second time.
+        // The next service starts the plan a second time, but not the apply.
         const started = (yield* (yield* RunStreams).events(buildingId, 0, 100)).items.filter(
           ({ kind }) => kind === "run.queued"
         )
@@ -109,7 +109,7 @@ it.live(
         const plan = yield* settled(buildingId)
         expect([plan.status, plan.attempt]).toEqual(["cancelled", 2])
 
-        // Nothing is applied again automatically, and the used plan cannot be applied again.
+        // svc applies nothing again automatically, and the used plan cannot be applied again.
         expect(yield* countCreations(mirror.notesDir)).toBe(created)
         expect((yield* Effect.flip(runs.apply(context, told.planId, undefined))).code).toBe("run_conflict")
         expect(canarySweep(dataDir, [token])).toEqual([])

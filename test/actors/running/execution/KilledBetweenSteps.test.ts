@@ -41,7 +41,7 @@ type Gap = (typeof gaps)[number]
 const types = ["plan", "apply", "drift_check", "destroy_plan", "destroy_apply"] as const
 type Type = (typeof types)[number]
 
-/** Everything a process killed at one point leaves behind: its data folder, and the run folders on its machine. */
+/** The files that a killed process leaves behind: its data folder, and the run folders on its machine. */
 interface Left {
   readonly dataDir: string
   readonly folders: LeftFolders
@@ -199,7 +199,7 @@ it.live(
             if (status === "failed") expect(run.error?.code).toBe("apply_interrupted")
             expect(yield* Effect.orDie((yield* SqlClient.SqlClient)`SELECT kind FROM run_preparations`)).toEqual([])
             if (gap !== "executed") return
-            // Nothing blocks the next plan and its apply.
+            // The settled Run does not block the next plan and its apply.
             const next = status === "waiting_approval" ? run : yield* replanned(capsuleId)
             expect({ name, status: (yield* applied(next)).status }).toEqual({ name, status: "succeeded" })
           }).pipe(

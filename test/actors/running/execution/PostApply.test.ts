@@ -214,7 +214,7 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
       expect(ended.postApply).toEqual([{ name: "health", status: "not_run", attempts: 0 }])
       const capsule = yield* (yield* Capsules).read(capsuleId)
       expect(capsule).toMatchObject({ status: "error", runtimeSafety: "unknown", currentStateGeneration: 1 })
-      // The second reader finds the apply settled.
+      // A second settlement finds the apply already settled.
       const second = yield* Effect.flip((yield* ApplySettlement).conclude(holdOf(row), { results: [] }))
       expect(second._tag).toBe("HoldLost")
       expect((yield* (yield* Capsules).read(capsuleId)).status).toBe("error")

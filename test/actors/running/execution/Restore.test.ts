@@ -66,7 +66,7 @@ const moved = Effect.fnUntraced(function* (name: string) {
   return { backup, capsuleId: capsule.id, first, second: yield* currentState(capsule.id) }
 })
 
-/** Everything that a restore writes, except for its Runs. */
+/** All records that a restore may write, except for its Runs. */
 const written = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   return {

@@ -105,7 +105,7 @@ const held = Effect.fnUntraced(function* (type: Run["type"], like: Run, more: { 
   }).pipe(transaction(sql))
 })
 
-/** Everything a settlement may write. */
+/** All records that a settlement may write. */
 const written = Effect.fnUntraced(function* (capsuleId: CapsuleId, runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.orDie(
@@ -330,7 +330,7 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
 describe("Accepted stops", () => {
   const asked = (id: RunId) => setRun(id, { cancel_requested_at: "2026-01-01T00:00:00.000Z" })
 
-  /** Nothing executes the Run in this test, and its place is needed. */
+  /** Frees the place of the Run, which nothing executes in this test. */
   const ended = Effect.fnUntraced(function* (hold: RunHold) {
     yield* transaction(yield* SqlClient.SqlClient)((yield* RunLifecycle).cancel(hold))
   })

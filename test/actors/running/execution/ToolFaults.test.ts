@@ -29,7 +29,7 @@ const faults = {
   garbage: `printf '\\377\\000{"type":"planned_change"}}}\\n[[[[\\nnot json at all\\n'; exit 0`,
   hang: "sleep 600",
   failsAfterwards: `${plainTerraform} "$@"; exit 1`,
-  // As PID 1 of its namespace, the tool could not kill itself.
+  // A process with PID 1 in its namespace cannot kill itself, so the script exits with the code of a kill.
   dies: "exit 137"
 }
 const behave = (command: string, fault: keyof typeof faults) => {

@@ -164,7 +164,7 @@ tests.live("a scheduled drift check stops only for a person's Run that its agent
     }
     yield* look
     expect(yield* reasonOf(first)).toBeNull()
-    // This Run's Workspace may no longer use the pool.
+    // The waiting Run's Workspace may no longer use the pool.
     const refused = yield* stranger("refused", "plan")
     const row = yield* (yield* RunLedger).find(refused)
     yield* sql`DELETE FROM agent_pool_workspaces WHERE workspace_id = ${row?.workspace_id ?? ""}`

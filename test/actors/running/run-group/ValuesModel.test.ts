@@ -103,7 +103,7 @@ const consistent = Effect.fnUntraced(function* (plans: PureModules["plans"], whe
   }
 })
 
-/** Another caller was faster, or the service refuses the request. Both are acceptable here. */
+/** Ignores a failure, because another caller may be faster and the service may refuse the request. */
 const attempt = <A, R>(asked: Effect.Effect<A, ApiError, R>) => Effect.option(asked)
 
 const waitingPlans = Effect.gen(function* () {
@@ -140,7 +140,7 @@ const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Cap
   }
 })
 
-/** One action by people, repositories or machines. */
+/** Performs one random action by people, repositories or machines. */
 const step = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<CapsuleId>, modules: PureModules) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient

@@ -168,7 +168,7 @@ describe("Interrupted updates", () => {
         expect(memberOf(stopped, named("alone"))?.state).toBe("applied")
         expect(stopped).not.toHaveProperty("finishedAt")
 
-        // It fails once more, and then a person repairs it.
+        // The apply fails once more, and then a person repairs the Capsule.
         modules.faults.set(one, "apply_fails_late")
         yield* replanned(one)
         expect((yield* appliedIn(id, named("one"))).status).toBe("failed")

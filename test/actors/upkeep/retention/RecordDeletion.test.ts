@@ -82,7 +82,7 @@ tests.live("one removal transaction deletes a limited number of long values, cou
       const step = Effect.map(removeRecords(sql, kind, young, ids), ({ isOver, removed }) => ({
         isOver,
         records: removed.reduce((sum, { records }) => sum + records, 0),
-        // The rest of the row is small.
+        // The other columns of the row are small.
         mebibytes: Math.floor(removed.reduce((sum, { bytes }) => sum + bytes, 0) / mebibyte)
       }))
       expect([name, yield* step]).toEqual([name, { isOver: false, records: 1, mebibytes: 2 }])

@@ -116,7 +116,7 @@ describe("Agent guard", () => {
           }
           child.kill("SIGSTOP")
           yield* lifeline.ended
-          // Not too early, because an apply may use its whole lease.
+          // The kill is not too early, because an apply may use its whole lease.
           expect(bootSeconds()).toBeGreaterThanOrEqual(killAt)
           expect(child.exitCode ?? child.signalCode).toBeNull()
         }),
@@ -148,7 +148,7 @@ describe("Agent guard", () => {
         const before = guardsBelow(process.pid)
         expect(before).toHaveLength(1)
         process.kill(before[0] ?? 0, "SIGKILL")
-        // Only a new guard responds.
+        // A response proves that a new guard is running.
         yield* guard.hold(folder, bootSeconds() + 3600)
         expect(guardsBelow(process.pid)).not.toEqual(before)
       }).pipe(Effect.provide(Guard.layer.pipe(Layer.provide([bundledGuard, NodeServices.layer])))),

@@ -36,7 +36,7 @@ const program = Effect.gen(function* () {
     Stream.decodeText(),
     Stream.runForEach((text) => Effect.sync(() => process.stdout.write(text)))
   )
-  // Only the guard kills the processes that the tool leaves behind.
+  // The agent exits without killing the tool's remaining processes, so that only the guard can kill them.
   return yield* Effect.never
 }).pipe(
   Effect.scoped,

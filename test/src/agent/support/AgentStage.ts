@@ -83,7 +83,7 @@ export const slowModule = (seconds: number) =>
 
 const release = "continue"
 
-/** Its apply finishes only after `released` has been called. */
+/** A module whose apply finishes only after `released` has been called. */
 const heldModule = moduleWith(`until [ -e ${release} ]; do sleep 0.1; done`)
 
 /** Lets a held module's apply continue. */

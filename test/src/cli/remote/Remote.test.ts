@@ -118,7 +118,7 @@ describe("Server selection", () => {
       yield* Effect.gen(function* () {
         const { client } = yield* Remote
         yield* client.get(`${origin}/a`)
-        // Another command has renewed the login meanwhile.
+        // Another command renews the login in the meantime.
         yield* storing("second")
         yield* client.get(`${origin}/b`)
       }).pipe(onServer(named), Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: folder }))))
@@ -141,7 +141,7 @@ describe("Server selection", () => {
         { name: "home", server: ofLogin, current: true },
         { name: "work", server: flagged, workspace: "acme", current: false }
       ])
-      // Another server has different Workspaces.
+      // The context of another server has no Workspace, because Workspaces differ between servers.
       yield* run("context", "set", "work", "--server", ofContext ?? "")
       expect(JSON.parse(yield* files.readFileString(file)).contexts.work).toEqual({ server: ofContext })
       expect((yield* run("context", "remove", "home")).code).toBe(0)

@@ -69,7 +69,7 @@ export const findingOf = (out: string, check: string) => {
 export const doctorLine = (dataDir: string) => ["doctor", "--data-dir", dataDir, "--json"]
 export const serveLine = (dataDir: string) => ["serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", "--json"]
 
-/** The first line printed by a server once it is ready; a server that refuses prints none. */
+/** True for the first line that a server prints once it is ready. A server that refuses to start prints none. */
 export const saysReady = (line: string) => line.includes('"url"')
 
 export interface ServeOptions {

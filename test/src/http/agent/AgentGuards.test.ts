@@ -273,7 +273,7 @@ plane.live("an interrupted transfer continues after the server has been restarte
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* sql<{ seal_key: string }>`SELECT seal_key FROM agents WHERE id = ${agent.agentId}`
     expect(row?.seal_key).toBe(agent.keys.seal)
-    // Another server process: it reads the keys again, and holds no part of the transfer in memory.
+    // Restarts the server process, which reads the keys again and holds no part of the transfer in memory.
     const restarted = yield* Effect.gen(function* () {
       const files = yield* AgentFiles
       const sessions = yield* AgentSessions

@@ -286,9 +286,9 @@ plane.live("tokens, nonces and sessions are valid once, for one agent, and are r
     yield* pools.revokeToken(revoked.id)
     expect(yield* Effect.flip(testAgent(origin, revoked.secret))).toMatchObject({ _tag: "Unauthorised" })
     expect(id.startsWith("aet_")).toBe(true)
-    // Without a session every message is refused.
+    // The server refuses every message without a session.
     expect(yield* Effect.flip(agent.next(agent.claim()))).toMatchObject({ _tag: "Unauthorised", retry: true })
-    // Another agent's nonce, and an unknown nonce.
+    // The nonce of another agent and an unknown nonce are refused.
     const other = yield* enrolled()
     const { nonce } = yield* agent.client.Challenge({ agentId: agent.agentId })
     for (const stolen of [nonce, "made-up"]) {

@@ -185,7 +185,7 @@ plane.live("data sealed for adopted keys can be opened before the agent learns o
     const next = yield* agent.folder.prepareKeys
     const sealed = yield* sealFor(yield* sealingKey(next.public.seal), purpose, words)
     expect(yield* openSealed(yield* opening, purpose, sealed)).toEqual(words)
-    // The last message was opened with older keys.
+    // The last message was opened with older keys, which the agent keeps.
     expect((yield* open(purpose, sealed)).bytes).toEqual(words)
     const own = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
     expect(yield* openSealed(yield* opening, purpose, own)).toEqual(words)

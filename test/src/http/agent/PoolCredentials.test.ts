@@ -65,7 +65,7 @@ plane.live("Workspaces that the operator allows use a pool's credentials, and sv
     const stored = sql`SELECT sealed_values, provided_name FROM connections WHERE id = ${connection.id}`
     expect(yield* stored).toEqual([{ sealed_values: null, provided_name: "cloud" }])
     expect((yield* connectionCommands.Test(connection.id, { context })).tested).toBe("pool")
-    // Only its own pool executes Runs that use it, and the reason identifies that pool.
+    // Only the Connection's own pool executes Runs that use it, and the reason identifies that pool.
     const row = yield* (yield* ConnectionStore).find(connection.id)
     if (row === undefined) return yield* Effect.die(new Error("The Connection is gone"))
     expect(yield* poolObstacle(row, workspaceId, "far")).toBeUndefined()
@@ -196,7 +196,7 @@ plane.live("an earlier report from its agent does not void a plan, which remains
     yield* agent.hello([], { marks: [] })
     yield* voidReplaced
     expect((yield* standing(planId))?.status).toBe("waiting_approval")
-    // Another agent has different credentials, and this agent is gone for good.
+    // A second agent has different credentials, and the first agent is gone for good.
     const other = yield* enrolled(provided)
     yield* other.hello([], { marks: credentials("c") })
     yield* agent.hello([], { marks: credentials("b") })

@@ -103,7 +103,7 @@ export const enrolledFolder = Effect.gen(function* () {
   return { agentId, atServer, folder, hello, keys, path, process, slowHello }
 })
 
-/** Both sides have exactly these keys, and the former keys cannot start a session. */
+/** Checks that both sides have exactly these keys, and that the former keys cannot start a session. */
 export const settledOn = Effect.fnUntraced(function* (
   { atServer, folder, hello, keys }: Effect.Success<typeof enrolledFolder>,
   next: StoredKeys
@@ -115,7 +115,7 @@ export const settledOn = Effect.fnUntraced(function* (
   expect(yield* Effect.flip(hello(keys))).toMatchObject({ _tag: "Unauthorised", retry: false })
 })
 
-/** Both sides still have the first keys, and have no next keys. */
+/** Checks that both sides still have the first keys, and no next keys. */
 export const settledOnOwn = Effect.fnUntraced(function* ({
   atServer,
   folder,

@@ -156,7 +156,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
   const planned = text(`plan of ${offer.runId}`)
   const planFile = yield* agent.put(offer, "plan_file", planned)
   yield* agent.finish(
-    // Not the whole offer, because the offer also contains the plan's starting state.
+    // The claim of the offer, because the complete offer also contains the plan's starting state.
     { runId: offer.runId, fence: offer.fence },
     {
       kind: "plan",
@@ -171,7 +171,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
         resourceChanges: [],
         outputChanges: [],
         resourceDrift: [],
-        // As in the states that these agents hand in.
+        // These Outputs match the states that the test's agents hand in.
         plannedOutputs: [{ name: "value", sensitive: false, unknown: false }],
         hasChanges: true,
         applyable: true

@@ -94,7 +94,7 @@ const admitted: ReadonlySet<number> = new Set([200, 201, 202, 204, 400, 409, 422
 const settle = (route: Route, kind: RequestKind, status: number, code: string): string => {
   if (retired.has(route.name) && status === 405) return "ok"
   if (route.name === defective && kind === "sound" && status === 500) return "ok"
-  // Another site controls the query, so no query is invalid.
+  // Another site controls the query, so svc refuses no query as invalid.
   if (route.name === landing && status === 501) return "ok"
   if (kind === "broken") return status === 400 && code === "invalid_request" ? "ok" : `${status}`
   // For personal records, an unknown id means not found.

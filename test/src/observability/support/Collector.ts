@@ -38,7 +38,7 @@ export const collector = Effect.gen(function* () {
   return {
     origin,
     bodies,
-    /** Everything that has been sent, as a string. */
+    /** All received telemetry as one string. */
     everything: () => received.map(({ body }) => body).join("\n"),
     spans: Effect.suspend(() => Effect.forEach(bodies("/v1/traces"), (body) => decodeTraces(body))).pipe(
       Effect.map((decoded) =>

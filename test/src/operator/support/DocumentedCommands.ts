@@ -5,7 +5,7 @@ import { svcProgram } from "../../../support/SvcProgram.ts"
 
 const page = new URL("../../../../docs/operations.md", import.meta.url)
 
-/** Some user other than root. */
+/** A user other than root. */
 const other = "65534"
 const isRoot = process.getuid?.() === 0
 

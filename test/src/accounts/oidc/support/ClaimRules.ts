@@ -97,7 +97,7 @@ const removedAddress = Effect.gen(function* () {
   const { cookie, subject } = yield* someone
   const sql = yield* SqlClient.SqlClient
   const { tokens } = yield* claimsOf({ scope: everything }, cookie)
-  // Like a restart with a different client file.
+  // Simulates a restart with a different client file.
   yield* sql`UPDATE oidc_grants SET redirect_uri = 'https://rp.example.com/removed' WHERE subject = ${subject}`
   yield* mustBe((yield* userInfo(tokens.access_token)).status, 401, "UserInfo after the address went")
   const refreshed = yield* refresh(tokens.refresh_token ?? "")

@@ -249,7 +249,7 @@ const registration = Effect.gen(function* () {
   yield* clients.register(namedRun(`${name}2`), capsuleId)
   const good = yield* authorize(request, cookie)
   yield* must(good.parameters.get("code") !== null, "after the apply the client exists")
-  // Without the requirement, the next apply removes the identity.
+  // After the requirement is removed, the next apply removes the identity.
   yield* otherConfig(capsuleId, handle("plain"), false)
   yield* mustBe(yield* clients.pin(namedRun(`${name}3`), capsuleId, undefined), undefined, "nothing to deliver")
   yield* clients.register(namedRun(`${name}3`), capsuleId)

@@ -160,7 +160,7 @@ export const cases: ReadonlyArray<Case> = [
       const { digest, outcome } = yield* planned(pool, "true")
       const first = ended(yield* pool.apply(applyOf(digest, outcome)))
       const state = first.state ?? Redacted.make(new Uint8Array(0))
-      // Only the Output differs: nothing outside of the state can change a terraform_data.
+      // Only the Output differs, because nothing outside the state can change a terraform_data resource.
       const moved = yield* pool.keep({ "main.tf": module("true")["main.tf"].replace('"one"', '"two"') })
       const refresh = { ...planOf(moved), mode: "refresh_only" as const, state }
       const plan = yield* pool.plan(refresh)
