@@ -10,7 +10,7 @@ const timedLines = 300
 const quietCommands = 60
 // Spaced far enough apart to stay below an account's limit on changes per minute.
 const commandEvery = "150 millis"
-// Within this time the parser's thread, which the Run's own scan started, has exited, however quickly the lines were processed.
+// Within this time the parser's thread, which the Run's own scan started, has exited, even if the lines were processed quickly.
 const settle = "10 seconds"
 
 const Frame = Schema.fromJsonString(

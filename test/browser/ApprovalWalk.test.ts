@@ -181,7 +181,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
       await page.waitForURL((url) => url.href !== plan)
       await page.locator(".page-name .status-good").waitFor({ timeout: patience })
     }),
-    /** Sent directly to the server, whatever the page allows. */
+    /** Sent directly to the server, because the page may not allow it. */
     applyRefused: step(async () => {
       const [status, answer] = await page.evaluate(
         async (path) => {

@@ -9,7 +9,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("Capsule list", () => {
-  test("the list shows each capsule's newest run, whatever newer runs other capsules have", async () => {
+  test("the list shows each capsule's newest run, even if other capsules have newer runs", async () => {
     const world = newWorld()
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()
     const old = baseRun({

@@ -189,7 +189,7 @@ export const nothingStays = (ledger: Ledger) => [
     .map(({ id }) => `The saved plan of ${id} stayed`)
 ]
 
-/** No apply of a module with operator checks succeeds without them, at whatever point processes were killed. */
+/** No apply of a module with operator checks succeeds without the checks, regardless of when processes were killed. */
 export const uncheckedSuccesses = (ledger: Ledger): ReadonlyArray<string> =>
   ledger.runs
     .filter(({ status, type }) => type === "apply" && status === "succeeded")

@@ -129,7 +129,7 @@ describe("Plan diff", () => {
     expect(diffOf(numbered).groups[0]?.changes.map(({ address }) => address)).toEqual(["a.b[9]", "a.b[10]"])
   })
 
-  test("a plan's diff never shows a hidden value, whatever the record contains", () => {
+  test("a plan's diff never shows a hidden value, regardless of the record's content", () => {
     const sides = sidesOf({ sensitive: true, before: "old-secret", after: "new-secret" })
     expect(sides).toEqual({ before: { kind: "hidden" }, after: { kind: "hidden" } })
     expect(JSON.stringify(sides)).not.toContain("secret")

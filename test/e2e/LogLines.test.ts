@@ -50,7 +50,7 @@ const storedLog = Effect.fnUntraced(function* (id: RunId) {
 describe("Complete logs", () => {
   for (const [level, sandbox] of levels)
     it.live(
-      `the log has every line once and in order, whatever its reader's speed: ${level}, where it works`,
+      `the log has every line once and in order, at any reading speed: ${level}, where it works`,
       () =>
         Effect.gen(function* () {
           const { status } = yield* Sandbox

@@ -15,7 +15,7 @@ const decode = Schema.decodeUnknownSync(Frame)
 export type Transport = "websocket" | "sse"
 export type Sequence = "events" | "logs"
 
-/** The data that one connection has delivered, however the connection ended. */
+/** The data that one connection has delivered, regardless of how the connection ended. */
 interface Reading {
   readonly seqs: ReadonlyArray<number>
   readonly done: boolean

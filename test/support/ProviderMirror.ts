@@ -83,7 +83,7 @@ export const providerMirror = Effect.gen(function* () {
   }
 }).pipe(Effect.orDie, Effect.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)))
 
-/** Number of notes actually created, whatever the states contain. */
+/** Number of notes actually created, regardless of the states. */
 export const countCreations = Effect.fnUntraced(
   function* (notesDir: string) {
     const fileSystem = yield* FileSystem.FileSystem

@@ -14,7 +14,7 @@ interface Busy {
   readonly waiting: number
 }
 
-/** Waits until no work is left at this time. No time passes while a program is running for a Run, however slow the machine is. */
+/** Waits until no work is left at this time. No time passes while a program is running for a Run, even on a slow machine. */
 export const quiet = Effect.fn("quiet")(function* (time: YearClock) {
   const read = yield* ReadSql
   for (let looks = 1; looks <= mostLooks; looks++) {

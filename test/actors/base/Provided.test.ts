@@ -35,7 +35,7 @@ test("the layer of a provided function has the function's requirements, and the 
   expect([isUnknown, isWhole, isNoMore, isFree]).toEqual([false, true, true, true])
 })
 
-it.effect("a provided function uses the services of its layer, whatever services its caller has", () =>
+it.effect("a provided function uses the services of its layer, regardless of its caller's services", () =>
   Effect.gen(function* () {
     const described = yield* Described
     expect(yield* described.describe("hello")).toEqual(["hello", "one", "two", "default"])

@@ -68,8 +68,7 @@ const plan = Effect.fnUntraced(function* (
 })
 
 /**
- * Takes a Capsule through its lifecycle up to an occasion, where the faults occur. Every Run finishes, whatever interruptions
- * occur.
+ * Takes a Capsule through its lifecycle up to an occasion, where the faults occur. Every Run finishes despite the interruptions.
  */
 export const journeyTo = Effect.fn("journeyTo")(function* (
   world: AgentWorld,

@@ -42,7 +42,7 @@ const deliverAll = Effect.fnUntraced(function* (spool: Spool, server: ReturnType
 })
 
 describe("Agent spool", () => {
-  it.live("an agent's spool delivers everything once and in order, whatever responses and processes are lost", () =>
+  it.live("an agent's spool delivers everything once and in order, even if responses and processes are lost", () =>
     Effect.gen(function* () {
       for (let seed = 0; seed < 40; seed += 1) {
         const folder = join(yield* temporaryFolder, "spool")

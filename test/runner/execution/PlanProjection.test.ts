@@ -242,7 +242,7 @@ describe("projectPlan", () => {
     ])
   })
 
-  test("an Output is sensitive on the sides that the state and the module mark, whatever the tool's common mark", () => {
+  test("an Output is sensitive on the sides that the state and the module mark, regardless of the tool's common mark", () => {
     const both = { before_sensitive: true, after_sensitive: true }
     const plan = planOf({
       output_changes: {

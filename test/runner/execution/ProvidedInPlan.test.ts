@@ -93,7 +93,7 @@ describe("Leaking plans", () => {
   )
 
   it.effect(
-    "a leaking plan is refused for text that the state lacked, whatever other credentials the state contains",
+    "a leaking plan is refused for text that the state lacked, even if the state contains other credentials",
     () =>
       Effect.gen(function* () {
         const secretOnly = { ...google, publicNames: [] }

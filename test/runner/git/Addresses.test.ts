@@ -49,7 +49,7 @@ describe("addresses", () => {
     })
   )
 
-  it.live("the first lookup is used for every connection, whatever the name resolves to later", () =>
+  it.live("the first lookup is used for every connection, even if the name later resolves to another address", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const { origin } = yield* serveRepository({ gitdir })

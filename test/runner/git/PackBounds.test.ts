@@ -148,7 +148,7 @@ describe("Pack limits", () => {
     })
   )
 
-  it.live("a pack limits the total of all objects, however small each object is", () =>
+  it.live("a pack limits the total of all objects, even if each object is small", () =>
     Effect.gen(function* () {
       const one = object(kinds.blob, zeros(1), packedZeros(1))
       const within = pack(Array<Buffer>(4).fill(one))

@@ -69,7 +69,7 @@ describe("reversible encodings", () => {
     })
   }
 
-  test("reversible encodings are found however the text is split", () => {
+  test("reversible encodings are found wherever the text is split", () => {
     for (const spell of Object.values(spellings)) {
       const text = `<${spell(secret)}>`
       for (const size of [1, 3, 7]) {

@@ -61,7 +61,7 @@ const wholeSpellings: Readonly<Record<string, (secret: string) => string>> = {
 
 describe("Redactor", () => {
   for (const [name, spell] of Object.entries(wholeSpellings)) {
-    test(`the redactor hides the secret spelled as ${name}, however the text is split`, () => {
+    test(`the redactor hides the secret spelled as ${name}, wherever the text is split`, () => {
       fc.assert(
         fc.property(secretArbitrary, proseArbitrary, proseArbitrary, sizesArbitrary, (secret, before, after, sizes) => {
           const spelled = spell(name === "form" ? secret.replace(/[\r\n]/g, "_") : secret)

@@ -17,7 +17,7 @@ const database = {
 const redactor = new Redactor(valueSecrets("var.db", database, declaredKeys(type)))
 
 describe("Secret rule", () => {
-  test("every leaf of a structured value is a secret, whatever its name and type", () => {
+  test("every leaf of a structured value is a secret, regardless of its name and type", () => {
     expect(redactor.text("https://839274.example.com/")).toBe("https://[redacted var.db.port].example.com/")
     expect(redactor.text("x839274y")).toBe("x[redacted var.db.port]y")
     expect(redactor.text("hunter2-hunter2")).toBe("[redacted var.db.users.*]")

@@ -144,24 +144,26 @@ describe("reachable modules", () => {
 })
 
 describe("Child providers", () => {
-  scanner.live("a provider of child modules has a unique local name, whatever else uses the name of its type", () =>
-    Effect.gen(function* () {
-      const requires = (source: string) =>
-        `terraform {\n  required_providers {\n    mine = { source = "${source}" }\n  }\n}\n`
-      const scan = yield* scanFiles({
-        "a.tf": `provider "demo" {\n}\n${["a", "b", "c"].map((name) => call(name, `./${name}`)).join("")}`,
-        "a/a.tf": requires("example.test/acme/demo"),
-        "b/a.tf": requires("acme/demo"),
-        "c/a.tf": requires("acme/1demo")
+  scanner.live(
+    "a provider of child modules has a unique local name, even if other blocks use the name of its type",
+    () =>
+      Effect.gen(function* () {
+        const requires = (source: string) =>
+          `terraform {\n  required_providers {\n    mine = { source = "${source}" }\n  }\n}\n`
+        const scan = yield* scanFiles({
+          "a.tf": `provider "demo" {\n}\n${["a", "b", "c"].map((name) => call(name, `./${name}`)).join("")}`,
+          "a/a.tf": requires("example.test/acme/demo"),
+          "b/a.tf": requires("acme/demo"),
+          "c/a.tf": requires("acme/1demo")
+        })
+        expect(scan.rootProviderRequirements).toEqual([
+          { provider: "acme/1demo", moduleLocalName: "provider-1demo" },
+          { provider: "acme/demo", moduleLocalName: "demo-2" },
+          { provider: "example.test/acme/demo", moduleLocalName: "demo-3" },
+          { provider: "hashicorp/demo", moduleLocalName: "demo" }
+        ])
+        expect(scan.inheritedProviders).toEqual(["acme/1demo", "acme/demo", "example.test/acme/demo"])
       })
-      expect(scan.rootProviderRequirements).toEqual([
-        { provider: "acme/1demo", moduleLocalName: "provider-1demo" },
-        { provider: "acme/demo", moduleLocalName: "demo-2" },
-        { provider: "example.test/acme/demo", moduleLocalName: "demo-3" },
-        { provider: "hashicorp/demo", moduleLocalName: "demo" }
-      ])
-      expect(scan.inheritedProviders).toEqual(["acme/1demo", "acme/demo", "example.test/acme/demo"])
-    })
   )
 })
 

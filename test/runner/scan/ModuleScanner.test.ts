@@ -320,7 +320,7 @@ describe("scanTree", () => {
     })
   )
 
-  scanner.live("the scan reads every file once, however many modules need it", () =>
+  scanner.live("the scan reads every file once, even if many modules need it", () =>
     Effect.gen(function* () {
       const { scanTree } = yield* ModuleScanner
       const tree = memoryTree({

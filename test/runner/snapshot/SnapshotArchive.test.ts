@@ -74,7 +74,7 @@ describe("archive index", () => {
     ...paths.filter((path) => path !== "a").map((path, at) => file(path, "content".repeat(at * 100), at % 2 === 0))
   )
 
-  test("the archive index finds the same files however the archive is split into chunks", () => {
+  test("the archive index finds the same files wherever the archive is split into chunks", () => {
     const whole = index(bytes)
     const found = Result.getOrThrow(whole)
     expect(found.files.map((entry) => entry.path)).toEqual(paths.filter((path) => path !== "a"))

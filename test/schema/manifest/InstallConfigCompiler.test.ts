@@ -149,7 +149,7 @@ describe("Generic installs", () => {
     expect(compiled.assistance).toBe("not_declared")
   })
 
-  test("a module is identified by its path in the repository, whatever the Source's folder", () => {
+  test("a module is identified by its path in the repository, regardless of the Source's folder", () => {
     const modules = { ".": { inputs: [userInput("missing")] }, "apps/web": { inputs: [userInput("a")] } }
     const declaration = declare({ apiVersion: "svc.com/v2.4", kind: "Repository", install: { modules } })
     const root = { variables: [variable("a")] }

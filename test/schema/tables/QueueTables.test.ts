@@ -36,7 +36,7 @@ test("Runs left open by an earlier release receive their pool and their place in
     "running runs cap_1 0",
     "sync builds  0"
   ])
-  // From here on, every status change of a Run updates its queue, whichever code makes the change.
+  // From here on, every status change of a Run updates its queue, regardless of the code that makes the change.
   database.run("UPDATE runs SET status = 'failed' WHERE id = 'running'")
   database.run("UPDATE runs SET status = 'running' WHERE id = 'built'")
   expect(rows().filter((row) => /^(behind|drift)/.test(row))).toEqual(["behind runs cap_1 0", "drift runs cap_2 1"])

@@ -138,7 +138,7 @@ describe("International addresses", () => {
         const signedUp = yield* call("/auth/invitations/sign-up", { secret: secretIn(invitationLink), password })
         expect([spelling, signedUp.status]).toEqual([spelling, 201])
         expect((yield* members).map(({ email }) => email)).toContain(stored)
-        // A member is not invited again, however the address is typed.
+        // A member is not invited again, in any spelling of the address.
         for (const other of spellings) {
           const again = yield* call(`/api/v1/workspaces/${workspaceId}/members`, { email: other, role: "member" }, olga)
           expect([other, again.status]).toEqual([other, 409])
@@ -153,7 +153,7 @@ describe("International addresses", () => {
         expect((yield* members).map(({ email }) => email)).toContain(stored)
         yield* withoutBob(world, spelling)
 
-        // An invitation matches the operator's account, whatever spelling the operator used.
+        // An invitation matches the operator's account in any spelling of the address.
         const fitting = yield* Schema.decodeUnknownEffect(Invited)(yield* invite("invitations", spelling))
         const bob = yield* create(stored)
         const accepted = yield* call(

@@ -78,7 +78,7 @@ it.effect("creating a token shows its secret once, and the secret works as a bea
   }).pipe(fresh)
 )
 
-it.effect("responses of token routes are never cacheable, whatever their status", () =>
+it.effect("responses of token routes are never cacheable, regardless of their status", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")

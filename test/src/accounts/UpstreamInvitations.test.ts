@@ -124,7 +124,7 @@ describe("Upstream invitations", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("an address verified by the operator keeps that status, whatever the provider reports", () =>
+  it.live("an address verified by the operator keeps that status, regardless of the provider's claims", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       const secret = yield* invite({ acting: "operator" }, { email: "eve@example.com" })

@@ -23,7 +23,7 @@ import { steadySession } from "./support/SteadySession.ts"
 
 const encodeJob = Schema.encodeEffect(Schema.fromJsonString(ApplyJob))
 
-/** Applies to an offer, whatever lease its Run is given later. */
+/** Applies to an offer, regardless of a later lease of its Run. */
 const killedAfterSeconds = 24
 
 /** The work of an agent whose server responds to `Next` as given. `leased` is the first offer's lease. */
@@ -86,7 +86,7 @@ const polling = Effect.fnUntraced(function* (next: (claim: string) => Effect.Eff
 })
 
 describe("Agent work", () => {
-  it.live("the lease of an offer starts at the first request for it, however often that request is repeated", () =>
+  it.live("the lease of an offer starts at the first request for it, even if that request is repeated", () =>
     Effect.gen(function* () {
       const asked: Array<{ readonly claim: string; readonly at: number }> = []
       const leased = yield* polling((claim) =>

@@ -36,7 +36,7 @@ it.live("all credentials of a subject share a limit of 600 changes per minute, b
         Effect.forEach(Array.from({ length: count }), () => change),
         (responses) => [...new Set(responses.map(({ status }) => status))]
       )
-    // The limit refills over time, so the clock is stopped: exactly 600 requests succeed, however slow the machine is.
+    // The limit refills over time, so the clock is stopped: exactly 600 requests succeed, even on a slow machine.
     yield* time.stop
     expect(yield* statuses(600)).toEqual([409])
     const limited = yield* change

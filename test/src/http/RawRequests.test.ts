@@ -18,7 +18,7 @@ tests.live(
         recorded,
         Effect.fnUntraced(function* ({ name, request }) {
           const text = yield* exchange(port, request)
-          // Links point to the configured origin, whatever host the request contains.
+          // Links point to the configured origin, regardless of the request's host.
           expect(text).not.toContain("evil.example")
           expect(text).not.toContain("<html")
           if (text.includes('"product"')) expect(text).toContain(`"apiBaseUrl":"${origin}/api/v1"`)

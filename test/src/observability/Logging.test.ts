@@ -17,7 +17,7 @@ it.effect("a log line cannot control the terminal", () =>
   })
 )
 
-it.effect("a JSON log entry is one line, whatever its content", () =>
+it.effect("a JSON log entry is one line, regardless of its content", () =>
   Effect.gen(function* () {
     yield* Effect.logInfo(hostile).pipe(
       Effect.andThen(Effect.logDebug("too detailed")),

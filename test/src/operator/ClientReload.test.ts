@@ -88,7 +88,7 @@ live("svc admin reload removes clients with their codes and refresh families, an
       expect((yield* authorize(request("app", gone), cookie)).response.status).toBe(400)
       yield* signIn("newcomer", kept)
 
-      // Revoked grants remain revoked, whatever is registered later.
+      // Revoked grants remain revoked, regardless of later registrations.
       yield* register(before)
       expect((yield* reload).code).toBe(0)
       expect(yield* errorOf(yield* renew("app", ending))).toBe("invalid_grant")

@@ -81,7 +81,7 @@ it.effect("a caller cannot revoke another account's token", () =>
   }).pipe(fresh)
 )
 
-it.effect("a token cannot be created with scopes outside the catalogue, whoever asks", () =>
+it.effect("a token cannot be created with scopes outside the catalogue by any caller", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const wrong = [

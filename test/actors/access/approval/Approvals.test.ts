@@ -155,7 +155,7 @@ describe("an approval", () => {
   )
 })
 
-tests.live("only owners change approval rules and teams, whatever credential the request uses", () =>
+tests.live("only owners change approval rules and teams, regardless of the request's credential", () =>
   Effect.gen(function* () {
     const { workspaceId } = yield* TestPlane
     const other = yield* admin

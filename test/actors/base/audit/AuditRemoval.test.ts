@@ -120,7 +120,7 @@ it.effect(
     }).pipe(Effect.provide(kept(30)))
 )
 
-it.effect("a recent audit event keeps all later events, whatever their timestamps", () =>
+it.effect("a recent audit event keeps all later events, regardless of their timestamps", () =>
   Effect.gen(function* () {
     const removal = yield* AuditRemoval
     yield* daysAgo(41)

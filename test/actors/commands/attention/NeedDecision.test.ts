@@ -137,7 +137,7 @@ describe("a Capsule", () => {
     expect(entries.map(({ runId }) => runId)).toEqual([runId(3)])
   })
 
-  test("a Capsule that was never applied appears in attention with its failure", () => {
+  test("a Capsule that was never applied appears in the attention list with its failure", () => {
     const current_state_version_id = StateVersionId.make(`sv_${"a".repeat(24)}`)
     const neverApplied = (change: Partial<StandingRow>) =>
       decided({ capsules: [capsule(1, { run_status: "failed", ...change })] }).entries[0]?.neverApplied
@@ -184,7 +184,7 @@ test("a plan without a Capsule is a separate attention entry", () => {
   ])
 })
 
-test("every Capsule is counted once in attention, under its most serious reason", () => {
+test("every Capsule is counted once in the attention list, under its most serious reason", () => {
   const { health } = decided({
     capsules: [
       capsule(1),

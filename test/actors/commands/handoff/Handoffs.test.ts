@@ -167,7 +167,7 @@ describe("a hand-off", () => {
         expect((yield* Effect.flip(complete(member))).code).toBe("permission_denied")
         expect((yield* tickets.redeem(ofAdmin, "r")).subject).toBe(admin)
         expect((yield* tickets.redeem(ofOwner, "r")).subject).toBe(owner)
-        // svc checks a changed address like any other, whatever the original link contained.
+        // svc checks a changed address like any other, regardless of the original link.
         const tampered = { ...target, returnUri: "https://app.example.com@evil.example/x" }
         expect((yield* Effect.flip(complete(owner, tampered))).code).toBe("invalid_request")
       })

@@ -49,6 +49,6 @@ test("an install plan with a void plan requests a new plan while its Capsule sti
     "none",
     "plan_expired: The plan run_0000000000000001 is expired."
   ])
-  // An apply that used the plan is decisive, whatever happened to the plan's record since.
+  // An apply that used the plan is decisive, regardless of later changes to the plan's record.
   expect(shown({ status: "superseded", used_by_run_id: RunId.make("run_0000000000000002") })).toEqual(["review_run"])
 })

@@ -117,7 +117,7 @@ describe("First reads", () => {
     })
   )
 
-  tests.live("a Source is kept after a successful first read, whatever happens later", () =>
+  tests.live("a Source is kept after a successful first read, regardless of later events", () =>
     Effect.gen(function* () {
       const { commit, context, moveBranch, workspaceId } = yield* TestPlane
       const sources = yield* Sources

@@ -62,7 +62,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
         accepted.push(...runIds.map((id) => RunId.make(id)))
         expect((yield* sources.hook(source.id, delivery)).runIds).toEqual([])
       }
-      // A webhook syncs only the Source's own lane, whatever the ref in the payload, and only as an observation.
+      // A webhook syncs only the Source's own lane, regardless of the ref in the payload, and only as an observation.
       const [sync] = yield* Effect.forEach(accepted, (id) => settled(id))
       expect([sync?.status, sync?.trigger]).toEqual(["succeeded", "webhook"])
       const { items } = yield* sources.snapshots(source.id, { limit: 10 })

@@ -51,7 +51,7 @@ describe("deliveries", () => {
     expect(introspectionShape(shapes)).toEqual(introspects ? shapes[1] : undefined)
   })
 
-  test("a secret is delivered to its variable as sensitive, whatever the module declares", () => {
+  test("a secret is delivered to its variable as sensitive, regardless of the module's declaration", () => {
     expect(delivered([secret(variable("value", "key"))], [hosted("key")])).toEqual([
       { name: "key", sensitive: true, value: "aa" }
     ])
@@ -67,7 +67,7 @@ describe("deliveries", () => {
     ])
   })
 
-  test("an Interface binding remains an entry of the map, whatever its name", () => {
+  test("an Interface binding remains an entry of the map, regardless of its name", () => {
     const [env] = Result.getOrThrow(
       deliveredVariables([secret(binding("value", "__proto__"))], values, [hosted("env", "json")])
     ).values()

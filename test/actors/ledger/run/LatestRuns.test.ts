@@ -33,7 +33,7 @@ const ended = Effect.fnUntraced(function* (
   return id
 })
 
-tests.live("a Capsule's newest Run is found however many later Runs other Capsules have", () =>
+tests.live("a Capsule's newest Run is found even if other Capsules have many later Runs", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane

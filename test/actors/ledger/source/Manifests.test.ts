@@ -103,7 +103,7 @@ describe("Repository manifests", () => {
     })
   )
 
-  tests.live("a repository's manifest is never served as a file, whichever folder the Source covers", () =>
+  tests.live("a repository's manifest is never served as a file, regardless of the Source's folder", () =>
     Effect.gen(function* () {
       const sources = yield* Sources
       const whole = yield* synced("whole", ".")

@@ -192,7 +192,7 @@ it.live(
             const { currentStateGeneration, runtimeSafety } = capsule
             const found: Ending = { attempt, status, capsule: [capsule.status, runtimeSafety, currentStateGeneration] }
             expect({ name, ...found }).toEqual({ name, ...endings[type][gap] })
-            // Preparations are evidence, however the Run ended.
+            // Preparations are evidence, regardless of how the Run ended.
             const isKnown = gap !== "claimed" || attempt > 1
             const used = run.providerResolutions?.map((resolution) => resolution.connectionId)
             expect({ name, used }).toEqual({ name, used: isKnown ? [connectionId] : undefined })

@@ -32,7 +32,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The Run of a plan, however it ended. */
+/** The Run of a plan, once it has ended in any way. */
 const planRun = Effect.fnUntraced(function* (branch: string, files: Parameters<typeof install>[1]) {
   const { planRunId } = yield* install(branch, files)
   return planRunId === undefined ? yield* Effect.die(new Error(`${branch} has no plan`)) : yield* settled(planRunId)
@@ -73,7 +73,7 @@ describe.skipIf(Bun.which("terraform") === null)("Exhausted memory", () => {
 
 describe.skipIf(Bun.which("terraform") === null)("Isolation records", () => {
   tests.live(
-    "a Run records the isolation and network of its module, however the Run ended",
+    "a Run records the isolation and network of its module, even if the Run fails",
     () =>
       Effect.gen(function* () {
         const confinement = yield* (yield* ModuleRunner).confinement(undefined)

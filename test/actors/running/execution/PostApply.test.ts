@@ -154,7 +154,7 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
       yield* sql`UPDATE installation SET restored_at = '9999-01-01T00:00:00.000Z'`
       expect((yield* Effect.flip(attempt)).message).toContain("restored from a backup")
       yield* sql`UPDATE installation SET restored_at = NULL`
-      // A later apply is a new candidate, whatever its outcome.
+      // A later apply is a new candidate, regardless of its outcome.
       const later = "run_llllllllllllllllllllllll"
       yield* sql`INSERT INTO runs ${sql.insert({ id: later, workspace_id: failed.workspaceId, type: "apply", status: "failed", capsule_id: capsuleId, requires_approval: 0, trigger_kind: "user", attempt: 1, spec: "{}", evidence: "{}", created_at: "9999-01-01T00:00:00.000Z", queued_at: "9999-01-01T00:00:00.000Z", finished_at: "9999-01-01T00:00:00.000Z" })}`
       expect((yield* Effect.flip(attempt)).code).toBe("failed_precondition")

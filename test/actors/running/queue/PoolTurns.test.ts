@@ -67,7 +67,7 @@ const claimedAll = Effect.fnUntraced(function* (of: string, most: number) {
   return ids
 })
 
-tests.live("Workspaces that share a pool take turns, however many Runs each of them has queued", () =>
+tests.live("Workspaces that share a pool take turns, regardless of their number of queued Runs", () =>
   Effect.gen(function* () {
     const [many, few] = [yield* workspace, yield* workspace]
     yield* pool("shared", many, few)

@@ -40,7 +40,7 @@ const of = (state: Partial<QueueState>) => decide({ limits, running: [], queued:
 describe("Next Run", () => {
   test("the queue starts no Run when nothing is queued", () => expect(of({}).next).toBeUndefined())
 
-  test("the queue next starts a Run of the Workspace that has waited longest, whatever the other queues contain", () => {
+  test("the queue next starts a Run of the Workspace that has waited longest, regardless of the other queues", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
     const late = queued("b1", {
       workspaceId: otherWorkspace,

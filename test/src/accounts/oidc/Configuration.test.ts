@@ -230,7 +230,7 @@ describe("mounting", () => {
     Effect.gen(function* () {
       const { cookie } = yield* someone
       const time = yield* TestTime
-      // Rate limits refill over time, so the clock must not advance, however slow the machine is.
+      // Rate limits refill over time, so the clock must not advance on a slow machine.
       yield* time.stop
       const statuses: Array<number> = []
       let last: Response | undefined

@@ -72,7 +72,7 @@ plane.live("a state that is resent while the server is reading it is saved once"
 )
 
 plane.live(
-  "a state that does not continue the Run's state is refused, whatever the agent reports about it",
+  "a state that does not continue the Run's state is refused, regardless of the agent's report",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

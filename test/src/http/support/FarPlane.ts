@@ -67,7 +67,7 @@ export const evidence = {
   diagnostics: []
 }
 
-/** An agent's report about an apply, whatever state it actually left behind. */
+/** An agent's report about an apply, which may differ from the state it actually left behind. */
 export const appliedResult = (
   serial: number,
   outputs: Extract<JobResult, { readonly kind: "apply"; readonly status: "ended" }>["outcome"]["outputs"] = []

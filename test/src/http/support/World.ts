@@ -68,7 +68,7 @@ const session = (subject: string): Principal => ({
   credentialId: `ses_${subject}`,
   subject,
   scopes: "all",
-  // Confirmed, whatever the test's clock shows.
+  // Confirmed at every time of the test's clock.
   confirmedAt: Number.MAX_SAFE_INTEGER
 })
 
