@@ -22,7 +22,7 @@ test("every listed actor file still exists, still branches, and has no direct te
 })
 
 test.each(Object.entries(drivenActors).map(([file, [driver]]) => [file, driver] as const))(
-  "%s is driven by %s",
+  "the actor file %s is driven by %s",
   (_file, driver) => {
     expect(existsSync(join(root, "test", `${driver}.test.ts`))).toBe(true)
   }

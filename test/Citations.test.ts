@@ -143,7 +143,7 @@ describe("Citations resolve", () => {
   })
 })
 
-describe("every link on a page resolves", () => {
+describe("every link on a documentation page resolves", () => {
   const anchors = new Map(pages.map((path) => [path, new Set(headingsOf(path).map(({ anchor }) => anchor))]))
 
   const problem = (path: string, target: string): string | undefined => {
@@ -168,7 +168,7 @@ describe("every link on a page resolves", () => {
  */
 const builderPages = pages.filter((path) => path.startsWith("docs/builders/") || path === "CONTRIBUTING.md")
 
-describe("every file on a page for builders exists", () => {
+describe("every file mentioned on a page for builders exists", () => {
   test.each(builderPages.map((path) => [path] as const))("%s", (path) => {
     const named = all(
       read(path),

@@ -45,7 +45,7 @@ const callsIn = (method: "parse" | "stringify"): ReadonlyArray<string> =>
     .toSorted()
 
 test("JSON columns are written by their model's codec", () => {
-  // For a new column: `jsonText` in its table's model, and the model's `write`.
+  // For a new column, use `jsonText` in its table's model, and the model's `write`.
   expect(callsIn("stringify")).toEqual(Object.keys(otherJson).toSorted())
 })
 

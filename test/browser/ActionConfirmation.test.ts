@@ -3,8 +3,8 @@ import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-describe("an action that a program asks for", () => {
-  test("is shown with its program, and approved after the person confirms their identity", async () => {
+describe("Action confirmations", () => {
+  test("an action is shown with its program, and approved after the person confirms their identity", async () => {
     const { page, faults, go } = await suite.visit()
     const sent: Array<unknown> = []
     let confirmed = false
@@ -32,7 +32,7 @@ describe("an action that a program asks for", () => {
     expect(faults.filter((fault) => !fault.includes("403"))).toEqual([])
   })
 
-  test("is found by a typed code, and denied", async () => {
+  test("an action is found by a typed code, and can be denied", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/confirm", "input")
     await page.getByLabel("Code that the program shows").fill("ZZZZ-ZZZZ")

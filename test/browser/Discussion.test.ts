@@ -7,10 +7,10 @@ import { barriers, browserSuite, darkJapanese, lightEnglish, phone } from "./sup
 const suite = browserSuite()
 const path = `/w/acme/runs/${reviewRun}`
 
-describe("the discussion of a Run", () => {
+describe("Run discussions", () => {
   for (const look of [lightEnglish, darkJapanese, phone]) {
     const words = discussionWords[look.language]
-    test(`has decisions and comments in one line of time (${look.language}, ${look.width ?? "wide"})`, async () => {
+    test(`a Run's discussion shows decisions and comments in order of time (${look.language}, ${look.width ?? "wide"})`, async () => {
       const { page, go } = await suite.visit(look)
       await go(path, ".comment-form")
       const lines = page.locator(".discussion > li")
@@ -29,7 +29,7 @@ describe("the discussion of a Run", () => {
     })
   }
 
-  test("mentions people by keyboard, and sends their subjects with the text", async () => {
+  test("a comment mentions people by keyboard, and is sent with their subjects", async () => {
     const words = discussionWords.en
     const { api, page, go } = await suite.visit()
     await go(path, ".comment-form")
@@ -40,7 +40,7 @@ describe("the discussion of a Run", () => {
     expect(await barriers(page)).toEqual([])
     await page.keyboard.press("Enter")
     await page.keyboard.type("and @")
-    // An automation and an invited person are not offered.
+    // The list does not offer automations and invited people.
     expect(await page.getByRole("option").count()).toBe(3)
     await page.keyboard.press("ArrowUp")
     await page.keyboard.press("Tab")
@@ -55,7 +55,7 @@ describe("the discussion of a Run", () => {
     expect(await field.inputValue()).toBe("")
   })
 
-  test("shows a comment of somebody else without a reload, and keeps what is being written", async () => {
+  test("a Run's discussion shows another person's comment without a reload, and keeps the text being written", async () => {
     const words = discussionWords.en
     const { api, page, go } = await suite.visit()
     await page.clock.install()
@@ -74,7 +74,7 @@ describe("the discussion of a Run", () => {
     expect(await field.inputValue()).toBe("A draft")
   })
 
-  test("removes the own comment after a confirmation", async () => {
+  test("a person can remove their own comment after a confirmation", async () => {
     const words = discussionWords.en
     const { page, go } = await suite.visit()
     await go(path, ".comment-form")

@@ -121,7 +121,7 @@ const variable = (name: string, line: number, required: boolean) => ({
   declaredAt: { path: "variables.tf", line }
 })
 
-/** A module that needs a provider which svc knows nothing about. */
+/** A module that needs a provider unknown to svc. */
 const foreignProvider = () => {
   const world = newWorld()
   world.presentation = undefined
@@ -140,11 +140,11 @@ const foreignProvider = () => {
   return world
 }
 
-describe("an install with a provider that is not known", () => {
+describe("Unknown providers", () => {
   for (const look of [lightEnglish, darkJapanese, phone]) {
     const { language } = look
     const words = installWords[language]
-    test(`asks for a connection, and takes "needs none" with one click (${language}, ${look.width ?? 1360} px)`, async () => {
+    test(`an unknown provider requires a connection, or "needs none" with one click (${language}, ${look.width ?? 1360} px)`, async () => {
       const { page, api, faults, go } = await suite.visit(look, foreignProvider())
       await go(read, "input[type=url]")
       await page.getByRole("button", { name: words.read }).click()
@@ -171,7 +171,7 @@ describe("an install with a provider that is not known", () => {
       expect(faults).toEqual([])
     })
 
-    test(`lists what is missing with links to the fields, required ones first (${language}, ${look.width ?? 1360} px)`, async () => {
+    test(`the form lists missing fields with links, required fields first (${language}, ${look.width ?? 1360} px)`, async () => {
       const { page, go } = await suite.visit(look, foreignProvider())
       await go(read, "input[type=url]")
       await page.getByRole("button", { name: words.read }).click()
@@ -181,7 +181,7 @@ describe("an install with a provider that is not known", () => {
           .locator(".form .form .input-mono, .form input[name]")
           .evaluateAll((all) => all.map((each) => each.getAttribute("name")))
       ).toEqual(["alias", "bucket", "zone"])
-      // The name comes from the module, the rest of a finished step is folded.
+      // The name comes from the module, and finished steps are folded.
       expect(await page.getByLabel(words.name, { exact: true }).inputValue()).toBe("service")
       expect(await page.locator("input[type=url]").isVisible()).toBe(false)
       await page.getByLabel(words.name, { exact: true }).fill("")
@@ -206,7 +206,7 @@ describe("an install with a provider that is not known", () => {
     })
   }
 
-  test("keeps what was sent on the page until the plan opens", async () => {
+  test("the form keeps the submitted values on the page until the plan opens", async () => {
     const { page, go } = await suite.visit(lightEnglish, foreignProvider())
     await go(read, "input[type=url]")
     await page.getByRole("button", { name: installWords.en.read }).click()

@@ -25,13 +25,13 @@ test("a mention opens at an @ that begins a word, and ends at a line break", () 
   expect(openMention("@Ada later", 2)).toEqual({ at: 0, typed: "A" })
 })
 
-test("suggests the people whose name or address contains what is typed", () => {
+test("a mention suggests the people whose name or address contains the typed text", () => {
   expect(suggested(people, "ada", 9)).toEqual([ada, adaByron])
   expect(suggested(people, "EXAMPLE", 9).map(({ subject }) => subject)).toEqual(["usr_a", "usr_e"])
   expect(suggested(people, "", 2)).toEqual([ada, adaByron])
 })
 
-test("finds the people whom a text mentions, the longest name first", () => {
+test("mentioned people are found in a text, the longest name first", () => {
   const found = (text: string, ...chosen: ReadonlyArray<string>) => mentionsIn(text, people, new Set(chosen))
   expect(found("@Ada, look")).toEqual(["usr_a"])
   expect(found("@Ada Byron, look")).toEqual(["usr_b"])

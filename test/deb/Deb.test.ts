@@ -22,9 +22,9 @@ const packaged = Effect.fnUntraced(function* (revision: number) {
 
 const built = Effect.cached(succeed(process.execPath, ["scripts/build.ts"], repository))
 
-describe.skipIf(!possible)("the Debian package", () => {
+describe.skipIf(!possible)("Debian package", () => {
   tests.live(
-    "has the same bytes when it is made twice",
+    "two builds of the Debian package have the same bytes",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
@@ -36,7 +36,7 @@ describe.skipIf(!possible)("the Debian package", () => {
   )
 
   tests.live(
-    "serves, backs up, upgrades, restores on another machine, and keeps the data when it is removed",
+    "the Debian package serves, backs up, upgrades and restores, and keeps the data when it is removed",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem

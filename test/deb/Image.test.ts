@@ -32,9 +32,9 @@ interface ImageConfig {
   }
 }
 
-describe.skipIf(!possible)("the OCI image", () => {
+describe.skipIf(!possible)("OCI image", () => {
   tests.live(
-    "starts the service by its user with a working sandbox, from layers that match their digests",
+    "the OCI image starts the service by its user with a working sandbox, from layers that match their digests",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
@@ -91,7 +91,7 @@ describe.skipIf(!possible)("the OCI image", () => {
     600_000
   )
 
-  tests.live("is refused if the archive of OpenTofu has another digest", () =>
+  tests.live("the OCI image is refused if the archive of OpenTofu has another digest", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-image-test-" })

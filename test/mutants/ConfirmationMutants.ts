@@ -3,7 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const file = "actors/access/account/ActionConfirmations.ts"
 const test = "test/src/http/ActionConfirmations.test.ts"
 
-/** Mutants of the confirmations of single actions: for whom, for what, how long and how often one holds. */
+/** Mutants of action confirmations: the person, the action, the lifetime and the single use. */
 export const confirmationMutants: ReadonlyArray<Mutant> = [
   {
     name: "confirmation: of the token that asked",

@@ -2,7 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Context, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 
-/** A step of the preparation failed. */
+/** The preparation failed. */
 class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {}
 
 export const collect = Effect.fnUntraced(function* (command: string, args: ReadonlyArray<string>, cwd?: string) {
@@ -17,7 +17,7 @@ export const collect = Effect.fnUntraced(function* (command: string, args: Reado
   return { stdout, stderr, code: Number(code) }
 }, Effect.scoped)
 
-/** Standard output of a command that must succeed. */
+/** The standard output of a command that must succeed. */
 export const succeed = Effect.fnUntraced(function* (command: string, args: ReadonlyArray<string>, cwd?: string) {
   const { code, stderr, stdout } = yield* collect(command, args, cwd)
   if (code !== 0) return yield* new StepFailed({ message: `${command} ended with ${code}: ${stderr}${stdout}` })
@@ -38,7 +38,7 @@ export const insideRoot = (root: string): ReadonlyArray<string> => {
 const asService = "setpriv --reuid svc --regid svc --init-groups --inh-caps=-all --bounding-set=-all env -i".split(" ")
 const home = ["PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/var/lib/svc"]
 
-/** Value of a directive of the unit, once for each line. */
+/** The values of a directive of the unit, one for each line. */
 const directives = (unit: string, name: string) =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value = ""]) => value.replace(/^"(.*)"$/, "$1"))
 
@@ -48,7 +48,7 @@ const make = Effect.gen(function* () {
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-debian-" })
   const base = path.join(folder, "base")
   const release = (yield* succeed("sh", ["-c", ". /etc/os-release; echo $VERSION_CODENAME"])).trim()
-  // The mirror of this machine, wherever it is.
+  // This machine's package mirror.
   const mirror = (yield* succeed("apt-get", ["indextargets", "--format", "$(REPO_URI)", "Codename: ".concat(release)]))
     .split("\n")
     .find((line) => line !== "")
@@ -58,7 +58,7 @@ const make = Effect.gen(function* () {
     if (yield* files.exists(name)) yield* succeed("cp", ["-aL", name, path.join(base, path.dirname(name))])
   }
 
-  /** A new machine: an empty Debian, and the tool. */
+  /** A new machine: an empty Debian with the tool. */
   const machine = Effect.gen(function* () {
     const root = path.join(yield* files.makeTempDirectoryScoped({ prefix: "machine-", directory: folder }), "root")
     yield* succeed("cp", ["-a", base, root])
@@ -66,16 +66,16 @@ const make = Effect.gen(function* () {
     if (tool !== null)
       yield* files.copyFile(yield* files.realPath(tool), path.join(root, "usr/local/bin", path.basename(tool)))
     const inside = insideRoot(root)
-    /** A shell command of root. */
+    /** Runs a shell command as root. */
     const asRoot = (script: string) => collect("unshare", [...inside, "sh", "-ec", script])
-    /** Installs a package with what it depends on. */
+    /** Installs a package with its dependencies. */
     const install = Effect.fnUntraced(function* (deb: string) {
       yield* files.copyFile(deb, path.join(root, "svc.deb"))
       const update = "test -e /var/lib/apt/lists/lock || apt-get update -qq"
       const options = "DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends"
       return yield* asRoot(`${update}; ${options} /svc.deb`)
     })
-    /** Starts the ExecStart of the package's unit, by its user, with its settings; the listeners take free ports. */
+    /** Runs the ExecStart of the package's unit as its user, with its settings; the listeners use free ports. */
     const start = Effect.gen(function* () {
       const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
       const unit = yield* files.readFileString(path.join(root, "usr/lib/systemd/system/svc.service"))
@@ -112,7 +112,7 @@ const make = Effect.gen(function* () {
   return { machine }
 })
 
-/** Makes empty Debian machines: folders in which commands run as in a root of their own. */
+/** Creates empty Debian machines: folders in which commands run as if in a separate root file system. */
 export class DebianRoot extends Context.Service<DebianRoot, Effect.Success<typeof make>>()("svc/deb/DebianRoot") {
   static readonly layer = Layer.effect(DebianRoot, make).pipe(Layer.provideMerge(NodeServices.layer))
 }

@@ -97,7 +97,7 @@ describe("GitAddress", () => {
   })
 })
 
-test("the refusal of an http address names the setting with which an operator allows it", () => {
+test("the refusal of an http address contains the setting that allows it", () => {
   const refused = fetchableAddress("http://git.internal:3000/team/repository.git", { allowOrigins: [] })
   expect(Result.isFailure(refused) ? refused.failure.message : "").toContain("SVC_GIT_ALLOW_ORIGINS")
 })

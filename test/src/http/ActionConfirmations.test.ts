@@ -81,7 +81,7 @@ tests.live("a token renews a webhook secret once with a confirmation that its pe
       interval: 2
     })
     expect((yield* poll(begun.code)).body.confirmation.status).toBe("pending")
-    // What nobody approved yet holds for nothing.
+    // A confirmation that nobody has approved is not accepted.
     expect(yield* renew(begun.code)).toMatchObject(withoutConfirmation)
     expect((yield* waiting(begun.userCode.toLowerCase())).body.confirmation).toMatchObject({
       userCode: begun.userCode,
@@ -93,7 +93,7 @@ tests.live("a token renews a webhook secret once with a confirmation that its pe
     expect((yield* decide(begun.userCode, "approve")).status).toBe(204)
     expect(yield* decide(begun.userCode, "deny")).toMatchObject(nobodyWaits)
 
-    // A request that is refused for another reason leaves the confirmation as it is.
+    // A request that is refused for another reason does not use up the confirmation.
     const moved = yield* call("POST", `/api/v1/sources/${source.id}/hook-secret`, {
       body: { hookSecretVersion: 99 },
       headers: { "x-svc-confirmation": begun.code }
@@ -113,7 +113,7 @@ tests.live("a token renews a webhook secret once with a confirmation that its pe
   })
 )
 
-tests.live("a confirmation serves one request, even if several passed the first check", () =>
+tests.live("a confirmation is used by exactly one request, even if several requests pass the first check", () =>
   Effect.gen(function* () {
     const { begin, services, source, sql, subject } = yield* Scene
     const { code } = yield* begin()
@@ -129,7 +129,7 @@ tests.live("a confirmation serves one request, even if several passed the first 
   })
 )
 
-tests.live("a confirmation holds for no other token, action or record", () =>
+tests.live("a confirmation is accepted for no other token, action or record", () =>
   Effect.gen(function* () {
     const { begin, decide, newSource, newToken, poll, renew } = yield* Scene
     const other = yield* newSource("other")
@@ -147,29 +147,31 @@ tests.live("a confirmation holds for no other token, action or record", () =>
   })
 )
 
-tests.live("only its person may see, approve or deny a confirmation, shortly after they confirmed their identity", () =>
-  Effect.gen(function* () {
-    const { asPerson, begin, decide, newPerson, poll, renew, sql, waiting } = yield* Scene
-    const { code, userCode } = yield* begin()
-    const stranger = yield* newPerson("eve@example.test")
-    expect(yield* waiting(userCode, stranger)).toMatchObject(nobodyWaits)
-    expect(yield* decide(userCode, "approve", stranger)).toMatchObject(nobodyWaits)
-    expect(yield* waiting("nothing")).toMatchObject(nobodyWaits)
-    expect((yield* waiting(userCode, {})).status).toBe(401)
+tests.live(
+  "only the confirmation's own person can see, approve or deny it, shortly after confirming their identity",
+  () =>
+    Effect.gen(function* () {
+      const { asPerson, begin, decide, newPerson, poll, renew, sql, waiting } = yield* Scene
+      const { code, userCode } = yield* begin()
+      const stranger = yield* newPerson("eve@example.test")
+      expect(yield* waiting(userCode, stranger)).toMatchObject(nobodyWaits)
+      expect(yield* decide(userCode, "approve", stranger)).toMatchObject(nobodyWaits)
+      expect(yield* waiting("nothing")).toMatchObject(nobodyWaits)
+      expect((yield* waiting(userCode, {})).status).toBe(401)
 
-    yield* sql`UPDATE account_sessions SET confirmed_at = '2020-01-01T00:00:00.000Z'`
-    expect(yield* decide(userCode, "approve")).toMatchObject(withoutConfirmation)
-    expect(yield* renew(code)).toMatchObject(withoutConfirmation)
-    // Stopping a program needs no password.
-    expect((yield* decide(userCode, "deny")).status).toBe(204)
-    expect((yield* poll(code)).body.confirmation.status).toBe("denied")
-    expect(yield* renew(code)).toMatchObject(withoutConfirmation)
-    yield* sql`UPDATE account_sessions SET confirmed_at = ${new Date().toISOString()}`
-    expect((yield* decide(userCode, "approve", asPerson)).status).toBe(404)
-  })
+      yield* sql`UPDATE account_sessions SET confirmed_at = '2020-01-01T00:00:00.000Z'`
+      expect(yield* decide(userCode, "approve")).toMatchObject(withoutConfirmation)
+      expect(yield* renew(code)).toMatchObject(withoutConfirmation)
+      // Denying an action needs no password.
+      expect((yield* decide(userCode, "deny")).status).toBe(204)
+      expect((yield* poll(code)).body.confirmation.status).toBe("denied")
+      expect(yield* renew(code)).toMatchObject(withoutConfirmation)
+      yield* sql`UPDATE account_sessions SET confirmed_at = ${new Date().toISOString()}`
+      expect((yield* decide(userCode, "approve", asPerson)).status).toBe(404)
+    })
 )
 
-tests.live("a confirmation ends after its time, approved or not, and fast polls are slowed down", () =>
+tests.live("a confirmation expires, whether approved or not, and fast polls are slowed down", () =>
   Effect.gen(function* () {
     const { begin, decide, poll, renew, sql } = yield* Scene
     const late = "2020-01-01T00:00:00.000Z"
@@ -187,7 +189,7 @@ tests.live("a confirmation ends after its time, approved or not, and fast polls 
   })
 )
 
-tests.live("a session needs no confirmation of one action, and a person is asked ten times a minute at most", () =>
+tests.live("a session needs no action confirmation, and a person receives at most ten requests a minute", () =>
   Effect.gen(function* () {
     const { asPerson, call, source, workspaceId } = yield* Scene
     const asked = { workspaceId, action: "source.hook_secret.renew", targetId: source.id }

@@ -20,7 +20,7 @@ import { world } from "./support/World.ts"
  * Permissions by kind of route. The first part of a column is `t` for a session covering the whole account, `a` for account
  * reads with any credential, `w` for changes to the whole account, or the required role in Workspace A (viewer, member, admin,
  * owner). Then `r` reads and `w` writes, `s` needs a session (recently confirmed for writes in the Workspace), `c` needs a
- * recently confirmed session, and `o` remains open when the Workspace is archived. `adm.r` reads for admins.
+ * recently confirmed session, and `o` remains open when the Workspace is archived. `adm.r` is a read for admins.
  */
 const table = `
                         t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.c adm.r
@@ -97,7 +97,7 @@ const columnOf = ({ cells, method, path }: AuthorizationRow): string | undefined
   const role = lets("view") ? "v" : lets("memb") ? "m" : lets("admn") ? "a" : "o"
   const isConfirmed = way === "r" && confirmedRoutes.has(`${method} ${path}`)
   const session = lets("pat") ? "" : isConfirmed ? ".c" : ".s"
-  // `a.r` is the column of account reads.
+  // The prefix `a.r` already means account reads.
   if (role === "a" && way === "r") return "adm.r"
   return `${role}.${way}${session}${way === "w" && lets("arch") ? ".o" : ""}`
 }

@@ -293,7 +293,7 @@ export const confirmedRoutes: ReadonlySet<string> = new Set([
   "POST /api/v1/capsules/:capsuleId/import-confirmation"
 ])
 
-/** Those that a token may call after its person confirmed the action in the browser, with the action. */
+/** Routes that a token may call after its person confirmed the action in the browser, and the action. */
 export const confirmableRoutes: ReadonlyMap<string, ConfirmableAction> = new Map([
   ["POST /api/v1/sources/:sourceId/hook-secret", "source.hook_secret.renew"],
   ["POST /api/v1/capsules/:capsuleId/exports", "capsule.export"]

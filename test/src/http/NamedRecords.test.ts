@@ -189,7 +189,7 @@ describe("Limited tokens", () => {
 
 const reached = authorizationTable.filter(({ method, path }) => {
   const rule = accessOf({ method, path })
-  // No person is within the limits of a token.
+  // A person is never within the limits of a token.
   return rule.kind === "workspace" && Object.values(rule.records ?? {}).some((kind) => kind !== "person")
 })
 

@@ -59,7 +59,7 @@ const actions = Effect.gen(function* () {
 })
 
 tests.live(
-  "an endpoint is created, read, changed, rotated and removed, each audited, and its address never returns",
+  "an endpoint for notices is created, changed, rotated and removed with an audit event, and hides its address",
   () =>
     Effect.gen(function* () {
       const created = yield* ask("POST", base, given)
@@ -111,26 +111,24 @@ tests.live(
     })
 )
 
-tests.live(
-  "a create with the same key makes one endpoint and returns its secret once, and 409 for another request",
-  () =>
-    Effect.gen(function* () {
-      const key = { "idempotency-key": "notice-1" }
-      const first = yield* ask("POST", base, given, key)
-      const again = yield* ask("POST", base, given, key)
-      expect([first.status, again.status, again.secret, again.endpoint?.id]).toEqual([
-        201,
-        200,
-        undefined,
-        first.endpoint?.id
-      ])
-      const other = yield* ask("POST", base, { ...given, address: `${address}2` }, key)
-      expect([other.status, other.error?.code]).toEqual([409, "idempotency_conflict"])
-      yield* ask("DELETE", `${base}/${first.endpoint?.id}`)
-    })
+tests.live("creating an endpoint twice with the same key returns its secret once, and another request gets 409", () =>
+  Effect.gen(function* () {
+    const key = { "idempotency-key": "notice-1" }
+    const first = yield* ask("POST", base, given, key)
+    const again = yield* ask("POST", base, given, key)
+    expect([first.status, again.status, again.secret, again.endpoint?.id]).toEqual([
+      201,
+      200,
+      undefined,
+      first.endpoint?.id
+    ])
+    const other = yield* ask("POST", base, { ...given, address: `${address}2` }, key)
+    expect([other.status, other.error?.code]).toEqual([409, "idempotency_conflict"])
+    yield* ask("DELETE", `${base}/${first.endpoint?.id}`)
+  })
 )
 
-tests.live("an address that the network policy refuses is 400, and the answer does not repeat it", () =>
+tests.live("an endpoint address that the network policy refuses returns 400 without being repeated", () =>
   Effect.gen(function* () {
     for (const refused of [
       "http://hooks.example.test/canary",
@@ -150,7 +148,7 @@ tests.live("an address that the network policy refuses is 400, and the answer do
   })
 )
 
-tests.live("the twenty-first endpoint of a Workspace is 409, and chats have no secret", () =>
+tests.live("the twenty-first endpoint of a Workspace returns 409, and chat endpoints have no secret", () =>
   Effect.gen(function* () {
     const made: Array<string> = []
     for (let index = 0; index < 20; index++) {
@@ -164,7 +162,7 @@ tests.live("the twenty-first endpoint of a Workspace is 409, and chats have no s
   })
 )
 
-tests.live("a test and a notice are deliveries with their body; a filter leaves out notices of other Capsules", () =>
+tests.live("a test and a notice are deliveries with their body, and a filter excludes notices of other Capsules", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const created = yield* ask("POST", base, { ...given, filter: { environments: ["production"] } })
@@ -207,7 +205,7 @@ tests.live("a test and a notice are deliveries with their body; a filter leaves 
   })
 )
 
-tests.live("a notice that no endpoint and no person wants writes nothing and is not even composed", () =>
+tests.live("a notice that no endpoint and no person wants is neither written nor composed", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* transaction(sql)(writeNotice(sql, "update.available", Effect.die(new Error("composed"))))
@@ -215,7 +213,7 @@ tests.live("a notice that no endpoint and no person wants writes nothing and is 
   })
 )
 
-tests.live("a person chooses the kinds that arrive by mail", () =>
+tests.live("a person chooses the kinds of notice that arrive by mail", () =>
   Effect.gen(function* () {
     const mails = "/api/v1/account/notice-mails"
     expect((yield* ask("GET", mails)).noticeMails).toEqual({ sendsMail: false, kinds: [] })

@@ -30,7 +30,7 @@ afterAll(tests.dispose)
 
 const token = "accepted-drift-token-5b1e"
 
-/** The objects of the demo provider's cloud by name, and ways to change them from outside the service. */
+/** The objects in the demo provider's cloud by name, and functions that change them outside the service. */
 const cloudIn = (folder: string) => {
   const fileOf = (name: string) =>
     join(folder, readdirSync(folder).find((entry) => entry.startsWith(`${name}-`)) ?? "missing")
@@ -49,7 +49,7 @@ const stateOf = Effect.fnUntraced(function* ({ currentStateVersionId }: Capsule)
   return new TextDecoder().decode(Redacted.value(yield* states.open(version)))
 })
 
-/** The state that the bare tool leaves when it accepts the same drift of the same state. */
+/** The state that the bare tool writes when it accepts the same drift. */
 const acceptedOutside = Effect.fnUntraced(function* (module: string, state: string) {
   const { notesDir } = yield* TestPlane
   const mirror = yield* providerMirror
@@ -86,7 +86,7 @@ output "content" { value = demo_note.kept.content }
 
 describe.skipIf(Bun.which("terraform") === null)("Accepting drift", () => {
   tests.live(
-    "changes the state only, to what the tool itself writes, and is reviewed like every plan",
+    "accepting drift changes only the state, as the tool itself does, and needs a review like every plan",
     () =>
       Effect.gen(function* () {
         const { commit, context, notesDir } = yield* TestPlane
@@ -101,7 +101,7 @@ describe.skipIf(Bun.which("terraform") === null)("Accepting drift", () => {
         expect((yield* settled((yield* commands.DriftCheck(capsule.id, { context })).id)).drifted).toBe(true)
         const expected = yield* acceptedOutside(module, yield* stateOf(capsule))
 
-        // A newer commit exists, which nobody has applied.
+        // A newer commit exists that nobody has applied.
         yield* commit("accepted", { "main.tf": `${module}${note("newer")}` })
         yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
         const before = yield* capsules.read(capsule.id)
@@ -167,7 +167,7 @@ describe.skipIf(Bun.which("terraform") === null)("Accepting drift", () => {
   )
 
   tests.live(
-    "is refused while the configuration of the state is no longer the Capsule's, or its plan is outdated",
+    "accepting drift is refused if the state's configuration is no longer the Capsule's, or the plan is outdated",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

@@ -24,7 +24,7 @@ const listed = Effect.fnUntraced(function* (...[id, page]: Parameters<RunComment
 
 const decodeMail = Schema.decodeUnknownEffect(SealedMail)
 
-/** The mails that wait to be sent to this person. */
+/** The queued mails for this person. */
 const mailsTo = Effect.fnUntraced(function* (subject: Subject) {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
@@ -35,8 +35,8 @@ const mailsTo = Effect.fnUntraced(function* (subject: Subject) {
   )
 })
 
-describe("comments on a Run", () => {
-  tests.live("are listed in pages, oldest first, and a repetition with the same key writes one comment", () =>
+describe("Run comments", () => {
+  tests.live("comments on a Run are listed in pages, oldest first, and repeating a request writes one comment", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* RunCommands
@@ -62,7 +62,7 @@ describe("comments on a Run", () => {
     })
   )
 
-  tests.live("mask a secret input, also after the plan file is gone and inside an encoding", () =>
+  tests.live("comments on a Run mask a secret input, even after the plan file is gone and inside an encoding", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* RunCommands
@@ -81,7 +81,7 @@ describe("comments on a Run", () => {
     })
   )
 
-  tests.live("are removed by their author alone: the text is erased, and the history never has it", () =>
+  tests.live("comments on a Run can be removed only by their author, and their text is erased", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* RunCommands
@@ -111,7 +111,7 @@ describe("comments on a Run", () => {
     })
   )
 
-  tests.live("mail the members whom they mention, without the text, and refuse anybody else", () =>
+  tests.live("comments on a Run mail the mentioned members, without the text, and can mention only members", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* RunCommands
@@ -145,7 +145,7 @@ describe("comments on a Run", () => {
     })
   )
 
-  tests.live("stop at the most that a Run keeps, and go with the Run", () =>
+  tests.live("a Run refuses comments beyond its limit, and its comments are removed with it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

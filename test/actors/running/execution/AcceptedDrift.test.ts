@@ -8,8 +8,8 @@ const newer = InstallConfigId.make("icfg_bbbbbbbbbbbbbbbbbbbbbbbb")
 const capsule = { adopted_snapshot_id: namedSnapshot("applied"), install_config_id: applied }
 const base = { install_config_id: applied, partial: 0 } as const
 
-describe("accepting the drift of a Capsule", () => {
-  test("is possible for a complete state of its present configuration", () => {
+describe("Accepting drift", () => {
+  test("accepting drift is possible for a complete state of the Capsule's current configuration", () => {
     expect(acceptanceRefusal(capsule, base)).toBeUndefined()
   })
 

@@ -86,7 +86,7 @@ describe("Apply outcomes", () => {
     })
   })
 
-  test("accepting drift moves the state and keeps status and safety, also if it fails", () => {
+  test("accepting drift advances the state and keeps status and safety, even if it fails", () => {
     const checked = { ...capsule, drift_checked_at: "2026-01-01T00:00:00.000Z" }
     expect(refreshedCapsule(checked, result(), namedStateVersion("new"))).toEqual({
       current_state_version_id: namedStateVersion("new"),

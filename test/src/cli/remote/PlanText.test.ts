@@ -187,7 +187,7 @@ describe("Terminal plans", () => {
     ])
   })
 
-  test("a plan that accepts drift shows what it would accept, and that only the state changes", () => {
+  test("a plan that accepts drift shows the accepted changes, and that only the state changes", () => {
     const accepting = {
       purpose: "accept_drift",
       refreshOnly: true,

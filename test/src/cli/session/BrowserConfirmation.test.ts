@@ -17,7 +17,7 @@ class Plane extends Context.Service<Plane, Effect.Success<ReturnType<typeof serv
 const tests = suite(Layer.effect(Plane, servedPlane({ files: { "main.tf": "" } })).pipe(Layer.provideMerge(platform)))
 afterAll(tests.dispose)
 
-/** What the program has asked its person for so far. */
+/** The confirmations that the program has requested so far. */
 const asked = Effect.map(TestConsole.errorLines, (lines) => lines.join("\n")).pipe(
   Effect.filterOrFail((text) => text.includes("shows the code")),
   Effect.retry(Schedule.spaced("25 millis"))
@@ -48,7 +48,7 @@ const decide = Effect.fnUntraced(function* (decision: "approve" | "deny") {
   return (yield* call("POST", "/auth/confirmation/decide", { headers: asPerson, body: { userCode, decision } })).status
 })
 
-tests.live("svc source hook-secret prints a new secret once its person has approved that in the browser", () =>
+tests.live("svc source hook-secret prints a new secret once its person has approved it in the browser", () =>
   Effect.gen(function* () {
     const { sql, url } = yield* Plane
     yield* newSource("network")
@@ -61,12 +61,12 @@ tests.live("svc source hook-secret prints a new secret once its person has appro
       const printed = (yield* TestConsole.logLines).join("\n")
       expect(printed).toContain("Secret                ")
     }).pipe(atTerminal)
-    // No session was opened for it.
+    // The confirmation opened no session.
     expect(yield* sql`SELECT id FROM account_sessions`).toHaveLength(1)
   })
 )
 
-tests.live("svc source hook-secret changes nothing when its person denies it, and the secret stays", () =>
+tests.live("svc source hook-secret changes nothing if its person denies the action", () =>
   Effect.gen(function* () {
     const { sql } = yield* Plane
     yield* newSource("denied")
