@@ -233,8 +233,8 @@ const noteRelease = Effect.flatMap(
 )
 
 /**
- * Migrates the database to this release's schema, in one transaction, then respells addresses of earlier releases. Fails with `DatabaseTooNew` instead of working on unknown
- * tables.
+ * Migrates the database to this release's schema in one transaction, then converts the spelling of addresses from earlier
+ * releases. Fails with `DatabaseTooNew` if the schema is newer than this release.
  */
 export const migrate = Effect.gen(function* () {
   yield* migrateWith(shortened)

@@ -6,7 +6,7 @@ import { openArchive } from "../../runner/snapshot/ArchiveReader.ts"
 import type { NeededFile } from "./BackupManifest.ts"
 import { passOn } from "./FileRanges.ts"
 
-/** The files next to the database that its existing Capsules need. */
+/** The files in the data folder that existing Capsules need. */
 export const neededFiles = Effect.gen(function* () {
   const files: ReadonlyArray<NeededFile> = [
     ...(yield* neededSnapshots).map((digest) => ({ kind: "snapshot" as const, digest })),
@@ -22,7 +22,7 @@ const sha256Of = Effect.fnUntraced(function* (file: string) {
   return sha256
 }, Effect.scoped)
 
-/** Returns true if the file at `place` matches the digest in its name. */
+/** Returns true if the contents of the file match the digest in its name. */
 export const isWhole = (file: NeededFile, place: string) =>
   file.kind === "snapshot"
     ? Effect.isSuccess(openArchive(place, file.digest))

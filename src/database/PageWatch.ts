@@ -11,15 +11,15 @@ const damagedPages = Metric.gauge("svc_database_damaged_pages", {
   description: "Damaged pages that the last background check of the database found."
 })
 
-/** The fault that the running server found in the pages of its database; nothing is known if a host provides the database. */
+/** The fault that the running server found in the pages of its database. Unknown if a host application provides the database. */
 export const PageWatch = Context.Reference<{ readonly fault: Effect.Effect<StartFault | undefined> }>(
   "svc/src/database/PageWatch",
   { defaultValue: () => ({ fault: Effect.undefined }) }
 )
 
-/** The most that a pass reads in a second. */
+/** Maximum number of bytes that a pass reads per second. */
 const bytesPerSecond = 5_000_000
-// A pass over 200 GiB takes 12 hours at that rate, so that a page is read at least once a day.
+// At that rate, a pass over 200 GiB takes 12 hours, so each page is read at least once a day.
 const passEvery = "12 hours"
 const firstPassAfter = "5 minutes"
 const mostNamed = 5
@@ -28,14 +28,14 @@ const TreeName = rowShape({ name: Schema.String })
 const PageSize = rowShape({ page_size: Schema.Int })
 const PageCount = rowShape({ page_count: Schema.Int })
 
-/** Pages of a tree as SQLite's own `dbstat` decodes them. */
+/** Pages of a tree as decoded by SQLite's own `dbstat`. */
 const decodePages = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ pageno: Schema.Int, pagetype: Schema.String }))
 )
 
 /**
- * Reads every page of every table and index through a separate connection, whose cache hides nothing, and returns the damaged
- * pages. One tree at a time: a longer read would keep the server from checkpointing its log.
+ * Reads every page of every table and index through a separate connection, whose cache is empty, and returns the damaged pages.
+ * It reads one tree at a time, because a longer read would prevent the server from checkpointing its log.
  */
 const findDamagedPages = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -61,7 +61,7 @@ const findDamagedPages = Effect.gen(function* () {
   return found
 })
 
-/** One pass over a database file: the damaged pages. */
+/** Makes one pass over a database file and returns its damaged pages. */
 export const lookAtPages = Effect.fn("lookAtPages")((file: string) =>
   findDamagedPages.pipe(
     Effect.provide(Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(file))), { local: true }),

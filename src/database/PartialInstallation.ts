@@ -4,29 +4,28 @@ import { DateTime, Effect, FileSystem, Path } from "effect"
 import { buildsName, databaseName, masterKeyName, snapshotsName } from "./DataFolder.ts"
 import { instanceName } from "./Installation.ts"
 
-/** A copy that `svc restore` is using, or was using when it was killed. */
+/** A copy that `svc restore` uses, or was using when it was killed. */
 export const restoringName = "restoring.sqlite"
-/** Holds the files of a backup until its database is put in place. */
+/** Contains the files of a backup until its database is in place. */
 export const restoringFilesName = "restoring-files"
 
 const logName = `${databaseName}-wal`
 const sharedName = `${databaseName}-shm`
 
 /**
- * The files that `--new` moves away; the master key is left in place, as an operator may have put it there for the new
- * installation.
+ * The files that `--new` moves away. The master key remains, because the operator may have created it for the new installation.
  */
 export const replacedByNew = [instanceName, restoringName, snapshotsName, buildsName] as const
 
-/** The remains of an installation in a folder whose database is gone. */
+/** The remains of an installation in a folder without its database. */
 export interface PartialInstallation {
-  /** `installed`: it has tables. `empty`: the file exists without an installation. */
+  /** `installed` if the database has tables, and `empty` if the file exists without an installation. */
   readonly database: "installed" | "empty" | "absent"
-  /** Names of files and folders that only an installation leaves behind. */
+  /** Names of files and folders that only an installation creates. */
   readonly found: ReadonlyArray<string>
 }
 
-/** Returns true if the file has the tables of an installation; an unreadable one is left to the database check. */
+/** Returns true if the file has the tables of an installation. The database check handles an unreadable file. */
 const hasTables = (file: string, readOnly: boolean): boolean => {
   let database: DatabaseSync | undefined
   try {
@@ -43,7 +42,7 @@ const hasTables = (file: string, readOnly: boolean): boolean => {
 }
 
 /**
- * Inspects a data folder whose database no process has open. `readOnly` leaves no trace; without it, the write-ahead log left by
+ * Inspects a data folder whose database is not open in any process. `readOnly` leaves no trace. Otherwise, the write-ahead log of
  * a crash is first merged into the database, as the next startup would do.
  */
 export const inspectPartialInstallation = Effect.fn("inspectPartialInstallation")(function* (
@@ -64,10 +63,10 @@ export const inspectPartialInstallation = Effect.fn("inspectPartialInstallation"
     )
   const size = yield* sizeOf(databaseName)
   const log = yield* sizeOf(logName)
-  // Truncation leaves an empty file next to a log. It is not opened: SQLite would delete the log.
+  // Truncation leaves an empty file and a log. The file is not opened, because SQLite would then delete the log.
   if (size > 0) {
     const file = path.join(folder, databaseName)
-    // A reader that leaves no trace cannot see the contents of the log.
+    // Without leaving a trace, the contents of the log cannot be read.
     const isInstalled = (readOnly && log > 0) || (yield* Effect.sync(() => hasTables(file, readOnly)))
     if (isInstalled) return { database: "installed", found: [] } satisfies PartialInstallation
   }
@@ -81,8 +80,8 @@ export const inspectPartialInstallation = Effect.fn("inspectPartialInstallation"
 })
 
 /**
- * Moves the remains of a database, and `others`, into a new folder next to it, and returns that folder; `undefined` if there was
- * nothing. A log left in place would be replayed into the next database.
+ * Moves the remains of a database, and `others`, into a new subfolder and returns its path, or `undefined` if nothing was moved.
+ * A log that remained would be replayed into the next database.
  */
 export const setAside = Effect.fn("setAside")(function* (folder: string, others: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem

@@ -6,15 +6,15 @@ import { layerReader } from "./SqliteClient.ts"
 import { DanglingRow, IntegrityFinding } from "./IntegrityRows.ts"
 import { rowShape } from "../../actors/base/database/Table.ts"
 
-/** The database cannot be read at the moment without changing something. */
+/** The database cannot be read at the moment without changing it. */
 export class DatabaseUnreadable extends Schema.TaggedError<DatabaseUnreadable>()("DatabaseUnreadable", {
   message: Schema.String
 }) {}
 
 /**
- * The way to read a database without leaving a trace. While another process has it open, or after one was killed, its shared
- * memory file is read as it is; a cleanly closed database has neither such a file nor a log, and an ordinary read connection
- * would create both.
+ * Decides how to read a database without leaving a trace. While another process has the database open, or after such a process
+ * was killed, its shared memory file is read unchanged. A cleanly closed database has no such file and no log, and an ordinary
+ * read connection would create both.
  */
 const wayOf = Effect.fnUntraced(function* (file: string, isServed: boolean) {
   const files = yield* FileSystem.FileSystem
@@ -34,9 +34,9 @@ const readAs = (file: string, way: string) => {
 }
 
 /**
- * Passes `use` a read-only client of a database file, whether or not its server is running, without creating or changing
- * anything. Reads that a starting server may have disturbed are repeated. Fails with `DatabaseUnreadable`, and with `SqlError` if
- * the file cannot be read.
+ * Passes a read-only client of a database file to `use`, without creating or changing anything. Works while its server is
+ * running. Repeats reads that a starting server may have disturbed. Fails with `DatabaseUnreadable`, and with `SqlError` if the
+ * file cannot be read.
  */
 export const withReadOnlyDatabase = <A, E, R, R2>(
   file: string,
@@ -62,8 +62,8 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 const TableName = rowShape({ name: Schema.String })
 
 /**
- * The faults of the database, one line per fault. `isServed` checks table by table: checking the whole file is one long read,
- * during which the server cannot checkpoint its log. Pages that belong to no table are then omitted.
+ * Returns the faults of the database, one per line. With `isServed`, checks one table at a time, because a check of the whole
+ * file is a long read that prevents the server from checkpointing its log. Pages that belong to no table are then not checked.
  */
 export const integrityOf = Effect.fn("integrityOf")(function* (isServed: boolean) {
   const sql = yield* SqlClient.SqlClient

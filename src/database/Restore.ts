@@ -38,7 +38,7 @@ import { InstallationRow } from "./InstallationRow.ts"
 export interface RestoreOptions {
   /** The master keys of the restored installation. */
   readonly keys: MasterKeys
-  /** Accept a file without proof that the service wrote it. */
+  /** If true, accepts a file without proof that svc wrote it. */
   readonly acceptUnauthenticated: boolean
 }
 
@@ -49,9 +49,8 @@ const ledgers = RunLedger.layer.pipe(
 )
 
 /**
- * Writes the restore event into its chain. Chains that have not begun include it at the first startup. If there is no master key,
- * which is possible only for an unauthenticated backup, the event remains outside the chain and the check of the chains reports
- * it.
+ * Appends the restore event to its chain. Chains that have not begun include it at the first startup. Without a master key, which
+ * is possible only for an unauthenticated backup, the event is not in any chain, and the check of the chains reports it.
  */
 const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry) {
   const chain = yield* readChain(installationScope)
@@ -63,8 +62,8 @@ const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry)
 })
 
 /**
- * Revokes, in one transaction, everything that may have changed after the backup was written: plans and applies, every
- * credential, and the effect of anything that may have been revoked since.
+ * Invalidates everything that may have changed after the backup was written, in one transaction. This includes plans and applies,
+ * every credential, and the effect of everything that may have been revoked since.
  */
 const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<BackupManifest>, keys: MasterKeys) {
   const sql = yield* SqlClient.SqlClient
@@ -97,7 +96,7 @@ const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Backup
   }).pipe(transaction(sql))
 })
 
-/** Refuses to restore one installation's backup into another's folder. */
+/** Fails if the folder belongs to another installation than the backup. */
 const checkOwner = Effect.fnUntraced(function* (folder: string) {
   const instance = yield* readInstance(folder)
   const inside = yield* readInstallation
@@ -127,7 +126,7 @@ const prepare = (file: string, folder: string, manifest: Option.Option<BackupMan
 
 const databaseHead = "SQLite format 3\0"
 
-/** A file that is not a database is refused before its data folder is created. */
+/** Refuses a file that is not a database before the data folder is created. */
 const requireDatabase = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(file))) return yield* new BackupRefused({ message: `There is no file ${file}.` })
@@ -145,7 +144,7 @@ const unauthenticated = (file: string) =>
     message: `${file} is not authenticated: it was written by an older release, or its end was cut off. Anybody who could write to it may have changed it, e.g. made themselves an owner, put other values into Connections, or taken entries out of the history. Restore an authenticated backup; or, if you know that only you could write to this one, repeat the command with --accept-unauthenticated. Nothing was restored.`
   })
 
-/** Checks the copy that will be used, moves the files in it to `unpacked`, and leaves only the database in it. */
+/** Checks the copy that will be used, and moves its files to `unpacked`, so that only the database remains. */
 const authenticate = Effect.fn("authenticateBackup")(function* (
   copy: string,
   file: string,
@@ -163,10 +162,10 @@ const authenticate = Effect.fn("authenticateBackup")(function* (
 })
 
 /**
- * Puts a backup into a data folder that does not yet contain a database. The copy is authenticated, checked, migrated to this
- * release's schema, and stripped of what cannot be trusted (`takeBack`) before it is put in place: if the process is killed at
- * any point, the folder has either no database or the complete one, and a refused file leaves the folder unchanged. The operator
- * puts the master key there first.
+ * Restores a backup into a data folder without a database. The copy is authenticated, checked, migrated to this release's schema,
+ * and stripped of everything that cannot be trusted (`takeBack`). Only then is it moved into place. If the process is killed at
+ * any point, the folder has either no database or the complete one. A refused file leaves the folder unchanged. The operator has
+ * to put the master key into the folder first.
  */
 export const restoreFrom = Effect.fn("restoreFrom")(
   function* (file: string, folder: string, options: RestoreOptions) {
@@ -197,7 +196,7 @@ export const restoreFrom = Effect.fn("restoreFrom")(
       const taken = yield* prepare(partial, real, manifest, options.keys)
       yield* killPoint("restoring.prepared")
       yield* syncFile(partial)
-      // The remains of a lost database: its log would be replayed into this one.
+      // Moves away the log of a lost database, which would be replayed into this one.
       const aside = yield* setAside(real, [])
       yield* killPoint("restoring.cleared")
       if (Option.isSome(manifest)) yield* placeFiles(unpacked, real, manifest.value)

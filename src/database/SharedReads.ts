@@ -5,7 +5,7 @@ import type { Commits } from "../../actors/base/database/Commits.ts"
 import type { CommitCacheShape } from "../../actors/base/database/CommitCache.ts"
 import type { ReadSnapshotShape } from "../../actors/base/database/ReadSnapshot.ts"
 
-// Maximum entries of each kind: more than the number of credentials in use at a time.
+// Maximum number of entries of each kind. It exceeds the number of credentials in use at a time.
 const maxRemembered = 4096
 
 /**
@@ -36,7 +36,8 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     isHeld = isHeld && isTurn
     if (!isOpen) return
     isOpen = false
-    // Nothing was written, and a rollback cannot be refused: if left open, the connection would keep showing old data.
+    // Nothing was written, so a rollback cannot fail. If the transaction remained open, the connection would keep returning old
+    // data.
     control.rollback.get()
   }
 
@@ -73,7 +74,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     compareVersion()
   }
 
-  /** Cached values need no transaction. */
+  /** Cached values do not need a transaction. */
   const hold = () => {
     if (isOpen || isHeld) return
     compareVersion()
@@ -87,7 +88,8 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     const findAnew = (key: string) => {
       const since = epoch
       return Effect.map(find(key), (found) => {
-        // Read from this state, or from a newer one that has not been checked yet; in that case the next check drops it.
+        // The value was read from this state, or from a newer one that has not been checked yet. In the latter case, the next
+        // check removes it.
         if (since === epoch && found !== undefined) {
           if (remembered.size >= maxRemembered) remembered.clear()
           remembered.set(key, Exit.succeed(found))
@@ -97,7 +99,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     }
     return (key) =>
       Effect.suspend((): Effect.Effect<A, E, R> => {
-        // Database faults are reported by the read itself.
+        // The read itself reports a database fault.
         const isTrue = Result.isSuccess(Result.try(hold))
         return (isTrue ? remembered.get(key) : undefined) ?? findAnew(key)
       })

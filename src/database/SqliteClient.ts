@@ -13,7 +13,7 @@ import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
 import { withRememberedTexts } from "./StatementTexts.ts"
 import { TransactionKey } from "../../runner/thread/OutsideTransaction.ts"
 
-/** The client, with transactions that are visible to code without this client: see `outsideTransaction`. */
+/** The client with transactions that code without this client can detect. See `outsideTransaction`. */
 export const namedTransactions = (sql: SqlClient.SqlClient): SqlClient.SqlClient => {
   const { transactionService } = sql
   const withTransaction: SqlClient.SqlClient["withTransaction"] = (effect) =>
@@ -23,10 +23,11 @@ export const namedTransactions = (sql: SqlClient.SqlClient): SqlClient.SqlClient
   })
 }
 
-// A second process can only be an operator's command, so wait for a lock rather than report it.
+// A second process can only be an operator's command, so it is better to wait for its lock than to fail.
 const busyTimeoutMillis = 5000
 const maxReadCursors = 16
-// In one step, from one snapshot: a copy made in parts starts again whenever another process writes, and may never finish.
+// Copies everything in one step from one snapshot. A copy in several steps starts again whenever another process writes, and
+// might never finish.
 const allPages = 2 ** 31 - 1
 
 const spanAttributes = [["db.system.name", "sqlite"]] as const
@@ -34,7 +35,7 @@ const spanAttributes = [["db.system.name", "sqlite"]] as const
 const quote = Statement.defaultEscape('"')
 const known = new Map<string, string>()
 
-/** Identifiers are names in the code, so there are only so many. Quoting one takes two regular expressions. */
+/** Quoting takes two regular expressions, so results are cached. Identifiers come only from the code, so the cache is bounded. */
 const quoted = (name: string): string => {
   const found = known.get(name)
   if (found !== undefined) return found
@@ -44,8 +45,8 @@ const quoted = (name: string): string => {
 }
 
 /**
- * Binds values as `+?`. For some statements, among them every join, SQLite looks at the values bound to a bare `?` to choose a
- * plan, and therefore prepares the statement again for every execution, which takes longer than the execution (decision 0022).
+ * Binds values as `+?`. For some statements, such as joins, SQLite uses the values bound to a bare `?` to choose a plan. It then
+ * prepares the statement again for every execution, which takes longer than the execution itself (decision 0022).
  */
 const compiler = withRememberedTexts(
   Statement.makeCompiler({
@@ -61,18 +62,18 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
   Effect.acquireRelease(
     Effect.try({
       try: () => {
-        // The files next to it (-wal, -shm) inherit its mode.
+        // SQLite creates the -wal and -shm files with the mode of this file.
         if (!options.readOnly) createPrivateFile(filename)
         const database = new DatabaseSync(filename, { readOnly: options.readOnly, timeout: busyTimeoutMillis })
         if (!options.readOnly) {
-          // Only for a new file: on an existing one this would write, and files from earlier releases are converted by `svc
-          // compact`.
+          // Set only for a new file, because it would write to an existing one. `svc compact` converts files from earlier
+          // releases.
           if (database.prepare("PRAGMA page_count").get()?.["page_count"] === 0) {
             database.exec("PRAGMA auto_vacuum=INCREMENTAL")
           }
           database.exec("PRAGMA journal_mode=WAL")
         }
-        // secure_delete overwrites what is deleted: private values must not remain in free pages.
+        // With secure_delete, SQLite overwrites deleted data, so no private values remain in free pages.
         database.exec("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON")
         return database
       },
@@ -80,7 +81,7 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
     }),
     (database) =>
       Effect.andThen(
-        // Fails if another process is writing; in that case, the next one to close the file does it.
+        // Fails if another process is writing. In that case, the next process to close the file does this.
         Effect.ignore(Effect.try(() => (options.readOnly ? undefined : database.exec("PRAGMA optimize")))),
         Effect.sync(() => database.close())
       )
@@ -96,7 +97,7 @@ const makeDatabaseFile = (database: DatabaseSync, writing: Semaphore.Semaphore) 
     checkpoint: writing.withPermit(
       Effect.try({
         try: () => {
-          // Waiting would block this whole process while another one, such as `svc backup`, is reading.
+          // Waiting would block this whole process while another one, such as `svc backup`, reads the file.
           database.exec("PRAGMA busy_timeout=0")
           try {
             return database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 0
@@ -159,7 +160,7 @@ const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string)
     compiler,
     driver: "svc-sqlite",
     prepareTransactionControls: true,
-    // A deferred BEGIN would fail in the middle of a decision if another connection wrote first.
+    // A deferred BEGIN could fail in the middle of a transaction if another connection wrote first.
     beginTransaction: "BEGIN IMMEDIATE",
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
     spanAttributes
@@ -179,7 +180,7 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
     (reads) => Effect.sync(reads.close)
   )
   const shared = new SqliteConnection(reading, { before })
-  // A cursor or read transaction lives as long as its slowest consumer, so each gets its own connection.
+  // A cursor or read transaction lasts as long as its slowest consumer, so each gets a separate connection.
   const leased = yield* Pool.makeWithTTL({
     acquire: Effect.map(open(filename, { readOnly: true }), (database) => new SqliteConnection(database)),
     min: 0,
@@ -197,11 +198,11 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
   return Context.make(ReadSql, client).pipe(Context.add(CommitCache, memory), Context.add(ReadSnapshot, snapshot))
 })
 
-/** The write connection to a database file, with the operations on it. WAL, synchronous FULL. */
+/** The write connection to a database file, in WAL mode with synchronous FULL, and the operations on the file. */
 export const layerWriter = (filename: string) =>
   Layer.effectContext(makeWriter(filename)).pipe(Layer.provide(Reactivity.layer))
 
-/** Read-only operations on a file in WAL mode that another process may be writing to: they never wait for a writer. */
+/** Read-only operations on a WAL mode file that another process may be writing to. They never wait for a writer. */
 export const layerCopying = (filename: string) =>
   Layer.effect(
     DatabaseFile,

@@ -8,7 +8,7 @@ import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 const streamChunk = 256
 const statementCacheSize = 256
 
-/** Turns exceptions from node:sqlite, which calls the result code `errcode`, into the errors of `effect/sql`. */
+/** Converts exceptions from node:sqlite, which have the result code in `errcode`, to errors of `effect/sql`. */
 export const sqliteFailure = (operation: string) => (cause: unknown) => {
   const named =
     hasProperty(cause, "errcode") && typeof cause.errcode === "number" && cause instanceof Error
@@ -39,32 +39,32 @@ const nextChunk = <A>(iterator: Iterator<A>): ReadonlyArray<A> => {
   return rows
 }
 
-// Anything else counts as a write: a `WITH` may begin an INSERT.
+// All other statements count as writes, because a `WITH` may begin an INSERT.
 const readsOnly = /^\s*(?:SELECT|EXPLAIN|PRAGMA|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i
 
 interface Prepared {
   readonly statement: StatementSync
   readonly returnsRows: boolean
-  /** True if it changes no row. */
+  /** True if the statement changes no rows. */
   readonly reads: boolean
-  /** True if it has been used since the cache last looked for a statement to evict. */
+  /** True if the statement was used since the last eviction. */
   wasUsed: boolean
-  /** Its current mode: setting it again on each use would cost a call into SQLite. */
+  /** The current mode of the statement. Setting it on each use would cost a call into SQLite. */
   asBigInts: boolean
   asArrays: boolean
 }
 
-/** The functions that run around the statements of a connection. */
+/** Functions that run before and after a connection's statements. */
 export interface ConnectionHooks {
   /** Called before each statement. */
   readonly before?: () => void
-  /** Called when what statements wrote has been committed. Nobody has to look again after a transaction that only read. */
+  /** Called when written data has been committed. Not called after a transaction that only read. */
   readonly committed?: () => void
 }
 
-/** One node:sqlite connection. Its calls are synchronous, so individual statements never interleave. */
+/** A node:sqlite connection. Its calls are synchronous, so individual statements never interleave. */
 export class SqliteConnection implements Connection.Connection {
-  // Oldest first: a Map keeps insertion order. Statements in use move to the end only when one has to be evicted.
+  // Oldest first, because a Map keeps insertion order. Used statements move to the end only during an eviction.
   private readonly cache = new Map<string, Prepared>()
   private readonly database: DatabaseSync
   private readonly hooks: ConnectionHooks
@@ -104,8 +104,8 @@ export class SqliteConnection implements Connection.Connection {
   }
 
   /**
-   * Evicts the oldest statement that has not been used since the last eviction; terminates because every statement it passes is
-   * marked unused.
+   * Evicts the oldest statement that was not used since the last eviction. Terminates because it marks every passed statement as
+   * unused.
    */
   private forgetUnused() {
     for (const [sql, prepared] of this.cache) {
@@ -186,7 +186,7 @@ export class SqliteConnection implements Connection.Connection {
     this.values(() => this.prepare(sql), params)
 
   readonly executeStream: Connection.Connection["executeStream"] = (sql, params, transformRows) => {
-    // A separate statement: the cached one may be executed again while this cursor is open.
+    // Uses a separate statement, because the cached one may run again while this cursor is open.
     const open = this.run({ prepared: () => this.prepare(sql), params, arrays: false }, ({ statement }, bindings) =>
       statement.iterate(...bindings)
     )

@@ -1,8 +1,8 @@
-/** The reason why no server can use a data folder, and the remedy. Startup fails with it, and `svc doctor` reports it. */
+/** The reason why no server can use a data folder, and the remedy. Startup fails with it and `svc doctor` reports it. */
 export interface StartFault {
   readonly message: string
   readonly remedy: string
 }
 
-/** The fault as a refusal. */
+/** Formats the fault as an error message. */
 export const faultText = ({ message, remedy }: StartFault): string => `${message} ${remedy}`

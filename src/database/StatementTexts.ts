@@ -1,19 +1,19 @@
 import type { Statement } from "effect/sql"
 import { hasProperty } from "effect/Predicate"
 
-/** More than the service has different statements: only texts that are built from data reach it. */
+/** Larger than the number of different statements in svc. Only texts that are built from data can exceed it. */
 const mostTexts = 4096
 
 const separator = "\u0000"
 
-/** Returns true if this value of a column is bound as it is. */
+/** Returns true if this column value is bound unchanged. */
 const isPlain = (value: unknown) => typeof value !== "object" || value === null || value instanceof Uint8Array
 
-/** Returns true if it has its own `RETURNING`, which is not a declared property. */
+/** Returns true if the helper has its own `RETURNING`, which is not a declared property. */
 const isReturning = (helper: Statement.RecordInsertHelper | Statement.RecordUpdateHelperSingle) =>
   hasProperty(helper, "returningIdentifier") && helper.returningIdentifier !== undefined
 
-/** Adds the names of columns to a key, and binds their values; `undefined` if a column contains a fragment of SQL. */
+/** Appends the names of columns to a key and binds their values. Returns `undefined` if a column contains a fragment of SQL. */
 const withColumns = (key: string, columns: Readonly<Record<string, unknown>>, bindings: Array<unknown>) => {
   let longer = key
   for (const name of Object.keys(columns)) {
@@ -25,7 +25,7 @@ const withColumns = (key: string, columns: Readonly<Record<string, unknown>>, bi
   return longer
 }
 
-/** Describes a segment by its text without values, and binds its values; `undefined` for kinds whose text is not cached. */
+/** Returns the text of a segment without its values, which it binds. Returns `undefined` for kinds whose text is not cached. */
 const keyOf = (segment: Statement.Segment, bindings: Array<unknown>): string | undefined => {
   switch (segment._tag) {
     case "Literal":
@@ -62,7 +62,7 @@ export const withRememberedTexts = (compiler: Statement.Compiler, most = mostTex
       for (const segment of statement.segments) {
         const part = keyOf(segment, bindings)
         if (part === undefined) return compiler.compile(statement, withoutTransform)
-        // Two separators, so that a column never equals a segment: no text and no name is empty.
+        // The two separators distinguish columns from segments, because no text and no name is empty.
         key += part + separator + separator
       }
       const known = texts.get(key)

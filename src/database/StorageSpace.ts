@@ -1,15 +1,15 @@
 import { Context, Effect, Layer } from "effect"
 import { diskSpace } from "../../runner/sandbox/limits/FolderSize.ts"
 
-// The most that a few commands could write. Runs are stopped long before that (SVC_RUN_FREE_DISK), so that what they did can
-// still be recorded.
+// Maximum size that a few commands could write. Runs are stopped long before the disk is this full (SVC_RUN_FREE_DISK), so that
+// their results can still be recorded.
 const fullBelow = 4 * 1024 * 1024
 
-/** The disk of the data folder; nothing is known if a host provides the database. */
+/** The disk of the data folder. Unknown if a host application provides the database. */
 export const StorageSpace = Context.Reference<{
   /** Free bytes. */
   readonly free: Effect.Effect<number | undefined>
-  /** Succeeds with true if a write would barely fit: writes are then refused before they begin, and the server is not ready. */
+  /** Returns true if a write would barely fit. Writes are then refused before they begin, and the server is not ready. */
   readonly isFull: Effect.Effect<boolean>
 }>("svc/src/database/StorageSpace", {
   defaultValue: () => ({ free: Effect.succeed(undefined), isFull: Effect.succeed(false) })

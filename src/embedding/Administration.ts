@@ -12,39 +12,39 @@ import { placeOf } from "./Place.ts"
 export interface NewAccount {
   readonly email: string
   readonly displayName?: string
-  /** True if the account operates the installation, which grants nothing in any Workspace. */
+  /** If true, the account operates the installation. This grants no access to any Workspace. */
   readonly isOperator?: boolean
 }
 
-/** An account, with the Workspace that is created for every person. */
+/** An account, and the Workspace that is created for every person. */
 export interface Account {
   readonly user: User
   readonly workspace: Workspace
 }
 
-/** A token for a program elsewhere. */
+/** A token for a program outside this process. */
 export interface NewToken {
   readonly name: string
-  /** Defaults to `read` and `write`. */
+  /** The default is `read` and `write`. */
   readonly scopes?: ReadonlyArray<string>
   readonly workspaceId?: string
-  /** ISO 8601. Defaults to 90 days from now; 366 days at most. */
+  /** ISO 8601. The default is 90 days from now, and the maximum is 366 days. */
   readonly expiresAt?: string
 }
 
 export interface AdministrationShape {
   /**
-   * The account has no password or passkey: the host acts on its behalf, or gives the person a setup link. The host vouches for
-   * the address, as an operator does.
+   * Creates an account without a password or passkey. The host acts on its behalf, or gives the person a setup link. Like an
+   * operator, the host vouches for the address.
    */
   readonly createAccount: (account: NewAccount) => Effect.Effect<Account, ApiError>
   readonly findAccount: (email: string) => Effect.Effect<Option.Option<User>>
   readonly accounts: Effect.Effect<ReadonlyArray<User>>
-  /** Disables the account everywhere at once: sessions, tokens, and programs that act on its behalf. */
+  /** Disables the account everywhere at once, including its sessions, its tokens, and programs that act on its behalf. */
   readonly disableAccount: (subject: string) => Effect.Effect<void, ApiError>
   readonly enableAccount: (subject: string) => Effect.Effect<void, ApiError>
   readonly createToken: (subject: string, token: NewToken) => Effect.Effect<Redacted.Redacted, ApiError>
-  /** A link that lets the person choose a password or passkey. */
+  /** Creates a link through which the person chooses a password or passkey. */
   readonly setupLink: (subject: string) => Effect.Effect<Redacted.Redacted, ApiError>
 }
 
@@ -85,8 +85,8 @@ const make = Effect.gen(function* () {
 })
 
 /**
- * The functions of `svc admin`, for the host: accounts, and how they sign in. They are audited as the service's own actions; the
- * host decides who may request them.
+ * The functions of `svc admin` for accounts and their sign-in methods, for the host. The audit records them as actions of svc
+ * itself, and the host decides who may request them.
  */
 export class Administration extends Context.Service<Administration, AdministrationShape>()(
   "svc/src/embedding/Administration"

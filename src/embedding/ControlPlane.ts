@@ -12,11 +12,11 @@ import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { makeRequestGate } from "../http/RequestGate.ts"
 import { placeOf } from "./Place.ts"
 
-/** The permissions of a program that acts on behalf of a person: the same as of a token with these scopes. */
+/** The permissions of a program that acts for a person. They equal those of a token with these scopes. */
 export interface ActingFor {
   /**
-   * Defaults to `read` and `write`. `project:<id>` and `environment:<name>` confine the program, and need `workspaceId`, as for
-   * tokens.
+   * The default is `read` and `write`. `project:<id>` and `environment:<name>` confine the program and require `workspaceId`, as
+   * for tokens.
    */
   readonly scopes?: ReadonlyArray<string>
   /** Confines the program to one Workspace. */
@@ -37,8 +37,8 @@ const ordinaryScopes: ReadonlyArray<string> = ["read", "write"]
 /** A control plane in this process. */
 export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShape>()("svc/src/embedding/ControlPlane") {
   /**
-   * Acts for a person who has an account on this control plane and whom the host has authenticated, under the same roles, teams
-   * and rules as over HTTP. Fails for an account that is not open; once an account is disabled, its requests are refused.
+   * Acts for a person with an account on this control plane, whom the host has authenticated. The same roles, teams and rules
+   * apply as over HTTP. Fails if the account is not open. After the account is disabled, its requests are refused.
    */
   static readonly user = (subject: string, options: ActingFor = {}): Layer.Layer<Actor, ApiError, ControlPlane> =>
     Layer.effect(
@@ -51,8 +51,8 @@ export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShap
     )
 
   /**
-   * Acts as the service itself, as its own schedules do: in every Workspace, and on nobody's behalf. Anything that belongs to an
-   * account or needs a person is refused.
+   * Acts as svc itself, like its own schedules: in every Workspace, and for no person. Requests that belong to an account or need
+   * a person are refused.
    */
   static readonly service: Layer.Layer<Actor, never, ControlPlane> = Layer.effect(
     Actor,
@@ -62,9 +62,7 @@ export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShap
 
 const unsigned = (request: HttpClientRequest.HttpClientRequest) => request
 
-/**
- * Calls within this process, handled by the same handler as network requests, with an identity that no network request can carry.
- */
+/** Sends calls within this process to the handler for network requests, with an identity that no network request can have. */
 const callsTo = (handle: WebHandler, identities: WeakMap<ActorShape, HostIdentity>): HttpClient.HttpClient =>
   HttpClient.make((request, _url, signal, fiber) => {
     const actor = Option.getOrUndefined(Context.getOption(fiber.context, Actor))
@@ -80,7 +78,7 @@ const callsTo = (handle: WebHandler, identities: WeakMap<ActorShape, HostIdentit
 const invalidUrl = (request: HttpClientRequest.HttpClientRequest, cause: unknown) =>
   new HttpClientError.InvalidUrlError({ request, cause })
 
-/** The control plane as a service, and the transport of the in-process services. */
+/** The control plane, and the transport of the in-process services. */
 export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts | HttpHandler | HttpSettings> =
   Layer.effectContext(
     Effect.gen(function* () {
@@ -95,7 +93,7 @@ export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts
         baseUrl,
         handle: gate.handle,
         actAs: (identity) => {
-          // The object itself is the proof: no other code can create one that this control plane accepts.
+          // The object itself is the proof, because no other code can create one that this control plane accepts.
           const actor: ActorShape = { sign: unsigned }
           const known = Effect.sync(() => {
             identities.set(actor, identity)

@@ -3,7 +3,7 @@ import { type SettingName, settingDefinitions } from "../settings/SettingDefinit
 import { type Settings, settingText } from "../settings/Settings.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** The options that the other options of a host determine. */
+/** The settings that other options of the host determine. */
 type Decided = "baseUrl" | "dataDir" | "drainDelay" | "listen"
 
 type HostValue<A> =
@@ -13,10 +13,7 @@ type HostValue<A> =
       ? `${string}:${number}`
       : A
 
-/**
- * The settings of the service, as a host gives them: numbers, booleans, lists and secrets have their own types, and sizes have
- * their unit.
- */
+/** The settings as a host provides them. Numbers, booleans, lists and secrets have their own types, and sizes have a unit. */
 export type HostSettings = {
   readonly [Name in Exclude<SettingName, Decided>]?: HostValue<NonNullable<Settings[Name]>>
 }
@@ -28,7 +25,7 @@ const textOf = Effect.fnUntraced(function* ([name, value]: readonly [string, unk
   return [name, typeof value === "string" ? value : yield* settingText(name, value)] as const
 })
 
-/** The text of each setting, as a settings file has it. */
+/** Converts settings to the texts of a settings file. */
 export const settingTexts = Effect.fn("settingTexts")(function* (settings: HostSettings) {
   const given = Object.entries(settings).filter(([, value]) => value !== undefined)
   return new Map<string, string>(yield* Effect.forEach(given, textOf))

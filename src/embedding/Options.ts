@@ -7,35 +7,32 @@ import { loadSettings } from "../settings/Settings.ts"
 import { type HostSettings, settingTexts } from "./HostSettings.ts"
 import { type HostFailure, ofHost, type StartFailed, withStartFailed } from "./StartFailed.ts"
 
-/** The options for stopping the control plane when its Scope is closed. */
+/** The options for stopping the control plane when its Scope closes. */
 export interface Drain {
-  /**
-   * The time for which Runs in progress may continue before applies are interrupted so that they can save their state. Defaults
-   * to 30 seconds.
-   */
+  /** Time for which Runs may continue before applies are interrupted to save their state. The default is 30 seconds. */
   readonly grace?: Duration.Input
-  /** For a listener: the time between reporting not ready and closing, so that a load balancer notices. At most 300 seconds. */
+  /** For a listener, the time between reporting not ready and closing, so that a load balancer can react. At most 300 seconds. */
   readonly delay?: Duration.Input
 }
 
-/** The options of a control plane, as plain values. */
+/** The plain options of a control plane. */
 export interface PlainOptions {
-  /** The folder where it keeps everything. */
+  /** The folder that contains all stored data. */
   readonly dataDir: string
-  /** Further settings, by the names of the settings file. The environment is not read. */
+  /** Further settings, by their names in the settings file. The environment is not read. */
   readonly settings?: HostSettings
   readonly drain?: Drain
 }
 
-/** Parts that a host provides instead of the service's own. */
+/** Parts that a host can replace. */
 export interface HostParts<DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never> {
-  /** A SQLite database other than the one in the data folder: `layerFromSqlClient` over the host's `SqlClient`. */
+  /** An SQLite database outside the data folder: `layerFromSqlClient` with the host's `SqlClient`. */
   readonly database?: Layer.Layer<DatabaseServices, DatabaseE, DatabaseR>
-  /** The runner: the shipped one with some or all services replaced. */
+  /** Returns the runner, based on the shipped one with some or all services replaced. */
   readonly runner?: (shipped: Layer.Layer<RunnerServices, StartFailed>) => Layer.Layer<RunnerServices, RunnerE, RunnerR>
 }
 
-/** The settings from the options; the environment is not read, since the process is the host's. */
+/** Reads the settings from the options. The environment is not read, because it belongs to the host. */
 export const settingsOf = (
   { dataDir, drain, settings = {} }: PlainOptions,
   { baseUrl, listen }: { readonly baseUrl?: string | undefined; readonly listen?: string | undefined }
@@ -57,14 +54,14 @@ export const settingsOf = (
 type LoadedSettings = Effect.Success<ReturnType<typeof settingsOf>>
 type OwnRunner = ReturnType<typeof machine>
 
-/** Gives Runs the grace period from the options when the control plane stops. */
+/** Applies the grace period to Runs when the control plane stops. */
 const graced = <E, R>(runner: Layer.Layer<RunnerServices, E, R>, drain: Drain | undefined) =>
   Layer.effect(
     RunSettings,
     Effect.map(RunSettings, (shipped) => ({ ...shipped, drainGrace: drain?.grace ?? shipped.drainGrace }))
   ).pipe(Layer.provideMerge(runner))
 
-/** The host's runner on top of the shipped one, which gets its folder and machine from the context it is built in. */
+/** Builds the host's runner on top of the shipped one, which gets its folder and machine from the surrounding context. */
 const hosted = <E, R>(own: OwnRunner, change: NonNullable<HostParts<never, never, E, R>["runner"]>) =>
   Layer.unwrap(
     Effect.map(Effect.context<Layer.Services<OwnRunner>>(), (needs) =>
@@ -72,7 +69,7 @@ const hosted = <E, R>(own: OwnRunner, change: NonNullable<HostParts<never, never
     )
   )
 
-/** Database and runner: the host's, or the service's own. */
+/** The database and the runner, from the host or by default from svc. */
 export const partsOf = <DatabaseE, DatabaseR, RunnerE, RunnerR>(
   options: PlainOptions & HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR>,
   settings: LoadedSettings

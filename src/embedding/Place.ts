@@ -4,7 +4,7 @@ import { WorkspaceId } from "../../schema/records/Ids.ts"
 
 const decode = Schema.decodeUnknownEffect(Schema.UndefinedOr(WorkspaceId))
 
-/** The Workspace to which a host confines an actor or a token. */
+/** Checks the id of the Workspace to which a host confines an actor or a token. */
 export const placeOf = ({ workspaceId }: { readonly workspaceId?: string | undefined }) =>
   decode(workspaceId).pipe(
     Effect.map((id) => ({ workspaceId: id })),

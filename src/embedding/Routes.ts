@@ -4,10 +4,10 @@ import { MountedBaseUrl } from "../http/MountedBaseUrl.ts"
 import { Exchange, type ExchangeShape } from "../http-kit/Exchange.ts"
 import { ControlPlane } from "./ControlPlane.ts"
 
-/** The facts that a host's server has about a request: the client's address, an id, the upgrade to a WebSocket. */
+/** The host server's information about a request: the client's address, an id, and the WebSocket upgrade. */
 export type Exchanged = Partial<Pick<ExchangeShape, "requestId" | "remoteAddress" | "upgrade" | "bodyReceived">>
 
-/** The whole origin, for the host's own server: API, dashboard, issuer, hooks. */
+/** Handles all requests to the origin, for the host's own server: API, dashboard, issuer and hooks. */
 export const handler: Effect.Effect<
   (request: Request, exchanged?: Exchanged) => Promise<Response>,
   never,
@@ -36,16 +36,16 @@ const OpenApiDocument = Schema.fromJsonString(
 const readDocument = Schema.decodeEffect(OpenApiDocument)
 
 export interface RoutesOptions {
-  /** The prefix of the API, e.g. `/svc`. */
+  /** The prefix of the API, such as `/svc`. */
   readonly prefix: `/${string}`
   /** The public origin of the host's server, if it differs from the control plane's `baseUrl`. */
   readonly origin?: string
 }
 
 /**
- * The API alongside the host's own routes: `/api/v1`, webhooks, discovery and health below a prefix. It accepts tokens but never
- * cookies, so a page on the host's site cannot act on behalf of a signed-in person. The dashboard and the issuer need their own
- * origin, which `handler` serves.
+ * Serves the API together with the host's own routes: `/api/v1`, webhooks, discovery and health below a prefix. It accepts tokens
+ * but no cookies, so that a page on the host's site cannot act for a signed-in person. The dashboard and the issuer need a
+ * separate origin, which `handler` serves.
  */
 export const layerRoutes = ({
   origin,
@@ -59,7 +59,7 @@ export const layerRoutes = ({
       const { baseUrl, handle } = yield* ControlPlane
       const mounted = `${new URL(origin ?? baseUrl).origin}${prefix}`
 
-      /** Describes only what is below the prefix, and nothing else on the origin. */
+      /** Describes only the routes below the prefix. */
       const description = yield* Effect.cached(
         Effect.promise(() => handle(new Request(`${baseUrl}${openApiPath}`)).then((response) => response.text())).pipe(
           Effect.flatMap((text) => Effect.orDie(readDocument(text))),
@@ -77,7 +77,7 @@ export const layerRoutes = ({
         const web = yield* Effect.orDie(HttpServerRequest.toWeb(request))
         const { pathname, search } = new URL(web.url)
         const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : ""
-        // The URL has already been normalised: a path that climbs out of the prefix is not one of the open paths.
+        // The URL is already normalised, so a path that leaves the prefix is not among the open paths.
         if (!isOpen(path)) return unknown
         if (path === openApiPath && web.method === "GET") return yield* description
         const headers = new Headers(web.headers)

@@ -1,6 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
-/** Failures caused by settings, folder, database, key, address or machine. */
+/** The causes of a failed start: settings, folder, database, key, address or machine. */
 export const StartReason = Schema.Literals([
   "ConfigError",
   "SettingsRefused",
@@ -22,7 +22,7 @@ export const StartReason = Schema.Literals([
 ])
 export type StartReason = typeof StartReason.Type
 
-/** The control plane did not start. `message` contains the remedy; `cause` is the underlying failure. */
+/** The control plane did not start. `message` contains the remedy, and `cause` is the original failure. */
 export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed", {
   reason: StartReason,
   message: Schema.String,
@@ -37,7 +37,7 @@ interface Tagged {
 
 const startFailed = (cause: Tagged) => new StartFailed({ reason: cause._tag, message: cause.message, cause })
 
-/** The failure of a part that the host provides, passed on unchanged. */
+/** A failure of a part from the host. It is passed on unchanged. */
 export class HostFailure<E> {
   readonly _tag = "HostFailure"
   readonly error: E
@@ -49,11 +49,11 @@ export class HostFailure<E> {
 const mapFailure = <A, E, R, E2>(layer: Layer.Layer<A, E, R>, map: (error: E) => E2): Layer.Layer<A, E2, R> =>
   Layer.effectContext(Effect.mapError(Layer.build(layer), map))
 
-/** Keeps the failures of a host's part apart from the service's own. */
+/** Separates the failures of a host's part from those of svc. */
 export const ofHost = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, HostFailure<E>, R> =>
   mapFailure(layer, (error) => new HostFailure(error))
 
-/** One error for every startup failure of the service itself; failures of the host's parts are separate. */
+/** Combines all startup failures of svc in one error. Failures of the host's parts remain separate. */
 export const withStartFailed = <A, Own extends Tagged, R, E = never>(
   layer: Layer.Layer<A, Own | HostFailure<E>, R>
 ): Layer.Layer<A, StartFailed | E, R> =>

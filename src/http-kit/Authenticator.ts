@@ -4,15 +4,17 @@ import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { HostIdentity } from "./HostIdentity.ts"
 
 /**
- * Turns a presented secret into its principal. Fails with `unauthenticated` (session) or `invalid_token` (bearer) for
- * anything that is unknown, expired or revoked.
+ * Converts a presented secret to its principal. Fails with `unauthenticated` (session) or `invalid_token` (bearer) if the secret
+ * is unknown, expired or revoked.
  */
 export class Authenticator extends Context.Service<
   Authenticator,
   {
     readonly bearer: (token: Redacted.Redacted<string>) => Effect.Effect<Principal, ApiError>
     readonly session: (secret: Redacted.Redacted<string>) => Effect.Effect<Principal, ApiError>
-    /** For an identity that the host vouches for. Fails with `unauthenticated` if the account is not open. */
+    /**
+     * Returns the principal of an identity that the host vouches for. Fails with `unauthenticated` if the account is not open.
+     */
     readonly host: (identity: HostIdentity) => Effect.Effect<Principal, ApiError>
   }
 >()("svc/src/http-kit/Authenticator") {}

@@ -2,7 +2,7 @@ import ipaddr from "ipaddr.js"
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** Reads `10.0.0.0/8`, `2001:db8::/32` or a single address; `undefined` for anything else. */
+/** Parses `10.0.0.0/8`, `2001:db8::/32` or a single address. Returns `undefined` for any other text. */
 export const parseAddressRange = (text: string): Range | undefined => {
   const single = ipaddr.isValid(text) ? ipaddr.process(text) : undefined
   if (single !== undefined) return [single, single.kind() === "ipv4" ? 32 : 128]
@@ -16,8 +16,8 @@ const isWithin = (address: string, ranges: ReadonlyArray<Range>): boolean => {
 }
 
 /**
- * The client's address behind trusted proxies: the last one in `X-Forwarded-For` that no trusted proxy could have added. The
- * header only counts if the connection itself comes from a trusted proxy, since anyone can send it.
+ * Returns the client's address behind trusted proxies: the last address in `X-Forwarded-For` that is not a trusted proxy. The
+ * header counts only if the connection comes from a trusted proxy, because anyone can send it.
  */
 export const clientAddress = (
   peer: string | undefined,

@@ -3,10 +3,7 @@ import type { Headers } from "effect/http"
 import { sessionHeader } from "../../schema/api/SessionHeader.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/**
- * The one credential that a request presents. Browsers send only cookies automatically, so only cookies need the origin
- * check.
- */
+/** The single credential of a request. Browsers send only cookies automatically, so only cookies need the origin check. */
 export interface PresentedCredential {
   readonly kind: "bearer" | "session"
   readonly ambient: boolean
@@ -14,7 +11,7 @@ export interface PresentedCredential {
 }
 
 const maxSecretLength = 512
-// A single token: a comma would mean a second Authorization header.
+// Matches a single token. A comma would mean a second Authorization header.
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
 const sessionPattern = /^[A-Za-z0-9._~+/=-]{1,512}$/
 
@@ -24,7 +21,7 @@ const missing = refuse("The request carries no credential. Sign in, or send `Aut
 const ambiguous = refuse("The request carries more than one credential. Send exactly one.")
 const malformed = refuse("The credential is malformed. Send one `Authorization: Bearer <token>` or one session.")
 
-/** Every request of a browser passes here, so the header is searched in place. */
+/** Every request of a browser uses this, so it searches the header in place. */
 const cookieValues = (header: string, name: string): ReadonlyArray<string> => {
   const values: Array<string> = []
   for (let start = 0, end = 0; start < header.length; start = end + 1) {
@@ -38,8 +35,8 @@ const cookieValues = (header: string, name: string): ReadonlyArray<string> => {
 }
 
 /**
- * Finds the credential of a request. A bearer makes cookies irrelevant; anything ambiguous (two headers, two cookies
- * with one name, header and cookie together) is refused rather than resolved.
+ * Returns the credential of a request. With a bearer token, cookies are ignored. Ambiguous requests, such as two headers or two
+ * cookies with the same name, are refused.
  */
 export const presentedCredential = (
   headers: Headers.Headers,

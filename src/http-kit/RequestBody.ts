@@ -5,11 +5,11 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
 import { Exchange, type ExchangeShape } from "./Exchange.ts"
 
-/** The time that a body may take to arrive; a file gets more time than typed input. */
+/** Maximum time for a body to arrive. A file gets more time than typed input. */
 type BodyDeadline = "30 seconds" | "5 minutes"
 const bodyDeadline: BodyDeadline = "30 seconds"
 
-// After the check of its limits, the API parses and decodes a body on the thread that answers requests.
+// The API parses and decodes a body within these limits on the thread that handles requests.
 const defaultLimits: JsonLimits = {
   maxBytes: longestReadHere,
   maxDepth: 64,
@@ -19,7 +19,7 @@ const defaultLimits: JsonLimits = {
   exactNumbers: true
 }
 
-/** The limits for anybody, before the sender is known. */
+/** The limits before the sender is authenticated. */
 const strangerLimits: JsonLimits = {
   ...defaultLimits,
   maxBytes: 64 * 1024,
@@ -28,13 +28,13 @@ const strangerLimits: JsonLimits = {
   maxStringBytes: 64 * 1024
 }
 
-/** The endpoints with limits other than most, by `group.endpoint`. */
+/** Endpoints with different limits, by `group.endpoint`. */
 const ownLimits: ReadonlyMap<string, JsonLimits> = new Map([
   ["invitations.inspect", strangerLimits],
   ["invitations.decline", strangerLimits]
 ])
 
-/** Body size limits for endpoints, by `group.endpoint`. */
+/** Returns the body limits of an endpoint, given as `group.endpoint`. */
 export const bodyLimitsOf = (endpoint: string): JsonLimits => ownLimits.get(endpoint) ?? defaultLimits
 
 const tooLarge = (maxBytes: number) =>
@@ -63,13 +63,13 @@ const declaredLength = (headers: HttpServerRequest.HttpServerRequest["headers"])
   return text !== undefined && /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined
 }
 
-/** Returns true if the request is known to have no body before it is read. */
+/** Returns true if the headers show that the request has no body. */
 const isEmpty = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
   declaredLength(headers) === 0 || (source instanceof Request && source.body === null)
 
 /**
- * The bytes of the request's body, read once within `maxBytes` and the body deadline. Fails with `request_too_large`,
- * `unsupported_media_type` for compressed bodies, and `invalid_request` when the body does not arrive in time.
+ * Reads the bytes of the request's body once, within `maxBytes` and the body deadline. Fails with `request_too_large`, with
+ * `unsupported_media_type` for compressed bodies, and with `invalid_request` if the body does not arrive in time.
  */
 export const readBodyBytes = Effect.fn("readBodyBytes")(function* (
   maxBytes: number,
@@ -96,7 +96,7 @@ export const readBodyBytes = Effect.fn("readBodyBytes")(function* (
   return new Uint8Array(buffer)
 })
 
-/** The bytes of a body as they arrive, within `maxBytes` and the body deadline. Fails as above. */
+/** Streams the bytes of a body as they arrive, within `maxBytes` and the body deadline. Fails like `readBodyBytes`. */
 export const arrivingBody = (
   maxBytes: number
 ): Stream.Stream<Uint8Array, ApiError, HttpServerRequest.HttpServerRequest> =>
@@ -124,7 +124,7 @@ export const arrivingBody = (
     })
   )
 
-/** Reads a body that is a file. Refuses a body whose type is not the one the endpoint declares. */
+/** Reads a body that is a file. Refuses a body of another type than the endpoint declares. */
 export const readFileBody = Effect.fn("readFileBody")(function* ({ maxBytes }: { readonly maxBytes: number }) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const type = request.headers["content-type"] ?? ""
@@ -139,16 +139,19 @@ interface ReadBody {
   readonly value: unknown
 }
 
-/** The bodies that have been read: a request is admitted again in its transaction, where no document may be read. */
+/** The bodies that have been read. A request is admitted again in its transaction, where no body can be read. */
 const readBodies = new WeakMap<ExchangeShape, ReadBody>()
 
-/** Readers of one request at the same time read the same value. */
+/** Concurrent readers of a request read the same value. */
 const remember = (exchange: ExchangeShape, body: ReadBody): unknown => {
   readBodies.set(exchange, body)
   return body.value
 }
 
-/** The JSON value of the request's body, after checks on the raw bytes; `undefined` when there is no body. Read once a request. */
+/**
+ * Reads the JSON value of the request's body after checking its raw bytes. Returns `undefined` without a body. Each request's
+ * body is read once.
+ */
 export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLimits) {
   const exchange = yield* Exchange
   const known = readBodies.get(exchange)
@@ -159,7 +162,7 @@ export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLim
 const readJson = Effect.fnUntraced(function* (limits: JsonLimits) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const contentType = request.headers["content-type"]
-  // Clients set an arbitrary type when there is no body.
+  // Clients send an arbitrary type if there is no body.
   if (!isEmpty(request) && contentType !== undefined && !jsonContentType.test(contentType)) {
     return yield* unsupported("Bodies are JSON. Send `Content-Type: application/json`.")
   }

@@ -8,14 +8,14 @@ export const everyone: RouteAccess = { security: [], sentence: accessSentence(pu
 /** A signed-in person. */
 export const person: RouteAccess = { security: securityOf(ownerAccess), sentence: accessSentence(ownerAccess) }
 
-/** A signed-in person whose identity was confirmed in the last few minutes. */
+/** A signed-in person who has confirmed their identity in the last few minutes. */
 export const confirmedPerson: RouteAccess = {
   security: person.security,
   sentence:
     "**Access:** a signed-in person who confirmed within the last five minutes that it is them (403 `reauthentication_required`); tokens are refused."
 }
 
-/** A person whose browser has a page from this server open. */
+/** A person with an open page of this server. */
 export const ownPage: RouteAccess = {
   security: [],
   sentence: "**Access:** forms of this server's own pages (`Origin`), without signing in."
@@ -27,7 +27,7 @@ export const operator: RouteAccess = {
   sentence: "**Access:** operators of the installation, with a personal access token of the whole account."
 }
 
-/** A registered OAuth client; a public one identifies itself in the form. */
+/** A registered OAuth client. A public client identifies itself in the form. */
 export const oauthClient: RouteAccess = {
   security: [{ client: [] }, {}],
   sentence: "**Access:** registered clients, authenticated as they are registered."

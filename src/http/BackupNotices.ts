@@ -11,7 +11,7 @@ export const BackupNotices = Context.Reference<{
   defaultValue: () => ({ notices: Effect.succeed([]), serverBackups: Effect.succeed(undefined) })
 })
 
-/** As seen by this server's backup schedule. */
+/** Notices from this server's backup schedule. */
 export const backupNotices = Layer.effect(
   BackupNotices,
   Effect.map(ScheduledBackups, ({ kept: serverBackups, notices }) => ({ notices, serverBackups }))

@@ -33,10 +33,10 @@ export const startBunServer: StartServer = async ({
     hostname: address.host,
     port: address.port,
     development: false,
-    // Ports are shared by default, so a second server would receive some of this one's requests.
+    // Bun shares ports by default, so a second server would receive some of this server's requests.
     reusePort: false,
     idleTimeout: idleSeconds,
-    // Larger than any accepted body, so that the application itself refuses oversized ones, using the envelope.
+    // Exceeds the limit of every accepted body, so that the application refuses oversized bodies with its own envelope.
     maxRequestBodySize: 1024 * mebibyte,
     fetch: (request, self) => {
       const answered = answer({ host: request.headers.get("host"), url: request.url }, () => request, {
@@ -46,10 +46,10 @@ export const startBunServer: StartServer = async ({
       })
       switch (request.method) {
         case "CONNECT":
-          // Anything else that arrives on the connection is not a request, so the connection is closed after the response.
+          // The rest of the input cannot be parsed as a request, so the connection closes after the response.
           return withHeader(answered, failed, "connection", "close")
         case "HEAD":
-          // For every other method, Bun sends the date itself.
+          // For every other method, Bun adds the date.
           return withHeader(answered, failed, "date", new Date().toUTCString())
         default:
           return answered

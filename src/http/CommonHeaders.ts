@@ -13,20 +13,20 @@ import { hasEmptySegment, isRouteNotFound, unknownRouteResponse } from "./Unknow
 
 const tokenRoutes = "/api/v1/account/tokens"
 
-// Responses other than pages may not load or embed anything, however a browser interprets them.
+// Responses other than pages may not load or embed anything, even if a browser renders them.
 const inertPolicy = "default-src 'none'; frame-ancestors 'none'"
 const noSniffing = { "x-content-type-options": "nosniff" }
 const referrerPolicy = "no-referrer"
 
 const requestIdHeader = "x-request-id"
 
-/** Keeps browsers on https once they have used it. It does not cover sibling hosts, which are not ours. */
+/** Makes browsers keep using HTTPS after the first HTTPS response. It excludes subdomains, which may belong to somebody else. */
 const transportSecurity = (baseUrl: string): Readonly<Record<string, string>> =>
   baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {}
 
 /**
- * Headers sent with every response. Responses are not cached unless their headers allow it, and API responses never are; the
- * token routes also forbid it to HTTP/1.0 caches, for every status.
+ * Headers of every response. A response is cached only if its headers allow it, and API responses never are. The token routes
+ * also forbid HTTP/1.0 caches to store a response, whatever its status.
  */
 const headersOf = (baseUrl: string) => {
   const always = { ...transportSecurity(baseUrl), ...noSniffing }
@@ -53,7 +53,7 @@ const guardedBy = Effect.gen(function* () {
   const snapshot = yield* ReadSnapshot
   const withCommonHeaders = headersOf(baseUrl)
 
-  /** The request sees everything that was committed before it arrived. */
+  /** Renews the read state, so that the request sees everything that was committed before it arrived. */
   const renewFor = (turn: Turn | undefined) => {
     if (turn === undefined) return snapshot.renew()
     if (turn.isRenewed) return
@@ -122,7 +122,7 @@ const guardedBy = Effect.gen(function* () {
 })
 
 /**
- * The rules for every route, inside the API or not: a request id, the common headers, 404 and 405 in the envelope, and an
+ * Rules for every route inside and outside the API: a request id, the common headers, 404 and 405 in the envelope, and an
  * envelope for every failure.
  */
 export const commonHeaders = HttpRouter.use((router) =>

@@ -4,12 +4,12 @@ import { sessionHeader } from "../../schema/api/SessionHeader.ts"
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** The endpoints that pages from other origins may call: the API, and what a client reads to discover it. */
+/** The endpoints that pages from other origins may call: the API, and the documents by which a client discovers it. */
 const sharedPaths = /^\/(?:api\/v1\/|\.well-known\/svc(?:\?|$)|openapi\.json(?:\?|$))/
 
 const exposed = "allow, content-disposition, date, etag, retry-after, www-authenticate, x-request-id"
 
-/** The headers that the API reads, and those of a trace: the product's own client sends `traceparent` and `b3`. */
+/** The headers that the API reads, and the trace headers `traceparent` and `b3`, which the product's client sends. */
 const sent = [
   "authorization",
   "b3",
@@ -28,13 +28,13 @@ const preflightHeaders = {
   "access-control-max-age": "600"
 }
 
-/** The server's responses to pages from the origins that its operator has listed. */
+/** Handles requests from pages of the origins that the operator has listed. */
 export interface CrossOrigin {
-  /** The request; if it comes from such a page, anything that the browser adds automatically is removed. */
+  /** Returns the request. If it comes from such a page, everything that the browser adds automatically is removed. */
   readonly admitted: (request: Request) => Request
-  /** The response, if the request is a preflight. */
+  /** Returns the response to a preflight request, or `undefined` for other requests. */
   readonly preflight: (request: Request) => Response | undefined
-  /** The response, made readable for the requesting page. */
+  /** Makes the response readable for the page. */
   readonly readable: (request: Request, response: Response) => Response
 }
 
@@ -44,14 +44,14 @@ const closed: CrossOrigin = {
   readable: (_, response) => response
 }
 
-/** The routes that pages from the listed origins may call, and the responses that they may read. */
+/** The routes that pages from the listed origins may call. */
 const sharing = (origins: ReadonlyArray<string>) => {
   const named: ReadonlySet<string> = new Set(origins)
   return {
     from: (origin: string | null | undefined, path: string) =>
       typeof origin === "string" && named.has(origin) && sharedPaths.test(path) ? origin : undefined,
     headersFor: (origin: string | undefined, vary: string | undefined) => ({
-      // Also set for origins that may not read it: a cache must not serve one origin's response to another.
+      // Also set for other origins, so that a cache does not return one origin's response to another.
       vary: vary === undefined ? "origin" : `${vary}, origin`,
       ...(origin === undefined
         ? {}
@@ -61,8 +61,8 @@ const sharing = (origins: ReadonlyArray<string>) => {
 }
 
 /**
- * CORS for named origins, compared character for character. Credentials are never allowed: pages from these origins send a bearer
- * token, and a cookie or session on their requests is ignored.
+ * CORS for the listed origins, which are compared character for character. Credentials are never allowed: these pages send a
+ * bearer token, and a cookie or session on their requests is ignored.
  */
 export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
   if (origins.length === 0) return closed
@@ -87,9 +87,8 @@ export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
 }
 
 /**
- * Does the same for `refusal`, the response sent without the application while it is starting or stopping, so that a page from a
- * listed origin can retry in time. A preflight request also gets a response, as otherwise the browser would not send the actual
- * request.
+ * Like `crossOrigin`, for `refusal`, the response while the application is starting or stopping. It allows a page from a listed
+ * origin to retry. A preflight request is also answered, because the browser would not send the actual request otherwise.
  */
 export const crossOriginRefusal = (origins: ReadonlyArray<string>) => {
   const { from, headersFor } = sharing(origins)

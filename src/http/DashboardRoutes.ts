@@ -4,14 +4,14 @@ import { type AssetSet, assetFor, notFoundPageFor } from "../dashboard/Assets.ts
 import { currentRequestId } from "../http-kit/Exchange.ts"
 import { unknownRouteResponse } from "./UnknownRoutes.ts"
 
-/** The dashboard's files, or nothing for a server without a dashboard. */
+/** The dashboard's files, or none for a server without a dashboard. */
 export class DashboardAssets extends Context.Service<DashboardAssets, { readonly assets: Effect.Effect<AssetSet> }>()(
   "svc/src/http/DashboardAssets"
 ) {}
 
 const pathOf = (url: string): string => url.replace(/[?#].*$/s, "")
 
-/** Every path with a dashboard page or file that no other route claims. */
+/** Serves every dashboard page and file whose path no other route uses. */
 export const dashboardRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const dashboard = yield* DashboardAssets
@@ -26,7 +26,7 @@ export const dashboardRoutes = HttpRouter.use(
         ifNoneMatch: request.headers["if-none-match"]
       }
       const answer = unknownRouteResponse(request.url, yield* currentRequestId)
-      // A known path requested with another method is not an unknown address.
+      // For a known path with another method, the response is not the page for unknown addresses.
       const found = assetFor(assets, asked) ?? (answer.status === 404 ? notFoundPageFor(assets, asked) : undefined)
       if (found === undefined) return answer
       return HttpServerResponse.uint8Array(found.body, {

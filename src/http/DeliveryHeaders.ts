@@ -1,7 +1,7 @@
 import type { Headers } from "effect/http"
 import type { HookProofs } from "../../actors/ledger/source/SourceHook.ts"
 
-/** The headers by which forges, and everything that sends webhooks as they do, prove and describe a delivery. */
+/** The headers by which forges, and other senders in their style, authenticate and describe a delivery. */
 export const deliveryHeaders = [
   "x-hub-signature-256",
   "x-hub-signature",
@@ -30,7 +30,7 @@ type DeliveryHeader = (typeof deliveryHeaders)[number]
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
 const basicPattern = /^basic ([A-Za-z0-9+/]{1,1024}={0,2})$/i
 
-/** The secret in an `Authorization` header: a bearer token, or the password of any user name. */
+/** The secret in an `Authorization` header: a bearer token, or a password with any user name. */
 const authorizationSecret = (value: string): string | undefined => {
   const credentials = basicPattern.exec(value)?.[1]
   if (credentials === undefined) return bearerPattern.exec(value)?.[1]
@@ -47,12 +47,12 @@ export interface Delivery {
   readonly isPing: boolean
 }
 
-/** The headers of a delivery, from any forge. */
+/** Reads the headers of a delivery from any forge. */
 export const deliveryOf = (headers: Headers.Headers): Delivery => {
   const of = (name: DeliveryHeader) => headers[name]
   const standardSignatures = of("webhook-signature")
   const eventKey = of("x-event-key")
-  // A forge without a secret sends these headers without a value: such a header is no proof. SHA-1 is none either; GitHub,
+  // Without a configured secret, forges send these headers empty, which proves nothing. SHA-1 is not accepted either; GitHub,
   // Gitea and Forgejo send it together with SHA-256.
   const signatures = [
     of("x-hub-signature-256"),
@@ -69,7 +69,7 @@ export const deliveryOf = (headers: Headers.Headers): Delivery => {
         ? { id: of("webhook-id") ?? "", timestamp: of("webhook-timestamp") ?? "", signatures: standardSignatures }
         : undefined
     },
-    // GitLab's `X-Gitlab-Event-UUID` is not the id of a delivery: events that cause each other share it.
+    // GitLab's `X-Gitlab-Event-UUID` does not identify a delivery, because events that trigger each other share it.
     deliveryId: [
       of("x-github-delivery"),
       of("x-gitea-delivery"),
@@ -78,7 +78,7 @@ export const deliveryOf = (headers: Headers.Headers): Delivery => {
       of("webhook-id"),
       of("idempotency-key"),
       of("x-request-uuid"),
-      // Proxies set it as well, but only Bitbucket Data Center sends it with the key of an event.
+      // Proxies also set this header, but only Bitbucket Data Center sends it with an event key.
       eventKey === undefined ? undefined : of("x-request-id")
     ].find(isSet),
     isPing:

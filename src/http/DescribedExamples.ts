@@ -15,7 +15,7 @@ const withExample = (response: JsonObject, example: string): JsonObject => ({
   )
 })
 
-/** Adds an example recorded from a real server to each response. */
+/** Adds a recorded example of a real server to each response. */
 export const withExamples = (document: JsonObject): JsonObject => ({
   ...document,
   paths: mapped(document["paths"], (path) =>

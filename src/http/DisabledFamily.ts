@@ -1,7 +1,7 @@
 import { extensions } from "../../schema/api/Extensions.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** The refusal of a route whose family the operator has turned off, by method and path. */
+/** The refusals of routes whose family the operator has disabled, by method and path. */
 export const disabledFamilies = (familiesOff: ReadonlyArray<string>): ReadonlyMap<string, ApiError> =>
   new Map(
     extensions

@@ -7,7 +7,7 @@ import { everyone } from "../http-kit/RouteAccess.ts"
 
 const Document = Schema.Record(Schema.String, Schema.Json)
 
-/** Documents about this server for tools: its description, and the published schemas. */
+/** Documents about this server for tools: its OpenAPI description and the published schemas. */
 export class DocumentsApi extends describedGroup("documents", "This description, and the published schemas.")
   .add(
     HttpApiEndpoint.get("openapi", "/openapi.json", {

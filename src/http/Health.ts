@@ -11,7 +11,7 @@ import { SqlClient } from "effect/sql"
 import { routeOf } from "../http-kit/DeclaredRoute.ts"
 import { HealthApi, type UnreadyReason } from "./HealthApi.ts"
 
-/** The state of the service: it accepts work, or the reason why it does not. */
+/** `ready` if the server accepts work, or the reason why it does not. */
 export type Readiness = "ready" | "restore_review" | "database_damaged" | typeof UnreadyReason.Type
 
 const alive = HttpServerResponse.jsonUnsafe({ status: "ok" })
@@ -30,7 +30,7 @@ const answerOf = (state: Readiness) =>
       ? noticed[state]
       : notReady(state)
 
-/** `/healthz`: the process responds. `/readyz`: it accepts work; otherwise 503 with the reason. */
+/** `/healthz` shows that the process responds. `/readyz` shows that it accepts work, or responds with 503 and the reason. */
 export const healthRoutes = (readiness: Effect.Effect<Readiness>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
@@ -38,7 +38,7 @@ export const healthRoutes = (readiness: Effect.Effect<Readiness>) =>
       const answer = Effect.map(readiness, answerOf)
       yield* router.add(...routeOf(live), alive)
       yield* router.add(...routeOf(ready), answer)
-      // HAProxy checks with OPTIONS unless another method is configured.
+      // HAProxy uses OPTIONS unless another method is configured.
       yield* router.add("OPTIONS", live.path, alive)
       yield* router.add("OPTIONS", ready.path, answer)
     })
@@ -49,7 +49,10 @@ const lost = {
   replaced: "database_replaced"
 } as const satisfies Record<string, Readiness>
 
-/** The health of a running service: its database responds and is still the one that it opened, and it is not shutting down. */
+/**
+ * Returns the health of a running server. It is ready if its database responds, is still the file that it opened, and the server
+ * is not shutting down.
+ */
 export const readiness = Effect.gen(function* () {
   const sql = yield* ReadSql
   const draining = yield* Draining
@@ -67,7 +70,7 @@ export const readiness = Effect.gen(function* () {
     if (present._tag === "None") return "database"
     if (opened._tag === "Some" && present.value?.id !== opened.value?.id) return "database_replaced"
     if (yield* storage.isFull) return "storage_full"
-    // Most answers are still right, and a server that gets no traffic would help nobody.
+    // Most responses are still correct, and a server without traffic would help nobody.
     if ((yield* pages.fault) !== undefined) return "database_damaged"
     return (yield* awaitsReview(sql)) ? "restore_review" : "ready"
   }).pipe(Effect.catch(() => Effect.succeed<Readiness>("database")))
@@ -91,5 +94,5 @@ export const readiness = Effect.gen(function* () {
   })
 })
 
-/** The health of the service on its own listener. It is mounted last; before that, the listener itself responds. */
+/** The health routes on the main listener. They are mounted last; until then, the listener itself responds. */
 export const health = Layer.unwrap(Effect.map(readiness, healthRoutes))

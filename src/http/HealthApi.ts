@@ -11,8 +11,8 @@ const Ready = Schema.Struct({
 })
 
 /**
- * The reason why the service does not accept work. `restore_review` is not among the reasons: in that state the service does
- * accept work, but records brought back by a restore have no effect until an operator confirms them.
+ * The reasons why a server does not accept work. `restore_review` is not among them: in that state the server accepts work, but
+ * records from a restore have no effect until an operator confirms them.
  */
 export const UnreadyReason = Schema.Literals([
   "starting",

@@ -17,7 +17,7 @@ import { commonHeaders } from "./CommonHeaders.ts"
 import { sourceHooks } from "./SourceHooks.ts"
 import { routerConfig } from "./UnknownRoutes.ts"
 
-/** The entire HTTP interface as a function from request to response, independent of the server. */
+/** The whole HTTP interface as a function from request to response, independent of the server. */
 export type WebHandler = (request: Request, context?: Context.Context<never>) => Promise<Response>
 
 /** The mounted handler, for callers in this process. */
@@ -47,16 +47,16 @@ export const serverRoutes = Layer.mergeAll(
 type Needs = Layer.Services<typeof serverRoutes>
 type Marker = HttpRouter.Request<"Requires" | "Error" | "GlobalRequires" | "GlobalError", unknown>
 
-/** Every service that the routes and the requests on them need. */
+/** All services that the routes and their requests need. */
 export type HttpServices =
   | Exclude<Needs, HttpRouter.HttpRouter | Marker>
   | Exclude<HttpRouter.Request.Only<"Requires" | "GlobalRequires", Needs>, HttpRouter.Provided>
 
-// Number of services that a request adds before they are copied into one map. The routes hold more than a hundred, and a request
-// adds about twenty: with the default of 8, each request copied all of them several times.
+// Number of services that a request adds before they are copied into one map. The routes have more than a hundred services, and a
+// request adds about twenty. With the default of 8, each request would copy all of them several times.
 const maxDepth = 32
 
-/** Query parameters that may contain a secret: a trace shows their names, never their values. */
+/** Query parameters that may contain a secret. A trace includes their names but not their values. */
 const secretParameters: ReadonlyArray<string> = [
   "access_token",
   "code",
@@ -69,7 +69,7 @@ const secretParameters: ReadonlyArray<string> = [
   "user_code"
 ]
 
-/** Builds the routes once, for as long as the caller's Scope lasts. */
+/** Builds the routes once. They work until the caller's Scope closes. */
 export const makeWebHandler = Effect.gen(function* () {
   const services = yield* Effect.context<HttpServices>()
   const application = Layer.provideMerge(serverRoutes, Layer.succeedContext(services))

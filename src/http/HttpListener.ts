@@ -14,20 +14,22 @@ import { plainErrorResponse } from "./PlainErrorResponse.ts"
 import { requestTurns } from "./RequestTurns.ts"
 import { type ServerOptions, type StartServer, unnamedHost } from "./ServerPort.ts"
 
-// Longest time without a byte while a request is arriving. Trickled bodies are cut off by the body deadline instead.
+// Seconds without a byte after which an arriving request is cut off. For bodies that arrive very slowly, the body deadline
+// applies instead.
 const arrivalIdleSeconds = 30
-// Longest time without a byte while the server is working on a response. Live streams send something every 10 seconds.
+// Seconds without a byte after which the connection is cut off while the server prepares a response. Live streams send something
+// every 10 seconds.
 const workIdleSeconds = 240
 const subscriberIdleSeconds = 120
 const drainDeadline = "20 seconds"
 
-/** The listener could not be opened on this address. */
+/** The listener could not be opened at this address. */
 export class ListenRefused extends Schema.TaggedError<ListenRefused>()("ListenRefused", { message: Schema.String }) {}
 
 /**
- * - `drainDelay`: time between reporting not ready and closing, for a load balancer to notice
+ * - `drainDelay`: time between reporting not ready and closing, so that a load balancer can react
  * - `trustedProxies`: addresses and ranges whose `X-Forwarded-For` is trusted
- * - `corsOrigins`: origins whose pages may read the response sent while the server is starting or stopping
+ * - `corsOrigins`: origins whose pages may read the responses while the server is starting or stopping
  */
 export interface ListenerOptions {
   readonly drainDelay?: Duration.Input | undefined
@@ -35,7 +37,7 @@ export interface ListenerOptions {
   readonly corsOrigins?: ReadonlyArray<string> | undefined
 }
 
-/** The server for this runtime. A compiled binary omits the server for the other one. */
+/** The server for this runtime. A compiled binary omits the one for the other runtime. */
 const startServer = async (): Promise<StartServer> =>
   typeof Bun === "undefined" ? (await import("./NodeServer.ts")).startNodeServer : startBunServer
 
@@ -68,9 +70,9 @@ const hasBody = (request: Request) =>
   request.headers.has("transfer-encoding") || Number(request.headers.get("content-length") ?? "0") > 0
 
 /**
- * The listening socket. It opens before the application exists, so that its address is known early, and answers 503
- * until a handler is mounted (`/healthz` 200). Unmounting drains: new requests are refused (503), live streams end with
- * the position to resume from, and requests in progress get time to finish, unless `SkipDrainGrace` completes first.
+ * The listening socket. It opens before the application exists, so that its address is known early. Until a handler is mounted,
+ * it responds with 503, or 200 on `/healthz`. Unmounting drains: new requests are refused with 503, and live streams end with the
+ * position from which they can be resumed. Requests in progress get time to finish, unless `SkipDrainGrace` completes first.
  */
 export class HttpListener extends Context.Service<
   HttpListener,
@@ -78,9 +80,7 @@ export class HttpListener extends Context.Service<
     readonly address: ListenAddress
     /** `http://host:port`. */
     readonly url: string
-    /**
-     * Answers with `handler` for as long as the Scope lasts. Closing the Scope drains before it removes the handler.
-     */
+    /** Handles requests with `handler` until the Scope closes. Closing the Scope drains before it removes the handler. */
     readonly mount: (handler: WebHandler) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("svc/src/http/HttpListener") {
@@ -96,7 +96,7 @@ export class HttpListener extends Context.Service<
           return range === undefined ? [] : [range]
         })
         const readable = crossOriginRefusal(options.corsOrigins ?? [])
-        // The last host seen: nearly all requests to a server use the same one.
+        // The last accepted host. Nearly all requests to a server have the same one.
         let knownHost: string | undefined
         let mounted: WebHandler | undefined
         const clock = yield* Clock.Clock
@@ -105,12 +105,12 @@ export class HttpListener extends Context.Service<
         const answer: ServerOptions["answer"] = ({ host, url }, build, connection) => {
           const requestId = makeRequestId(random)
           const target = URL.parse(url, `http://${unnamedHost}`)
-          // Load balancers check health by HTTP/1.0, without a host. Nothing in that answer depends on the host.
+          // Load balancers check health by HTTP/1.0 without a host. The response does not depend on the host.
           const isCheck = host === null && target?.host === unnamedHost && healthPaths.has(target.pathname)
           if (!isCheck && (host === null || (host !== knownHost && !isHost(host)))) {
             return plainErrorResponse(malformedRequest, requestId)
           }
-          // No request can be built for an address that contains credentials.
+          // A `Request` cannot be created for an address with credentials.
           if (target === null || target.username !== "" || target.password !== "") {
             return plainErrorResponse(malformedRequest, requestId)
           }
@@ -121,7 +121,7 @@ export class HttpListener extends Context.Service<
           }
           if (host !== null) knownHost = host
           if (mounted === undefined) {
-            // A supervisor must not kill the process while it migrates.
+            // Responds during a migration, so that a supervisor does not kill the process.
             return target.pathname === "/healthz"
               ? Response.json({ status: "ok" })
               : readable(buildRequest(), plainErrorResponse(starting, requestId))

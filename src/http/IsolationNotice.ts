@@ -2,14 +2,14 @@ import { Context, Effect, Layer } from "effect"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import type { DashboardNotice } from "../../schema/api/DashboardApi.ts"
 
-/** The notice shown on every page when Runs are less isolated than they should be. */
+/** The notice on every page if Runs are less isolated than they should be. */
 export const IsolationNotice = Context.Reference<ReadonlyArray<DashboardNotice>>("svc/src/http/IsolationNotice", {
   defaultValue: () => []
 })
 
 /**
- * As detected by the sandbox at startup. The reason and the remedy are meant for the operator, and appear in the log and in `svc
- * doctor`.
+ * The notice from the sandbox detection at startup. The log and `svc doctor` show the reason and the remedy, which are for the
+ * operator.
  */
 export const isolationNotice = Layer.effect(
   IsolationNotice,

@@ -11,7 +11,7 @@ const words = {
 export const takesHtml = (accept: string | undefined): boolean =>
   accept?.split(",").some((kind) => kind.trim().toLowerCase().startsWith("text/html")) === true
 
-/** Explains to a person returning from another server what went wrong. */
+/** Shows an error to a person who returns from another server. */
 export const landingPage = (acceptLanguage: string | undefined) => (error: ApiError, requestId: string) => {
   const language = pageLanguage(undefined, acceptLanguage)
   const { back, request, title } = words[language]

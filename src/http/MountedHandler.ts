@@ -6,19 +6,19 @@ import { HttpListener } from "./HttpListener.ts"
 import { makeRequestGate } from "./RequestGate.ts"
 
 /**
- * The HTTP face for the host's own server. Its `handle` accepts every request to the origin: API, dashboard, issuer and hooks. It
- * responds with 503 until the service is up, and again once it is closing.
+ * The HTTP handler for the host's own server. `handle` accepts every request to the origin: API, dashboard, issuer and hooks. It
+ * responds with 503 until svc is ready, and again when it is closing.
  */
 export class MountedHandler extends Context.Service<
   MountedHandler,
   {
-    /** A second argument may carry `Exchange`: the client's address, and the upgrade to WebSocket. */
+    /** The second argument may include an `Exchange` with the client's address and the WebSocket upgrade. */
     readonly handle: WebHandler
   }
 >()("svc/src/http/MountedHandler") {
   /**
-   * Replaces the listener; no port is opened. `baseUrl` is the public origin under which the host serves it. Closing
-   * the Scope ends live streams and waits up to 20 seconds for requests in progress.
+   * Replaces the listener without opening a port. `baseUrl` is the public origin at which the host serves it. Closing the Scope
+   * ends live streams and waits up to 20 seconds for requests in progress.
    */
   static readonly layer = (baseUrl: string, corsOrigins: ReadonlyArray<string> = []) =>
     Layer.effectContext(

@@ -20,7 +20,7 @@ const headersOfResponse = (response: Response): Record<string, string | Array<st
   return headers
 }
 
-/** Resolves when the client has received what was written, or has disconnected. */
+/** Resolves when the client has received the written data or has disconnected. */
 const taken = (outgoing: ServerResponse) =>
   new Promise<void>((resolve) => {
     const settle = () => {
@@ -32,7 +32,7 @@ const taken = (outgoing: ServerResponse) =>
     outgoing.on("close", settle)
   })
 
-/** Sends a response at the pace of its reader. The body is cancelled when the reader disconnects. */
+/** Sends a response as fast as the client reads it. Cancels the body if the client disconnects. */
 const writeResponse = async (
   response: Response,
   incoming: IncomingMessage,
@@ -60,7 +60,7 @@ const writeResponse = async (
   try {
     let next = await reader.read()
     if (!next.done && headers["content-length"] === undefined) {
-      // Most bodies are a single chunk. If the stream ends right after it, the length is known.
+      // Most bodies consist of a single chunk. If the stream ends after it, the length is known.
       const first = next.value
       const second = reader.read()
       const settled = await Promise.race([second, setImmediate(undefined)])
@@ -80,7 +80,7 @@ const writeResponse = async (
     }
     outgoing.end()
   } catch {
-    // A body that failed midway must not look complete.
+    // A body that fails midway must not look complete.
     outgoing.destroy()
   }
 }
@@ -94,7 +94,7 @@ const isHandshake = ({ headers, method }: IncomingMessage): boolean =>
   headers["sec-websocket-version"] === "13" &&
   keyPattern.test(headers["sec-websocket-key"] ?? "")
 
-/** The WebSockets of a Node server, exposed as `SocketSink`. */
+/** The WebSockets of a Node server as `SocketSink`. */
 const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "open" | "socketIdleSeconds">) => {
   const server = new WebSocketServer({
     noServer: true,
@@ -107,7 +107,7 @@ const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "open" | "
     for (const [name, value] of Object.entries(added.get(incoming) ?? {})) lines.push(`${name}: ${value}`)
   })
 
-  // A client that has not answered a ping for a whole round has disconnected.
+  // A client that has not answered a ping for a whole round is considered disconnected.
   const answered = new Map<WebSocket, boolean>()
   const round = setInterval(
     () => {
@@ -140,7 +140,7 @@ const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "open" | "
       terminate: () => socket.terminate()
     })
     const heard = () => void answered.set(socket, true)
-    // Messages from subscribers are ignored, except that they show the connection is alive.
+    // Ignores the contents of messages, but a message shows that the connection is alive.
     socket.on("message", heard)
     socket.on("pong", heard)
     socket.on("error", () => socket.terminate())
@@ -165,18 +165,18 @@ const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "open" | "
   }
 }
 
-/** Methods that the `Request` constructor refuses but a server still has to answer. */
+/** Methods that the `Request` constructor refuses. The server has to respond to them anyway. */
 const forbidden: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"])
 const withoutBody: ReadonlySet<string> = new Set(["GET", "HEAD", ...forbidden])
 
 const headersOf = ({ rawHeaders }: IncomingMessage): Headers => {
   const headers = new Headers()
-  // Names and values alternate. Unlike `headers`, this keeps headers that were sent twice.
+  // Names and values alternate. Unlike `headers`, `rawHeaders` contains repeated headers.
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "")
   return headers
 }
 
-/** The target may be a path, a URL (absolute form), an authority (CONNECT) or a star. */
+/** The request target may be a path, a URL (absolute form), an authority (CONNECT) or an asterisk. */
 const urlOf = (host: string | null, { method, url = "/" }: IncomingMessage): string =>
   url.startsWith("/") ? `http://${host ?? unnamedHost}${url}` : method === "CONNECT" ? `http://${url}` : url
 
@@ -193,9 +193,7 @@ const bodyOf = (incoming: IncomingMessage): ReadableStream<Uint8Array> => {
   })
 }
 
-/**
- * The head of a request received by Node, and its conversion to a `Request`. Its signal is aborted when the client disconnects.
- */
+/** The head of a request to Node, and its conversion to a `Request`. The signal is aborted when the client disconnects. */
 const nodeRequest = (
   incoming: IncomingMessage,
   outgoing: ServerResponse
@@ -224,7 +222,7 @@ const nodeRequest = (
 
 const isSocket = (stream: Duplex): stream is Socket => "setTimeout" in stream
 
-/** A connection that has left the HTTP parser gets one response and is closed. */
+/** Sends a last response on a connection that the HTTP parser no longer handles, and closes it. */
 const lastResponse = (incoming: IncomingMessage, socket: Duplex): ServerResponse => {
   const outgoing = new ServerResponse(incoming)
   outgoing.shouldKeepAlive = false
@@ -236,18 +234,18 @@ const lastResponse = (incoming: IncomingMessage, socket: Duplex): ServerResponse
   return outgoing
 }
 
-/** Returns true if there is no body to read: the parser has stopped at the head. */
+/** Returns true if there is no body to read. The parser stops after the head. */
 const isWhole = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
 
 /**
- * Checks that the parser leaves to its caller: no resource on a server is named `*`, and a CONNECT must name its host like any
+ * Checks that Node's parser leaves to its caller. A server has no resource named `*`, and a CONNECT must have a host like any
  * other request.
  */
 const isMalformed = ({ headers, httpVersion, url }: IncomingMessage) =>
   url === "*" || (headers.host === undefined && httpVersion === "1.1")
 
-/** Node's server: its parser decides what counts as a request, and its own responses to anything else are kept. */
+/** Node's server. Its parser decides which input is a request, and its own responses to all other input are kept. */
 export const startNodeServer: StartServer = async (options: ServerOptions) => {
   const sockets = nodeSockets(options)
   const detached = new Set<Duplex>()
@@ -273,7 +271,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
     await writeResponse(response, incoming, outgoing)
   }
 
-  /** An unexpected error closes the connection; it does not crash the process. */
+  /** An unexpected error closes the connection and does not crash the process. */
   const exchange = (...given: Parameters<typeof exchanged>): void => {
     exchanged(...given).catch(() => given[1].destroy())
   }
@@ -282,7 +280,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
     {
       keepAliveTimeout: options.idleSeconds * 1000,
       headersTimeout: options.idleSeconds * 1000,
-      // The application has its own deadline for a body, and refuses a late one with its own message.
+      // The application has a separate deadline for bodies, with its own message.
       requestTimeout: 0
     },
     (incoming, outgoing) => exchange(incoming, outgoing, () => false)
@@ -297,8 +295,8 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
   }
   server.on("upgrade", (incoming, socket, head) => {
     const outgoing = detach(incoming, socket)
-    // The parser has been detached, so the rest of the request cannot be parsed. A client that requested another protocol may
-    // retry without the upgrade.
+    // The parser is detached, so the rest of the request cannot be parsed. A client that requested another protocol may retry
+    // without the upgrade.
     if (!isWhole(incoming)) return void outgoing.writeHead(400).end()
     exchange(incoming, outgoing, (frames, headers) => {
       if (!isHandshake(incoming)) return false

@@ -8,10 +8,10 @@ import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { describedGroups } from "./description/DescribedGroups.ts"
 import { ServerApi } from "./ServerApi.ts"
 
-/** Every route of the server with its prose. Built when the description is requested, to keep startup fast. */
+/** All routes of the server with their descriptions. Built on the first request for the document, to keep startup fast. */
 export const describedApi = () => ServerApi.add(...describedGroups())
 
-/** `/openapi.json`: every route of the server as OpenAPI, listing this server as the only one. */
+/** `/openapi.json` describes every route of the server as OpenAPI. It lists only this server. */
 export const openApiDocument = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const { baseUrl } = yield* HttpSettings
@@ -19,7 +19,7 @@ export const openApiDocument = HttpRouter.use(
       Effect.sync(() => {
         const text = JSON.stringify({ ...OpenApi.fromApi(describedApi()), servers: [{ url: baseUrl }] })
         const tag = `"${createHash("sha256").update(text).digest("base64url")}"`
-        // Changes only with a release; clients revalidate it.
+        // The document changes only with a release, and clients revalidate it.
         const headers = { etag: tag, "cache-control": "no-cache" }
         return {
           tag,

@@ -17,7 +17,7 @@ export const OperatorList = Schema.Struct({
   )
 })
 
-/** Everything that an operator may do over HTTP. All of it is read-only. */
+/** The operator's endpoints over HTTP. They are all read-only. */
 export class OperatorApi extends describedGroup("operator", "Reads for operators.")
   .add(
     HttpApiEndpoint.get("operators", "/internal/v1/operators", { success: OperatorList }).annotateMerge(

@@ -12,12 +12,12 @@ const unavailable = new ApiError({
   message: "The service is starting or stopping. Try again in a moment."
 })
 
-/** A handler that may be absent. Requests get a 503 before it is opened and after it is closed. */
+/** A handler that may be absent. Requests get a 503 before it opens and after it closes. */
 export interface RequestGate {
   readonly handle: WebHandler
   readonly open: (handler: WebHandler) => Effect.Effect<void>
   readonly close: Effect.Effect<void>
-  /** Waits for the requests in progress, up to 20 seconds. */
+  /** Waits up to 20 seconds for the requests in progress. */
   readonly settled: Effect.Effect<void>
 }
 

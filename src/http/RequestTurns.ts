@@ -1,15 +1,12 @@
 import type { Turn } from "../http-kit/Exchange.ts"
 
-/**
- * The time in one turn of the main thread during which requests may be begun. A request is begun until it first waits for
- * something.
- */
+/** Maximum time per turn of the main thread for beginning requests. Beginning a request takes until it first waits. */
 const mostNanos = 20_000_000n
 
 /**
- * Begins requests as they arrive, but in one turn of the main thread only for a limited time: a thousand that arrive together
- * would keep it from everything else until the last of them had begun. Those that are left wait for later turns, and there one
- * request of each address begins after the other, so whoever sends many mostly waits for their own. `now` is a monotonic time in
+ * Begins requests as they arrive, but only for a limited time per turn of the main thread. Otherwise a thousand simultaneous
+ * requests would block everything else until the last one had begun. The remaining requests wait for later turns, which take one
+ * request per address in rotation, so a client with many requests mostly waits for its own. `now` is a monotonic time in
  * nanoseconds.
  */
 export const requestTurns = (now: () => bigint) => {
@@ -19,7 +16,7 @@ export const requestTurns = (now: () => bigint) => {
 
   const isOver = () => now() - begun > mostNanos
 
-  // All ready requests are passed on before the sockets are polled again, and immediates run in between.
+  // Passes on all ready requests before the sockets are polled again. Immediates run in between.
   const thisTurn = () => {
     if (turn !== undefined) return turn
     turn = { isRenewed: false }

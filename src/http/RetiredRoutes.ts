@@ -4,10 +4,10 @@ import { errorResponse } from "../http-kit/ErrorResponse.ts"
 
 const retired: ReadonlySet<string> = new Set(["capsules.replaceProviderBindings", "capsules.updateConfig"])
 
-/** Returns true if a mutation has been retired for every record (specification, Projects and Capsules). */
+/** Returns true if a mutation is retired for every record (specification, Projects and Capsules). */
 export const isRetired = (endpoint: string): boolean => retired.has(endpoint)
 
-/** 405 in the envelope, with the methods that the path supports. */
+/** A 405 in the envelope, with the methods that the path supports. */
 export const methodNotAllowed = (allowed: ReadonlyArray<string>, message: string, requestId: string) =>
   HttpServerResponse.setHeader(
     errorResponse(new ApiError({ code: "method_not_allowed", message }), requestId),

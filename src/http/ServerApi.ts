@@ -24,8 +24,8 @@ import { noticeSchemas, withWebhooks } from "./description/Webhooks.ts"
 import { SourceHooksApi } from "./SourceHooksApi.ts"
 
 /**
- * Every route of the server, whether part of the API or not. Routes outside the API are declared for the description and for
- * their schemas: their own code reads the request and responds.
+ * Every route of the server. Routes outside the API are declared only for the description and for their schemas; their own code
+ * reads the request and responds.
  */
 export class ServerApi extends HttpApi.make("server")
   .add(

@@ -13,7 +13,7 @@ import { SourceHooksApi } from "./SourceHooksApi.ts"
 
 /** Forges send payloads of up to 25 MB. */
 export const mostDeliveryBytes = 25 * 1024 * 1024
-/** Number of deliveries to one Source that may arrive at the same time. */
+/** Maximum number of deliveries to one Source that may arrive at the same time. */
 export const mostDeliveries = 8
 
 const busy = new ApiError({
@@ -23,8 +23,8 @@ const busy = new ApiError({
 })
 
 /**
- * `POST /hooks/sources/{sourceId}`: the raw bytes and the sender's proof go to the Source, which decides. The payload
- * itself is never interpreted or held: a delivery can only request a check of the repository.
+ * `POST /hooks/sources/{sourceId}`. Passes the raw bytes and the sender's proof to the Source, which accepts or refuses them. The
+ * payload is never interpreted or stored, because a delivery can only request a check of the repository.
  */
 export const sourceHooks = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
@@ -32,7 +32,7 @@ export const sourceHooks = HttpRouter.use(
     const limits = yield* AttemptLimits
     const arriving = new Map<SourceId, number>()
 
-    /** Refused while as many deliveries to the Source are arriving as may: the sender repeats it. */
+    /** Refuses a delivery while the maximum number of deliveries to the Source is arriving. The sender repeats it. */
     const inTurn = <A>(id: SourceId, delivery: Effect.Effect<A, ApiError>) =>
       Effect.suspend(() => {
         const others = arriving.get(id) ?? 0

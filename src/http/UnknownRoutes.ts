@@ -6,7 +6,7 @@ import { errorResponse } from "../http-kit/ErrorResponse.ts"
 import { methodNotAllowed } from "./RetiredRoutes.ts"
 import { ServerApi } from "./ServerApi.ts"
 
-/** A path has one meaning: slashes are not collapsed, and case matters. */
+/** Each resource has a single path: slashes are not collapsed, and case matters. */
 export const routerConfig = {
   ignoreTrailingSlash: false,
   ignoreDuplicateSlashes: false,
@@ -29,15 +29,15 @@ const knownRoutes = () => {
   return routes
 }
 
-// Built for the first request that needs it, to keep startup fast.
+// Built when a request first needs it, to keep startup fast.
 let made: ReturnType<typeof knownRoutes> | undefined
 
-/** Paths of programs. Every other path is a page of the dashboard, or one of its files. */
+/** Paths for programs. Every other path is a page or a file of the dashboard. */
 const ofPrograms = /^\/(?:api|auth|oauth|hooks|agent|internal|\.well-known)\//
 
 /**
- * Returns true if the path has a slash at its end, or two in a row. The router would take the empty segment for a parameter, and
- * the route of that parameter would refuse it for a reason that has nothing to do with the slash.
+ * Returns true if the path ends with a slash or contains two consecutive slashes. The router would treat the empty segment as a
+ * parameter, and the route would refuse it for an unrelated reason.
  */
 export const hasEmptySegment = (url: string): boolean => {
   if (!ofPrograms.test(url)) return false
@@ -58,7 +58,7 @@ const notFoundError = new ApiError({
   message: "There is no such route. The routes are listed at /openapi.json."
 })
 
-/** Returns true if a request failed because no route matched it. */
+/** Returns true if the request failed because no route matched. */
 export const isRouteNotFound = <E>(cause: Cause.Cause<E>): boolean =>
   cause.reasons.some(
     (reason) =>
@@ -67,7 +67,7 @@ export const isRouteNotFound = <E>(cause: Cause.Cause<E>): boolean =>
       reason.error.reason._tag === "RouteNotFound"
   )
 
-/** 405 with `Allow` for a known path requested with another method, 404 otherwise. */
+/** Responds with 405 and `Allow` for a known path with another method, and with 404 otherwise. */
 export const unknownRouteResponse = (url: string, requestId: string) => {
   const allowed = allowedMethods(url)
   return allowed.length === 0

@@ -1,8 +1,6 @@
 import type { Component } from "./LicenseReport.ts"
 
-/**
- * Licences under which anything may be shipped: they require their text to be included, and impose no conditions on our own code.
- */
+/** Licences that permit shipping without conditions on the product's own code. They only require that their text is included. */
 const permissive: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -20,7 +18,7 @@ const permissive: ReadonlySet<string> = new Set([
   "Zlib"
 ])
 
-/** Components that may be shipped under a stricter licence; NOTICE explains how its terms are met. */
+/** Components that may be shipped under a stricter licence. NOTICE explains how its terms are met. */
 const exceptions: ReadonlySet<string> = new Set([
   "@cdktn/hcl2json MPL-2.0",
   "github.com/hashicorp/hcl/v2 MPL-2.0",
@@ -32,7 +30,8 @@ const exceptions: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The reason a component must not be shipped, if there is one. All parts of an `AND` must be allowed, and one part of an `OR`.
+ * Returns the reason why a component must not be shipped, if there is one. All parts of an `AND` have to be allowed, and at least
+ * one part of an `OR`.
  */
 export const licenseProblem = ({ license, name, version }: Pick<Component, "license" | "name" | "version">) => {
   const isAllowed = (expression: string): boolean => {

@@ -2,12 +2,12 @@ import { join } from "node:path"
 import { Effect, Schema } from "effect"
 import { dashboardEntries } from "../dashboard/Build.ts"
 
-/** The sources could not be bundled, so it is unknown what is shipped. */
+/** The sources could not be bundled, so the shipped packages are unknown. */
 export class PackagesUnknown extends Schema.TaggedError<PackagesUnknown>()("PackagesUnknown", {
   message: Schema.String
 }) {}
 
-/** The programs of a compiled binary, from the repository's root. Worker threads are loaded from that path. */
+/** The programs in a compiled binary, relative to the repository's root. Worker threads are loaded from these paths. */
 export const programs = {
   main: "src/BinaryMain.ts",
   client: "src/ClientMain.ts",
@@ -22,14 +22,14 @@ export const programs = {
 } as const
 
 /**
- * The modules that a compiled binary omits, spelt as in the imports: code for work that a source checkout does at runtime and
- * whose result a binary already contains, and code that only runtimes other than Bun need.
+ * Modules that a compiled binary omits, spelt as in the imports. They do work whose result a binary already contains, or are only
+ * needed by runtimes other than Bun.
  */
 export const leftOut = ["../dashboard/Build.ts", "./CollectLicenses.ts", "./NodeServer.ts", "@node-rs/argon2"]
 
 const packageFolder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/
 
-/** The folder of the innermost package that contains each bundled file. */
+/** Returns the folders of the innermost packages that contain the bundled files. */
 export const packagesOf = (inputs: Iterable<string>): ReadonlySet<string> =>
   new Set(
     [...inputs].flatMap((file) => {
@@ -53,7 +53,7 @@ const inputsOf = Effect.fnUntraced(function* (root: string, config: Bun.BuildCon
   return Object.keys(built.metafile.inputs)
 })
 
-/** The folders of all packages that the programs and the dashboard of a compiled binary are bundled from, sorted. */
+/** Returns the sorted folders of all packages that are bundled into a compiled binary's programs and dashboard. */
 export const bundledPackages = Effect.fn("bundledPackages")(function* (root: string) {
   const [server, pages] = yield* Effect.all([
     inputsOf(root, {

@@ -7,7 +7,7 @@ import type { Component, LicenseReport } from "./LicenseReport.ts"
 import { goItself, type KnownText, missingTexts, type OtherComponent, parserModules } from "./OtherComponents.ts"
 import { runtimeComponents } from "./RuntimeComponents.ts"
 
-/** Something is shipped without its licence text, or under a licence that is not allowed. */
+/** A shipped component has no licence text, or a licence that is not allowed. */
 export class LicensesIncomplete extends Schema.TaggedError<LicensesIncomplete>()("LicensesIncomplete", {
   message: Schema.String
 }) {}
@@ -23,7 +23,7 @@ const sourcePath = /[A-Za-z0-9._/@+-]+/g
 const hostName = /^[a-z0-9-]+(?:\.[a-z]+)+$/
 const moduleVersion = /^v[0-9][A-Za-z0-9.+-]*/
 
-/** The Go modules named in a program's source file tables, and the Go version that compiled it. */
+/** Returns the Go modules listed in a program's source file tables, and the Go version that compiled it. */
 export const goModulesOf = (program: string): ReadonlyMap<string, string> => {
   const modules = new Map<string, string>()
   for (const [path] of program.matchAll(sourcePath)) {
@@ -39,7 +39,7 @@ export const goModulesOf = (program: string): ReadonlyMap<string, string> => {
   return modules
 }
 
-/** All third-party components that are shipped, with their texts. Fails when a text is missing or a licence is not allowed. */
+/** Returns all shipped third-party components with their texts. Fails if a text is missing or a licence is not allowed. */
 export const collectLicenses = Effect.fn("collectLicenses")(function* (root: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -73,7 +73,7 @@ export const collectLicenses = Effect.fn("collectLicenses")(function* (root: str
     } satisfies Component
   })
 
-  /** The Go modules of the parser, each of which must be known. */
+  /** The Go modules of the parser. Each of them has to be known. */
   const ofParser = Effect.gen(function* () {
     const program = gunzipSync(yield* files.readFile(path.join(root, parserFile))).toString("latin1")
     const listed = new Map([...parserModules, goItself].map((one) => [one.name, one]))

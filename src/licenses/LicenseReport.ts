@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** A document that must be passed on with a component: its licence, or a notice. */
+/** A document that has to be distributed with a component: its licence, or a notice. */
 const LicenseText = Schema.Struct({ file: Schema.String, text: Schema.NonEmptyString })
 
 /** A third-party component of the shipped product. `license` is an SPDX expression. */
@@ -14,7 +14,7 @@ export const Component = Schema.Struct({
 })
 export type Component = typeof Component.Type
 
-/** The licence of the product, and of everything that is shipped in it. */
+/** The licences of the product and of everything that is shipped in it. */
 export const LicenseReport = Schema.Struct({
   product: Schema.Struct({
     name: Schema.String,
@@ -45,7 +45,7 @@ const componentText = ({ license, name, origin, texts, version }: Component): st
     .join("\n")
     .concat("\n")
 
-/** The whole report, for people to read. */
+/** Formats the whole report as text. */
 export const reportText = ({ components, product }: LicenseReport): string =>
   [
     `${product.name} ${product.version}`,

@@ -3,12 +3,12 @@ import { fileURLToPath } from "node:url"
 import { Context, Effect, Schema } from "effect"
 import { LicenseReportJson } from "./LicenseReport.ts"
 
-/** The report at the root of a built library, covering what the package contains and depends on. */
+/** The report at the root of a built library. It covers everything that the package contains and depends on. */
 export const licenseList = "Licenses.json"
 
 /**
- * Location of the report built along with this program: in a compiled binary, or in the package of a built library. None in a
- * source checkout.
+ * Path of the report that was built with this program, in a compiled binary or in the package of a built library. `undefined` in
+ * a source checkout.
  */
 export const EmbeddedLicenses = Context.Reference<string | undefined>("svc/src/licenses/EmbeddedLicenses", {
   defaultValue: () =>
@@ -18,12 +18,15 @@ export const EmbeddedLicenses = Context.Reference<string | undefined>("svc/src/l
 const decodeReport = Schema.decodeUnknownEffect(LicenseReportJson)
 
 const collected = Effect.gen(function* () {
-  // Left out of compiled binaries and packages, because it bundles the sources to see which third-party code they contain.
+  // Excluded from compiled binaries and packages, because it bundles the sources to find their third-party code.
   const { collectLicenses } = yield* Effect.promise(() => import("./CollectLicenses.ts"))
   return yield* collectLicenses(fileURLToPath(new URL("../..", import.meta.url)))
 })
 
-/** The licences of the running program: for a binary or package, as it was built; for a checkout, as it would be built now. */
+/**
+ * The licences of the running program. For a binary or package, they are those at build time; for a checkout, those that a build
+ * would have now.
+ */
 export const licenses = Effect.gen(function* () {
   const embedded = yield* EmbeddedLicenses
   if (embedded === undefined) return yield* collected

@@ -21,7 +21,7 @@ export interface KnownText {
   readonly copyright?: string
 }
 
-/** npm packages that state their licence but do not include its text. */
+/** npm packages that declare their licence but do not include its text. */
 export const missingTexts: Readonly<Record<string, ReadonlyArray<KnownText>>> = {
   "clean-git-ref": [{ file: "LICENSE", copyright: "Copyright Eli White" }],
   diff3: [{ file: "licenses/MIT.txt", copyright: "Copyright Tyler Wanek" }]
@@ -42,7 +42,7 @@ const goModule = (name: string, license: string, ...texts: OtherComponent["texts
   texts
 })
 
-/** The Go modules that the HCL parser is compiled from, by path. The versions are read from the file itself. */
+/** The Go modules in the HCL parser, by path. The versions are read from the program. */
 export const parserModules: ReadonlyArray<OtherComponent> = [
   goModule("github.com/agext/levenshtein", "Apache-2.0", { file: "LICENSE", copyright: "Copyright 2016 ALRUX Inc." }),
   goModule(
@@ -67,7 +67,7 @@ export const parserModules: ReadonlyArray<OtherComponent> = [
   goModule("golang.org/x/text", "BSD-3-Clause", { file: "licenses/Go.txt" })
 ]
 
-/** Go itself: every such program contains its runtime and library. */
+/** Go itself. Every program compiled by it contains its runtime and library. */
 export const goItself: OtherComponent = {
   name: "Go",
   license: "BSD-3-Clause",

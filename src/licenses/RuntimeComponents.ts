@@ -15,7 +15,7 @@ const linked = (name: string, license: string, source: string, ...texts: OtherCo
   texts
 })
 
-/** Packages of Node.js that Bun substitutes for modules that it does not implement. */
+/** Node.js packages that Bun uses in place of modules that it does not implement. */
 const polyfill = (name: string, copyright: string): OtherComponent => ({
   name: `${name}, in Bun`,
   license: "MIT",
@@ -26,7 +26,7 @@ const polyfill = (name: string, copyright: string): OtherComponent => ({
 const joyent = "Copyright Joyent, Inc. and other Node contributors."
 const halliday = "Copyright (c) James Halliday"
 
-/** The runtime and what is linked into it, as listed in its LICENSE.md. */
+/** The runtime and everything linked into it, as listed in its LICENSE.md. */
 export const runtimeComponents: ReadonlyArray<OtherComponent> = [
   {
     name: "Bun",

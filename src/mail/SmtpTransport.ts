@@ -13,7 +13,7 @@ export interface SmtpSettings {
   readonly user?: string | undefined
   readonly password?: Redacted.Redacted | undefined
   readonly passwordFile?: string | undefined
-  /** PEM certificates that are trusted for the server instead of the usual ones. */
+  /** PEM certificates to trust for this server instead of the default ones. */
   readonly caFile?: string | undefined
 }
 
@@ -25,10 +25,11 @@ const Refusal = Schema.Struct({
   responseCode: Schema.optionalKey(Schema.Finite)
 })
 
-// Refusals of these commands are about the mail itself. A refused sign-in or a full server is for the operator to fix.
+// A refusal of one of these commands concerns the mail itself. The operator has to fix other failures, such as a refused sign-in
+// or a full server.
 const aboutTheMail: ReadonlySet<string> = new Set(["MAIL FROM", "RCPT TO", "DATA"])
 
-/** The server's reply may quote the address, so only codes are kept. */
+/** The server's reply may quote the address, so only its codes are kept. */
 const notSent = (cause: unknown): MailNotSent => {
   if (!Schema.is(Refusal)(cause)) return new MailNotSent({ permanent: false, code: "failed" })
   const { code, command = "", responseCode } = cause
@@ -53,8 +54,8 @@ const secretOf = Effect.fnUntraced(function* ({ password, passwordFile }: SmtpSe
 })
 
 /**
- * Sends mail over SMTP. TLS is required and verified; a server on this machine may do without it, unless a certificate is
- * configured for it. Fails with `SettingsRefused` when a file cannot be read.
+ * Sends mail over SMTP. TLS is required and verified, except for a server on this machine without a configured certificate. Fails
+ * with `SettingsRefused` if a file cannot be read.
  */
 export const smtpTransport = (settings: SmtpSettings) =>
   Layer.effect(

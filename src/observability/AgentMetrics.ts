@@ -36,7 +36,7 @@ const states = ["connected", "draining", "silent"] as const
 
 const Silent = rowShape({ pool: Schema.String, runs: Schema.Int })
 
-/** Samples what an operator monitors about pools and agents. Reads nothing more while there is no pool. */
+/** Samples the metrics of pools and agents. Reads nothing else if there is no pool. */
 export const agentMetrics = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* ReadSql
@@ -74,7 +74,7 @@ export const agentMetrics = Layer.effectDiscard(
           sum((agent) => agent.runs)
         )
         const heard = own.filter(({ status }) => status !== "revoked").map((agent) => Date.parse(agent.lastContactAt))
-        // Without agents there is no such number; keeping the last value would suggest that all is well.
+        // Without agents, the value is undefined. Keeping the last value would suggest that everything works.
         const silence = heard.length > 0 ? (now - Math.max(...heard)) / 1000 : Number.NaN
         yield* Metric.update(Metric.withAttributes(lastContact, { pool }), silence)
         const reasons = queued.flatMap((run) => (run.pool === pool ? [found.get(run.id)?.reason] : []))
@@ -86,7 +86,7 @@ export const agentMetrics = Layer.effectDiscard(
         yield* Metric.update(Metric.withAttributes(unreachable, { pool }), lost)
       }
     }).pipe(
-      // A database fault, which is a defect there, must not stop the sampling.
+      // A database fault is a defect here, and must not stop the sampling.
       Effect.catchCause((cause) =>
         Cause.hasInterrupts(cause)
           ? Effect.failCause(cause)

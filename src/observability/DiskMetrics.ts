@@ -7,7 +7,7 @@ const free = Metric.gauge("svc_data_disk_free_bytes", {
   description: "Free space on the disk of the data folder, in bytes."
 })
 
-/** Samples the disk that everything is stored on. */
+/** Samples the disk of the data folder. */
 export const diskMetrics = Layer.effectDiscard(
   Effect.gen(function* () {
     const storage = yield* StorageSpace

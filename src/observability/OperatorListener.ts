@@ -33,10 +33,10 @@ const startTime = Metric.gauge("process_start_time_seconds", {
 
 const microsecondsPerSecond = 1_000_000
 const nanosecondsPerSecond = 1_000_000_000
-/** Number of milliseconds between two measurements of the main thread's delay. */
+/** Milliseconds between two measurements of the main thread's delay. */
 const delayEvery = 20
 
-/** The process's own metrics, read at each scrape. */
+/** The metrics of the process. They are read for each scrape. */
 const processSampler = () => {
   let counted = 0
   const delays = monitorEventLoopDelay({ resolution: delayEvery })
@@ -55,7 +55,7 @@ const processSampler = () => {
   })
 }
 
-/** The libraries' own metrics have neither help text nor a stability guarantee; ours have both. */
+/** The libraries' metrics have neither help texts nor a stability guarantee, so they are excluded. */
 const isOurs = (id: string) => id.startsWith("svc_") || id.startsWith("process_")
 
 const scrape = Effect.gen(function* () {
@@ -65,22 +65,22 @@ const scrape = Effect.gen(function* () {
   return HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
 })
 
-/** `/metrics`: the metrics that `docs/operations.md` explains, in Prometheus' text format. */
+/** `/metrics` serves the metrics documented in `docs/operations.md` in Prometheus' text format. */
 const metricsRoute = HttpRouter.use((router) => {
   const sample = processSampler()
   return router.add("GET", "/metrics", Effect.andThen(sample, scrape))
 })
 
 /**
- * `/metrics`, `/healthz` and `/readyz` on a separate address, for the operator's network only. This listener is the first to open
- * and the last to close: it responds during migrations and during the grace period of Runs.
+ * Serves `/metrics`, `/healthz` and `/readyz` at a separate address, which only the operator's network should reach. This
+ * listener opens first and closes last, so it responds during migrations and during the grace period of Runs.
  */
 export class OperatorListener extends Context.Service<
   OperatorListener,
   {
-    /** `http://host:port`; none when there is no such listener. */
+    /** `http://host:port`, or `undefined` without such a listener. */
     readonly url: string | undefined
-    /** Marks the service as up for as long as the Scope lasts: from then on `readiness` decides. */
+    /** Marks the server as started until the Scope closes. From then on, `readiness` determines the response. */
     readonly up: (readiness: Effect.Effect<Readiness>) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("svc/src/observability/OperatorListener") {
@@ -108,7 +108,7 @@ export class OperatorListener extends Context.Service<
           }))
         )
         const served = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
-        // Only the listener is passed on: the service's routes must not end up on this router.
+        // Provides only the listener, so that the server's routes are not added to this router.
         return listener.pipe(
           Layer.provide(served),
           Layer.provide(NodeHttpServer.layer(createServer, { host: address.host, port: address.port }))

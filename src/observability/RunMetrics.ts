@@ -38,7 +38,8 @@ const OpenRuns = rowShape({
 const sample = Effect.gen(function* () {
   const sql = yield* ReadSql
   const { count } = yield* WebSockets
-  // Only open Runs: the index contains nothing else, however large the ledger is. `measureRun` counts those that have ended.
+  // Reads only open Runs, because the index contains nothing else, however large the ledger is. `measureRun` counts finished
+  // Runs.
   const rows = yield* OpenRuns.rows(sql)`
     SELECT status, slot_pool AS pool, COUNT(*) AS runs, MIN(queued_at) AS since FROM runs
     WHERE status IN ('queued', 'running', 'waiting_approval') GROUP BY status, slot_pool`
@@ -59,5 +60,5 @@ const sample = Effect.gen(function* () {
   yield* Metric.update(sockets, count())
 }).pipe(Effect.catch((error) => Effect.logDebug("The Run metrics could not be sampled", error)))
 
-/** Samples what an operator monitors in the ledger: the queue, how long Runs wait in it, and who is listening. */
+/** Samples metrics from the ledger: the queue, the waiting times of Runs, and the number of listeners. */
 export const runMetrics = Layer.effectDiscard(Effect.forkScoped(Effect.repeat(sample, Schedule.spaced(sampleEvery))))

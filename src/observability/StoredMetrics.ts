@@ -3,7 +3,9 @@ import { type StoredAmount, StoredBytes } from "../../actors/upkeep/retention/St
 import { StoredKind } from "../../schema/records/StoredKind.ts"
 
 const sampleEvery = "15 seconds"
-/** Workspaces with their own label: an installation may have thousands, and each adds one time series per kind. */
+/**
+ * Maximum number of Workspaces with their own label. An installation may have thousands, and each adds one time series per kind.
+ */
 const namedWorkspaces = 20
 
 const stored = Metric.gauge("svc_stored_bytes", {
@@ -17,7 +19,7 @@ const ofWorkspace = Metric.gauge("svc_workspace_stored_bytes", {
 
 const sum = (amounts: ReadonlyArray<StoredAmount>) => amounts.reduce((total, { bytes }) => total + bytes, 0)
 
-/** The amounts by Workspace, largest first, and the total of all others. */
+/** The amounts by Workspace, largest first, and the total of the others. */
 const byWorkspace = (amounts: ReadonlyArray<StoredAmount>): ReadonlyMap<string, ReadonlyArray<StoredAmount>> => {
   const groups = Map.groupBy(
     amounts.filter(({ workspaceId }) => workspaceId !== null),
@@ -42,14 +44,14 @@ const sampler = () => {
       const isOf = (amount: StoredAmount) => amount.kind === kind
       yield* Metric.update(Metric.withAttributes(stored, { kind }), sum(amounts.filter(isOf)))
       for (const [workspace, own] of workspaces) yield* update(workspace, kind, sum(own.filter(isOf)))
-      // A Workspace that has lost its label would report its last figure forever.
+      // Otherwise a Workspace that has lost its label would report its last value forever.
       for (const workspace of labelled) if (!workspaces.has(workspace)) yield* update(workspace, kind, 0)
     }
     labelled = new Set([...labelled, ...workspaces.keys()])
   })
 }
 
-/** Samples the results of the most recent count of stored bytes. */
+/** Samples the most recent count of stored bytes. */
 export const storedMetrics = Layer.effectDiscard(
   Effect.suspend(() => Effect.forkScoped(Effect.repeat(sampler(), Schedule.spaced(sampleEvery))))
 )

@@ -2,10 +2,10 @@ import { Layer, References } from "effect"
 import { FetchHttpClient, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 
-// Query strings contain codes, states and values from links: traces contain the parameter names, never the values.
+// Query strings contain codes, states and values from links, so traces include the parameter names but not the values.
 const everyParameter = Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
 
-/** Exports traces, metrics and logs to an OTLP/HTTP collector. Without an address nobody reads spans, so none are created. */
+/** Exports traces, metrics and logs to an OTLP/HTTP collector. Without an address, no spans are created. */
 export const telemetry = (options: {
   readonly url: string | undefined
   readonly version: string
@@ -19,6 +19,6 @@ export const telemetry = (options: {
       }).pipe(
         Layer.provide(FetchHttpClient.layer),
         Layer.merge(everyParameter),
-        // Enabled regardless of the surrounding program's own spans.
+        // Enabled even if the surrounding program has its own spans.
         Layer.merge(Layer.succeed(References.TracerEnabled, true))
       )

@@ -22,7 +22,7 @@ export interface Credentials {
 }
 
 export interface TokenRequest extends NewAccessToken {
-  /** The account on whose behalf the token acts, by subject or e-mail address. */
+  /** The account for which the token acts, by subject or email address. */
   readonly subject: string
 }
 
@@ -38,64 +38,63 @@ export interface IssuedLink {
   readonly secret: Redacted.Redacted
   /** ISO 8601. */
   readonly expiresAt: string
-  /** Public origin of the server that issued it, if a server did. */
+  /** Public origin of the server that issued the link, if a server did. */
   readonly origin?: string | undefined
-  /** True if an e-mail to the person is on its way. */
+  /** True if the person is sent an email. */
   readonly mailed?: boolean | undefined
 }
 
 export interface ResetRequest {
   readonly email: string
-  /** E-mails a second link to that address; using it proves ownership of the address. */
+  /** If true, emails a second link to that address. Using it proves that the person owns the address. */
   readonly mail?: boolean | undefined
 }
 
 /**
- * The operator's account commands, run in the server that holds the data folder or directly on the folder. Each leaves an audit
- * event `operator.command` with its name, in the same transaction as its changes.
+ * The operator's account commands, executed by the server that holds the data folder, or directly on the folder. Each command
+ * records an audit event `operator.command` with its name in the transaction of its changes.
  */
 export class AccountCommands extends Context.Service<
   AccountCommands,
   {
     /**
-     * The first account operates the installation. Fails with `invalid_request`, and with `failed_precondition` if the address is
-     * taken.
+     * Creates an account. The first account operates the installation. Fails with `invalid_request`, and with
+     * `failed_precondition` if the address is taken.
      */
     readonly createUser: (
       account: Credentials
     ) => Effect.Effect<{ readonly subject: string; readonly email: string }, ApiError>
     readonly createToken: (request: TokenRequest) => Effect.Effect<CreatedAccessToken, ApiError>
-    /** A link for the first account. Fails with `failed_precondition` if an account already exists. */
+    /** Creates a link for the first account. Fails with `failed_precondition` if an account exists. */
     readonly setupLink: Effect.Effect<IssuedLink, ApiError>
-    /** A link to set a new password. Fails with `not_found`, and with `failed_precondition` if it cannot be e-mailed. */
+    /** Creates a link to set a new password. Fails with `not_found`, and with `failed_precondition` if it cannot be emailed. */
     readonly resetLink: (request: ResetRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
-     * A link for creating an account or joining the Workspace. The operator vouches for any address they give. Fails with
-     * `failed_precondition` while there is no account, and in the same cases as `Invitations.create`.
+     * Creates a link for creating an account or joining the Workspace. The operator vouches for the given address. Fails with
+     * `failed_precondition` while there is no account, and like `Invitations.create`.
      */
     readonly invite: (request: InvitationRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
-     * A link that changes the account's address to one that the operator vouches for. Fails in the same cases as
-     * `AddressChanges.issue`.
+     * Creates a link that changes the account's address to one that the operator vouches for. Fails like `AddressChanges.issue`.
      */
     readonly addressLink: (request: {
       readonly email: string
       readonly to: string
     }) => Effect.Effect<IssuedLink, ApiError>
-    /** Everybody who has an account, oldest first. */
+    /** All accounts, oldest first. */
     readonly users: Effect.Effect<ReadonlyArray<User>>
-    /** Locks an account out everywhere at once, or unlocks it. Fails with `not_found`. */
+    /** Disables an account everywhere at once, or enables it again. Fails with `not_found`. */
     readonly setUserStatus: (request: {
       readonly email: string
       readonly status: "active" | "disabled"
     }) => Effect.Effect<void, ApiError>
-    /** Fails in the same cases as `AccountRemoval.remove`. */
+    /** Fails like `AccountRemoval.remove`. */
     readonly deleteUser: (email: string) => Effect.Effect<void, ApiError>
-    /** Revokes every session of the account. Fails with `not_found` and `invalid_request`. */
+    /** Sets a password and revokes every session of the account. Fails with `not_found` and `invalid_request`. */
     readonly setPassword: (account: Credentials) => Effect.Effect<void, ApiError>
   }
 >()("svc/src/operator/AccountCommands") {
-  /** `origin` is the beginning of every link, if known. */
+  /** `origin` is the origin of every link, if known. */
   static readonly layer = (origin: string | undefined) => Layer.effect(AccountCommands, make(origin))
 }
 
@@ -111,7 +110,7 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
   const audit = yield* Audit
   const random = yield* SecureRandom.SecureRandom
 
-  /** Runs `work` in one transaction with the event that names the command and its subject. */
+  /** Runs `work` in one transaction with an audit event for the command and its subject. */
   const recorded = Effect.fnUntraced(function* <A, E>(
     command: string,
     work: (context: CommandContext) => Effect.Effect<readonly [result: A, target: { kind: string; id: string }], E>

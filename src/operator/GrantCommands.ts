@@ -10,7 +10,7 @@ import { newId } from "../../actors/base/Identity.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Subject } from "../../schema/records/Ids.ts"
 
-/** A person who operates the installation; if `disabled`, they cannot until the account is unlocked. */
+/** A person who operates the installation. A `disabled` person cannot until the account is enabled again. */
 const Operator = Schema.Struct({
   subject: Subject,
   email: Schema.String,
@@ -21,7 +21,7 @@ export const OperatorList = Schema.Array(Operator)
 export type OperatorList = typeof OperatorList.Type
 
 /**
- * The people who operate the installation, besides people with access to its data folder. Changes leave an audit event
+ * The operators of the installation, in addition to people with access to its data folder. Changes record an audit event
  * `operator.command`.
  */
 export class GrantCommands extends Context.Service<

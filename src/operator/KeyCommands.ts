@@ -6,9 +6,9 @@ import { Vault } from "../../actors/base/vault/Vault.ts"
 import type { VaultLocked } from "../../actors/base/vault/Sealing.ts"
 
 export const KeyRotationRequest = Schema.Struct({
-  /** Removes from the file the keys that stored data no longer needs. */
+  /** If true, removes the keys that stored data no longer needs from the file. */
   forgetRetired: Schema.Boolean,
-  /** The signing keys have leaked: drop them at once. */
+  /** If true, the old signing keys are dropped at once, because they have leaked. */
   compromised: Schema.Boolean
 })
 
@@ -17,7 +17,7 @@ export const KeyRotation = Schema.Struct({
   rewrapped: Schema.Int,
   resumed: Schema.Boolean,
   forgotten: Schema.Array(Schema.String),
-  /** `reason` states why the signing keys were not rotated. */
+  /** `reason` explains why the signing keys were not rotated. */
   signingKeys: Schema.Struct({
     rotated: Schema.Boolean,
     activeKeyIds: Schema.optionalKey(Schema.Array(Schema.String)),
@@ -26,11 +26,11 @@ export const KeyRotation = Schema.Struct({
 })
 export type KeyRotation = typeof KeyRotation.Type
 
-/** The operator's key commands, with an audit event `operator.command`. */
+/** The operator's key commands. Each records an audit event `operator.command`. */
 export class KeyCommands extends Context.Service<
   KeyCommands,
   {
-    /** New master key and signing keys. Fails with `VaultLocked`. */
+    /** Creates a new master key and new signing keys. Fails with `VaultLocked`. */
     readonly rotate: (request: typeof KeyRotationRequest.Type) => Effect.Effect<KeyRotation, VaultLocked>
   }
 >()("svc/src/operator/KeyCommands") {
@@ -52,7 +52,7 @@ export class KeyCommands extends Context.Service<
             data: { command: "admin rotate-keys" }
           })
           yield* Effect.logInfo(`Done for an operator: svc admin rotate-keys, master key ${masterKey.activeKeyId}`)
-          // Keys that have only just been published are not in use yet; the vault's rotation does not depend on that.
+          // Fails if the newest signing keys are not in use yet. The master key has been rotated anyway.
           const signingKeys = yield* signing.rotate(serviceContext, { compromised }).pipe(
             Effect.map(({ activeKeyIds }) => ({ rotated: true, activeKeyIds })),
             Effect.catch((error) => Effect.succeed({ rotated: false, reason: error.message }))

@@ -33,14 +33,15 @@ export const DownloadedState = Schema.Struct({
 })
 export type DownloadedState = typeof DownloadedState.Type
 
-/** The commands for states that applies left behind and that their settlements did not accept. */
+/** Commands for states that applies left behind and that were not accepted as their Capsules' state. */
 export class LeftOverCommands extends Context.Service<
   LeftOverCommands,
   {
     /** States that have been neither adopted nor discarded, newest first. */
     readonly list: Effect.Effect<ReadonlyArray<KeptLeftOver>>
     /**
-     * The state in plain text, with an audit event. Fails with `not_found`, and with `failed_precondition` if it has been erased.
+     * Returns the state in plaintext and records an audit event. Fails with `not_found`, and with `failed_precondition` if the
+     * state has been erased.
      */
     readonly download: (id: string) => Effect.Effect<DownloadedState, ApiError>
   }

@@ -24,7 +24,7 @@ import { operatorClient } from "./OperatorClient.ts"
 import { OperatorProtocol } from "./OperatorProtocol.ts"
 import { OperatorSocketUnusable } from "./OperatorSocketPath.ts"
 
-/** The same commands, possibly run through a server. */
+/** The same commands, with the additional failures of a call to a server. */
 type Reached<Commands> = {
   readonly [Name in keyof Commands]: Commands[Name] extends (...args: infer Args) => Effect.Effect<infer A, infer E>
     ? (...args: Args) => Effect.Effect<A, E | ApiError | OperatorSocketUnusable>
@@ -33,21 +33,21 @@ type Reached<Commands> = {
       : never
 }
 
-/** The real path of a data folder that a server is using, with what is known about that server. */
+/** Returns the real path of a data folder that a server uses, with the server's known details. */
 const served = Effect.fn("served")(
   function* (dataDir: string) {
     const files = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const folder = yield* files.realPath(path.resolve(dataDir))
     return { folder, ...(yield* lookAtInstance(folder)) }
-    // A missing or unreadable folder is reported when it is claimed.
+    // Claiming the folder reports it as missing or unreadable.
   },
   Effect.orElseSucceed(() => undefined)
 )
 
 /**
- * Without a server, the files are written as the user who runs the command, and root would leave files that the server cannot
- * open. Fails with `DataFolderUnusable`.
+ * Without a server, files are written as the user who runs the command, and root would create files that the server cannot open.
+ * Fails with `DataFolderUnusable`.
  */
 const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
   const look = yield* inspectDataFolder(dataDir).pipe(
@@ -63,8 +63,8 @@ const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /**
- * Judges a request by the protocol's schema before it is executed: a command is refused in the same sentence with and without a
- * server, and no layer below meets a value out of its bounds.
+ * Checks a request with the protocol's schema before it is executed. A command is then refused with the same message with and
+ * without a server, and later code only gets values within their bounds.
  */
 const judged = <Request, A, E>(
   name: RpcGroup.Rpcs<typeof OperatorProtocol>["_tag"],
@@ -83,12 +83,12 @@ const judged = <Request, A, E>(
             .join(" ")
         )
       ),
-      // A client encodes its request as soon as it is called, and dies of an invalid one.
+      // A client encodes its request as soon as it is called, and dies if the request is invalid.
       Effect.andThen(Effect.suspend(() => use(request)))
     )
 }
 
-/** Accounts of the installation: through the server that holds the data folder, or directly on the folder if there is none. */
+/** Account commands, through the server that holds the data folder or, without a server, directly on the folder. */
 export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<AccountCommands["Service"]>>()(
   "svc/src/operator/OperatorAccounts"
 ) {
@@ -133,7 +133,7 @@ export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<
     )
 }
 
-/** Keys of the installation, accessed the same way. */
+/** Key commands, reached in the same way. */
 export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyCommands["Service"]>>()(
   "svc/src/operator/OperatorKeys"
 ) {
@@ -160,7 +160,7 @@ export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyComma
     )
 }
 
-/** The operator's review after a restore, accessed the same way. */
+/** The operator's review after a restore, reached in the same way. */
 export class OperatorRestore extends Context.Service<OperatorRestore, Reached<RestoreCommands["Service"]>>()(
   "svc/src/operator/OperatorRestore"
 ) {
@@ -191,7 +191,7 @@ export class OperatorRestore extends Context.Service<OperatorRestore, Reached<Re
     )
 }
 
-/** States that applies left behind, accessed the same way. */
+/** Commands for states that applies left behind, reached in the same way. */
 export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reached<LeftOverCommands["Service"]>>()(
   "svc/src/operator/OperatorLeftOvers"
 ) {
@@ -221,7 +221,7 @@ export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reache
     )
 }
 
-/** Pools of agents, accessed the same way; only a running server knows which agents are connected. */
+/** Commands for pools of agents, reached in the same way. Only a running server can list the connected agents. */
 export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCommands["Service"]>>()(
   "svc/src/operator/OperatorPools"
 ) {
@@ -260,7 +260,7 @@ export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCo
     )
 }
 
-/** Actions that can only be performed by the server that is waiting for an agent. */
+/** Commands that only the server waiting for an agent can execute. */
 export class OperatorReleases extends Context.Service<OperatorReleases, Reached<ReleaseCommands["Service"]>>()(
   "svc/src/operator/OperatorReleases"
 ) {
@@ -287,7 +287,7 @@ export class OperatorReleases extends Context.Service<OperatorReleases, Reached<
     )
 }
 
-/** The people who operate the installation, accessed the same way. */
+/** Commands for the operators of the installation, reached in the same way. */
 export class OperatorGrants extends Context.Service<OperatorGrants, Reached<GrantCommands["Service"]>>()(
   "svc/src/operator/OperatorGrants"
 ) {
@@ -319,7 +319,7 @@ export class OperatorGrants extends Context.Service<OperatorGrants, Reached<Gran
     )
 }
 
-/** Records past the server's retention periods, accessed the same way. */
+/** Commands for records past the server's retention periods, reached in the same way. */
 export class OperatorRetention extends Context.Service<OperatorRetention, Reached<RetentionCommands["Service"]>>()(
   "svc/src/operator/OperatorRetention"
 ) {
@@ -342,7 +342,7 @@ export class OperatorRetention extends Context.Service<OperatorRetention, Reache
     )
 }
 
-/** The running server's policy: without a server there is nothing to reload. */
+/** The running server's policy. Without a server, there is nothing to reload. */
 export class OperatorPolicies extends Context.Service<OperatorPolicies, Reached<PolicyCommands["Service"]>>()(
   "svc/src/operator/OperatorPolicies"
 ) {

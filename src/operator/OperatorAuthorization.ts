@@ -3,14 +3,14 @@ import { Effect, FileSystem, Layer, Option, Path, Redacted, Schema } from "effec
 import { Headers } from "effect/http"
 import { RpcMiddleware } from "effect/rpc"
 
-/** A command sent over the operator's socket without the listening server's secret. */
+/** A command over the operator's socket did not include the listening server's secret. */
 export class OperatorUnauthorised extends Schema.TaggedError<OperatorUnauthorised>()("OperatorUnauthorised", {
   message: Schema.String
 }) {}
 
 /**
- * Every command carries a secret that only the owner of the data folder can read. The mode of the socket does not keep out module
- * code if Runs share the service's user: not every kernel's confinement covers sockets.
+ * Every command includes a secret that only the owner of the data folder can read. The mode of the socket does not keep out
+ * module code if Runs use the server's user, because some kernels' confinement does not cover sockets.
  */
 export class OperatorAuthorization extends RpcMiddleware.Service<OperatorAuthorization>()(
   "svc/src/operator/OperatorAuthorization",
@@ -27,20 +27,22 @@ const secretPath = Effect.fnUntraced(function* (folder: string) {
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
-/** Issues this server's secret, valid for as long as it listens; `folder` is claimed by the server. */
+/** Creates this server's secret, which is valid while the server listens. The server has to have claimed `folder`. */
 export const issueOperatorSecret = Effect.fn("issueOperatorSecret")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* secretPath(folder)
   const remove = files.remove(path, { force: true })
   const secret = randomBytes(secretBytes).toString("hex")
-  // A file left behind by a killed server may have a different mode; a new file has this mode from the start.
+  // A file from a killed server may have a different mode. A new file has the correct mode from the start.
   yield* remove
   yield* files.writeFileString(path, secret, { flag: "wx", mode: 0o600 })
   yield* Effect.addFinalizer(() => Effect.ignore(remove))
   return Redacted.make(secret)
 })
 
-/** The secret of the server that holds the folder; `none` if it is not listening, or its release does not use one. */
+/**
+ * Returns the secret of the server that holds the folder, or `none` if the server is not listening or its release uses no secret.
+ */
 export const readOperatorSecret = Effect.fn("readOperatorSecret")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   return yield* files.readFileString(yield* secretPath(folder)).pipe(
@@ -49,7 +51,7 @@ export const readOperatorSecret = Effect.fn("readOperatorSecret")(function* (fol
   )
 })
 
-/** Refuses every command that does not carry the secret. */
+/** Refuses every command without the secret. */
 export const requireOperatorSecret = (secret: Redacted.Redacted) => {
   const expected = digest(Redacted.value(secret))
   return Layer.succeed(OperatorAuthorization, (command, { headers }) =>
@@ -62,7 +64,7 @@ export const requireOperatorSecret = (secret: Redacted.Redacted) => {
   )
 }
 
-/** Sends the secret with every command. */
+/** Adds the secret to every command. */
 export const sendOperatorSecret = (secret: Redacted.Redacted) =>
   RpcMiddleware.layerClient(OperatorAuthorization, ({ next, request }) =>
     next({ ...request, headers: Headers.set(request.headers, header, Redacted.value(secret)) })

@@ -6,7 +6,7 @@ import { OperatorUnauthorised, readOperatorSecret, sendOperatorSecret } from "./
 import { OperatorProtocol } from "./OperatorProtocol.ts"
 import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath.ts"
 
-/** The server that holds a data folder, as named in a message. */
+/** Describes the server that holds a data folder, for messages. */
 export const nameHolder = (folder: string, holder: Option.Option<Holder>) =>
   `The server that has ${folder}${Option.match(holder, { onNone: () => "", onSome: ({ pid }) => ` (process ${pid})` })}`
 
@@ -35,8 +35,8 @@ const connected = Effect.fn("connectToServer")(function* (folder: string, named:
 })
 
 /**
- * The operator's commands, sent to the server that holds `folder` (its real path). Transport errors fail with
- * `OperatorSocketUnusable`; nothing is retried.
+ * A client for the operator's commands, connected to the server that holds `folder` (its real path). Transport errors fail with
+ * `OperatorSocketUnusable`, and nothing is retried.
  */
 export const operatorClient = Effect.fn("operatorClient")(function* (folder: string, holder: Option.Option<Holder>) {
   const named = nameHolder(folder, holder)
@@ -49,13 +49,13 @@ export const operatorClient = Effect.fn("operatorClient")(function* (folder: str
     answer.pipe(
       Effect.catchIf(
         (error) => error instanceof OperatorUnauthorised,
-        // The server has restarted in the meantime, with a new secret.
+        // The server has restarted in the meantime and has a new secret.
         ({ message }) => unusable(named, message)
       ),
       Effect.catchIf(
         (error) => error instanceof RpcClientError.RpcClientError,
         ({ message, reason }) =>
-          // A socket nobody is listening on: nothing was sent.
+          // Nobody listens on the socket, so nothing was sent.
           reason._tag === "SocketOpenError"
             ? unusable(named, notListening)
             : new OperatorSocketUnusable({

@@ -18,7 +18,7 @@ import { RetentionCommands } from "./RetentionCommands.ts"
 import { OperatorProtocol } from "./OperatorProtocol.ts"
 import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath.ts"
 
-// An operator's command is a few hundred bytes.
+// An operator's command has a few hundred bytes.
 const mostBytes = 64 * 1024
 
 /** The secret exists before anybody can connect. */
@@ -34,8 +34,8 @@ const authorization = Layer.unwrap(
 )
 
 /**
- * Listens in the claimed data folder, for its owner only: the folder has mode 0700, the socket 0600. A socket left by a killed
- * server is removed first; the claim proves that no other process is listening there.
+ * Listens in the claimed data folder, for its owner only: the folder has mode 0700 and the socket 0600. The socket of a killed
+ * server is removed first. The claim proves that no other process listens there.
  */
 const listening = Layer.effect(
   SocketServer.SocketServer,
@@ -82,7 +82,7 @@ const handlers = OperatorProtocol.toLayer(
       SetPassword: accounts.setPassword,
       ListRestoreReview: () => restored.list,
       ListRestoredRules: () => restored.rules,
-      // Without a server, the next startup makes the comparison.
+      // Without a running server, the next startup compares them.
       DecideRestoreReview: (request) => restored.decide(request).pipe(Effect.tap(staleReasons.compareUnread)),
       ListLeftOverStates: () => leftOvers.list,
       DownloadLeftOverState: ({ id }) => leftOvers.download(id),
@@ -116,8 +116,8 @@ const commands = Layer.mergeAll(
 )
 
 /**
- * Accepts the operator's commands while this process holds the data folder. A server that cannot listen for them runs anyway: the
- * commands then require it to be stopped.
+ * Accepts the operator's commands while this process holds the data folder. If the server cannot listen for them, it runs anyway,
+ * and the commands then require it to be stopped.
  */
 export const operatorServer = RpcServer.layer(OperatorProtocol, { disableFatalDefects: true }).pipe(
   Layer.provide(handlers),

@@ -1,16 +1,16 @@
 import { Path, Effect, Schema } from "effect"
 
-/** The data folder has no socket for the operator's commands, or nothing responds on it. */
+/** The data folder has no socket for the operator's commands, or nobody responds on it. */
 export class OperatorSocketUnusable extends Schema.TaggedError<OperatorSocketUnusable>()("OperatorSocketUnusable", {
   message: Schema.String
 }) {}
 
-/** The kernel's limit on the path of a Unix domain socket, not counting the terminating NUL. */
+/** The kernel's limit on the path of a Unix domain socket in bytes, without the terminating NUL. */
 const longestPath = process.platform === "linux" ? 107 : 103
 
 /**
- * The socket for the operator's commands in a data folder; `folder` is the real path. Fails with `OperatorSocketUnusable` when
- * the path is too long for a socket.
+ * Returns the path of the socket for the operator's commands. `folder` is the real path of the data folder. Fails with
+ * `OperatorSocketUnusable` if the path is too long for a socket.
  */
 export const operatorSocketPath = Effect.fn("operatorSocketPath")(function* (folder: string) {
   const path = yield* Path.Path

@@ -13,15 +13,16 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { ClientsInForce } from "../accounts/oidc/ClientsInForce.ts"
 import { PolicyInForce, type PolicyReload } from "../composition/OperatorPolicy.ts"
 
-/** The result of a reload. Digests are `sha256:` over the file; `changed` lists the parts that changed. */
+/** The result of a reload. Digests are the `sha256:` digest of the file, and `changed` lists the changed parts. */
 export const PolicyReloaded = Schema.Struct({
   previousDigest: Schema.String,
   digest: Schema.String,
   changed: Schema.Array(Schema.String),
-  /** Plans that have become void: made under a profile or base configuration that is no longer in force. */
+  /** Number of plans that became void, because their profile or base configuration is no longer current. */
   supersededPlans: Schema.Int,
   /**
-   * The installation's OpenID clients: ids that changed, and grants that were revoked along with clients and redirect addresses.
+   * The installation's OpenID clients: the ids of changed clients, and the number of grants that were revoked because their
+   * client or redirect address was removed.
    */
   clients: Schema.Struct({ changed: Schema.Array(Schema.String), endedGrants: Schema.Int })
 })
@@ -41,7 +42,7 @@ const unread = {
   undo: Effect.void
 }
 
-/** The operator's policy commands for a running server, with an audit event `operator.command`. */
+/** The operator's policy commands for a running server. Each records an audit event `operator.command`. */
 export class PolicyCommands extends Context.Service<
   PolicyCommands,
   {

@@ -28,7 +28,7 @@ export const PoolChange = Schema.Union([
 ])
 export type PoolChange = typeof PoolChange.Type
 
-/** How often an enrolment token may be used, and for how many seconds. */
+/** Bounds on the number of uses of an enrolment token. */
 export const usesBounds = { minimum: 1, maximum: 10_000 }
 export const lifetimeBounds = { minimum: 60, maximum: 30 * 86_400 }
 
@@ -52,7 +52,7 @@ export const AgentChange = Schema.Struct({
 })
 export type AgentChange = typeof AgentChange.Type
 
-/** The commands for pools and agents. Each change leaves an audit event `operator.command`. */
+/** The commands for pools and agents. Each change records an audit event `operator.command`. */
 export class PoolCommands extends Context.Service<
   PoolCommands,
   {

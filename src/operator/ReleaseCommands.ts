@@ -18,13 +18,13 @@ export const ReleaseCommand = Schema.Struct({
 })
 export type ReleaseCommand = typeof ReleaseCommand.Type
 
-/** Releases a Capsule from an agent that is permanently lost, before the lease of its apply expires. */
+/** Releases a Capsule from a permanently lost agent before the lease of its apply expires. */
 export class ReleaseCommands extends Context.Service<
   ReleaseCommands,
   {
     /**
-     * Settles a silent agent's Run as if its lease had expired, under the fence that the operator saw. Without a fence, or while
-     * the tool is not known to be dead, it fails with a message that names the holder of the Run and the risk.
+     * Settles the Run of a silent agent as if its lease had expired, under the fence that the operator saw. Without a fence, or
+     * while the tool may still be running, fails with a message about the Run's holder and the risk.
      */
     readonly release: (request: ReleaseCommand) => Effect.Effect<ReleasedRun, ApiError>
   }

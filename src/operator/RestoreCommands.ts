@@ -11,17 +11,17 @@ export const RestoredRulesList = Schema.Array(RestoredRules)
 
 export const RestoreDecision = Schema.Struct({
   decision: Schema.Literals(["confirmed", "removed"]),
-  /** Record ids; if none are given, all pending records. */
+  /** Record ids. If absent, all pending records. */
   ids: Schema.Option(Schema.Array(Schema.String))
 })
 
-/** The operator's decisions after a restore; each leaves an audit event. */
+/** The operator's decisions after a restore. Each records an audit event. */
 export class RestoreCommands extends Context.Service<
   RestoreCommands,
   {
     readonly list: Effect.Effect<typeof RestoreReviewList.Type>
     readonly rules: Effect.Effect<typeof RestoredRulesList.Type>
-    /** Returns what was decided. Fails with `not_found` if an id is not waiting, without deciding anything. */
+    /** Returns the decided records. If an id is not pending, fails with `not_found` without deciding anything. */
     readonly decide: (request: typeof RestoreDecision.Type) => Effect.Effect<typeof RestoreReviewList.Type, ApiError>
   }
 >()("svc/src/operator/RestoreCommands") {

@@ -37,7 +37,7 @@ const Removed = Schema.Union([
 ])
 type Removed = typeof Removed.Type
 
-/** The records that are removed, and the records that are kept although their retention period is over. */
+/** The removed records, and the records that are kept although their retention period has ended. */
 export const RetentionReport = Schema.Struct({
   removed: Schema.Array(Removed),
   kept: Schema.Array(Schema.Struct({ kind: RetainedKindName, reason: KeepReason, records: Schema.Int }))
@@ -48,9 +48,9 @@ export type RetentionReport = typeof RetentionReport.Type
 export class RetentionCommands extends Context.Service<
   RetentionCommands,
   {
-    /** The records that would be removed now, and the reasons why the other records are kept. */
+    /** Returns the records that would be removed now, and the reasons why others are kept. */
     readonly survey: Effect.Effect<RetentionReport>
-    /** Removes it at once, with audit events, instead of in the background. */
+    /** Removes the records at once, with audit events. */
     readonly prune: Effect.Effect<RetentionReport>
   }
 >()("svc/src/operator/RetentionCommands") {
@@ -69,7 +69,7 @@ export class RetentionCommands extends Context.Service<
       }).pipe(Effect.orDie)
 
       const surveyed = Effect.all([logs.survey, records.survey, audit.survey])
-      // A Run is removed only after its log.
+      // A Run is removed after its log.
       const removed = Effect.all([
         logs.removeAll,
         Effect.map(records.removeAll, (removable) => ({ removable, kept: [] })),

@@ -1,4 +1,4 @@
-/** Variables read by client commands: which server to use, the token for it, and the context and Workspace to work in. */
+/** The variables of client commands: the server, its token, and the context and Workspace to use. */
 export const clientEnv = {
   url: "SVC_URL",
   token: "SVC_TOKEN",

@@ -1,4 +1,7 @@
-/** The edit distance between `left` and `right`: letters inserted, omitted, replaced or swapped with their neighbour. */
+/**
+ * Returns the edit distance between `left` and `right`: the number of letters inserted, omitted, replaced or swapped with their
+ * neighbour.
+ */
 export const editDistance = (left: string, right: string): number => {
   let beforeLast: ReadonlyArray<number> = []
   let last: ReadonlyArray<number> = Array.from({ length: right.length + 1 }, (_, column) => column)

@@ -4,7 +4,7 @@ import { clientEnv } from "./ClientSettings.ts"
 import { editDistance } from "./EditDistance.ts"
 import { settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
 
-/** An environment variable that is not a setting, and the setting it resembles. */
+/** An unknown environment variable, and the setting that it resembles. */
 export interface MisspeltSetting {
   readonly given: string
   readonly meant: string
@@ -20,7 +20,7 @@ const known: ReadonlyArray<string> = [
 
 const tolerated = (name: string) => (name.length < 5 ? 1 : name.length < 10 ? 2 : 3)
 
-/** The setting that `given` resembles; `undefined` for a known setting and for variables that belong to other programs. */
+/** Returns the setting that `given` resembles, or `undefined` for a known setting and for variables of other programs. */
 export const likelySetting = (given: string): string | undefined => {
   if (!given.startsWith(prefix) || known.includes(given)) return undefined
   const stem = given.slice(prefix.length)
@@ -45,8 +45,8 @@ const namesBelow = (
   })
 
 /**
- * Environment variables that look like misspelt settings. Unknown ones are not refused: orchestrators set names such as
- * SVC_SERVICE_HOST for a service called svc.
+ * Environment variables that look like misspelt settings. Unknown variables are not refused, because orchestrators set names such
+ * as SVC_SERVICE_HOST for a service called svc.
  */
 export const misspeltSettings: Effect.Effect<ReadonlyArray<MisspeltSetting>> = Effect.gen(function* () {
   const provider = yield* ConfigProvider.ConfigProvider
@@ -57,6 +57,6 @@ export const misspeltSettings: Effect.Effect<ReadonlyArray<MisspeltSetting>> = E
   })
 })
 
-/** The message about a misspelt setting; values are never repeated. */
+/** The message about a misspelt setting. It never contains the value. */
 export const describeMisspelt = ({ given, meant }: MisspeltSetting): string =>
   `${given} is no setting and has no effect. ${meant} is one.`

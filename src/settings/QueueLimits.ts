@@ -1,7 +1,7 @@
 import type { RunSettingsShape } from "../../actors/ledger/run/RunSettings.ts"
 import type { Settings } from "./Settings.ts"
 
-/** One fewer than the number of slots: a Workspace whose Runs never finish must leave one for others. */
+/** One fewer than the number of slots, so that a Workspace whose Runs never finish leaves a slot for others. */
 const allButOne = (places: number) => Math.max(1, places - 1)
 
 /** The limits of the queue under these settings. */

@@ -3,7 +3,7 @@ import { AuditRetention } from "../../actors/base/audit/AuditRemoval.ts"
 import { RetentionSettings } from "../../actors/ledger/run/RetentionSettings.ts"
 import type { Settings } from "./Settings.ts"
 
-/** The retention periods of records that nothing needs, under these settings. */
+/** The retention periods in these settings for records that nothing needs. */
 export const retentionSettings = (settings: Settings) =>
   Layer.mergeAll(
     Layer.succeed(RetentionSettings, {

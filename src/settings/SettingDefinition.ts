@@ -1,4 +1,4 @@
-/** One setting: a flag of `svc serve`, an environment variable and a key of the settings file. */
+/** A setting. It has an environment variable, a key in the settings file, and usually a flag of `svc serve`. */
 export interface SettingDefinition {
   readonly env: string
   /** Absent for values that must not appear in a process list. */
@@ -8,5 +8,5 @@ export interface SettingDefinition {
   readonly default?: string
 }
 
-/** Settings by name, in the order in which help lists them. */
+/** Defines settings by name, in the order of the help. */
 export const define = <const K extends string>(definitions: Readonly<Record<K, SettingDefinition>>) => definitions

@@ -3,7 +3,7 @@ import { define } from "./SettingDefinition.ts"
 import { Duration } from "effect"
 import { retention, type RetentionPeriod } from "../../schema/records/Retention.ts"
 
-/** The sign-in methods: passwords, and another provider. */
+/** Settings of the sign-in methods: passwords, and another provider. */
 const signInSettings = define({
   passwordSignIn: {
     env: "SVC_PASSWORD_SIGN_IN",
@@ -59,7 +59,7 @@ const signInSettings = define({
   }
 })
 
-/** The mail server, if there is one. */
+/** Settings of the mail server. */
 const mailServerSettings = define({
   smtpUrl: {
     env: "SVC_SMTP_URL",
@@ -174,7 +174,7 @@ const keepSettings = define({
   }
 })
 
-/** Backups, whether created on command or by the running server. */
+/** Settings of backups, both by command and by the running server. */
 const backupSettings = define({
   backupSnapshots: {
     env: "SVC_BACKUP_SNAPSHOTS",
@@ -206,7 +206,7 @@ const backupSettings = define({
   }
 })
 
-/** Every setting, in the order in which help lists them. */
+/** All settings, in the order of the help. */
 export const settingDefinitions = define({
   dataDir: {
     env: "SVC_DATA_DIR",
@@ -525,5 +525,5 @@ export const settingDefinitions = define({
 
 export type SettingName = keyof typeof settingDefinitions
 
-/** The settings file itself can only be set by a flag or a variable. */
+/** The path of the settings file can only be set by a flag or a variable. */
 export const settingsFileEnv = "SVC_CONFIG"

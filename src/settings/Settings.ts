@@ -24,7 +24,7 @@ const limits: JsonLimits = {
 const FileValue = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Array(Schema.String)])
 const decodeValues = Schema.decodeUnknownEffect(Schema.Record(Schema.String, FileValue))
 
-/** The values of a settings file as strings: one JSON object whose keys are all known. Fails with `SettingsRefused`. */
+/** Reads a settings file as strings. It has to contain one JSON object with known keys only. Fails with `SettingsRefused`. */
 const readSettingsFile = Effect.fn("readSettingsFile")(function* (file: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const refuse = (reason: string) => new SettingsRefused({ message: `The settings file ${file} ${reason}` })
@@ -56,7 +56,7 @@ const Origin = Schema.String.check(
   )
 )
 
-/** A single origin, not a pattern for several. */
+/** A single origin, without wildcards. */
 const ExactOrigin = Origin.check(
   Schema.makeFilter((text: string) => !text.includes("*"), { expected: "a whole origin: there are no patterns" })
 )
@@ -115,7 +115,7 @@ const commaSeparated = <Item extends string>(item: Schema.Codec<Item, string>) =
     )
   )
 
-/** A range whose bits beyond the prefix are zero, as the kernel requires: `10.1.2.3/8` becomes `10.0.0.0/8`. */
+/** A range with zero bits after the prefix, as the kernel requires. For example, `10.1.2.3/8` becomes `10.0.0.0/8`. */
 const ForbiddenRanges = Schema.String.pipe(
   Schema.decodeTo(
     Schema.Array(AddressRange),
@@ -131,7 +131,7 @@ const Flag = Schema.Literals(["true", "false"]).transform([true, false])
 const WholeNumber = (minimum: number, maximum: number) =>
   Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
 
-/** Marked, so that a host of the library gives sizes with their unit as well. */
+/** Branded so that a host of the library also gives sizes with their unit. */
 const Size = ByteSize.pipe(Schema.brand("Size"))
 const Text = Schema.NonEmptyString
 const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
@@ -217,7 +217,7 @@ const settingFields = {
 export const Settings = Schema.Struct(settingFields)
 export type Settings = typeof Settings.Type
 
-/** The values of flags, by setting; an empty string is treated as not given. */
+/** The values of flags by setting. An empty string counts as absent. */
 export type GivenFlags = ReadonlyMap<string, string>
 
 const decodeSettings = Schema.decodeUnknownEffect(Settings, { errors: "all" })
@@ -232,7 +232,7 @@ const fromEnvironment = (name: string) =>
   Effect.map(Config.option(Config.String(name)), (found) => Option.getOrElse(found, () => ""))
 
 /**
- * Returns true if people beyond this machine reach the server without TLS: their passwords and sessions are then readable in
+ * Returns true if people beyond this machine reach the server without TLS, so that their passwords and sessions can be read in
  * transit.
  */
 export const isPlainBeyondLoopback = ({ baseUrl, listen }: Pick<Settings, "baseUrl" | "listen">): boolean =>
@@ -246,7 +246,7 @@ const transportContradiction = (settings: Settings): string | undefined =>
     ? `SVC_LISTEN is ${formatListenAddress(settings.listen)}, which is beyond loopback, and no https SVC_BASE_URL says that a proxy with TLS stands in front. Set SVC_BASE_URL to the https origin that people use, listen on loopback, or set SVC_PLAIN_HTTP=anywhere to serve passwords and sessions unencrypted.`
     : undefined
 
-// Anybody can have an identity with these providers, so a subject does not show whom the person works for.
+// Anybody can get an identity from these providers, so a subject does not show the person's employer.
 const sharedHosts: ReadonlySet<string> = new Set([
   "accounts.google.com",
   "gitlab.com",
@@ -269,19 +269,19 @@ const sharedTenants: ReadonlySet<string> = new Set([
 
 const isShared = (issuer: string): boolean => {
   const { hostname: host, pathname } = new URL(issuer)
-  // A name that ends with a dot is the same host.
+  // A trailing dot does not change the host.
   const hostname = host.replace(/\.$/, "")
   const [, tenant = ""] = pathname.toLowerCase().split("/")
   return sharedHosts.has(hostname) || (entraHosts.has(hostname) && sharedTenants.has(tenant))
 }
 
-/** The reason why the configured kind of trust does not suit the upstream provider; `undefined` when it does. */
+/** Returns the reason why the configured kind of trust does not suit the upstream provider, or `undefined` if it does. */
 const trustContradiction = ({ upstreamOidcIssuer, upstreamOidcTrust }: Settings): string | undefined =>
   upstreamOidcTrust === "single_tenant" && upstreamOidcIssuer !== undefined && isShared(upstreamOidcIssuer)
     ? "SVC_UPSTREAM_OIDC_TRUST=single_tenant says that the provider serves one organisation alone, but SVC_UPSTREAM_OIDC_ISSUER signs in people of everywhere. Name the issuer of your own tenant, or set email_verified."
     : undefined
 
-/** The missing settings of the mail server, if any. */
+/** Describes the missing settings of the mail server, if there are any. */
 const mailContradiction = (settings: Settings): string | undefined => {
   const { smtpCaFile, smtpFrom, smtpPassword, smtpPasswordFile, smtpUrl, smtpUser } = settings
   const others = [smtpFrom, smtpUser, smtpPassword, smtpPasswordFile, smtpCaFile]
@@ -298,7 +298,7 @@ const mailContradiction = (settings: Settings): string | undefined => {
     : "SVC_SMTP_USER and its password (SVC_SMTP_PASSWORD or SVC_SMTP_PASSWORD_FILE) are needed together."
 }
 
-/** The reason nobody could sign in under these settings, if there is one. */
+/** Returns the reason why nobody could sign in with these settings, if there is one. */
 const signInContradiction = (settings: Settings): string | undefined => {
   const { passwordSignIn, upstreamOidcClientId, upstreamOidcClientSecret, upstreamOidcIssuer } = settings
   const given = [upstreamOidcIssuer, upstreamOidcClientId, upstreamOidcClientSecret].filter(
@@ -312,7 +312,7 @@ const signInContradiction = (settings: Settings): string | undefined => {
     : undefined
 }
 
-/** Lists every invalid setting with what was expected. */
+/** Lists every invalid setting with the expected value. */
 const invalidSettings = (error: Schema.SchemaError) => {
   const faults = formatIssues(error.issue).issues.map(
     ({ message, path }) => `${String(path?.[0])} (${environmentOf(String(path?.[0]))}): ${message}`
@@ -321,8 +321,8 @@ const invalidSettings = (error: Schema.SchemaError) => {
 }
 
 /**
- * Resolves every setting: flag, then environment, then settings file, then default. Fails with `SettingsRefused` for unknown keys
- * in the file and for invalid values.
+ * Resolves every setting from its flag, the environment, the settings file or its default, in this order. Fails with
+ * `SettingsRefused` for unknown keys in the file and for invalid values.
  */
 export const loadSettings = Effect.fn("loadSettings")(
   function* (flags: GivenFlags, configFile: Option.Option<string>) {
@@ -348,14 +348,14 @@ export const loadSettings = Effect.fn("loadSettings")(
   })
 )
 
-/** The text of a setting, as a settings file has it, from its value. */
+/** Converts the value of a setting to its text in a settings file. */
 export const settingText = (name: SettingName, value: unknown): Effect.Effect<string, SettingsRefused> =>
   Schema.encodeUnknownEffect(Settings.mapFields(Struct.pick([name])))({ [name]: value }).pipe(
     Effect.map((texts) => texts[name] ?? ""),
     Effect.mapError(invalidSettings)
   )
 
-/** The upstream provider that people may sign in with, if one is set. */
+/** The upstream provider for sign-in, if it is configured. */
 export const upstreamProvider = (settings: Settings) => {
   const {
     upstreamOidcClientId: clientId,
@@ -376,7 +376,7 @@ export const upstreamProvider = (settings: Settings) => {
       }
 }
 
-/** The mail server, if one is set. */
+/** The mail server, if it is configured. */
 export const mailServer = (settings: Settings) => {
   const { name, smtpCaFile, smtpFrom, smtpPassword, smtpPasswordFile, smtpUrl, smtpUser } = settings
   return smtpUrl === undefined || smtpFrom === undefined

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** A setting is not valid. The message contains its name and its source, never the value of a secret one. */
+/** A setting is invalid. The message contains its name and its source, but never the value of a secret. */
 export class SettingsRefused extends Schema.TaggedError<SettingsRefused>()("SettingsRefused", {
   message: Schema.String
 }) {}

@@ -3,24 +3,24 @@ import { Commits } from "../../actors/base/database/Commits.ts"
 import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { type RowOf, table } from "../../actors/base/database/Table.ts"
 
-/** The counter of changes of authority: one row, written by triggers. */
+/** A counter of changes to authority, in a single row. Triggers write it. */
 export const AuthorityChangeRow = table("authority_changes", {
   id: Schema.Int,
   count: Schema.Int
 })
 type AuthorityChangeRow = RowOf<typeof AuthorityChangeRow.columns>
 
-/** The authority changes that one follower has not yet seen. */
+/** The authority changes that one follower has not seen yet. */
 export interface AuthorityWatch {
-  /** Marks the current moment; taken before the authority is read. */
+  /** Returns the current counter. Call it before reading the authority. */
   readonly seen: () => number
-  /** Completes as soon as any authority has changed since `seen`. */
+  /** Completes when any authority has changed since `seen`. */
   readonly changedSince: (seen: number) => Effect.Effect<void>
 }
 
 /**
- * Signals that some authority may have been lost: after a commit that touched an account, session, token, grant, membership or
- * agent. The follower finds out which. Other commits wake nobody, and without followers nothing is read.
+ * Signals that some authority may have been lost, after a commit that changed an account, session, token, grant, membership or
+ * agent. The followers then check their own authority. Other commits wake nobody, and without followers nothing is read.
  */
 export class AuthorityChanges extends Context.Service<
   AuthorityChanges,
@@ -50,7 +50,7 @@ export class AuthorityChanges extends Context.Service<
         known = row?.count
         wake()
       }).pipe(
-        // When in doubt whether anything has changed, check.
+        // If it is unknown whether anything has changed, check.
         Effect.catchCause((cause) =>
           Effect.andThen(Effect.logWarning("Changes of authority could not be read", cause), Effect.sync(wake))
         )
@@ -96,8 +96,8 @@ export class AuthorityChanges extends Context.Service<
 }
 
 /**
- * Fails as soon as the authority that `check` requires is lost. Checks immediately, in case it was lost before it was followed,
- * then after each change and, if the authority expires, at this interval.
+ * Fails as soon as the authority that `check` requires is lost. Checks immediately, in case the authority was lost earlier, then
+ * after each change and, for authority that expires, at this interval.
  */
 export const untilRefused = <E, R>(
   { follow }: AuthorityChanges["Service"],

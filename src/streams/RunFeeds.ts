@@ -5,7 +5,8 @@ import { framesOf } from "./FrameText.ts"
 import type { RunFrame, RunSequence } from "./RunFrames.ts"
 
 const pageSize = 256
-// Wake-ups normally suffice; this only limits the damage when one is lost, for example for a Run that another process advances.
+// Wake-ups normally suffice. This interval only matters if a wake-up is lost, for example for a Run that another process
+// advances.
 const reread = "15 seconds"
 
 interface FeedPage {
@@ -27,8 +28,8 @@ interface Reading {
 
 /**
  * The readers of one sequence. Subscribers at the same position share one read of the ledger and one encoding. Only the two
- * newest pages are kept: the first reader may reach the end again before the others have received the page it read. A reader that
- * is further behind reads the ledger itself.
+ * newest pages are kept, because the first reader may reach the end again before the others have received its page. A reader
+ * further behind reads the ledger itself.
  */
 class Feed {
   #version = 0
@@ -48,10 +49,10 @@ class Feed {
     for (const resume of waiting) resume()
   }
 
-  /** The next page after `after`, as soon as there is one. */
+  /** Returns the page after `after`, as soon as it exists. */
   next(after: number): Effect.Effect<FeedPage> {
     return Effect.suspend(() => {
-      // Taken before the read, so that every later change is noticed, whether or not the read saw it.
+      // Taken before the read, so that no later change is missed, even if the read did not include it.
       const seen = this.#version
       return Effect.filterOrElse(
         this.#page(after, seen),
@@ -66,7 +67,7 @@ class Feed {
     if (shared !== undefined) return Deferred.await(shared.page)
     const reading: Reading = { after, version, page: Deferred.makeUnsafe() }
     this.#readings = [reading, ...this.#readings.slice(0, 1)]
-    // Not interruptible: others may still be waiting for this page if the reading subscriber leaves.
+    // Cannot be interrupted, because other readers may still wait for this page if the reading subscriber leaves.
     return Effect.uninterruptible(
       Effect.onExit(this.#read(after), (exit) => {
         if (Exit.isFailure(exit)) this.#readings = this.#readings.filter((kept) => kept !== reading)
@@ -85,13 +86,13 @@ class Feed {
   }
 }
 
-/** Live reads of Runs' durable sequences. */
+/** Live streams of the durable sequences of Runs. */
 export class RunFeeds extends Context.Service<
   RunFeeds,
   {
-    /** Every frame after `after` until the Run is final. Reads only as fast as the consumer pulls. */
+    /** Streams every frame after `after` until the Run is final. Reads only as fast as the consumer pulls. */
     readonly follow: (id: RunId, sequence: RunSequence, after: number) => Stream.Stream<RunFrame>
-    /** Like the stream but without its overhead, for large numbers of readers: passes each frame to `take` and waits for it. */
+    /** Passes each frame to `take` and waits for it. It has less overhead than the stream, for large numbers of readers. */
     readonly deliver: (
       id: RunId,
       sequence: RunSequence,
@@ -123,8 +124,7 @@ export class RunFeeds extends Context.Service<
           Effect.sync(() => streams.listen(id, wake)),
           (stop) => Effect.sync(stop)
         )
-        // One clock for all readers: with a separate timer for every reader and frame, a large number of readers would spend all
-        // their time on timers.
+        // A single timer for all readers. With one timer per reader and frame, many readers would spend all their time on timers.
         yield* Effect.sync(wake).pipe(Effect.delay(reread), Effect.forever, Effect.forkScoped)
         return feed
       })

@@ -2,21 +2,21 @@ import { Cause, Context, Deferred, type Duration, Effect, Exit, Fiber, FiberSet,
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { doneText, type RunFrame, type RunFrames } from "./RunFrames.ts"
 
-/** The functions that a socket must have, in its server's terms. */
+/** The socket operations that a server provides. */
 export interface SocketSink {
-  /** Number of bytes sent; -1 if the socket is buffering (wait for its drain), 0 if it is gone. */
+  /** Returns the number of sent bytes, -1 if the socket is buffering and will drain later, or 0 if it is closed. */
   readonly send: (text: string) => number
   readonly close: (code: number, reason: string) => void
   readonly terminate: () => void
 }
 
-/** One open socket: the server reports when its buffer has drained and when it has closed. */
+/** An open socket. The server reports when its buffer has drained and when it has closed. */
 export interface SocketSession {
   readonly drained: () => void
   readonly closed: () => void
 }
 
-/** The time that a subscriber may go without reading before it is cut off; it resumes from the last frame it read. */
+/** Time after which a subscriber that does not read is cut off. It can resume from the last frame that it read. */
 export const StalledAfter = Context.Reference<Duration.Input>("svc/src/streams/StalledAfter", {
   defaultValue: () => "60 seconds"
 })
@@ -30,16 +30,16 @@ const closeOf = (cause: Cause.Cause<ApiError>): readonly [code: number, reason: 
 }
 
 /**
- * The WebSockets for live streams. A socket gets its next frame only after the previous one has left the server's buffer, so a
- * slow reader costs one frame of memory, falls behind in the ledger instead, and is cut off when it stalls.
+ * The WebSockets of live streams. A socket gets its next frame only after the previous one has left the server's buffer. A slow
+ * reader therefore costs one frame of memory and falls behind in the ledger. It is cut off if it stalls.
  */
 export class WebSockets extends Context.Service<
   WebSockets,
   {
-    /** Refuses a subject that already has too many open sockets. */
+    /** Fails if the subject already has too many open sockets. */
     readonly admit: (subject: string) => Effect.Effect<void, ApiError>
     readonly open: (subscription: RunFrames, sink: SocketSink) => SocketSession
-    /** Closes every socket with 1012 and the position to resume from. */
+    /** Closes every socket with code 1012 and the position from which to resume. */
     readonly drain: Effect.Effect<void>
     readonly count: () => number
   }

@@ -18,14 +18,14 @@ export type TestFiles = Readonly<Record<string, string>>
 /** A Git repository on loopback. */
 export interface TestRepository {
   readonly url: string
-  /** Commits exactly these files on `main`; returns the commit. */
+  /** Commits exactly these files to `main` and returns the commit. */
   readonly commit: (files: TestFiles, message?: string) => Effect.Effect<string>
 }
 
-/** The person that the test acts as. */
+/** The person for whom the test acts. */
 export interface TestAccount {
   readonly user: User
-  /** Owned by the person. */
+  /** The Workspace that the person owns. */
   readonly workspace: Workspace
   /** A personal access token with `read` and `write`, for clients over HTTP. */
   readonly token: Redacted.Redacted
@@ -37,16 +37,16 @@ export interface TestOptions {
   readonly settings?: PlainOptions["settings"]
 }
 
-/** The parts of a test in addition to the control plane itself. */
+/** The fixtures of a test in addition to the control plane. */
 export class TestControlPlane extends Context.Service<
   TestControlPlane,
   TestAccount & {
     readonly dataDir: string
-    /** Dies if the name is not in the options. */
+    /** Dies if no repository in the options has this name. */
     readonly repository: (name: string) => TestRepository
   }
 >()("svc/src/testing/TestControlPlane") {
-  /** Acts on behalf of the test's person. */
+  /** Acts for the test's person. */
   static readonly actor: Layer.Layer<Actor, ApiError, ControlPlane | TestControlPlane> = Layer.unwrap(
     Effect.map(TestControlPlane, ({ user }) => ControlPlane.user(user.subject))
   )
@@ -69,8 +69,8 @@ const account = Effect.gen(function* () {
 })
 
 /**
- * A control plane in a temporary folder, listening on a free loopback port, with an account and Git repositories. It executes
- * Runs for real: they need OpenTofu or Terraform on the PATH. Everything is removed when the Scope closes.
+ * A control plane in a temporary folder that listens on a free loopback port, with an account and Git repositories. It really
+ * executes Runs, so OpenTofu or Terraform has to be on the PATH. Everything is removed when the Scope closes.
  */
 export const layer = (
   options: TestOptions = {}

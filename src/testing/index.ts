@@ -1,4 +1,4 @@
-/** For tests of programs that embed the control plane: see docs/embedding.md. */
+/** Helpers for tests of programs that embed the control plane. See docs/embedding.md. */
 export {
   layer,
   type TestAccount,

@@ -28,7 +28,7 @@ type Requirement = Readonly<Partial<Record<keyof typeof securitySchemes, Readonl
 const session: Requirement = { session: [] }
 const bearer: Requirement = { bearer: [] }
 
-/** The credentials that an endpoint requires of its caller, as OpenAPI security requirements; any single requirement suffices. */
+/** The credentials that an endpoint accepts, as alternative OpenAPI security requirements. */
 export const securityOf = (access: AccessRule): ReadonlyArray<Requirement> => {
   switch (access.kind) {
     case "public":
@@ -60,7 +60,7 @@ const anySignedInPerson = (access: Extract<AccessRule, { kind: "account" }>) =>
     ...(access.wholeAccount === true ? ["not one that is bound to a Workspace"] : [])
   ].join(", ")
 
-/** The access rule as a sentence. */
+/** Describes the access rule in a sentence. */
 export const accessSentence = (access: AccessRule): string => {
   switch (access.kind) {
     case "public":

@@ -7,7 +7,7 @@ import type { QueuePlace } from "../../../schema/records/QueuePlace.ts"
 
 type FieldProse<R extends { readonly fields: object }> = { readonly [Field in keyof R["fields"]]?: string }
 
-/** Descriptions of record fields whose names do not explain them, by the record's name in the description. */
+/** Descriptions of record fields whose names are not self-explanatory, by the record's name in the document. */
 const recordProse: { readonly QueuePlace: FieldProse<typeof QueuePlace> } = {
   QueuePlace: {
     position:
@@ -50,7 +50,7 @@ const headers = {
 
 const everywhere = { "x-request-id": to("headers", "RequestId") }
 
-/** The refusals that every operation shares, by status. */
+/** The refusals that all operations share, by status. */
 const refusals: Readonly<
   Record<number, { readonly name: string; readonly headers?: Readonly<Record<string, { readonly $ref: string }>> }>
 > = {
@@ -102,7 +102,7 @@ const successes: Readonly<Record<string, string>> = {
 const isPlain = (description: unknown) =>
   description === "Success" || description === "Error" || description === "<No Content>"
 
-/** The responses of an operation: a refusal refers to its shared description, and each response lists its headers. */
+/** The responses of an operation. A refusal refers to its shared description, and each response lists its headers. */
 const documentedResponses = (responses: unknown): JsonObject =>
   Object.fromEntries(
     Object.entries(isObject(responses) ? responses : {}).map(([status, response]) => {
@@ -142,7 +142,7 @@ const documentedBody = (body: unknown): unknown => {
   return { ...body, content: { ...body["content"], "application/json": { ...json, schema } }, required: !optional }
 }
 
-/** Completes an operation of the document with everything that its declaration's schemas cannot express. */
+/** Completes an operation of the document with details that its schemas cannot express. */
 export const documentedOperation = (
   operation: JsonObject,
   security: ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -157,7 +157,7 @@ export const documentedOperation = (
 const page = { "text/html": { schema: { type: "string" } } }
 
 /**
- * An operation that browsers reach through a redirect: they are redirected onwards or shown a page, where other clients get JSON.
+ * Documents an operation that browsers reach through a redirect. They are redirected or shown a page, and other clients get JSON.
  */
 export const withPages = (operation: JsonObject): JsonObject => {
   const responses = isObject(operation["responses"]) ? operation["responses"] : {}
@@ -189,7 +189,7 @@ const described = (schema: unknown, words: Readonly<Record<string, string | unde
 
 const wordsOf: ReadonlyMap<string, Readonly<Record<string, string | undefined>>> = new Map(Object.entries(recordProse))
 
-/** The records, with the meanings of their fields. */
+/** The records, with descriptions of their fields. */
 const describedRecords = (schemas: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [name, described(schema, wordsOf.get(name) ?? {})])

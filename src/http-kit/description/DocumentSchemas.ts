@@ -6,7 +6,9 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 const isNull = (schema: unknown) => isObject(schema) && schema["type"] === "null"
 
-/** Returns true if the schema is what the generator emits for an object without fields: anything but null. */
+/**
+ * Returns true if the schema is the one that the generator emits for an object without fields, which accepts everything but null.
+ */
 const isEmptyObject = (schema: JsonObject) => Object.keys(schema).length === 1 && isNull(schema["not"])
 
 const emptyObject = { type: "object", additionalProperties: false }
@@ -22,8 +24,8 @@ const rewritten = (value: unknown): unknown => {
 }
 
 /**
- * Makes explicit what the generator leaves open: the items of every array, which are `{}` for arbitrary JSON, and that an object
- * without fields is an object.
+ * Adds details that the generator omits: the items of every array, with `{}` for arbitrary JSON, and the type of an object
+ * without fields.
  */
 export const withPlainSchemas = (value: JsonObject): JsonObject =>
   isEmptyObject(value)
@@ -33,7 +35,10 @@ export const withPlainSchemas = (value: JsonObject): JsonObject =>
         ...itemsOf(value)
       }
 
-/** A body that may be omitted: an object without fields, or one declared as optional, which reads as null. */
+/**
+ * Handles a body that may be omitted, which the generator emits as nullable: an object without fields, or a body declared as
+ * optional.
+ */
 export const withoutNull = (schema: JsonObject): { readonly schema: JsonObject; readonly optional: boolean } => {
   const branches: ReadonlyArray<unknown> = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : []
   const present = branches.filter((branch) => !isNull(branch))

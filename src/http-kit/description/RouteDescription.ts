@@ -2,17 +2,17 @@ import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { documentedOperation } from "./DocumentParts.ts"
 import type { JsonObject } from "./DocumentSchemas.ts"
 
-/** A group of endpoints, and what it covers. */
+/** Describes a group of endpoints. */
 export const describedGroup = <const Id extends string>(id: Id, description: string) =>
   HttpApiGroup.make(id).annotateMerge(OpenApi.annotations({ description }))
 
-/** The callers of a route: the credential to present, and a description in words. */
+/** The callers of a route, as a credential and in words. */
 export interface RouteAccess {
   readonly security: ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
   readonly sentence: string
 }
 
-/** Annotations of a route for the description: who may call it, and what it does. */
+/** Annotates a route with its callers and its description. */
 export const describedRoute = (
   { security, sentence }: RouteAccess,
   summary: string,

@@ -29,11 +29,11 @@ import { routeOf } from "../../http-kit/DeclaredRoute.ts"
 import { Exchange } from "../../http-kit/Exchange.ts"
 import { readBodyBytes } from "../../http-kit/RequestBody.ts"
 
-/** Number of seconds between two renewals of an agent's leases; also the longest time before a cancel reaches the agent. */
+/** Seconds between two renewals of an agent's leases. A cancel reaches the agent within this time. */
 const renewSeconds = 1
-/** The size limit of a command's body: a batch of reports is the largest. */
+/** Maximum size of a command's body. The largest is a batch of reports. */
 const mostCommandBytes = 4 * 1024 * 1024
-/** The same without a session: the greeting of an agent with many Runs is the largest. */
+/** Maximum size of a body without a session. The largest is the greeting of an agent with many Runs. */
 export const mostStrangerBytes = 64 * 1024
 const commandLimits: JsonLimits = {
   maxBytes: mostCommandBytes,
@@ -44,7 +44,7 @@ const commandLimits: JsonLimits = {
 }
 
 const newline = 0x0a
-/** Agents send each message in a separate request. */
+/** Returns true if the body contains one message. Agents send each message in a separate request. */
 const isOneMessage = (body: Uint8Array): boolean => {
   const end = body.indexOf(newline)
   return end === -1 || end === body.length - 1
@@ -120,7 +120,7 @@ const handlers = AgentProtocol.toLayer(
       Checkpoint: (checkpoint, options) => written(options, (session) => reports.checkpoint(session, checkpoint)),
       Result: (result, options) =>
         written(options, (session) =>
-          // Also done for a blob that has already been stored: the earlier request may not have got this far.
+          // Also runs for a blob that is already stored, because the earlier request may have failed before this step.
           Effect.andThen(
             reports.result(session, result),
             settlement.begin({ runId: result.runId, fence: result.fence })
@@ -150,7 +150,7 @@ const Address = Schema.Struct({
   digest: Digest
 })
 
-/** `bytes A-B/T`, or `bytes * /T` (without the space) to query how much is stored. */
+/** Parses `bytes A-B/T`, or `bytes * /T` (without the space), which queries the stored size. */
 const rangeOf = (text: string | undefined): { readonly from: number; readonly total: number } | undefined => {
   const [, from, to, total] = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15})$/.exec(text ?? "") ?? []
   if (total === undefined) return undefined
@@ -171,7 +171,7 @@ const blobRoutes = HttpRouter.use(
     const carried = yield* CarriedBlobs
     const authority = yield* AuthorityChanges
 
-    /** A transfer may take a long time: it is cut off when the session ends. */
+    /** A transfer may take long, so it is cut off when the session ends. */
     const untilOver = (session: AgentSession) =>
       untilRefused(
         authority,
@@ -226,7 +226,7 @@ const blobRoutes = HttpRouter.use(
         const isHeld = (yield* ledger.held({ ...claim, owner: session.agent.id })) !== undefined
         const isOpen =
           row !== undefined &&
-          // The blobs named by the result are kept; a repeated part of one is acknowledged.
+          // Keeps the blobs that the result refers to, and acknowledges a repeated part of one.
           (row.result !== null
             ? (yield* blobs.isComplete(claim, kind, digest)) || (yield* carried.isStored(claim, kind, digest))
             : // The report of an apply's left-over state may arrive after the Run's end, because that is its purpose.
@@ -248,8 +248,8 @@ const blobRoutes = HttpRouter.use(
 )
 
 /**
- * The serialization of a protocol whose messages have been read already: in its place, a request has a name for the message. The
- * protocol's own parser has no limits, and would read a message of any length on the thread that answers requests.
+ * A serialization for a protocol whose messages have already been read. Instead of the message, a request contains a name for it.
+ * The protocol's own parser has no limits, and would read a message of any length on the thread that handles requests.
  */
 const readMessages = () => {
   const messages = new Map<string, unknown>()
@@ -261,7 +261,7 @@ const readMessages = () => {
       decode: (name) => (typeof name === "string" && messages.has(name) ? [messages.get(name)] : [])
     })
   })
-  /** The effect, for a request with this message. */
+  /** Runs the effect for a request with this message. */
   const withMessage = <A, E, R>(message: unknown, effect: Effect.Effect<A, E, R>) =>
     Effect.acquireUseRelease(
       Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
@@ -306,5 +306,5 @@ const commandRoute = HttpRouter.use(
   })
 ).pipe(Layer.provide(handlers))
 
-/** The agents' routes. Without a pool, the paths do not exist. */
+/** The routes for agents. Without a pool, the paths do not exist. */
 export const agentRoutes = Layer.mergeAll(commandRoute, blobRoutes)

@@ -31,11 +31,12 @@ const fieldOf = (value: unknown, name: string): unknown =>
 
 const maxLocatorLength = 200
 
-/** The parts of a request that may identify the Workspace. */
+/** The parts of a request that may identify its Workspace. */
 type LocatedIn = HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext
 
 /**
- * The id by which the route identifies its Workspace. Only its presence is checked here: a malformed id is treated as unknown.
+ * Returns the id by which the route identifies its Workspace. Only its presence is checked, because a malformed id is treated as
+ * unknown.
  */
 const locatorValue = (locator: WorkspaceLocator, endpoint: string) => {
   const [place = "", name = ""] = locator.split(".")
@@ -94,7 +95,7 @@ export const admissions = Effect.gen(function* () {
   const sessionCookie = sessionCookieName(baseUrl)
   const { origin } = new URL(baseUrl)
 
-  /** A write that would barely fit is refused before it begins. */
+  /** Refuses a write that would barely fit on the disk, before it begins. */
   const roomy = <A>(admission: Effect.Effect<A>): Effect.Effect<A, ApiError> =>
     Effect.flatMap(storage.isFull, (isFull) => (isFull ? Effect.fail(new ApiError(storageFull)) : admission))
 
@@ -147,7 +148,7 @@ export const admissions = Effect.gen(function* () {
     const granting = rule.kind === "workspace" ? grantingBy(rule, endpoint) : undefined
     const confirmed = confirming(rule, endpoint)
 
-    /** The last checks, once the Workspace is known. */
+    /** The checks that require the Workspace. */
     const admitted = (own: Authenticated, isRepeated: boolean, granted?: GrantedWorkspace) => {
       const { ambient, exchange, principal, request } = own
       const refusal = credentialRefusal(principal, rule)
@@ -178,7 +179,7 @@ export const admissions = Effect.gen(function* () {
       return Effect.andThen(present, counted)
     }
 
-    // Each step checks only what the previous steps have left open, since every request goes through all of them.
+    // Each step skips what earlier steps have decided, because every request passes all of them.
     const admission = (isRepeated: boolean) =>
       Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
         const request = Context.get(context, HttpServerRequest.HttpServerRequest)
@@ -206,18 +207,18 @@ export const admissions = Effect.gen(function* () {
 
     return {
       first: admission(false),
-      /** Every check again, without counting the request once more against the caller's limits. */
+      /** Repeats every check without counting the request again. */
       again: Effect.andThen(Effect.sync(snapshot.renew), admission(true))
     }
   }
 })
 
 /**
- * The credential and authority that admitted the current request. A live stream outlives its request and checks again whether it
- * may continue; a command checks again in its transaction (`Readmission`).
+ * The credential and authority that admitted the current request. A live stream outlives its request and checks repeatedly if it
+ * may continue. A command checks again in its transaction (`Readmission`).
  */
 export interface AdmittedShape {
-  /** The credential was a cookie, so a WebSocket needs its own origin check. */
+  /** True if the credential was a cookie. A WebSocket then needs a separate origin check. */
   readonly ambient: boolean
   readonly recheck: Effect.Effect<void, ApiError>
 }

@@ -7,7 +7,7 @@ import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import type { Principal } from "../../../actors/base/credential/Principal.ts"
 import type { LocatedWorkspace } from "./WorkspaceLocation.ts"
 
-/** The Workspace that a request may use, with the caller's role in it. */
+/** A Workspace that a request may use, with the caller's role in it. */
 export interface GrantedWorkspace {
   readonly workspaceId: WorkspaceId
   readonly role: Role
@@ -31,7 +31,7 @@ const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 /** True for a credential of a program: its person can confirm an action for it. */
 export const isToken = ({ credential }: Principal): boolean => credential === "token" || credential === "oauth"
 
-/** Refuses a credential of a kind that does not allow the request. */
+/** The refusal of a credential whose kind does not permit the request. */
 export const credentialRefusal = (principal: Principal, rule: AccessRule): ApiError | undefined => {
   const wantsSession =
     (rule.kind === "account" && rule.credential === "session") ||
@@ -44,7 +44,7 @@ export const credentialRefusal = (principal: Principal, rule: AccessRule): ApiEr
     : undefined
 }
 
-/** Refuses a credential without the scope that the method needs, whatever the request contains. */
+/** The refusal of a credential without the scope that the method requires, regardless of the request's contents. */
 export const scopeRefusal = (principal: Principal, method: string): ApiError | undefined => {
   if (principal.scopes === "all") return undefined
   const scope = readMethods.has(method) ? "read" : "write"
@@ -56,7 +56,7 @@ export const scopeRefusal = (principal: Principal, method: string): ApiError | u
       })
 }
 
-/** The Workspace in which the principal acts, among those that own the record, with the principal's role in it. */
+/** Selects the Workspace in which the principal acts from the owners of the record, with the principal's role in it. */
 export const grantedWorkspace = (
   principal: Principal,
   required: Role,

@@ -13,7 +13,7 @@ const Place = rowShape({ projectId: ProjectId, environment: Schema.NullOr(Schema
 
 type Places = (sql: SqlClient.SqlClient, id: string) => Effect.Effect<ReadonlyArray<LimitedPlace>, SqlError>
 
-/** The Capsule of a record that identifies one in `capsule_id`. */
+/** Finds the Capsule of a record through its `capsule_id`. */
 const byCapsule =
   (table: string): Places =>
   (sql, id) =>
@@ -23,7 +23,8 @@ const byCapsule =
 const wholeWorkspace: Places = () => Effect.succeed([])
 
 /**
- * The places that a record belongs to, depending on how the route finds its Workspace; none for a record outside every Project.
+ * Finds the places to which a record belongs, by the way in which the route finds its Workspace. There are none for a record
+ * outside every Project.
  */
 const placesOf: Record<WorkspaceLocator, Places> = {
   "path.workspaceId": wholeWorkspace,
@@ -34,7 +35,7 @@ const placesOf: Record<WorkspaceLocator, Places> = {
   "path.reportId": wholeWorkspace,
   "path.connectionId": wholeWorkspace,
   "path.shareId": wholeWorkspace,
-  // A Project holds several environments.
+  // A Project may contain several environments.
   "path.projectId": (sql, id) =>
     Place.rows(sql)`SELECT id AS "projectId", NULL AS environment FROM projects WHERE id = ${id}`,
   "path.capsuleId": (sql, id) =>
@@ -68,8 +69,8 @@ export const limitsUnavailable = new ApiError({
 })
 
 /**
- * Confines a limited token to its Projects and environments on every route of a Workspace. A record outside every
- * Project is refused, so a new route is closed to limited tokens until its rule opens it.
+ * Confines a limited token to its Projects and environments on every route of a Workspace. A record outside every Project is
+ * refused, so a new route is closed to limited tokens until its rule permits them.
  */
 export const confinements = Effect.gen(function* () {
   const sql = yield* ReadSql
@@ -82,7 +83,7 @@ export const confinements = Effect.gen(function* () {
         Effect.andThen(Effect.logError("The limits of a token could not be checked", error), limitsUnavailable)
       )
     )
-    /** Fails with `permission_denied` when the record with this id is outside the limits. */
+    /** Fails with `permission_denied` if the record with this id is outside the limits. */
     return (limits: TokenLimits, id: string): Effect.Effect<void, ApiError> =>
       limited === "open"
         ? Effect.void

@@ -12,7 +12,7 @@ import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { MemberStatus, Role } from "../../../schema/records/Workspace.ts"
 
-/** A Workspace that a request affects, with the caller's membership in it. */
+/** A Workspace that a request affects, with the caller's membership. */
 export interface LocatedWorkspace {
   readonly workspaceId: WorkspaceId
   readonly role: Role | undefined
@@ -20,7 +20,7 @@ export interface LocatedWorkspace {
   readonly archived: boolean
 }
 
-/** Identifies the Workspace by one of its records. */
+/** Ways to find the Workspace through one of its records. */
 type RecordLocator = Exclude<WorkspaceLocator, `${string}orkspaceId` | "path.shareId">
 
 const owningTables: Record<RecordLocator, { readonly table: string; readonly noun: string }> = {
@@ -40,12 +40,12 @@ const owningTables: Record<RecordLocator, { readonly table: string; readonly nou
 }
 
 const LocatedRow = Schema.Struct({
-  // Null for records owned by the operator, which no Workspace may use.
+  // Null for the operator's own records, which no Workspace may use.
   workspaceId: Schema.NullOr(WorkspaceId),
   role: Schema.NullOr(Role),
   status: Schema.NullOr(MemberStatus),
   archivedAt: Schema.NullOr(Schema.String),
-  /** The highest role that teams grant for the Capsule, as its index in `grantedRoles`. */
+  /** The highest role that teams grant for the Capsule, as an index into `grantedRoles`. */
   granted: Schema.optionalKey(Schema.NullOr(Schema.Int))
 })
 
@@ -56,7 +56,7 @@ const decodeRows = Schema.decodeUnknownEffect(Schema.Array(LocatedRow))
 /** The roles that a team may grant, lowest first. */
 const grantedRoles: ReadonlyArray<Role> = ["viewer", "member", "admin"]
 
-/** The Workspaces of the records found; `undefined` when there were none. */
+/** Returns the Workspaces of the found records, or `undefined` if there were none. */
 const located = (rows: ReadonlyArray<typeof LocatedRow.Type>): ReadonlyArray<LocatedWorkspace> | undefined =>
   rows.length === 0
     ? undefined
@@ -73,7 +73,7 @@ const located = (rows: ReadonlyArray<typeof LocatedRow.Type>): ReadonlyArray<Loc
             ]
       )
 
-// Subjects never contain it, since they are generated here, whereas an id comes from the request.
+// Separates subjects from ids. Subjects never contain it, because they are generated here, but an id comes from the request.
 const separator = "\u0000"
 
 const unavailable = new ApiError({
@@ -87,7 +87,7 @@ const joinedMembership = (sql: SqlClient.SqlClient, column: string, subject: str
 const joinedWorkspace = (sql: SqlClient.SqlClient, column: string, subject: string) =>
   sql`LEFT JOIN workspaces w ON w.id = ${sql(column)} ${joinedMembership(sql, column, subject)}`
 
-/** Records that belong to one Capsule, with the column that identifies it. */
+/** Records that belong to one Capsule, and the column that identifies it. */
 const capsuleColumns: Partial<Record<RecordLocator, string>> = {
   "path.capsuleId": "r.id",
   "path.runId": "r.capsule_id"
@@ -105,7 +105,7 @@ const grantedBy = (sql: SqlClient.SqlClient, locator: RecordLocator, subject: st
           AND (g.environment IS NULL OR g.environment = c.environment))`
 }
 
-// Runs for every request: in SQLite, lookups by a unique key take a fifth of the time that a join takes.
+// This runs for every request, and in SQLite a lookup by a unique key takes a fifth of the time of a join.
 const selectByRecord = (sql: SqlClient.SqlClient, locator: RecordLocator, id: string, subject: string) => {
   const membership = sql`FROM memberships m WHERE m.workspace_id = r.workspace_id AND m.subject = ${subject}`
   return sql`SELECT r.workspace_id AS "workspaceId", (SELECT m.role ${membership}) AS role,
@@ -154,14 +154,14 @@ const nounOf = (locator: WorkspaceLocator): string => {
 }
 
 /**
- * Finds the Workspaces that a record, or a Workspace id given directly, belongs to, and reads the caller's membership along with
- * them. Fails with `not_found` for an unknown id, and with `permission_denied` for a record that no Workspace owns.
+ * Finds the Workspaces of a record or a given Workspace id, and reads the caller's membership at the same time. Fails with
+ * `not_found` for an unknown id, and with `permission_denied` for a record that no Workspace owns.
  */
 export const locateWorkspaces = Effect.gen(function* () {
   const sql = yield* ReadSql
   const ownerOfReadyMade = readyMadeOwners(yield* OperatorConfigs)
   const memory = yield* CommitCache
-  // A caller or a record is rarely looked up both ways, so each way has its own cache.
+  // A caller or a record is rarely looked up in both ways, so each way has a separate cache.
   const recordedBy = (locator: WorkspaceLocator) =>
     memory.untilCommit((key) => {
       const end = key.indexOf(separator)
@@ -178,7 +178,7 @@ export const locateWorkspaces = Effect.gen(function* () {
     const recorded = finders.get(locator) ?? recordedBy(locator)
     finders.set(locator, recorded)
     const noun = nounOf(locator)
-    // A configuration provided by the operator has no record: its id is derived from the Workspace in which it is listed.
+    // A configuration from the operator has no record. Its id is derived from the Workspace that lists it.
     const unrecorded = Effect.fnUntraced(function* (id: string, subject: string) {
       const owner = locator === "path.capsuleConfigId" ? yield* ownerOfReadyMade(id, everyWorkspace) : undefined
       const found =

@@ -40,7 +40,9 @@ const describedGroup = (group: HttpApiGroup.Top): HttpApiGroup.Top => {
   return described
 }
 
-/** The groups of the API with the prose of `src/http/prose` and who may call what. Used only for the description. */
+/**
+ * The groups of the API with their descriptions from `src/http/prose` and their access rules. Used only for the OpenAPI document.
+ */
 export const describedGroups = (): Arr.NonEmptyReadonlyArray<HttpApiGroup.Top> => {
   const groups: Array<HttpApiGroup.Top> = []
   HttpApi.reflect(SvcApi, {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../http-kit/description/DocumentSchemas.ts"
 
-/** The frames of the live streams, by their names among the component schemas. */
+/** The frames of live streams, by their names among the component schemas. */
 export type FrameName = "RunEvent" | "RunLog"
 
 const lastEventId = {
@@ -19,7 +19,7 @@ const closeCodes = {
   "4403": "The access has ended."
 } as const
 
-/** Adds to a read's description what it sends when followed live: over WebSocket after a 101, or as server-sent events. */
+/** Adds the frames of a live read to its description: over WebSocket after a 101, or as server-sent events. */
 export const withFrames = (operation: JsonObject, name: FrameName): JsonObject => {
   const frame = { $ref: `#/components/schemas/${name}Frame` }
   const message = { $ref: `#/components/schemas/${name}Message` }

@@ -1,7 +1,7 @@
 import { noticeComponents, noticeExample, noticeKinds, noticeSchema } from "../../../schema/records/Notice.ts"
 import type { JsonObject } from "../../http-kit/description/DocumentSchemas.ts"
 
-/** The schema of every kind of notice, as components of the description. */
+/** The schemas of all kinds of notices, as components of the description. */
 export const noticeSchemas = noticeComponents.map(({ type }) => noticeSchema(type))
 
 const header = (name: string, description: string) => ({
@@ -37,7 +37,7 @@ const operation = ({ identifier, type }: (typeof noticeComponents)[number]) => (
   responses: { "2XX": { description: "The notice is accepted." } }
 })
 
-/** Adds what the server sends to notice endpoints, by kind. */
+/** Adds the requests that the server sends to notice endpoints, by kind. */
 export const withWebhooks = (document: JsonObject): JsonObject => ({
   ...document,
   webhooks: Object.fromEntries(noticeComponents.map((component) => [component.type, { post: operation(component) }]))

@@ -18,7 +18,7 @@ const ownerScope = Effect.gen(function* () {
 const ruleOf = (params: { readonly ruleId: string }) => pathId(ApprovalRuleId, params.ruleId, "Rule of approval")
 const teamOf = (params: { readonly teamId: string }) => pathId(TeamId, params.teamId, "Team")
 
-/** Approval rules, and the status of a plan under them. */
+/** Handlers for approval rules, and for the status of a plan under them. */
 export const approvalHandlers = HttpApiBuilder.group(
   SvcApi,
   "approvals",
@@ -50,7 +50,7 @@ export const approvalHandlers = HttpApiBuilder.group(
   })
 )
 
-/** Teams of a Workspace. */
+/** Handlers for the teams of a Workspace. */
 export const teamHandlers = HttpApiBuilder.group(
   SvcApi,
   "teams",

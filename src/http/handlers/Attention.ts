@@ -79,12 +79,12 @@ const ofLane = ({ ref, since, sourceId, sourceName }: FailingLane): Item => ({
   since
 })
 
-/** The records of a Workspace to check; an omitted list is treated as empty. */
+/** The records of a Workspace to check. An omitted list counts as empty. */
 export interface Attention {
   readonly needingAttention?: ReadonlyArray<Capsule>
-  /** Plans that are waiting for approval. */
+  /** Plans waiting for approval. */
   readonly waiting?: ReadonlyArray<ListedRun>
-  /** Names of the Capsules that the plans are for. */
+  /** Names of the plans' Capsules. */
   readonly names?: ReadonlyMap<string, string>
   /** Connections with unconfirmed origins. */
   readonly unconfirmed?: ReadonlyArray<Connection>
@@ -92,20 +92,20 @@ export interface Attention {
   /** Connections whose renewal or revocation failed at the issuer. */
   readonly failing?: ReadonlyArray<Connection>
   readonly lanes?: ReadonlyArray<FailingLane>
-  /** Work that keeps failing. */
+  /** Work that fails repeatedly. */
   readonly stuck?: ReadonlyArray<StuckWork>
   readonly pause?: AutomationPause | undefined
-  /** Approved plans that have not been applied. */
+  /** Approved but unapplied plans. */
   readonly approvedPlans?: ReadonlyArray<LatestRun>
-  /** Capsules with a left-over state that nobody has decided about. */
+  /** Capsules with a left-over state that has not been decided on. */
   readonly leftOvers?: ReadonlyArray<LeftOverCapsule>
   /** Unfinished updates of the Workspace. */
   readonly updates?: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>
 }
 
 /**
- * The things that need a person's attention: first plans waiting for approval, then anything that prevents Sources from being
- * read or Runs from getting tokens, then broken, outdated and expiring things.
+ * Lists everything that needs a person's attention. Plans waiting for approval come first, then problems that prevent Sources
+ * from being read or Runs from getting tokens, then broken, outdated and expiring records.
  */
 export const attentionOf = ({
   approvedPlans = [],
@@ -146,7 +146,7 @@ export const attentionOf = ({
   const updates = openUpdates.map(
     ({ createdAt, id }): Item => ({ kind: "update_open", runGroupId: id, since: createdAt })
   )
-  // There is already a plan; the next step is to apply or withdraw it.
+  // A Capsule with an approved plan needs no new plan; the next step is to apply or withdraw the existing one.
   const isPlanned = new Set(approved.map(({ capsuleId }) => capsuleId))
   const order: ReadonlyArray<Item["kind"]> = ["unknown_safety", "failed", "waiting_credential", "drifted", "stale"]
   const troubles = needingAttention

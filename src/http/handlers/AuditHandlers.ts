@@ -11,7 +11,7 @@ import { readInstallation } from "../../database/Installation.ts"
 import { authorisedWorkspace } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
-/** The operation history as evidence. */
+/** Handlers for the audit history. */
 export const auditHandlers = HttpApiBuilder.group(
   SvcApi,
   "audit",

@@ -11,14 +11,14 @@ import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 
-/** The caller of this request in the form that actors expect. Idempotency keys of different credentials never collide. */
+/** The caller of this request as actors expect it. Idempotency keys of different credentials never collide. */
 export const commandContext: Effect.Effect<CommandContext, never, Caller> = Effect.map(Caller, (caller) => ({
   actor: caller.actor,
   actorKey: caller.credential === "session" ? caller.subject : caller.credentialId,
   requestId: caller.requestId
 }))
 
-/** The Workspace that this request was authorised for. */
+/** The Workspace for which this request was authorised. */
 export const authorisedWorkspace: Effect.Effect<WorkspaceId, never, Caller> = Effect.flatMap(
   Caller,
   ({ workspaceId }) =>
@@ -27,38 +27,38 @@ export const authorisedWorkspace: Effect.Effect<WorkspaceId, never, Caller> = Ef
 
 interface IdSchema<A> extends Schema.Codec<A, string> {}
 
-/** An id from the path. A string that is not an id of this kind is treated as unknown. */
+/** Parses an id from the path. A string that is not an id of this kind counts as unknown. */
 export const pathId = <A>(kind: IdSchema<A>, text: string, noun: string): Effect.Effect<A, ApiError> =>
   Effect.mapError(Effect.fromOption(Schema.decodeOption(kind)(text)), () => notFound(noun))
 
 type Header = { readonly "idempotency-key"?: string | undefined }
 
-/** The idempotency key that a create requires, with the digest of the request. */
+/** Reads the required idempotency key of a create, with the digest of the request. */
 export const idempotent = (headers: Header, request: Schema.Json): Effect.Effect<IdempotentRequest, ApiError> =>
   Effect.map(parseIdempotencyKey(headers["idempotency-key"]), (key) => ({
     key,
     requestDigest: requestDigest(request)
   }))
 
-/** As above, but the key is optional. */
+/** Like `idempotent`, with an optional key. */
 export const maybeIdempotent = (
   headers: Header,
   request: Schema.Json
 ): Effect.Effect<IdempotentRequest | undefined, ApiError> =>
   headers["idempotency-key"] === undefined ? Effect.undefined : idempotent(headers, request)
 
-/** The page that this request asks for. Its cursor belongs to the caller. */
+/** Reads the requested page. Its cursor belongs to the caller. */
 export const pageRequest = (query: {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }): Effect.Effect<PageRequest, never, Caller> =>
   Effect.map(Caller, ({ subject }) => ({ limit: query.limit ?? defaultPageLimit, cursor: query.cursor, subject }))
 
-/** A list's cursor as it appears in the response. */
+/** Returns a list's cursor as included in the response. */
 export const cursorOf = (page: Page<unknown>): { readonly nextCursor?: string } =>
   page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }
 
-/** The success statuses that an endpoint declares. */
+/** Returns the success statuses that an endpoint declares. */
 const declaredStatuses = (endpoint: HttpApiEndpoint.Top): ReadonlySet<number> => {
   const statuses = new Set<number>()
   HttpApi.reflect(SvcApi, {
@@ -72,8 +72,8 @@ const declaredStatuses = (endpoint: HttpApiEndpoint.Top): ReadonlySet<number> =>
 }
 
 /**
- * Responses of an endpoint with several success statuses. An undeclared status fails as a defect at startup: a client generated
- * from the API's definition could not read the response.
+ * Builds the responses of an endpoint with several success statuses. An undeclared status is a defect at startup, because a
+ * client generated from the API's definition could not read the response.
  */
 export const answer = <S extends Schema.Codec<unknown, unknown>, const Status extends number>(
   endpoint: HttpApiEndpoint.Top,
@@ -88,7 +88,7 @@ export const answer = <S extends Schema.Codec<unknown, unknown>, const Status ex
   return (value: S["Type"], status: Status) => Effect.orDie(encode(value, { status }))
 }
 
-/** Responses of an endpoint that takes an `Idempotency-Key`: 201 the first time, 200 on a repeat. */
+/** Builds the responses of an endpoint with an `Idempotency-Key`: 201 the first time and 200 for a repeat. */
 export const repeatableAnswer = <S extends Schema.Codec<unknown, unknown>>(
   endpoint: HttpApiEndpoint.Top,
   schema: S

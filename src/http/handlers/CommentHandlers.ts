@@ -11,7 +11,7 @@ import { storedAnswers } from "./StoredAnswers.ts"
 const runOf = (params: { readonly runId: string }) => pathId(RunId, params.runId, "Run")
 const writeAnswer = repeatableAnswer(SvcApi.groups.comments.endpoints.write, Schema.Struct({ comment: RunComment }))
 
-/** Comments on Runs. */
+/** Handlers for comments on Runs. */
 export const commentHandlers = HttpApiBuilder.group(
   SvcApi,
   "comments",

@@ -54,7 +54,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
       bootstrap: Effect.fnUntraced(function* ({ query }) {
         const caller = yield* Caller
         const user = Option.getOrUndefined(yield* users.find(caller.subject))
-        // This is the first request of a person's first visit, so the personal Workspace is created here.
+        // This is the first request on a person's first visit, so it creates the personal Workspace.
         if (caller.boundWorkspaceId === undefined) {
           yield* memberships.ensurePersonal(yield* commandContext, caller.subject)
         }

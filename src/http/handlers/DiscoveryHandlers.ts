@@ -7,7 +7,7 @@ import { MountedBaseUrl } from "../MountedBaseUrl.ts"
 import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
-/** The location of the API, for clients that reach it at `base`. */
+/** The addresses of the API for clients that use it at `base`. */
 const addressesAt = (base: string, issuer: string) => ({
   apiBaseUrl: `${base}/api/v1`,
   endpoints: {

@@ -16,7 +16,9 @@ const invitationScope = Effect.gen(function* () {
   return { workspaceId: yield* authorisedWorkspace, acting: { subject } }
 })
 
-/** Invitation routes. Requests to routes without a Workspace in the path are counted, since anybody may guess a secret. */
+/**
+ * Handlers for invitations. Requests to routes without a Workspace in the path are counted, because anybody could guess a secret.
+ */
 export const invitationHandlers = HttpApiBuilder.group(
   SvcApi,
   "invitations",

@@ -8,13 +8,13 @@ import { AccessTokenId } from "../../../schema/records/Ids.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
-/** The Workspace, and the member who is managing its members. */
+/** The Workspace, and the member who manages its members. */
 export const memberScope = Effect.gen(function* () {
   const { subject } = yield* Caller
   return { workspaceId: yield* authorisedWorkspace, acting: { subject } }
 })
 
-/** Routes for individual members. */
+/** Handlers for individual members. */
 export const memberHandlers = HttpApiBuilder.group(
   SvcApi,
   "members",

@@ -32,7 +32,7 @@ const endpointOf = ({ endpointId }: { readonly endpointId: string }) =>
   pathId(NoticeEndpointId, endpointId, "Notice endpoint")
 const deliveryOf = ({ deliveryId }: { readonly deliveryId: string }) => pathId(NoticeDeliveryId, deliveryId, "Delivery")
 
-/** Endpoints for notices, their deliveries, and a person's choice of mails. */
+/** Handlers for notice endpoints, their deliveries, and a person's email preferences. */
 export const noticeHandlers = HttpApiBuilder.group(
   SvcApi,
   "notices",

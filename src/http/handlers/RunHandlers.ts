@@ -31,8 +31,7 @@ const wantsEvents = (request: HttpServerRequest.HttpServerRequest) =>
 const sequenceNumber = /^(?:0|[1-9][0-9]{0,14})$/
 
 /**
- * The position at which an event source resumes: the id of the last message received takes precedence over the `after` in the
- * URL.
+ * The position from which an event source resumes. The id of the last received message takes precedence over `after` in the URL.
  */
 const resumePoint = Effect.fn("resumePoint")(function* (
   request: HttpServerRequest.HttpServerRequest,
@@ -53,7 +52,7 @@ const draining = new ApiError({
 
 const isOwnPage = (request: HttpServerRequest.HttpServerRequest, baseUrl: string) => {
   const origin = new URL(baseUrl).origin
-  // Browsers always send Origin with a WebSocket; a cookie without it does not come from one of our pages.
+  // Browsers always send Origin for a WebSocket. A cookie without Origin does not come from one of the product's pages.
   return request.headers["origin"] === origin && isSameOrigin(request.headers, origin)
 }
 
@@ -63,8 +62,8 @@ const crossOrigin = new ApiError({
 })
 
 /**
- * The live response to a read of a sequence, if the request wants one: a WebSocket or server-sent events that replay
- * from `after` and then follow. `none` for an ordinary read.
+ * The live response to a read of a sequence if the request asks for it: a WebSocket or server-sent events that replay from
+ * `after` and then follow. Returns `none` for an ordinary read.
  */
 const liveAnswer = Effect.fn("liveAnswer")(function* (
   request: HttpServerRequest.HttpServerRequest,
@@ -93,7 +92,7 @@ const liveAnswer = Effect.fn("liveAnswer")(function* (
   if (upgrade === undefined || !upgrade(subscription)) {
     return yield* invalidRequest("The connection cannot be upgraded to a WebSocket. Use `Accept: text/event-stream`.")
   }
-  // The listener has already responded with 101; this response is discarded.
+  // The listener has already responded with 101, and discards this response.
   return Option.some(HttpServerResponse.empty({ status: 204 }))
 })
 

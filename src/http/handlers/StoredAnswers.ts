@@ -27,8 +27,8 @@ const noAnswers: Answers = new Map()
 let answers: ReadonlyMap<string, Answers> | undefined
 
 /**
- * The reads of a group whose responses are written as stored, each with the function that removes unknown properties. Derived
- * from the declaration alone, so once per process.
+ * The reads of a group whose responses are returned as stored, each with a function that removes unknown properties. Derived only
+ * from the declaration, so this runs once per process.
  */
 const answersOf = (group: string): Answers => {
   answers ??= answersByGroup()
@@ -51,8 +51,8 @@ interface Collecting {
 }
 
 /**
- * Handlers of a group whose reads skip the encoder wherever the response is written as stored: its values were decoded when they
- * were read from the database. Properties that the schema does not name are removed, as an encoder would do.
+ * Handlers of a group that skip the encoder for responses that are returned as stored. Their values were decoded when they were
+ * read from the database. Like an encoder, this removes properties that are not in the schema.
  */
 export function storedAnswers<H extends object>(group: string, handlers: H): H
 export function storedAnswers(group: string, handlers: Collecting): Collecting {

@@ -16,7 +16,7 @@ const owner = Effect.map(Caller, ({ subject }) => subject)
 
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
 
-/** The bearer token from the Authorization header only: cookies, other headers, query and body are ignored. */
+/** The bearer token from the Authorization header. Cookies, other headers, the query and the body are ignored. */
 const presentedBearer = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const header = headers["authorization"]
@@ -30,7 +30,7 @@ const presentedBearer = Effect.gen(function* () {
   return token === undefined ? yield* invalidToken() : Redacted.make(token)
 })
 
-/** Routes for personal access tokens. */
+/** Handlers for personal access tokens. */
 export const tokenHandlers = HttpApiBuilder.group(
   SvcApi,
   "accountTokens",

@@ -22,7 +22,7 @@ import { memberScope } from "./MemberHandlers.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 import type { StoredKind } from "../../../schema/records/StoredKind.ts"
 
-/** The kinds of usage that are counted in the background. Logs and states are counted on each request. */
+/** The kinds of usage that are counted in the background. Logs and states are counted for each request. */
 const countedKinds = [
   ["events", "event_bytes"],
   ["plans", "plan_bytes"],
@@ -31,7 +31,7 @@ const countedKinds = [
   ["history", "history_bytes"]
 ] as const satisfies ReadonlyArray<readonly [StoredKind, string]>
 
-/** The latest count, as usage for one Workspace. */
+/** The latest count as the usage of one Workspace. */
 const countedUsage = ({ amounts, at }: StoredMeasurement, workspaceId: WorkspaceId) =>
   countedKinds.map(([kind, metric]) => ({
     metric,
@@ -41,7 +41,7 @@ const countedUsage = ({ amounts, at }: StoredMeasurement, workspaceId: Workspace
 
 const largestPage = 100
 
-/** Routes for Workspaces and for everything listed by Workspace. */
+/** Handlers for Workspaces and for everything that is listed by Workspace. */
 export const workspaceHandlers = HttpApiBuilder.group(
   SvcApi,
   "workspaces",
@@ -149,7 +149,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
       }),
       uiSurfaces: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller
-        // Larger numbers are treated as 100 (specification, Workspaces and account views).
+        // Larger limits count as 100 (specification, Workspaces and account views).
         const page = { limit: Math.min(query.limit ?? largestPage, largestPage), cursor: query.cursor }
         const { capsuleId } = query
         const found = yield* interfaces.uiSurfaces(yield* authorisedWorkspace, subject, { capsuleId }, page)

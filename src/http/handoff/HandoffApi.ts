@@ -26,7 +26,7 @@ export const RedeemAnswer = Schema.Struct({
   subject: Schema.String
 })
 
-/** The destination of a hand-off link from another product. */
+/** The endpoint that receives an install link from another product. */
 export class InstallLinkApi extends describedGroup("installLink", "Install links.").add(
   HttpApiEndpoint.get("install", installPath, {
     query: {
@@ -51,7 +51,7 @@ export class InstallLinkApi extends describedGroup("installLink", "Install links
   )
 ) {}
 
-/** The final step of a hand-off. */
+/** The last step of a hand-off. */
 export class HandoffApi extends describedGroup("handoff", "The end of a hand-off.")
   .add(
     HttpApiEndpoint.post("complete", "/install/return", {

@@ -20,7 +20,9 @@ const anonymous = (requestId: string): CallerShape => ({
   requestId
 })
 
-/** Authenticates and authorises every route by its row in `accessTable`. The server does not start if a route has no row. */
+/**
+ * Authenticates and authorises every route by its row in `accessTable`. A route without a row prevents the server from starting.
+ */
 export const authorizationLayer = Layer.effect(
   Authorization,
   Effect.gen(function* () {

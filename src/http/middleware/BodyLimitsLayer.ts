@@ -32,26 +32,26 @@ const admitsNothing = (ast: SchemaAST.AST): boolean => {
 const takesFields = (endpoint: HttpApiEndpoint.Top): boolean =>
   [...endpoint.payload.values()].some(({ schemas }) => schemas.some(({ ast }) => !admitsNothing(ast)))
 
-// An empty body counts as an empty object: enough where every field is optional, and otherwise the missing fields are named.
+// Treats an empty body as an empty object. If fields are required, the error lists the missing ones.
 const withEmptyObject = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
   const headers = new Headers({ ...request.headers, "content-type": "application/json" })
   headers.delete("content-length")
   return HttpServerRequest.fromWeb(new Request(request.originalUrl, { method: request.method, headers, body: "{}" }))
 })
 
-/** Checks the limits of a body before it is decoded, and refuses query parameters that the route does not have. */
+/** Checks a body against its limits before it is decoded, and refuses query parameters that the route does not have. */
 export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits, (httpEffect, { endpoint, group }) => {
   const name = `${group.identifier}.${endpoint.identifier}`
   const limits = bodyLimitsOf(name)
   const handled = whenTraced(name, httpEffect)
   const known = queryKeys(endpoint)
-  // A route that reads nothing but the bearer token ignores the query, including any tokens in it.
+  // A route that only reads the bearer token ignores the query, including tokens in it.
   const bearerAlone = accessOf(endpoint).kind === "token"
   const takesAnyQuery = bearerAlone || Context.get(endpoint.annotations, BrowserLanding)
   const takesBody = takesFields(endpoint)
   const declaresBody = endpoint.payload.size > 0
   const withBody = Effect.gen(function* () {
-    // The checked bytes are cached on the request, so the API decodes exactly what was checked here.
+    // The checked bytes are cached on the request, so the API decodes the same bytes.
     const body = yield* readJsonBody(limits)
     if (body !== undefined && !takesBody && !isEmptyObject(body)) {
       return yield* invalidRequest("This route takes no body. Send none, or an empty object.")

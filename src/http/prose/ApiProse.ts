@@ -88,8 +88,8 @@ const discoveryProse: GroupProse<typeof DiscoveryApi> = {
 type Groups = (typeof SvcApi)["groups"]
 
 /**
- * Descriptions of the API's routes. Kept apart from their declarations, because clients bundle the declarations and do not need
- * the prose.
+ * Descriptions of the API's routes. They are separate from the declarations, because clients bundle the declarations and do not
+ * need the descriptions.
  */
 export const apiProse: { readonly [Id in keyof Groups]: GroupProse<Groups[Id]> } = {
   discovery: discoveryProse,

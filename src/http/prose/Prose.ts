@@ -4,11 +4,11 @@ import type { FrameName } from "../description/StreamDescription.ts"
 export interface RouteProse {
   readonly summary: string
   readonly description: string
-  /** The frames of a read that can be followed live. */
+  /** The frames of a read with live streaming. */
   readonly frames?: FrameName
 }
 
-/** The prose of a group and of each of its routes: a route without prose does not compile. */
+/** The descriptions of a group and of all its routes. A route without a description does not compile. */
 export interface GroupProse<Group extends { readonly endpoints: object }> {
   readonly about: string
   readonly routes: { readonly [Id in keyof Group["endpoints"]]: RouteProse }
@@ -16,14 +16,14 @@ export interface GroupProse<Group extends { readonly endpoints: object }> {
 
 export const route = (summary: string, description: string): RouteProse => ({ summary, description })
 
-/** A route that queues a Run. */
+/** Describes a route that queues a Run. */
 export const queuedRun = (summary: string, description: string): RouteProse =>
   route(
     summary,
     `${description}\n\n**Queue:** a Workspace whose queue is full gets 429 \`rate_limited\` with \`Retry-After\`; nothing is written.`
   )
 
-/** A read that can be followed live, in frames with this name. */
+/** Describes a read with live streaming in frames of this name. */
 export const liveRead = (summary: string, description: string, frames: FrameName): RouteProse => ({
   summary,
   description,
