@@ -201,7 +201,7 @@ describe("Code rooms", () => {
     expect(drawers.map(({ path }) => path)).toEqual([])
   })
 
-  test(`files are short enough to read: at most ${maxLines} lines`, () => {
+  test(`files have at most ${maxLines} lines, and are short enough to read`, () => {
     const long = files
       .filter(({ path }) => !isDictionary(path))
       .map(({ path, text }) => ({ path, lines: text.split("\n").length }))

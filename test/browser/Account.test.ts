@@ -66,7 +66,7 @@ describe("Address links", () => {
     }
   })
 
-  test("an address link replaces another link when opened on that link's page", async () => {
+  test("opening an address link replaces a link that is already open", async () => {
     const { page, go } = await suite.visit()
     await go("/account/address#svce_used", ".notice-warn")
     await page.evaluate(() => {

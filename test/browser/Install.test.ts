@@ -134,7 +134,7 @@ describe("Install links", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("an install shows what the repository offers but the module does not receive", async () => {
+  test("an install shows values that the repository offers but the module does not receive", async () => {
     const world = newWorld()
     world.report = {
       ...world.report,

@@ -76,7 +76,7 @@ describe("Interrupted applies", () => {
         yield* see("demo_note.first: Creation complete")
         yield* created(2)
         yield* step(() => page.context().setOffline(true))
-        // The browser emulates an outage only for new requests, so this also drops the open ones.
+        // The browser emulates an outage only for new requests, so this also drops open requests.
         yield* server.network.cut
         yield* see("Connection lost. It resumes automatically.")
         yield* second.release

@@ -61,7 +61,7 @@ const inviteByKeyboard = Effect.fnUntraced(function* ({ page, step }: Owner, ori
 
 describe("Invitation links", () => {
   it.live(
-    "an invitation by keyboard shows what the person would join, and creates an account and a member",
+    "an invitation by keyboard shows the Workspace and role, and creates an account and a member",
     () =>
       Effect.gen(function* () {
         const { guest, network, owner } = yield* twoPeople()

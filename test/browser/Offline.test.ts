@@ -73,7 +73,7 @@ describe("Offline clicks", () => {
     reconnect()
   })
 
-  test("a file that is missing on the server is not mistaken for an outage: the page is reloaded once", async () => {
+  test("a file that is missing on the server is not mistaken for an outage, and the page is reloaded once", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)

@@ -52,7 +52,7 @@ describe("Successful applies", () => {
 })
 
 describe("Failed applies", () => {
-  test("a failed apply shows what happened and what was not started, with its error in the log", async () => {
+  test("a failed apply shows completed and unstarted changes, with its error in the log", async () => {
     const { page, api, go } = await suite.visit()
     // As on the server: the state of the partial apply has been saved, and the Capsule is waiting for a plan to compare it with.
     api.world.runs = api.world.runs.map((run) =>

@@ -12,7 +12,7 @@ const capsule = (id: string, name = id) => ({
 const link = (from: string, to: string, mode = "variable_injection") => ({ id: `${from}-${to}`, from, to, mode })
 
 describe("Linked graph", () => {
-  test("the linked graph contains only dependencies between Capsules: no Sources, and nothing without a link", () => {
+  test("the linked graph contains only dependencies between Capsules, without Sources and unlinked Capsules", () => {
     const graph = linkedGraph({
       nodes: [
         { id: "src", kind: "source", name: "platform", status: "active" },
@@ -59,7 +59,7 @@ describe("Linked graph", () => {
     expect([...reachedFrom(graph, "b", "givesTo")]).toEqual(["c"])
   })
 
-  test("the linked graph finds what a change reaches, where to start, and which Capsules match a search", () => {
+  test("the linked graph finds Capsules that a change reaches, starting points, and search matches", () => {
     const graph = linkedGraph({
       nodes: [
         capsule("a", "core"),

@@ -48,7 +48,7 @@ describe("Run timeline", () => {
     expect(ends({ ...approved, status: "cancelled" })[1]?.[1]).toBe("withdrawn")
   })
 
-  test("the timeline of a running apply shows what is running now", () => {
+  test("the timeline of a running apply shows the current step", () => {
     expect(states(applyRun)).toEqual([
       ["queue", "done"],
       ["prepare", "done"],

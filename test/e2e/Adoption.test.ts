@@ -89,7 +89,7 @@ describe.skipIf(Bun.which("terraform") === null)("State adoption", () => {
       const second = yield* Schema.decodeEffect(Adopted)(confirmed.out)
       expect([confirmed.code, second.status]).toEqual([3, "waiting_approval"])
 
-      // The route itself accepts a file within its limits, and nothing else.
+      // The route accepts only a file within its limits.
       const path = `${server.url}/api/v1/workspaces/${workspace.id}/state-uploads`
       const post = (body: BodyInit, type: string) =>
         Effect.promise(async () => {

@@ -12,7 +12,8 @@ const run = <E>(effect: Effect.Effect<unknown, E, Scope.Scope>) =>
 
 /**
  * Effect tests: `it.effect` runs under TestClock and TestConsole, `it.live` under the real services. All close the test's Scope.
- * `it.concurrent` is `it.live` for tests that mostly wait, for a lease or another process: neighbours in a file wait together.
+ * `it.concurrent` is `it.live` for tests that mostly wait for a lease or another process, so that neighbours in a file wait
+ * together.
  */
 export const it = {
   effect: <E>(name: string, body: Body<E, Scope.Scope>, timeout?: number) =>

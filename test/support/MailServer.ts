@@ -17,7 +17,7 @@ export interface MailServerOptions {
   readonly login?: { readonly user: string; readonly password: string }
 }
 
-/** Responses that replace the usual ones, by command. */
+/** Responses that replace the usual responses, by command. */
 type Refusals = Map<"MAIL" | "RCPT" | "DATA" | "CONNECT", string>
 
 /** A conversation with one client, until it finishes. */

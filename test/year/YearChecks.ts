@@ -52,7 +52,7 @@ const filesBelow = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   const found: Array<string> = []
   for (const name of yield* files.readDirectory(folder, { recursive: true })) {
-    // The service may be removing one at this moment.
+    // The service may be removing a row at this moment.
     const info = yield* Effect.catchReason(
       Effect.asSome(files.stat(path.join(folder, name))),
       "PlatformError",

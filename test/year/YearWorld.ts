@@ -149,7 +149,7 @@ export const settle = Effect.fnUntraced(function* (size: YearSize, time: YearClo
         for (let number = 0; number < size.capsulesPerSource; number++) {
           const capsuleId = yield* installed(id, owner, source, `app-${place}-${number}`)
           ids.push(capsuleId)
-          // Three of every four Capsules follow their lane; one of those three waits for a person before applying.
+          // Three of every four Capsules follow their lane; one of these three waits for a person before applying.
           if (number % 4 === 0) continue
           const autoUpdate = { enabled: true, apply: number % 4 > 1 }
           yield* capsules.Update(capsuleId, { context: owner.context, autoUpdate })

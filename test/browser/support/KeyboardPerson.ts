@@ -132,7 +132,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
       await page.keyboard.press("Escape")
       await closed()
     }),
-    /** The person's last confirmation was too long ago, so the page first requests a new one. */
+    /** The person's last confirmation was too long ago, so the page first requests a new confirmation. */
     handOver: (name: string) =>
       step(async () => {
         await keys.press(within(row(name), people.handOver))

@@ -100,7 +100,7 @@ describe("a policy", () => {
     ])
   })
 
-  test("a policy with a new statement shows what it allows", () => {
+  test("a policy with a new statement shows the permissions that the statement grants", () => {
     const found = difference(policyOf([statement("A")]), policyOf([statement("A"), statement("B", "Deny")]))
     expect(found.extent).toMatchObject({ unit: "statements", changed: 1, added: 1, total: 2 })
     expect(found.highlights.map(({ after, before, name }) => [name, before, after])).toEqual([

@@ -22,7 +22,7 @@ const start = (address: string) =>
 const complete = (address: string) => start(address).replace("apply_start", "apply_complete")
 
 describe("Faulty tool applies", () => {
-  live("a tool that fails after a change has its state and unfinished operations reported", () =>
+  live("the runner reports the state and unfinished operations of a tool that fails after a change", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -82,7 +82,7 @@ describe("Faulty tool applies", () => {
     })
   )
 
-  live("a tool that truncates the state after a creation has its created resources listed", () =>
+  live("the runner lists the created resources of a tool that truncates the state after a creation", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

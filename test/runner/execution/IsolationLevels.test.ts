@@ -112,7 +112,7 @@ describe("isolation levels", () => {
     )
 
   for (const isolation of ["auto", "required"] as const)
-    it.live(`${isolation}: if no allowed level works, the run is refused before anything starts`, () =>
+    it.live(`if no allowed level works under ${isolation}, the Run is refused before anything starts`, () =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
         const failure = yield* Effect.flip(runner.plan(planJob(yield* temporaryFolder, tree), recorder().sink))

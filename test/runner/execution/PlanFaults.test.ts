@@ -12,7 +12,7 @@ const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
 
 describe("Faulty tool plans", () => {
-  live("a tool that dies after printing garbage has its last output reported, without secrets", () =>
+  live("the runner reports the last output of a tool that dies after printing garbage, without secrets", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -40,7 +40,7 @@ describe("Faulty tool plans", () => {
     })
   )
 
-  live("a tool that hangs and ignores signals has its phase killed", () =>
+  live("the runner kills the phase of a tool that hangs and ignores signals", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -25,7 +25,7 @@ describe("State serials", () => {
     )
   })
 
-  test("changing the serial of anything else than a state is refused", () => {
+  test("changing a serial is refused for documents that are not states", () => {
     for (const text of ['{"lineage":"x"}', '[{"serial":1}]', "", '{"serial":"1"}', '{"a":"serial"}', '{"serial'])
       expect(rewritten(text, 2)).toBeUndefined()
     expect(Option.isNone(withSerial(new Uint8Array([0xff, 0xfe]), 1))).toBe(true)

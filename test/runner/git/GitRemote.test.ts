@@ -38,7 +38,7 @@ describe("GitRemote.resolve", () => {
       })
     )
 
-  it.live("Git reports an empty repository as such", () =>
+  it.live("Git reports an empty repository", () =>
     Effect.gen(function* () {
       const gitdir = `${yield* temporaryFolder}/repository`
       yield* createRepository({ gitdir })

@@ -158,7 +158,7 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("a protocol v0 server's empty or SHA-256 repository is reported as such", () =>
+  it.live("a protocol v0 server's empty or SHA-256 repository is reported with the reason", () =>
     Effect.gen(function* () {
       const start = listing.slice(0, 2)
       const zero = encodePacket(`${"0".repeat(40)} capabilities^{}\0shallow\n`)

@@ -11,7 +11,7 @@ import { delta, kinds, object, pack, packedZeros, packServer, stored, zeros } fr
 
 const gigabytes = 128
 const mebibyte = 1024 * 1024
-/** Far less than a bomb needs; a sync that exceeds it ends with `rssBytes`. */
+/** Limits far below the size of a bomb. A sync that exceeds the memory limit ends with `rssBytes`. */
 const limits = { rssBytes: 400 * mebibyte, totalBytes: 64 * mebibyte, fileBytes: 16 * mebibyte }
 const mostDisk = 16 * mebibyte
 

@@ -150,7 +150,7 @@ describe("Delayed text", () => {
     expect(text.push(`x ${secret.slice(0, 20)}`) + text.end("", true)).toBe(`x ${mark}`)
   })
 
-  test("delayed text is limited: text beyond the limit is hidden, and the text after it is shown", () => {
+  test("delayed text beyond the limit is hidden, and the text after it is shown", () => {
     const stream = redactor(`beginning ${"'".repeat(4)} end-of-it`).lines()
     const flood = Array.from({ length: 40 }, () => "\u001b[31m\u001b[0m".repeat(128))
     const result = [...stream.push(["beginning"]), ...flood.flatMap((line) => stream.push([line]))]

@@ -64,11 +64,11 @@ for (const wanted of [1, 2] as const) {
     continue
   }
   it.live(
-    `version ${wanted}: a program is in its groups from the start, and so are processes that leave its session`,
+    `a program is in its version ${wanted} groups from the start, and so are processes that leave its session`,
     () => endsAll(groups)
   )
 
-  it.live(`version ${wanted}: memory beyond the limit kills the program, and the group reports it`, () =>
+  it.live(`memory beyond the limit of a version ${wanted} group kills the program, and the group reports it`, () =>
     Effect.gen(function* () {
       const group = yield* made(groups)
       const child = yield* started(group, "echo up; exec dd if=/dev/zero of=/dev/null bs=200000000 count=1")
@@ -78,7 +78,7 @@ for (const wanted of [1, 2] as const) {
     })
   )
 
-  it.live(`version ${wanted}: no process can be started beyond the limit, and the group reports it`, () =>
+  it.live(`no process can be started beyond the limit of a version ${wanted} group, and the group reports it`, () =>
     Effect.gen(function* () {
       const group = yield* made(groups)
       const more = Array.from({ length: bounds.processes + 4 }, () => "sleep 1000 &").join(" ")

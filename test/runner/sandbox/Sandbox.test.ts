@@ -78,7 +78,7 @@ for (const [level, settings] of rungs) {
 }
 
 const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape>) => {
-  it.live(`${level}: the environment is built from scratch and none of the service's files are open`, () =>
+  it.live(`the sandbox at ${level} builds the environment from scratch and opens none of the service's files`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -104,7 +104,7 @@ const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape
     }).pipe(Effect.provide(sandboxWith(settings)))
   )
 
-  it.live(`${level}: a write waits until its output is read, so that nothing is lost`, () =>
+  it.live(`a write in the sandbox at ${level} waits until its output is read, so that nothing is lost`, () =>
     Effect.gen(function* () {
       const folder = yield* runFolder
       const box = yield* (yield* Sandbox).open({ root: join(folder, "root"), readOnly: [] })
@@ -120,7 +120,7 @@ const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape
     }).pipe(Effect.provide(sandboxWith(settings)))
   )
 
-  it.live(`${level}: a kill stops the program and everything it started`, () =>
+  it.live(`a kill of the sandbox at ${level} stops the program and everything it started`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -142,7 +142,7 @@ const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape
     }).pipe(Effect.provide(sandboxWith(settings)))
   )
 
-  it.live(`${level}: an interrupt reaches the program itself`, () =>
+  it.live(`an interrupt of the sandbox at ${level} reaches the program itself`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -165,7 +165,7 @@ describe("Sandbox", () => {
   for (const [level, settings] of rungs) if (available.get(level)) sharedByAll(level, settings)
 
   if (available.get("bubblewrap")) {
-    it.live("bubblewrap: files outside, the network and the host's processes are out of reach", () =>
+    it.live("bubblewrap hides files outside, the network and the host's processes", () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const folder = yield* runFolder
@@ -200,7 +200,7 @@ describe("Sandbox", () => {
   }
 
   if (available.get("bubblewrap")) {
-    it.live("bubblewrap: only the host's public settings are visible, and they are read-only", () =>
+    it.live("bubblewrap shows only the host's public settings, read-only", () =>
       Effect.gen(function* () {
         const folder = yield* runFolder
         const paths = ["/etc/shadow", "/etc/gshadow", "/etc/ssl/private", "/etc/ssh", "/etc/passwd", "/etc/ssl/certs"]
@@ -227,7 +227,7 @@ describe("Sandbox", () => {
   }
 
   if (available.get("user_landlock")) {
-    it.live("user_landlock: a Run has its own user id and cannot read the service's files", () =>
+    it.live("user_landlock gives a Run its own user id, which cannot read the service's files", () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const folder = yield* runFolder
@@ -255,7 +255,7 @@ describe("Sandbox", () => {
       }).pipe(Effect.provide(sandboxWith({ levels: ["user_landlock"] })))
     )
 
-    it.live("user_landlock: a private folder is refused with a remedy", () =>
+    it.live("user_landlock refuses a private folder with a remedy", () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const folder = yield* runFolder

@@ -44,7 +44,7 @@ const open: ReadonlyArray<readonly [SandboxLevel, ReadonlyArray<string>]> = [
 ]
 
 describe("Module attacks", () => {
-  it.live("process: nearly every attack succeeds, which proves the attempts", () =>
+  it.live("without isolation nearly every attack succeeds, which proves the attempts", () =>
     Effect.gen(function* () {
       const could = (yield* attackAt("process", "network")) ?? []
       expect(could.length).toBeGreaterThan(25)
@@ -65,7 +65,7 @@ describe("Module attacks", () => {
 
   for (const [level, expected] of open) {
     for (const network of ["none", "network"] as const)
-      it.live(`${level}, ${network === "none" ? "without" : "with"} a network: only documented attacks succeed`, () =>
+      it.live(`only documented attacks succeed at ${level}, ${network === "none" ? "without" : "with"} a network`, () =>
         Effect.gen(function* () {
           const could = yield* attackAt(level, network)
           if (could === undefined) {

@@ -63,7 +63,7 @@ describe("Remaining processes", () => {
   for (const level of levels)
     for (const end of ["exit", "crash"] as const)
       it.live(
-        `${level}: remaining processes are killed with ${end === "exit" ? "the program" : "the service, which was killed"}`,
+        `remaining processes at ${level} are killed with ${end === "exit" ? "the program" : "the service, which was killed"}`,
         () =>
           Effect.gen(function* () {
             const folder = yield* temporaryFolder(isRoot && level === "landlock" ? anyone : undefined)

@@ -7,7 +7,7 @@ const codeOf = (source: string) => {
 }
 
 describe("classifyModuleSource (G14)", () => {
-  test("every kind of module source has a code", () => {
+  test("every kind of module source is classified with its own code", () => {
     const kinds: ReadonlyArray<readonly [string, string]> = [
       ["./a", "local"],
       ["../a//b", "local"],

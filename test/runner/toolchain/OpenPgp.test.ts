@@ -264,7 +264,7 @@ it.effect("armor is accepted whole or not at all", () =>
   })
 )
 
-it.effect("no OpenPGP input causes any other failure or an endless loop", () =>
+it.effect("every OpenPGP input ends in a verdict, without an unexpected failure or an endless loop", () =>
   Effect.gen(function* () {
     let seed = 7
     const random = () => (seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff)

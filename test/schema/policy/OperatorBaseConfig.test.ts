@@ -36,7 +36,7 @@ describe("Base configurations", () => {
     expect(placeOf(decode({ origin, path: "team", module: "." }))).not.toBe(placeOf(decode({ origin, path: "team" })))
   })
 
-  test("a base configuration is closed: it has no host properties, and no field is ignored", () => {
+  test("a base configuration is closed, so it has no host properties, and no field is ignored", () => {
     for (const field of ["isolation", "allowOrigins", "providerBindings", "env", "connectionId"]) {
       expect(() => decode({ origin, [field]: "x" })).toThrow()
     }

@@ -82,7 +82,7 @@ test("an email address is looked up in the form of earlier releases and in today
   expect(addressForms("an\u200bn@example.com")).toEqual(["an\u200bn@example.com", "an\u200bn@example.com"])
 })
 
-test("a rule's email domain has the form of stored addresses", () => {
+test("an email domain in a rule is stored in the same form as addresses", () => {
   const is = Schema.is(EmailDomain)
   expect(["example.com", "mail.example.com", "xn--bcher-kva.example"].map((text) => is(text))).toEqual([
     true,

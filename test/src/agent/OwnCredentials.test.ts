@@ -45,7 +45,7 @@ const enrolIn = (folder: string, pool: string) => {
 
 describe("Agent credentials", () => {
   it.live(
-    "an agent reads its credentials for each Run without a trailing newline, and announces only complete ones",
+    "an agent reads its credentials for each Run without a trailing newline, and announces only complete sets",
     () =>
       Effect.gen(function* () {
         const { folder, own } = yield* having((at) => ({

@@ -129,7 +129,7 @@ describe("scheduled backups", () => {
     })
   )
 
-  live("a scheduled backup fails if its folder is missing, and does not create it: the disk may not be mounted", () =>
+  live("a scheduled backup fails if its folder is missing, and never creates it, as the disk may be unmounted", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared

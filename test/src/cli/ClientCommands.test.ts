@@ -54,7 +54,7 @@ describe("Client commands", () => {
     })
   )
 
-  live("docs/cli.md matches the commands; `npm run docs:cli` writes it", () =>
+  live("docs/cli.md matches the commands, as written by `npm run docs:cli`", () =>
     Effect.gen(function* () {
       const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8")
       expect(page).toBe(yield* commandReference)

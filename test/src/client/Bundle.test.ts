@@ -19,9 +19,9 @@ test("the client is bundled for browsers without code from Node, the service or 
   expect(own.filter((path) => !/(?:^|\/)(?:schema|src\/client)\//.test(path))).toEqual([])
 })
 
-// The whole bundle: effect takes up two thirds, the declarations of every route and record the rest. Server-only code (prose,
-// access rules, the manifest grammar) is in files that the declarations do not import. The limit grows with the routes; it exists
-// to catch code that a page does not need.
+// The size of the whole bundle. Effect takes up two thirds, and the declarations of every route and record the rest. Server-only
+// code (prose, access rules, the manifest grammar) is in files that the declarations do not import. The limit grows with the
+// routes. It exists to catch code that a page does not need.
 const mostBytes = 100_000
 
 test("the client with effect adds less than 100 KB to a page, compressed", async () => {

@@ -104,19 +104,21 @@ describe("In-process actors", () => {
     })
   )
 
-  plane.live("an in-process actor acts as the service only when named as such, and is audited as the service", () =>
-    Effect.gen(function* () {
-      const { user, workspace } = yield* PlaneFixture
-      yield* as(ControlPlane.user(user.subject), newSource("by-a-person"))
-      yield* as(ControlPlane.service, newSource("by-the-service"))
-      const account = Effect.flatMap(Workspaces, ({ page }) => page())
-      expect(yield* Effect.flip(as(ControlPlane.service, account))).toMatchObject({ code: "permission_denied" })
-      const history = Effect.flatMap(Workspaces, ({ activity }) =>
-        Stream.runCollect(activity(workspace.id, { action: "source.create" }))
-      )
-      const actors = (yield* as(ControlPlane.service, history)).map(({ actor }) => actor)
-      expect(actors.slice(0, 2)).toEqual([{ kind: "service" }, { kind: "user", subject: user.subject }])
-    })
+  plane.live(
+    "an in-process actor acts as the service only if it is created as the service, and is audited as such",
+    () =>
+      Effect.gen(function* () {
+        const { user, workspace } = yield* PlaneFixture
+        yield* as(ControlPlane.user(user.subject), newSource("by-a-person"))
+        yield* as(ControlPlane.service, newSource("by-the-service"))
+        const account = Effect.flatMap(Workspaces, ({ page }) => page())
+        expect(yield* Effect.flip(as(ControlPlane.service, account))).toMatchObject({ code: "permission_denied" })
+        const history = Effect.flatMap(Workspaces, ({ activity }) =>
+          Stream.runCollect(activity(workspace.id, { action: "source.create" }))
+        )
+        const actors = (yield* as(ControlPlane.service, history)).map(({ actor }) => actor)
+        expect(actors.slice(0, 2)).toEqual([{ kind: "service" }, { kind: "user", subject: user.subject }])
+      })
   )
 
   plane.live("an in-process actor cannot be an identity from another control plane or an external request", () =>

@@ -174,7 +174,7 @@ tests.live("a route without an access rule or without the check cannot be served
 
 for (const row of parse(table)) tests.live(`${row.name}: admitted and refused as in the table`, () => checkRow(row))
 
-tests.live("an archived Workspace can be read, restored and left, and nothing else", () =>
+tests.live("an archived Workspace can be read, restored and left, but not changed", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const archive = (at: string | null) => sql`UPDATE workspaces SET archived_at = ${at} WHERE id = ${world.workspaceA}`

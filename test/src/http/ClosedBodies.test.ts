@@ -29,7 +29,7 @@ const assigned = {
   hookSecretSealed: "x"
 }
 
-/** Retired for every row: refused before the body is read. */
+/** Retired routes, which refuse every request before they read the body. */
 const retired = new Set([
   "PATCH /api/v1/capsule-configs/:capsuleConfigId",
   "PUT /api/v1/capsules/:capsuleId/provider-bindings"

@@ -102,7 +102,7 @@ for (const [what, limits] of [
 }
 
 tests.live(
-  "several limits of one kind admit everything that one of them admits, and a Project alone includes all its environments",
+  "several limits of one kind admit everything that any of them admits, and a Project alone includes all its environments",
   () =>
     Effect.gen(function* () {
       const several = yield* credentialWith("environment:staging", "environment:production")

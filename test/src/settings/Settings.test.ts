@@ -281,7 +281,7 @@ describe("Settings table", () => {
     })
   )
 
-  it.effect("the settings table is complete: the product reads no other variable", () =>
+  it.effect("the settings table is complete, because the product reads no other variable", () =>
     Effect.gen(function* () {
       const known = new Set([
         ...Object.values(settingDefinitions).map(({ env }) => env),

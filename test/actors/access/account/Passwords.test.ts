@@ -60,7 +60,7 @@ it.live("passwords that are short, long, common or contain NUL are refused witho
   })
 )
 
-it.live("password requests beyond eighteen running and waiting ones are refused with a time to retry", () =>
+it.live("password requests are refused with a time to retry while eighteen others are running or waiting", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const outcomes = yield* Effect.forEach(

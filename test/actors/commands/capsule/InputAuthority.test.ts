@@ -61,7 +61,7 @@ const others = [
   ["no_such", "mine", "the module declares no such input"]
 ] as const
 
-/** Inputs that the manifest does not declare: an install may set required ones, and no later change is accepted. */
+/** Inputs that the manifest does not declare: an install may set required inputs, and no later change is accepted. */
 const undeclared = "the manifest of this commit does not declare this input; commit a manifest that declares it"
 const laterRefusals = others.map(
   ([name, value, words]) => [name, value, name === "unmentioned" ? undeclared : words] as const

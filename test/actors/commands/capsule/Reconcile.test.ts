@@ -52,7 +52,7 @@ describe.skipIf(Bun.which("terraform") === null)("Reconcile plans", () => {
         const drift = yield* settled((yield* capsuleCommands.DriftCheck(capsule.id, { context })).id)
         expect([drift.drifted, (yield* capsules.read(capsule.id)).driftStatus]).toEqual([true, "drifted"])
 
-        // A newer commit exists, but the plan restores the deployed one.
+        // A newer commit exists, but the plan restores the deployed commit.
         yield* commit("reconcile", { "main.tf": demoModule(`${note("kept")}${note("newer")}`) })
         yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
         const key = freshKey("reconcile")

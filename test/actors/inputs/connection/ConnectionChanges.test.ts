@@ -132,7 +132,7 @@ describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
       })
   )
 
-  tests.live("changing a Connection hides old and new values for an apply that runs with the old ones", () =>
+  tests.live("changing a Connection hides old and new values for an apply that runs with the old values", () =>
     Effect.gen(function* () {
       const { context, notesDir } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -124,7 +124,7 @@ describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
         // Proves that this check can find a token at all.
         expect(canarySweep(notesDir, ["edited by hand"])).toHaveLength(1)
 
-        // A lock file that differs from the reviewed one is refused before the tool starts.
+        // A lock file that differs from the reviewed lock file is refused before the tool starts.
         const again = yield* replanned(capsule.id)
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE run_plans SET lock_text = replace(lock_text, 'h1:', 'h1:A') WHERE run_id = ${again.id}`

@@ -132,7 +132,7 @@ describe.skipIf(Bun.which("terraform") === null)("Access tokens", () => {
         expect(Exit.isFailure(yield* Effect.exit(renewals.renew([connection.id])))).toBe(true)
       })
 
-      // A server that does not rotate refresh tokens accepts the same one again.
+      // A server that does not rotate refresh tokens accepts the same token again.
       state.rotates = false
       const before = yield* tokensOf(connection.id)
       yield* crashed

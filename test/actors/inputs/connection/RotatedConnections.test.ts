@@ -20,7 +20,7 @@ test("a plan without a recorded version counts as made with a Connection's first
   expect(rotationProblem(undefined, row)).toBe(connectionRotated)
 })
 
-test("a revoked Connection is reported as revoked rather than rotated, and a removed one is reported elsewhere", () => {
+test("a revoked Connection is reported as revoked rather than rotated, and a removed Connection not at all", () => {
   expect(rotationProblem(use, { ...row, status: "revoked", version: 3 })).toBe(connectionRevoked)
   expect(rotationProblem(use, undefined)).toBeUndefined()
 })

@@ -122,7 +122,7 @@ describe.skipIf(Bun.which("terraform") === null)("Base configurations", () => {
   )
 
   tests.live(
-    "a plan made under an earlier base configuration is never applied, and the next plan uses the new one",
+    "a plan made under an earlier base configuration is never applied, and the next plan uses the new base",
     () =>
       Effect.gen(function* () {
         const operator = yield* Operator

@@ -56,33 +56,31 @@ tests.live("a plan stands for its syncs, its checks, the plans it replaced and i
   })
 )
 
-tests.live(
-  "Runs without a plan appear as changes themselves: failures, syncs, and an apply whose plan was removed",
-  () =>
-    Effect.gen(function* () {
-      const workspaceId = yield* workspaceOf("alone")
-      const foreign = yield* workspaceOf("foreign")
-      const run = (name: string, at: number, rest: Parameters<typeof endedRun>[3]) =>
-        endedRun(workspaceId, name, at, rest)
-      const capsuleId = namedCapsule("alone")
-      const sourceSnapshotId = namedSnapshot("two")
-      yield* run("quietsync", 1, { type: "source_sync", sourceSnapshotId: namedSnapshot("three") })
-      yield* run("failedcheck", 2, { type: "compatibility_check", sourceSnapshotId, status: "failed" })
-      yield* run("rollback", 3, { capsuleId, sourceSnapshotId: namedSnapshot("three"), purpose: "rollback" })
-      yield* run("planned", 4, { capsuleId, sourceSnapshotId })
-      yield* run("orphan", 5, { capsuleId, type: "apply", planRunId: namedRun("pruned") })
-      yield* run("drifted", 6, { capsuleId, type: "drift_check", sourceSnapshotId })
-      yield* endedRun(foreign, "theirs", 7, { type: "source_sync", sourceSnapshotId })
-      expect(yield* changesOf(workspaceId)).toEqual([
-        ["drifted", []],
-        ["orphan", []],
-        ["planned", []],
-        ["rollback", []],
-        ["failedcheck", []],
-        ["quietsync", []]
-      ])
-      expect(yield* changesOf(foreign)).toEqual([["theirs", []]])
-    })
+tests.live("failures, syncs and an apply whose plan was removed appear as changes themselves", () =>
+  Effect.gen(function* () {
+    const workspaceId = yield* workspaceOf("alone")
+    const foreign = yield* workspaceOf("foreign")
+    const run = (name: string, at: number, rest: Parameters<typeof endedRun>[3]) =>
+      endedRun(workspaceId, name, at, rest)
+    const capsuleId = namedCapsule("alone")
+    const sourceSnapshotId = namedSnapshot("two")
+    yield* run("quietsync", 1, { type: "source_sync", sourceSnapshotId: namedSnapshot("three") })
+    yield* run("failedcheck", 2, { type: "compatibility_check", sourceSnapshotId, status: "failed" })
+    yield* run("rollback", 3, { capsuleId, sourceSnapshotId: namedSnapshot("three"), purpose: "rollback" })
+    yield* run("planned", 4, { capsuleId, sourceSnapshotId })
+    yield* run("orphan", 5, { capsuleId, type: "apply", planRunId: namedRun("pruned") })
+    yield* run("drifted", 6, { capsuleId, type: "drift_check", sourceSnapshotId })
+    yield* endedRun(foreign, "theirs", 7, { type: "source_sync", sourceSnapshotId })
+    expect(yield* changesOf(workspaceId)).toEqual([
+      ["drifted", []],
+      ["orphan", []],
+      ["planned", []],
+      ["rollback", []],
+      ["failedcheck", []],
+      ["quietsync", []]
+    ])
+    expect(yield* changesOf(foreign)).toEqual([["theirs", []]])
+  })
 )
 
 tests.live("paging through changes repeats and loses none, and a filter that would split a change is refused", () =>

@@ -49,28 +49,26 @@ const failing = (times: number) => {
 /** Lets every fiber run as far as it can without advancing the clock. */
 const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
-it.effect(
-  "a slow state keeper delays no execution: it writes one state at a time, then only the newest waiting state",
-  () =>
-    Effect.gen(function* () {
-      const { begun, keep, kept, release } = yield* gated
-      const keeping = yield* makeStateKeeping(keep)
-      yield* keeping.offer(state(1))
-      yield* settle
-      for (const serial of [2, 3, 4]) yield* keeping.offer(state(serial))
-      yield* settle
-      expect({ begun, kept }).toEqual({ begun: [1], kept: [] })
-      const ended = yield* Effect.forkChild(keeping.end, { startImmediately: true })
-      yield* settle
-      expect(begun).toEqual([1])
-      yield* release
-      yield* settle
-      expect({ begun, kept }).toEqual({ begun: [1, 4], kept: [1] })
-      expect(ended.pollUnsafe()).toBeUndefined()
-      yield* release
-      yield* Fiber.join(ended)
-      expect(kept).toEqual([1, 4])
-    })
+it.effect("a slow state keeper delays no execution, and writes only the newest waiting state next", () =>
+  Effect.gen(function* () {
+    const { begun, keep, kept, release } = yield* gated
+    const keeping = yield* makeStateKeeping(keep)
+    yield* keeping.offer(state(1))
+    yield* settle
+    for (const serial of [2, 3, 4]) yield* keeping.offer(state(serial))
+    yield* settle
+    expect({ begun, kept }).toEqual({ begun: [1], kept: [] })
+    const ended = yield* Effect.forkChild(keeping.end, { startImmediately: true })
+    yield* settle
+    expect(begun).toEqual([1])
+    yield* release
+    yield* settle
+    expect({ begun, kept }).toEqual({ begun: [1, 4], kept: [1] })
+    expect(ended.pollUnsafe()).toBeUndefined()
+    yield* release
+    yield* Fiber.join(ended)
+    expect(kept).toEqual([1, 4])
+  })
 )
 
 it.effect("the serials of kept states never decrease, and several states may share one serial", () =>

@@ -41,7 +41,7 @@ const renewal = (agent: TestAgent, claim: { readonly runId: RunId; readonly fenc
     })
   )
 
-plane.live("an agent that is heard but receives no responses is shown as such until it receives one", () =>
+plane.live("an agent that is heard but receives no responses is marked until it receives a response", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()

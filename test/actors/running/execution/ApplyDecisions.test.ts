@@ -146,7 +146,7 @@ test("an apply's evidence combines preparation and observation, and the observat
   })
 })
 
-test("earlier secrets follow the newer ones, without duplicates and up to a limit", () => {
+test("earlier secrets follow newer secrets, without duplicates and up to a limit", () => {
   const secret = (text: string, origin: string) => ({ origin, value: Redacted.make(text) })
   const kept = rememberedSecrets([secret("b", "var.new")], [secret("b", "var.old"), secret("a", "var.old")])
   expect(kept.map(({ origin, value }) => [Redacted.value(value), origin])).toEqual([

@@ -58,8 +58,8 @@ afterAll(tests.dispose)
 const steps = ["claimed", "prepared", "executed"] as const
 
 /**
- * The points of each kind of Run. `approved`: the plan is approved, and no apply has been requested. `followed` is the plan of a
- * commit that the Capsule follows, up to its apply; `settled`: the plan is computed, and the service may approve it.
+ * The points of each kind of Run. At `approved` the plan is approved, and no apply has been requested. `followed` is the plan of
+ * a commit that the Capsule follows, up to its apply. At `settled` the plan is computed, and the service may approve it.
  */
 const pointsOf = {
   followed: [...steps, "settled"],

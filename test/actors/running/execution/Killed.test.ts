@@ -114,7 +114,7 @@ it.live(
         expect((yield* Effect.flip(runs.apply(context, told.planId, undefined))).code).toBe("run_conflict")
         expect(canarySweep(dataDir, [token])).toEqual([])
 
-        // The next apply adopts existing notes and creates missing ones, and the Capsule is safe again.
+        // The next apply adopts existing notes and creates missing notes, and the Capsule is safe again.
         yield* commit("killed", { "main.tf": demoModule(note("quick") + note("slow")) })
         yield* settled((yield* (yield* Sources).sync(context, told.sourceId, {})).id)
         const repair = yield* replanned(capsuleId)

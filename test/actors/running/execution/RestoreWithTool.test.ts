@@ -22,7 +22,7 @@ const moduleOf = (...names: ReadonlyArray<string>) => ({
 
 describe.skipIf(Bun.which("terraform") === null)("Restored states", () => {
   tests.live(
-    "a plan after a restore shows what the restored state lacks, and its apply continues from that state",
+    "a plan after a restore shows the resources missing from the restored state, and its apply continues there",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

@@ -139,7 +139,7 @@ tests.live(
             trigger: "user",
             spec: {}
           })
-          // Includes Runs that arrived at the same time, and Runs older than existing ones.
+          // Includes Runs that arrived at the same time, and Runs older than existing Runs.
           yield* setRun(id, { queued_at: `2026-01-01T00:00:0${event.at}.000Z` })
         }
         const whole = decide({ limits, running: yield* rows.running, queued: yield* wholeQueue })

@@ -73,7 +73,7 @@ test("an update includes stale Capsules and their consumers, up to Capsules that
   expect<ReadonlyArray<string>>([...members].toSorted()).toEqual(["a", "b", "c"])
 })
 
-test("an update reports its most urgent Capsules: running, then waiting for a person, then failed", () => {
+test("an update reports its most urgent Capsules: running first, then waiting, then failed", () => {
   expect(stateOf(["planning", "waiting_approval", "failed"])).toBe("running")
   expect(stateOf(["approved", "failed"])).toBe("waiting_approval")
   expect(stateOf(["failed", "cancelled", "waiting"])).toBe("failed")

@@ -104,7 +104,7 @@ const lifelineOf = Effect.fnUntraced(function* (folder: string) {
 describe("Agent guard", () => {
   for (const level of levels) {
     it.concurrent(
-      `${level}: a tool and everything it started are dead by the deadline even if the agent has been stopped`,
+      `a tool and all its processes are dead by the deadline at ${level}, even if the agent was stopped`,
       () =>
         Effect.gen(function* () {
           const folder = yield* temporaryFolder(level)

@@ -55,7 +55,7 @@ describe("Terminal plans", () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b))
   })
 
-  test("a plan in the terminal lists the riskiest changes first, and every verb by name", () => {
+  test("a plan in the terminal lists the riskiest changes first, and labels every change with its verb", () => {
     const text = textOf({ resourceChanges: planChanges })
     const heads = text.split("\n").filter((line) => /^[-±⊘~+↓→?] \d/.test(line))
     expect(heads).toEqual([

@@ -172,7 +172,7 @@ plane.live(
 )
 
 plane.live(
-  "a restored backup settles an apply from its stored result, and makes no plan reviewable from one",
+  "a restored backup settles an apply from its stored result, but makes no plan reviewable",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()

@@ -293,7 +293,7 @@ plane.live("an interrupted transfer continues after the server has been restarte
   })
 )
 
-plane.live("a second apply that has not been started fails, but not one that is just starting", () =>
+plane.live("a second apply that has not been started fails, unless it is just starting", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()

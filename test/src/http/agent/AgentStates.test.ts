@@ -147,7 +147,7 @@ plane.live(
       const { claim } = yield* applyingOn(agent, "unopened")
       const packed = yield* packContents(stateFile(5))
       const unopened = [
-        // Sealed for a purpose other than the one it is sent for.
+        // Sealed for a purpose other than the message's purpose.
         yield* agent.sealed(claim, "plan_file", stateFile(5)),
         // Truncated, and with trailing data.
         yield* agent.sealedPacked(claim, "state", packed.subarray(0, packed.length - 4)),

@@ -142,7 +142,7 @@ plane.live(
 )
 
 plane.live(
-  "a hand-in counts once even if it arrives repeatedly, and a Run accepts only a few different ones",
+  "a hand-in counts once even if it arrives repeatedly, and a Run accepts only a few different hand-ins",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

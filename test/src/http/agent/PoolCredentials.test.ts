@@ -167,7 +167,7 @@ plane.live("a plan is void once no agent still has the credentials it was create
     expect(JSON.stringify(kept)).not.toContain("aaaa")
     yield* one.hello([], { marks: credentials("b") })
     expect(yield* standing(planId)).toEqual(waiting)
-    // An agent of an earlier release reports no credentials, so it may have the same ones.
+    // An agent of an earlier release reports no credentials, so it may have the same credentials.
     yield* two.hello()
     yield* (yield* ProvidedMarks).voidReplaced
     expect(yield* standing(planId)).toEqual(waiting)
@@ -261,7 +261,7 @@ plane.live("a plan does not wait for an agent that was silent for an hour if ano
   })
 )
 
-plane.live("an apply goes to an agent with its plan's credentials even if another agent has new ones", () =>
+plane.live("an apply goes to an agent with its plan's credentials even if another agent has new credentials", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const [one, two] = [yield* enrolled(provided), yield* enrolled(provided)]

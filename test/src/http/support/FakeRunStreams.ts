@@ -15,7 +15,7 @@ export class Journal extends Context.Service<
   }
 >()("test/http/Journal") {}
 
-/** One Run's sequences in memory, with the same contract as the durable ones. */
+/** One Run's sequences in memory, with the same contract as the durable sequences. */
 export const fakeRunStreams = Layer.effectContext(
   Effect.sync(() => {
     let texts: ReadonlyArray<string> = []
