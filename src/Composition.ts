@@ -6,6 +6,7 @@ import { httpLayer, listener } from "./composition/HttpLayer.ts"
 import { identity } from "./composition/Identity.ts"
 import { machineWith, type RunnerServices } from "./composition/Machine.ts"
 import { mailDelivery, mailSettings } from "./composition/Mail.ts"
+import { noticeDelivery, noticeSettings } from "./composition/Notices.ts"
 import { operatorPolicy } from "./composition/OperatorPolicy.ts"
 import { withoutInheritedTraceContext } from "./composition/InheritedTraceContext.ts"
 import { readinessSignal } from "./composition/ReadinessSignal.ts"
@@ -20,6 +21,7 @@ import { agentMetrics } from "./observability/AgentMetrics.ts"
 import { OperatorListener } from "./observability/OperatorListener.ts"
 import { diskMetrics } from "./observability/DiskMetrics.ts"
 import { storedMetrics } from "./observability/StoredMetrics.ts"
+import { noticeMetrics } from "./observability/NoticeMetrics.ts"
 import { runMetrics } from "./observability/RunMetrics.ts"
 import { operatorServer } from "./operator/OperatorServer.ts"
 import { telemetry } from "./observability/Telemetry.ts"
@@ -52,7 +54,8 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
     readinessSignal,
     operatorServer,
     mailDelivery(settings),
-    observed ? Layer.mergeAll(runMetrics, agentMetrics, diskMetrics, storedMetrics) : Layer.empty
+    noticeDelivery,
+    observed ? Layer.mergeAll(runMetrics, agentMetrics, diskMetrics, storedMetrics, noticeMetrics) : Layer.empty
   ).pipe(
     Layer.provideMerge(httpLayer(settings).pipe(Layer.provide(isolationNotice), Layer.provide(backupNotices))),
     Layer.provideMerge(ScheduledBackups.layer(settings)),
@@ -60,6 +63,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
     Layer.provideMerge(identity(settings)),
     Layer.provideMerge(parts.runner),
     Layer.provideMerge(storageOver(settings, parts.database).pipe(Layer.provide(mailSettings(settings)))),
+    Layer.provideMerge(noticeSettings(settings)),
     Layer.provideMerge(operator),
     Layer.provideMerge(parts.http),
     Layer.provide(operatorPolicy(settings)),

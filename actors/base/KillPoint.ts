@@ -28,6 +28,9 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `audit_removal.deleted`, `.removed`: the oldest events of a chain have been deleted but not committed, and a step is over
  * - `retention.removed`, `.passed`: a few records have been removed and counted, and a pass over all kinds is complete but not
  *   yet in the audit trail
+ * - `notice.sending`, `.sent`: before the request of a delivery, and after its response
+ * - `notice.settling`, `.settled`: attempts have been recorded but not committed, and committed
+ * - `notice.mailing`: inside the transaction that queues the mails of a notice, just before its commit
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
  */
 export type KillPointName =
@@ -58,6 +61,7 @@ export type KillPointName =
   | "recovery.begun"
   | "recovery.settled"
   | "recovery.cleaning"
+  | `notice.${"sending" | "sent" | "settling" | "settled" | "mailing"}`
   | `restoring.${"copied" | "authenticated" | "prepared" | "cleared" | "placed"}`
 
 /**

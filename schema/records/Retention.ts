@@ -144,6 +144,11 @@ export const retention = {
     "what is kept of a mail that was sent or given up: address and kind, never its text",
     "nobody gets too many of a kind"
   ),
+  noticeDelivery: period(
+    Duration.days(30),
+    "notices and their deliveries after their end",
+    "a receiver that lost some asks within days"
+  ),
   setupTicket: period(Duration.minutes(10), "setup tickets of a hand-off", "the client asks at once"),
   endedSetupTicket: period(
     Duration.hours(24),

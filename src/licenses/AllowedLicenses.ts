@@ -15,6 +15,7 @@ const permissive: ReadonlySet<string> = new Set([
   "OpenSSL",
   "Unicode-3.0",
   "Unicode-TOU",
+  "Unlicense",
   "Zlib"
 ])
 

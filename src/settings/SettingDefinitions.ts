@@ -316,6 +316,13 @@ export const settingDefinitions = define({
     default: "",
     description: "Comma-separated exact origins exempt from the https-only and public-address rules"
   },
+  noticeAllowOrigins: {
+    env: "SVC_NOTICE_ALLOW_ORIGINS",
+    flag: "notice-allow-origins",
+    metavar: "origins",
+    default: "",
+    description: "Comma-separated exact origins of notice endpoints exempt from the https-only and public-address rules"
+  },
   gitNative: {
     env: "SVC_GIT_NATIVE",
     flag: "git-native",

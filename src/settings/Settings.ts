@@ -168,6 +168,7 @@ const settingFields = {
   masterKeyFile: Schema.optionalKey(Text),
   masterKeyCommand: Schema.optionalKey(Text),
   gitAllowOrigins: commaSeparated(Origin),
+  noticeAllowOrigins: commaSeparated(Origin),
   gitNative: Schema.Literals(["auto", "off", "required"]),
   policyFile: Schema.optionalKey(Text),
   tool: Text,

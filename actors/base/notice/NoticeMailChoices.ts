@@ -6,7 +6,7 @@ import type { NoticeKind, NoticeMails } from "../../../schema/records/NoticeEndp
 import { Audit } from "../audit/Audit.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
-import { MailSettings } from "../mail/MailSettings.ts"
+import { Mails } from "../mail/Mails.ts"
 import { NoticeMailKindRow } from "./NoticeRows.ts"
 
 /** The kinds of notice that each person receives by mail: none until the person chooses some. */
@@ -28,12 +28,12 @@ export class NoticeMailChoices extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const read = yield* ReadSql
       const audit = yield* Audit
-      const { origin } = yield* MailSettings
+      const { baseUrl } = yield* Mails
 
       const chosen = Effect.fnUntraced(function* (client: SqlClient.SqlClient, subject: string) {
         const rows = yield* NoticeMailKindRow.some(client, "kind")`SELECT kind FROM notice_mail_kinds
           WHERE subject = ${subject} ORDER BY kind`
-        return { sendsMail: origin !== undefined, kinds: rows.map(({ kind }) => kind) }
+        return { sendsMail: baseUrl !== undefined, kinds: rows.map(({ kind }) => kind) }
       }, Effect.orDie)
 
       return NoticeMailChoices.of({

@@ -1,0 +1,346 @@
+import {
+  Clock,
+  Context,
+  DateTime,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Layer,
+  Option,
+  Queue,
+  Redacted,
+  Schema,
+  Semaphore
+} from "effect"
+import { SqlClient } from "effect/sql"
+import { NoticePost, type NoticePostResult } from "../../../runner/probe/NoticePost.ts"
+import { NoticeEndpointId } from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { retention } from "../../../schema/records/Retention.ts"
+import { Audit } from "../audit/Audit.ts"
+import { rowShape } from "../database/Table.ts"
+import { transaction } from "../database/Transaction.ts"
+import { KillPoint } from "../KillPoint.ts"
+import { Vault } from "../vault/Vault.ts"
+import { sentNotice } from "./NoticeBody.ts"
+import { noticeMessage } from "./NoticeFormats.ts"
+import { NoticeDeliveryRow, NoticeEndpointRow, NoticeSettings } from "./NoticeRows.ts"
+import { holdFor, restAfter } from "./NoticeSchedule.ts"
+import { formerSecretPlace, noticeAddressPlace, noticeSecretPlace } from "./NoticeSecrets.ts"
+import { type Attempted, settleAttempt } from "./NoticeSettlement.ts"
+import { NoticeSignals } from "./Notices.ts"
+
+/** Requests to one endpoint at the same time, each about another subject. A failing endpoint gets one. */
+const placesOfEndpoint = 4
+/** Requests to endpoints that work, and to endpoints that fail: dead receivers never take the places of others. */
+const healthyPlaces = 192
+const failingPlaces = 64
+/** Deliveries of an endpoint that are read at once. */
+const batch = 100
+/** Attempts that are recorded in one transaction. */
+const mostSettled = 100
+/** A lost wake delays a delivery by at most this. */
+const rereadMillis = 60_000
+const sweepEvery = Duration.hours(1)
+/** Deliveries that wait for one endpoint; beyond this the oldest are dropped. */
+export const mostWaiting = 10_000
+
+const EndpointId = rowShape({ id: NoticeEndpointId })
+const NextDue = rowShape({ next_at: Schema.NullOr(Timestamp) })
+
+/** Whether an attempt could be recorded, and whether its endpoint takes more deliveries. */
+type Recorded = "open" | "closed" | "unrecorded"
+
+interface Settling {
+  readonly attempted: Attempted
+  readonly recorded: Deferred.Deferred<Recorded>
+}
+
+/** The address and the secrets of an endpoint, opened for one batch. */
+interface Opened {
+  readonly address: Redacted.Redacted
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
+}
+
+/**
+ * Sends the deliveries that are due: at least once, and in order for each subject and endpoint. An earlier delivery that waits for a
+ * retry holds back the later ones of its subject for five minutes, then they are sent.
+ *
+ * Each endpoint has a line, which exists while something is due for it, so that a slow or dead receiver delays no other. What has
+ * been sent is recorded afterwards; after a crash between the two it is sent again, with the same id.
+ */
+export class NoticeDelivery extends Context.Service<
+  NoticeDelivery,
+  {
+    /** Begins the lines of the endpoints with due deliveries, until it is interrupted. */
+    readonly follow: Effect.Effect<never>
+    /** Removes what has ended and is older than its period, and drops the oldest of too many waiting deliveries. */
+    readonly sweep: Effect.Effect<void>
+  }
+>()("svc/actors/base/notice/NoticeDelivery") {
+  static readonly layer = Layer.effect(
+    NoticeDelivery,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const vault = yield* Vault
+  const audit = yield* Audit
+  const settings = yield* NoticeSettings
+  const signals = yield* NoticeSignals
+  const killPoint = yield* KillPoint
+  const post = yield* NoticePost
+  const healthy = yield* Semaphore.make(healthyPlaces)
+  const failing = yield* Semaphore.make(failingPlaces)
+  const wakes = yield* Queue.sliding<void>(1)
+  const settlements = yield* Queue.unbounded<Settling>()
+  /** Endpoints with a line under way; `true` if something was found due for it since it began. */
+  const lines = new Map<NoticeEndpointId, boolean>()
+  /** Consecutive failures of an endpoint in this process, and the time in milliseconds until which it rests. */
+  const rests = new Map<NoticeEndpointId, { readonly failures: number; readonly until: number }>()
+
+  const wake = () => void Queue.offerUnsafe(wakes, undefined)
+
+  const dueEndpoints = Effect.gen(function* () {
+    const at = DateTime.formatIso(yield* DateTime.now)
+    const rows = yield* EndpointId.rows(sql)`SELECT e.id FROM notice_endpoints e
+      WHERE (e.paused_until IS NULL OR e.paused_until <= ${at}) AND e.state <> 'ended'
+        AND EXISTS (SELECT 1 FROM notice_deliveries d WHERE d.endpoint_id = e.id AND d.status = 'waiting' AND d.next_at <= ${at}
+          AND (e.state = 'active' OR d.kind = 'endpoint.test'))`
+    return rows.map(({ id }) => id)
+  }).pipe(Effect.orDie)
+
+  /** In the order in which they were written; without those that an earlier delivery of their subject holds back. */
+  const dueOf = Effect.fnUntraced(function* (endpoint: NoticeEndpointRow) {
+    const now = yield* DateTime.now
+    const at = DateTime.formatIso(now)
+    const held = DateTime.formatIso(DateTime.subtractDuration(now, holdFor))
+    const only = endpoint.state === "active" ? sql`1 = 1` : sql`d.kind = 'endpoint.test'`
+    return yield* NoticeDeliveryRow.rows(sql)`SELECT d.* FROM notice_deliveries d
+      WHERE d.endpoint_id = ${endpoint.id} AND d.status = 'waiting' AND d.next_at <= ${at} AND ${only}
+        AND NOT EXISTS (SELECT 1 FROM notice_deliveries e WHERE e.endpoint_id = d.endpoint_id AND e.subject = d.subject
+          AND e.status = 'waiting' AND e.sequence < d.sequence AND e.next_at > ${at} AND e.created_at > ${held})
+      ORDER BY d.created_at, d.sequence LIMIT ${batch}`
+  }, Effect.orDie)
+
+  const openEndpoint = Effect.fnUntraced(function* (endpoint: NoticeEndpointRow) {
+    const at = DateTime.formatIso(yield* DateTime.now)
+    const address = yield* vault.openText(noticeAddressPlace(endpoint), endpoint.address)
+    if (endpoint.secret === null) return { address, secrets: [] }
+    const secret = yield* vault.openText(noticeSecretPlace(endpoint), endpoint.secret)
+    const isFormerValid =
+      endpoint.former_secret !== null && endpoint.former_secret_until !== null && endpoint.former_secret_until > at
+    if (!isFormerValid) return { address, secrets: [secret] }
+    return { address, secrets: [secret, yield* vault.openText(formerSecretPlace(endpoint), endpoint.former_secret)] }
+  })
+
+  const request = Effect.fnUntraced(function* (
+    endpoint: NoticeEndpointRow,
+    { address, secrets }: Opened,
+    delivery: NoticeDeliveryRow
+  ) {
+    const notice = yield* sentNotice(sql, settings, delivery)
+    const message = noticeMessage(endpoint.format, notice, secrets, new Date(yield* Clock.currentTimeMillis))
+    return yield* post.send({
+      address: Redacted.value(address),
+      allowOrigins: settings.allowOrigins,
+      ...message
+    })
+  })
+
+  /** Records an attempt together with those of other endpoints. */
+  const settled = Effect.fnUntraced(function* (attempted: Attempted) {
+    const recorded = yield* Deferred.make<Recorded>()
+    yield* Queue.offer(settlements, { attempted, recorded })
+    return yield* Deferred.await(recorded)
+  })
+
+  const settleAll = Effect.fnUntraced(function* (all: ReadonlyArray<Settling>) {
+    const results = yield* transaction(sql)(
+      Effect.forEach(all, ({ attempted }) => settleAttempt(sql, audit, attempted)).pipe(
+        Effect.tap(() => killPoint("notice.settling"))
+      )
+    )
+    yield* killPoint("notice.settled")
+    for (const [index, { recorded }] of all.entries()) {
+      yield* Deferred.succeed(recorded, results[index] === true ? "open" : "closed")
+    }
+  })
+
+  const settler = Effect.gen(function* () {
+    const all = yield* Queue.takeBetween(settlements, 1, mostSettled)
+    const outcome = yield* Effect.exit(settleAll(all))
+    if (Exit.isSuccess(outcome)) return
+    yield* Effect.logError("Attempts to deliver notices could not be recorded; they are repeated", outcome.cause)
+    for (const { recorded } of all) yield* Deferred.succeed(recorded, "unrecorded")
+  }).pipe(Effect.forever)
+
+  /** Lets an endpoint rest after a failure. Returns `true` if it rests. */
+  const restIf = Effect.fnUntraced(function* (id: NoticeEndpointId, failed: boolean) {
+    if (!failed) {
+      rests.delete(id)
+      return false
+    }
+    const failures = (rests.get(id)?.failures ?? 0) + 1
+    rests.set(id, {
+      failures,
+      until: (yield* Clock.currentTimeMillis) + Duration.toMillis(restAfter(failures))
+    })
+    return true
+  })
+
+  /** Sends one delivery and records the attempt. Returns `true` if the line goes on. */
+  const deliver = Effect.fnUntraced(function* (
+    endpoint: NoticeEndpointRow,
+    opened: Option.Option<Opened>,
+    delivery: NoticeDeliveryRow
+  ) {
+    const places = endpoint.failing_since === null ? healthy : failing
+    yield* killPoint("notice.sending")
+    const begun = yield* Clock.currentTimeMillis
+    const result: NoticePostResult = Option.isNone(opened)
+      ? { outcome: "unreadable" }
+      : yield* places.withPermits(1)(request(endpoint, opened.value, delivery))
+    const milliseconds = (yield* Clock.currentTimeMillis) - begun
+    yield* killPoint("notice.sent")
+    const recorded = yield* settled({ delivery, result, milliseconds })
+    // What could not be recorded is due again at once, and must not be repeated in a loop.
+    const rests = yield* restIf(endpoint.id, result.outcome !== "accepted" || recorded === "unrecorded")
+    return recorded === "open" && !rests
+  })
+
+  /** Sends the deliveries of one subject in order, until one fails. */
+  const inOrder = Effect.fnUntraced(function* (
+    endpoint: NoticeEndpointRow,
+    opened: Option.Option<Opened>,
+    deliveries: ReadonlyArray<NoticeDeliveryRow>
+  ) {
+    for (const delivery of deliveries) {
+      if (!(yield* deliver(endpoint, opened, delivery))) return false
+    }
+    return true
+  })
+
+  /** Sends what is due for an endpoint. Returns `true` if it stopped although something may be left. */
+  const line = Effect.fnUntraced(function* (id: NoticeEndpointId) {
+    for (;;) {
+      const [endpoint] = yield* Effect.orDie(
+        NoticeEndpointRow.rows(sql)`SELECT * FROM notice_endpoints WHERE id = ${id}`
+      )
+      if (endpoint === undefined) return false
+      const due = yield* dueOf(endpoint)
+      if (due.length === 0) return false
+      const opened = yield* Effect.option(openEndpoint(endpoint))
+      const subjects = [...Map.groupBy(due, ({ subject }) => subject).values()].map((group) =>
+        group.toSorted((a, b) => a.sequence - b.sequence)
+      )
+      // One delivery shows whether a failing receiver is back.
+      const isFailing = endpoint.failing_since !== null
+      const taken = isFailing ? subjects.slice(0, 1).map((group) => group.slice(0, 1)) : subjects
+      let isStopped = false
+      yield* Effect.forEach(
+        taken,
+        (group) =>
+          Effect.suspend(() => (isStopped ? Effect.succeed(false) : inOrder(endpoint, opened, group))).pipe(
+            Effect.map((goesOn) => {
+              isStopped ||= !goesOn
+            })
+          ),
+        { concurrency: placesOfEndpoint, discard: true }
+      )
+      if (isStopped) return true
+    }
+  })
+
+  const guardedLine = (id: NoticeEndpointId) =>
+    line(id).pipe(
+      Effect.catchCause((cause) =>
+        Effect.logError(`Notices to the endpoint ${id} were not sent`, cause).pipe(Effect.andThen(restIf(id, true)))
+      ),
+      Effect.tap((isStopped) =>
+        Effect.sync(() => {
+          const isAskedAgain = lines.get(id) === true
+          lines.delete(id)
+          if (isStopped || isAskedAgain) wake()
+        })
+      ),
+      Effect.onInterrupt(() => Effect.sync(() => lines.delete(id)))
+    )
+
+  /** The milliseconds until the next delivery is due that is not due yet. */
+  const untilNext = Effect.gen(function* () {
+    const now = yield* DateTime.now
+    const [next] = yield* NextDue.rows(sql)`SELECT MIN(next_at) AS next_at FROM (
+      SELECT (SELECT MIN(d.next_at) FROM notice_deliveries d WHERE d.endpoint_id = e.id AND d.status = 'waiting'
+        AND d.next_at > ${DateTime.formatIso(now)}) AS next_at FROM notice_endpoints e WHERE e.state = 'active')`
+    return next?.next_at == null
+      ? rereadMillis
+      : DateTime.toEpochMillis(DateTime.makeUnsafe(next.next_at)) - DateTime.toEpochMillis(now)
+  }).pipe(Effect.orDie)
+
+  /** Begins the lines that are due and not under way, and returns how long nothing else is, in milliseconds. */
+  const begin = Effect.gen(function* () {
+    const ids = yield* dueEndpoints
+    const at = yield* Clock.currentTimeMillis
+    let wait = rereadMillis
+    for (const id of ids) {
+      const until = rests.get(id)?.until ?? at
+      if (lines.has(id)) {
+        lines.set(id, true)
+        continue
+      }
+      if (until > at) {
+        wait = Math.min(wait, until - at)
+        continue
+      }
+      lines.set(id, false)
+      yield* Effect.forkScoped(guardedLine(id))
+    }
+    return Math.max(1, Math.min(wait, yield* untilNext))
+  })
+
+  const sweep = Effect.gen(function* () {
+    const now = yield* DateTime.now
+    const before = DateTime.formatIso(DateTime.subtractDuration(now, retention.noticeDelivery.after))
+    yield* sql`DELETE FROM notice_deliveries WHERE ended_at < ${before}`
+    yield* sql`DELETE FROM notices WHERE created_at < ${before} AND mail_due IS NULL
+      AND NOT EXISTS (SELECT 1 FROM notice_deliveries d WHERE d.notice_id = notices.id)`
+    const at = DateTime.formatIso(now)
+    const full = yield* EndpointId.rows(sql)`SELECT endpoint_id AS id FROM notice_deliveries WHERE status = 'waiting'
+      GROUP BY endpoint_id HAVING COUNT(*) > ${mostWaiting}`
+    for (const { id } of full) {
+      yield* sql`UPDATE notice_deliveries SET ${NoticeDeliveryRow.changes(sql, { status: "dropped", next_at: null, ended_at: at })}
+        WHERE id IN (SELECT id FROM notice_deliveries WHERE endpoint_id = ${id} AND status = 'waiting'
+          ORDER BY created_at DESC, sequence DESC LIMIT -1 OFFSET ${mostWaiting})`
+      yield* Effect.logWarning(
+        `More than ${mostWaiting} notices waited for the endpoint ${id}: the oldest were dropped.`
+      )
+    }
+  }).pipe(transaction(sql), Effect.withSpan("NoticeDelivery.sweep"))
+
+  const guarded = (what: string, effect: Effect.Effect<void>) =>
+    Effect.catchCause(effect, (cause) => Effect.logError(what, cause))
+
+  const follow = Effect.gen(function* () {
+    yield* Effect.acquireRelease(
+      Effect.sync(() => signals.add(wake)),
+      () => Effect.sync(() => signals.delete(wake))
+    )
+    yield* Effect.forkScoped(settler)
+    yield* Effect.forkScoped(
+      Effect.forever(Effect.andThen(guarded("Old notices were not removed", sweep), Effect.sleep(sweepEvery)))
+    )
+    return yield* begin.pipe(
+      Effect.catchCause((cause) =>
+        Effect.as(Effect.logError("Notices that are due could not be read", cause), rereadMillis)
+      ),
+      Effect.flatMap((wait) => Effect.timeoutOption(Queue.take(wakes), wait)),
+      Effect.forever
+    )
+  }).pipe(Effect.scoped)
+
+  return NoticeDelivery.of({ follow, sweep })
+})

@@ -1,0 +1,154 @@
+import { Redacted } from "effect"
+import { Webhook } from "standardwebhooks"
+import { noticeKinds } from "../../../schema/records/Notice.ts"
+import type { NoticeFormat, SentNotice } from "../../../schema/records/NoticeEndpoint.ts"
+import { visibleJson, visibleText } from "../../../schema/records/VisibleText.ts"
+
+/** The body of a request to a receiver, and the headers that belong to it. */
+export interface NoticeMessage {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** The current secret first; the previous one while both are valid. */
+type Secrets = ReadonlyArray<Redacted.Redacted>
+
+/** Control characters and line breaks of names would change the layout of a message. */
+const oneLine = (text: string): string => visibleText(text).replace(/[\p{Cc}]+/gu, " ")
+
+const cut = (text: string, max: number): string => {
+  const characters = [...text]
+  return characters.length <= max ? text : `${characters.slice(0, max - 1).join("")}…`
+}
+
+/** A name from others, in the length that a message has room for. */
+const named = (text: string): string => cut(oneLine(text), 120)
+
+interface Fact {
+  readonly label: string
+  readonly value: string
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" || typeof value === "number" ? String(value) : undefined
+
+const nameIn = (data: Readonly<Record<string, unknown>>, field: string): string | undefined => {
+  const inner = data[field]
+  return isRecord(inner) ? textOf(inner["name"]) : undefined
+}
+
+const changeWords = (changes: unknown): string | undefined => {
+  if (!isRecord(changes)) return undefined
+  const counts = ["add", "change", "destroy", "replace", "import", "forget"].flatMap((action) => {
+    const count = changes[action]
+    return typeof count === "number" && count > 0 ? [`${count} to ${action}`] : []
+  })
+  return counts.length === 0 ? "no changes" : counts.join(", ")
+}
+
+/** The facts of a notice that a chat shows, in their order. */
+const factsOf = ({ data, workspace }: SentNotice): ReadonlyArray<Fact> => {
+  const given = isRecord(data) ? data : {}
+  const capsule = given["capsule"]
+  const environment = isRecord(capsule) ? textOf(capsule["environment"]) : undefined
+  const rows: ReadonlyArray<readonly [label: string, value: string | undefined]> = [
+    ["Workspace", workspace?.name],
+    ["Capsule", nameIn(given, "capsule")],
+    ["Environment", environment],
+    ["Source", nameIn(given, "source")],
+    ["Connection", nameIn(given, "connection")],
+    ["Agent", nameIn(given, "agent")],
+    ["Changes", changeWords(given["changes"])],
+    ["Resources", textOf(given["resources"])],
+    ["Ref", textOf(given["ref"])],
+    ["Status", textOf(given["status"])],
+    ["Code", textOf(given["code"]) ?? textOf(given["reason"])],
+    ["Expires", textOf(given["expiresAt"])]
+  ]
+  return rows.flatMap(([label, value]) => (value === undefined ? [] : [{ label, value: named(value) }]))
+}
+
+/** Slack's escape of the three characters that begin its markup. */
+const slackText = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+
+const titleOf = (notice: SentNotice): string => noticeKinds[notice.type].summary
+
+const slack = (notice: SentNotice): string => {
+  const title = slackText(titleOf(notice))
+  const facts = factsOf(notice)
+  const short = facts.map(({ label, value }) => `${label}: ${slackText(value)}`).join(", ")
+  return JSON.stringify({
+    text: cut(`${title} ${short} ${notice.url}`, 3000),
+    blocks: [
+      { type: "section", text: { type: "mrkdwn", text: cut(`*${title}*`, 3000) } },
+      ...(facts.length === 0
+        ? []
+        : [
+            {
+              type: "section",
+              // Plain text: names are shown as they are, whatever markup they contain.
+              fields: facts
+                .slice(0, 10)
+                .map(({ label, value }) => ({ type: "plain_text", text: `${label}: ${value}`, emoji: false }))
+            }
+          ]),
+      { type: "section", text: { type: "mrkdwn", text: `<${slackText(notice.url)}|Open in svc>` } }
+    ]
+  })
+}
+
+/** The characters that Markdown gives a meaning, in a text block of a card. */
+const cardText = (text: string): string => text.replace(/[\\`*_[\]<>]/g, (character) => `\\${character}`)
+
+const teams = (notice: SentNotice): string =>
+  JSON.stringify({
+    type: "message",
+    attachments: [
+      {
+        contentType: "application/vnd.microsoft.card.adaptive",
+        contentUrl: null,
+        content: {
+          $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
+          type: "AdaptiveCard",
+          version: "1.4",
+          body: [
+            { type: "TextBlock", text: titleOf(notice), weight: "Bolder", wrap: true },
+            {
+              type: "FactSet",
+              facts: factsOf(notice).map(({ label, value }) => ({ title: label, value: cardText(value) }))
+            }
+          ],
+          actions: [{ type: "Action.OpenUrl", title: "Open in svc", url: notice.url }]
+        }
+      }
+    ]
+  })
+
+const signed = (notice: SentNotice, secrets: Secrets, at: Date): NoticeMessage => {
+  const body = visibleJson(JSON.stringify(notice))
+  const signatures = secrets.map((secret) => new Webhook(Redacted.value(secret)).sign(notice.id, at, body))
+  return {
+    headers: {
+      "webhook-id": notice.id,
+      "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+      "webhook-signature": signatures.join(" ")
+    },
+    body
+  }
+}
+
+/** The request that carries a notice to a receiver of this format, sent at `at`. */
+export const noticeMessage = (format: NoticeFormat, notice: SentNotice, secrets: Secrets, at: Date): NoticeMessage => {
+  switch (format) {
+    case "json":
+      return signed(notice, secrets, at)
+    case "slack":
+      return { headers: {}, body: slack(notice) }
+    case "teams":
+      return { headers: {}, body: teams(notice) }
+  }
+}

@@ -1,0 +1,283 @@
+import { describe, expect } from "bun:test"
+import { DateTime, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { NoticeEndpoints } from "../../../../actors/access/notice/NoticeEndpoints.ts"
+import type { NoticePostResult } from "../../../../runner/probe/NoticePost.ts"
+import { as } from "../../../support/Accounts.ts"
+import { it } from "../../../support/Effect.ts"
+import {
+  addEndpoint,
+  aWorkspace,
+  deliveries,
+  expectedSignature,
+  following,
+  later,
+  makeReceivers,
+  report,
+  rowsOf,
+  settled,
+  stopped
+} from "./support/Receivers.ts"
+
+const answer = (result: NoticePostResult) => () => Effect.succeed(result)
+const failure = answer({ outcome: "refused", status: 500 })
+
+const withReceivers = <A, E, R>(body: (receivers: ReturnType<typeof makeReceivers>) => Effect.Effect<A, E, R>) => {
+  const receivers = makeReceivers()
+  return body(receivers).pipe(Effect.provide(Layer.fresh(deliveries(receivers))))
+}
+
+describe("A notice", () => {
+  it.effect("is sent once, signed as Standard Webhooks specifies, and recorded with its attempt", () =>
+    withReceivers((receivers) =>
+      Effect.gen(function* () {
+        const scope = yield* aWorkspace
+        const { address, id, secret } = yield* addEndpoint(scope, "one")
+        yield* following
+        yield* report(scope.workspaceId)
+        yield* settled
+        expect(receivers.got.map((one) => one.address)).toEqual([address])
+        const [got] = receivers.got
+        if (got === undefined) throw new Error("nothing arrived")
+        expect(got.headers["webhook-signature"]).toBe(expectedSignature(secret, got))
+        expect(got.headers["webhook-id"]).toBe(got.notice?.id)
+        expect(got.notice).toMatchObject({
+          type: "run.failed",
+          sequence: 1,
+          url: "https://svc.example.test/w/acme/runs/x"
+        })
+        const page = yield* (yield* NoticeEndpoints).deliveries(scope, id, {}, { limit: 10 })
+        expect(page.items.map(({ attempts, lastStatus, status }) => [status, attempts, lastStatus])).toEqual([
+          ["delivered", 1, 204]
+        ])
+        yield* later("1 day")
+        expect(receivers.got.length).toBe(1)
+      })
+    )
+  )
+
+  it.effect(
+    "is retried after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, with at most a fifth added, then given up",
+    () =>
+      withReceivers((receivers) =>
+        Effect.gen(function* () {
+          const scope = yield* aWorkspace
+          const { address } = yield* addEndpoint(scope, "one")
+          receivers.answers.set(address, failure)
+          yield* following
+          yield* report(scope.workspaceId)
+          yield* settled
+          const delays = [5, 300, 1800, 7200, 18_000, 36_000, 36_000]
+          for (const [index, seconds] of delays.entries()) {
+            expect([index, receivers.got.length]).toEqual([index, index + 1])
+            const step = Math.ceil(seconds / 20)
+            let waited = 0
+            while (receivers.got.length === index + 1 && waited <= seconds * 2) {
+              yield* later(`${step} seconds`)
+              waited += step
+            }
+            expect([seconds, waited >= seconds, waited <= seconds * 1.2 + 2 * step]).toEqual([seconds, true, true])
+          }
+          expect(receivers.got.length).toBe(8)
+          expect(new Set(receivers.got.map(({ headers }) => headers["webhook-id"])).size).toBe(1)
+          yield* later("2 days")
+          expect(receivers.got.length).toBe(8)
+          expect((yield* rowsOf()).map(({ attempts, status }) => [status, attempts])).toEqual([["failed", 8]])
+        })
+      )
+  )
+
+  it.effect(
+    "waits for an earlier one of its subject for five minutes at most, while other subjects are not delayed",
+    () =>
+      withReceivers((receivers) =>
+        Effect.gen(function* () {
+          const scope = yield* aWorkspace
+          const { address } = yield* addEndpoint(scope, "one")
+          receivers.answers.set(address, ({ notice }) =>
+            Effect.succeed(
+              notice?.subject.id.startsWith("cap_a") === true && notice.sequence === 1
+                ? { outcome: "refused" as const, status: 500 }
+                : { outcome: "accepted" as const, status: 200 }
+            )
+          )
+          yield* following
+          yield* report(scope.workspaceId, "a")
+          yield* settled
+          yield* report(scope.workspaceId, "a")
+          yield* report(scope.workspaceId, "b")
+          yield* later("7 seconds")
+          const arrived = () =>
+            receivers.got.map(({ notice }) => `${notice?.subject.id.slice(4, 5)}${notice?.sequence}`)
+          expect(arrived().filter((name) => name !== "a1")).toEqual(["b1"])
+          yield* later("4 minutes")
+          expect(arrived()).not.toContain("a2")
+          yield* later("90 seconds")
+          expect(arrived()).toContain("a2")
+          const statuses = (yield* rowsOf()).map(
+            ({ sequence, status, subject }) => `${subject.slice(12, 13)}${sequence} ${status}`
+          )
+          expect(statuses.toSorted()).toEqual(["a1 waiting", "a2 delivered", "b1 delivered"])
+        })
+      )
+  )
+
+  it.effect("is sent again with the same id after a crash between its response and the record of it", () =>
+    withReceivers((receivers) =>
+      Effect.gen(function* () {
+        const scope = yield* aWorkspace
+        const { address } = yield* addEndpoint(scope, "one")
+        receivers.answers.set(address, () => Effect.never)
+        const first = yield* following
+        yield* report(scope.workspaceId)
+        yield* settled
+        yield* stopped(first)
+        receivers.answers.delete(address)
+        yield* following
+        yield* settled
+        expect(receivers.got.length).toBe(2)
+        expect(new Set(receivers.got.map(({ headers }) => headers["webhook-id"])).size).toBe(1)
+        expect((yield* rowsOf()).map(({ status }) => status)).toEqual(["delivered"])
+      })
+    )
+  )
+})
+
+describe("An endpoint", () => {
+  it.effect("ends when its receiver answers 410: nothing waits for it any longer, and the audit trail shows why", () =>
+    withReceivers((receivers) =>
+      Effect.gen(function* () {
+        const scope = yield* aWorkspace
+        const { address, id } = yield* addEndpoint(scope, "one")
+        receivers.answers.set(address, answer({ outcome: "gone", status: 410 }))
+        yield* report(scope.workspaceId, "a")
+        yield* report(scope.workspaceId, "a")
+        yield* following
+        yield* settled
+        const endpoint = yield* (yield* NoticeEndpoints).read(scope, id)
+        expect([endpoint.state, endpoint.reason, endpoint.waiting]).toEqual(["ended", "gone", 0])
+        expect((yield* rowsOf()).map(({ status }) => status)).toEqual(["failed", "dropped"])
+        yield* report(scope.workspaceId, "a")
+        yield* later("1 day")
+        expect(receivers.got.length).toBe(1)
+        const sql = yield* SqlClient.SqlClient
+        expect(yield* sql`SELECT action FROM audit_events WHERE action = 'notice_endpoint.end'`).toHaveLength(1)
+      })
+    )
+  )
+
+  it.effect("gets a pause of up to ten hours if its receiver asks for it", () =>
+    withReceivers((receivers) =>
+      Effect.gen(function* () {
+        const scope = yield* aWorkspace
+        const { address } = yield* addEndpoint(scope, "one")
+        receivers.answers.set(address, answer({ outcome: "refused", status: 429, retryAfter: 3600 }))
+        yield* following
+        yield* report(scope.workspaceId, "a")
+        yield* settled
+        yield* report(scope.workspaceId, "b")
+        yield* later("59 minutes")
+        expect(receivers.got.length).toBe(1)
+        receivers.answers.set(address, answer({ outcome: "refused", status: 503, retryAfter: 10_000_000 }))
+        yield* later("2 minutes")
+        expect(receivers.got.length).toBe(2)
+        receivers.answers.delete(address)
+        yield* later("9 hours")
+        expect(receivers.got.length).toBe(2)
+        yield* later("90 minutes")
+        expect((yield* rowsOf()).map(({ status }) => status)).toEqual(["delivered", "delivered"])
+      })
+    )
+  )
+
+  it.effect("is disabled, visibly, after five days without an accepted notice", () =>
+    withReceivers((receivers) =>
+      Effect.gen(function* () {
+        const scope = yield* aWorkspace
+        const { address, id } = yield* addEndpoint(scope, "one")
+        receivers.answers.set(address, failure)
+        yield* following
+        const state = Effect.gen(function* () {
+          const { reason, state: now } = yield* (yield* NoticeEndpoints).read(scope, id)
+          return [now, reason]
+        })
+        yield* report(scope.workspaceId, "a")
+        yield* settled
+        const failingFor = Effect.fnUntraced(function* (hours: number) {
+          const sql = yield* SqlClient.SqlClient
+          const since = DateTime.formatIso(DateTime.subtractDuration(yield* DateTime.now, Duration.hours(hours)))
+          yield* sql`UPDATE notice_endpoints SET failing_since = ${since} WHERE id = ${id}`
+        })
+        yield* failingFor(119)
+        yield* later("7 seconds")
+        expect(yield* state).toEqual(["active", undefined])
+        yield* failingFor(120)
+        yield* later("7 minutes")
+        expect(yield* state).toEqual(["disabled", "failing"])
+        const before = receivers.got.length
+        yield* report(scope.workspaceId, "c")
+        yield* later("1 day")
+        expect(receivers.got.length).toBe(before)
+        yield* (yield* NoticeEndpoints).update(as(scope.subject), scope, id, { state: "active" })
+        receivers.answers.delete(address)
+        yield* report(scope.workspaceId, "d")
+        yield* settled
+        expect((yield* rowsOf()).at(-1)?.status).toBe("delivered")
+      })
+    )
+  )
+
+  it.effect("signs with both secrets while they are valid, and with the new one afterwards", () =>
+    withReceivers((receivers) =>
+      Effect.gen(function* () {
+        const scope = yield* aWorkspace
+        const { id, secret } = yield* addEndpoint(scope, "one")
+        yield* following
+        const rotated = yield* (yield* NoticeEndpoints).rotate(as(scope.subject), scope, id, {
+          secretVersion: 1,
+          overlapMinutes: 60
+        })
+        const next = rotated.value.secret ?? ""
+        yield* report(scope.workspaceId, "a")
+        yield* settled
+        yield* later("61 minutes")
+        yield* report(scope.workspaceId, "a")
+        yield* settled
+        const [during, after] = receivers.got
+        if (during === undefined || after === undefined) throw new Error("a notice is missing")
+        expect(during.headers["webhook-signature"]?.split(" ")).toEqual([
+          expectedSignature(next, during),
+          expectedSignature(secret, during)
+        ])
+        expect(after.headers["webhook-signature"]).toBe(expectedSignature(next, after))
+      })
+    )
+  )
+
+  it.effect("that hangs delays no other: they have every notice before the first request times out", () =>
+    withReceivers((receivers) =>
+      Effect.gen(function* () {
+        const scope = yield* aWorkspace
+        for (let index = 0; index < 20; index++) {
+          const { address } = yield* addEndpoint(scope, `e${index}`)
+          if (index < 5) receivers.answers.set(address, () => Effect.never)
+        }
+        const events = 30
+        for (let event = 0; event < events; event++) yield* report(scope.workspaceId, "abcdef"[event % 6])
+        yield* following
+        // No time passes, so that no request can time out.
+        for (let turn = 0; turn < 40; turn++) yield* settled
+        const arrived = Map.groupBy(receivers.got, ({ address }) => address)
+        const healthy = [...arrived].filter(([address]) => !receivers.answers.has(address))
+        expect(healthy.map(([, got]) => got.length)).toEqual(Array.from({ length: 15 }, () => events))
+        for (const [, got] of healthy) {
+          for (const [, ofSubject] of Map.groupBy(got, ({ notice }) => notice?.subject.id)) {
+            expect(ofSubject.map(({ notice }) => notice?.sequence)).toEqual([1, 2, 3, 4, 5])
+          }
+        }
+        const hanging = [...arrived].filter(([address]) => receivers.answers.has(address))
+        expect(hanging.every(([, got]) => got.length <= 4)).toBe(true)
+      })
+    )
+  )
+})

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "bun:test"
+import { Redacted, Schema, Struct } from "effect"
+import { noticeMessage } from "../../../../actors/base/notice/NoticeFormats.ts"
+import { noticeExample, noticeKinds, noticeSchema } from "../../../../schema/records/Notice.ts"
+import { type NoticeFormat, SentNotice } from "../../../../schema/records/NoticeEndpoint.ts"
+import { expectedSignature } from "./support/Receivers.ts"
+
+const kinds = Struct.keys(noticeKinds)
+const at = new Date("2026-01-31T09:30:00.500Z")
+const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
+const decode = Schema.decodeUnknownSync(SentNotice)
+const exampleOf = (type: (typeof kinds)[number]) => decode(noticeExample(type))
+const bodyOf = (format: NoticeFormat, notice: SentNotice): unknown =>
+  JSON.parse(noticeMessage(format, notice, [Redacted.make(secret)], at).body)
+
+const hostile = decode({
+  ...noticeExample("run.failed"),
+  workspace: { id: `ws_${"a".repeat(24)}`, handle: "a", name: "<!channel> *bold* \u202eevil\u0000\n# _x_ [a](b)" },
+  data: { capsule: { ...noticeKinds["run.failed"].example.capsule, name: "x".repeat(5000) } }
+})
+
+describe("every kind of notice", () => {
+  test("has an example that fits its schema, and closed data", () => {
+    for (const type of kinds) {
+      const schema: Schema.Codec<unknown, unknown> = noticeSchema(type)
+      const strict = Schema.decodeUnknownSync(schema, { onExcessProperty: "error" })
+      expect(strict(noticeExample(type))).toMatchObject({ type })
+      expect(() => strict({ ...noticeExample(type), more: 1 })).toThrow()
+    }
+  })
+
+  test("has a form for each chat that names its link", () => {
+    for (const type of kinds) {
+      const notice = exampleOf(type)
+      for (const format of ["slack", "teams"] as const) {
+        expect(JSON.stringify(bodyOf(format, notice))).toContain(notice.url)
+      }
+    }
+  })
+})
+
+describe("the JSON format", () => {
+  test("is signed as an independent implementation of the specification signs it", () => {
+    const notice = exampleOf("run.applied")
+    const message = noticeMessage("json", notice, [Redacted.make(secret)], at)
+    expect(message.headers).toEqual({
+      "webhook-id": notice.id,
+      "webhook-timestamp": "1769851800",
+      "webhook-signature": expectedSignature(secret, message)
+    })
+  })
+
+  test("shows invisible characters of names, with the same value for a program", () => {
+    const { body } = noticeMessage("json", hostile, [Redacted.make(secret)], at)
+    expect(body).not.toContain("\u202e")
+    expect(JSON.parse(body)).toEqual({ ...hostile })
+  })
+})
+
+describe("a chat", () => {
+  test("gets names as text: no mention, no markup, no line break, no change of direction, and no endless name", () => {
+    for (const format of ["slack", "teams"] as const) {
+      const text = JSON.stringify(bodyOf(format, hostile))
+      expect([format, text.includes("\u202e"), text.includes("\\u0000"), text.includes("\\n#")]).toEqual([
+        format,
+        false,
+        false,
+        false
+      ])
+      expect(text.length).toBeLessThan(3000)
+      expect(text).toContain("U+202E")
+    }
+    const slack = bodyOf("slack", hostile)
+    const Slack = Schema.Struct({
+      text: Schema.String,
+      blocks: Schema.Array(
+        Schema.Struct({
+          type: Schema.String,
+          text: Schema.optionalKey(Schema.Struct({ type: Schema.String, text: Schema.String })),
+          fields: Schema.optionalKey(Schema.Array(Schema.Struct({ type: Schema.String, text: Schema.String })))
+        })
+      )
+    })
+    const decoded = Schema.decodeUnknownSync(Slack)(slack)
+    expect(decoded.text).not.toContain("<!channel>")
+    for (const { fields, text } of decoded.blocks) {
+      if (text?.type === "mrkdwn") expect(text.text).not.toContain("channel")
+      for (const field of fields ?? []) expect(field.type).toBe("plain_text")
+    }
+    expect(JSON.stringify(bodyOf("teams", hostile))).toContain("\\\\[a\\\\]")
+  })
+
+  test("gets no signature", () => {
+    expect(noticeMessage("slack", hostile, [], at).headers).toEqual({})
+    expect(noticeMessage("teams", hostile, [], at).headers).toEqual({})
+  })
+})
