@@ -23,6 +23,7 @@ const otherJson: Readonly<Record<string, string>> = {
   "actors/ledger/interface/InterfaceInputs.ts": "a size",
   "actors/ledger/interface/InterfaceResource.ts": "a search within a JSON text",
   "actors/ledger/interface/InterfacesLive.ts": "a search within a JSON text",
+  "actors/base/notice/NoticeFormats.ts": "the body of a request",
   "actors/base/paging/Cursors.ts": "a cursor",
   "actors/commands/run/RunsLive.ts": "ids for one statement",
   "actors/ledger/run/RunChanges.ts": "ids for one statement",

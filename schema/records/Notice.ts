@@ -139,8 +139,8 @@ export const noticeKinds = {
   ),
   "run.unknown": kind(
     "It is not known what an apply left behind: somebody has to look at the real resources before the next Run.",
-    Schema.Struct({ capsule: Capsule, run: Run, code: Schema.optionalKey(Code) }),
-    { capsule, run: run("apply"), code: "agent_lost" }
+    Schema.Struct({ capsule: Capsule, run: Schema.optionalKey(Run) }),
+    { capsule, run: run("apply") }
   ),
   "run.cancelled": kind(
     "A Run was cancelled, or its plan was discarded, replaced by a newer one, or has expired.",
@@ -160,7 +160,7 @@ export const noticeKinds = {
   ),
   "drift.gone": kind(
     "The real resources of a Capsule match its state again.",
-    Schema.Struct({ capsule: Capsule, run: Run }),
+    Schema.Struct({ capsule: Capsule, run: Schema.optionalKey(Run) }),
     { capsule, run: run("apply") }
   ),
   "source.broken": kind(

@@ -88,3 +88,9 @@ export const noticeTables: ReadonlyArray<string> = [
   `ALTER TABLE mails ADD COLUMN notice_subject TEXT`,
   `ALTER TABLE mails ADD COLUMN notice_workspace_id TEXT`
 ]
+
+/** What a notice has reported of facts that no transaction changes: a Connection that expires, an agent that is silent. */
+export const reportedColumns: ReadonlyArray<string> = [
+  `ALTER TABLE connections ADD COLUMN expiry_reported TEXT`,
+  `ALTER TABLE agents ADD COLUMN away_reported_at TEXT`
+]

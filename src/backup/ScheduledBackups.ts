@@ -17,6 +17,9 @@ import {
   Stream
 } from "effect"
 import { isCoolingDown } from "../../actors/base/Cooldown.ts"
+import { SqlClient } from "effect/sql"
+import { transaction } from "../../actors/base/database/Transaction.ts"
+import { writeNotice } from "../../actors/base/notice/Notices.ts"
 import type { DashboardNotice, ServerBackups } from "../../schema/api/DashboardApi.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { backupName, keptBackups, overdueMillis, pendingName, removePending } from "./BackupFolder.ts"
@@ -36,7 +39,9 @@ export const failedBackups = Metric.counter("svc_backups_failed_total", {
 
 /** A command that the server started was refused. */
 class SvcSubprocessFailed extends Schema.TaggedError<SvcSubprocessFailed>()("SvcSubprocessFailed", {
-  message: Schema.String
+  message: Schema.String,
+  /** The backup was written, and could not be restored to verify it. */
+  isUnverified: Schema.optionalKey(Schema.Boolean)
 }) {}
 
 const Refusal = Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ message: Schema.String }) }))
@@ -108,6 +113,13 @@ const syncFolder = (folder: string) =>
     Effect.scoped(Effect.flatMap(files.open(folder, { flag: "r" }), (handle) => handle.sync))
   )
 
+/** Restores a backup elsewhere, to prove that it can be restored. */
+const verified = (settings: Settings, file: string) =>
+  Effect.mapError(
+    runSvc(settings, ["backup", "verify", file]),
+    ({ message }) => new SvcSubprocessFailed({ message, isUnverified: true })
+  )
+
 /**
  * Writes a backup into the folder and verifies it by restoring it. Only then does the backup get its final name, and only then
  * are the oldest backups removed, so an unusable backup never replaces a usable one.
@@ -120,7 +132,7 @@ const makeBackup = Effect.fn("makeBackup")(
     const pending = path.join(folder, pendingName(at))
     yield* removePending(folder)
     yield* runSvc(settings, ["backup", pending]).pipe(
-      Effect.andThen(runSvc(settings, ["backup", "verify", pending])),
+      Effect.andThen(verified(settings, pending)),
       Effect.onError(() => Effect.ignore(files.remove(pending, { force: true })))
     )
     yield* files.rename(pending, path.join(folder, backupName(at)))
@@ -155,7 +167,7 @@ export class ScheduledBackups extends Context.Service<
           })
         }
         const services = yield* Effect.context<
-          FileSystem.FileSystem | Path.Path | Effect.Services<ReturnType<typeof makeBackup>>
+          FileSystem.FileSystem | Path.Path | SqlClient.SqlClient | Effect.Services<ReturnType<typeof makeBackup>>
         >()
         const failedAt = yield* Ref.make<number | undefined>(undefined)
         const single = yield* Semaphore.make(1)
@@ -168,6 +180,16 @@ export class ScheduledBackups extends Context.Service<
           if (newest === undefined) return undefined
           const age = (yield* Clock.currentTimeMillis) - newest.writtenAt
           return age < 0 ? undefined : age
+        })
+
+        const report = Effect.fnUntraced(function* (isUnverified: boolean) {
+          const sql = yield* SqlClient.SqlClient
+          const facts = { workspaceId: null, subject: { kind: "server" as const, id: "backup" }, path: "", data: {} }
+          yield* transaction(sql)(
+            isUnverified
+              ? writeNotice(sql, "backup.unverified", Effect.succeed(facts))
+              : writeNotice(sql, "backup.failed", Effect.succeed(facts))
+          )
         })
 
         const turn = Effect.gen(function* () {
@@ -186,8 +208,13 @@ export class ScheduledBackups extends Context.Service<
           yield* Metric.update(backupAge, ((yield* newestAge) ?? 0) / 1000)
           yield* Effect.logInfo(`A backup was written to ${folder} and verified`)
         }).pipe(
-          Effect.catch(({ message }) =>
+          Effect.catch((failure) =>
             Effect.gen(function* () {
+              const { message } = failure
+              // Later attempts fail for the same reason until somebody does something about it.
+              if ((yield* Ref.get(failedAt)) === undefined) {
+                yield* report("isUnverified" in failure && failure.isUnverified === true)
+              }
               yield* Ref.set(failedAt, yield* Clock.currentTimeMillis)
               yield* Metric.update(failedBackups, 1)
               yield* Effect.logError(`The scheduled backup failed, and earlier ones are kept: ${message}`)

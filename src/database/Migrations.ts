@@ -41,7 +41,7 @@ import { invitationTables } from "../../schema/tables/InvitationTables.ts"
 import { stateUploadTables } from "../../schema/tables/StateUploadTables.ts"
 import { leftOverTables } from "../../schema/tables/LeftOverTables.ts"
 import { mailSenderColumns, mailTables } from "../../schema/tables/MailTables.ts"
-import { noticeTables } from "../../schema/tables/NoticeTables.ts"
+import { noticeTables, reportedColumns } from "../../schema/tables/NoticeTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { actionConfirmationTables, profileTables } from "../../schema/tables/ProfileTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
@@ -161,7 +161,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0064_due_work": dueWorkTables,
   "0065_notices": noticeTables,
   "0066_run_comments": runCommentTables,
-  "0067_action_confirmations": actionConfirmationTables
+  "0067_action_confirmations": actionConfirmationTables,
+  "0068_reported": reportedColumns
 }
 
 /** A newer release has written the database. */

@@ -51,7 +51,7 @@ export const backupMutants: ReadonlyArray<Mutant> = [
   {
     name: "scheduled backup: verified before it counts",
     file: "src/backup/ScheduledBackups.ts",
-    text: 'Effect.andThen(runSvc(settings, ["backup", "verify", pending])),',
+    text: "Effect.andThen(verified(settings, pending)),",
     broken: "",
     test: schedule
   },

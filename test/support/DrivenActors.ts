@@ -7,8 +7,13 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "e2e/PasskeyAttacks",
     "refuses what the library does not verify, and long ids"
   ],
-  "actors/access/notice/NoticeEndpoints.ts": ["src/http/Notices", "who may change an endpoint, and its limits"],
   "actors/base/notice/NoticeAddress.ts": ["src/http/Notices", "the network policy of the Git addresses"],
+  "actors/base/notice/NoticeSettlement.ts": [
+    "actors/base/notice/NoticeDelivery",
+    "asks NoticeSchedule, and ends or disables the endpoint"
+  ],
+  "actors/ledger/capsule/CapsuleNotices.ts": ["actors/ledger/run/RunNotices", "compares a row with its change"],
+  "actors/ledger/run/RunNotices.ts": ["actors/ledger/run/RunNotices", "one kind of notice for each move of a Run"],
   "actors/commands/adoption/SealedBackupFile.ts": [
     "actors/commands/adoption/BackupImport",
     "refusals in the order of opening a file"

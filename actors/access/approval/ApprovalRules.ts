@@ -10,6 +10,7 @@ import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { transaction } from "../../base/database/Transaction.ts"
+import { writeNotice } from "../../base/notice/Notices.ts"
 import { newId, now } from "../../base/Identity.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import { type Page, pageOfRows, type PageRequest } from "../../base/paging/RowPages.ts"
@@ -108,6 +109,22 @@ export class ApprovalRules extends Context.Service<
         }
       })
 
+      const reported = (
+        context: CommandContext,
+        change: "created" | "updated" | "removed",
+        { id, workspace_id }: ApprovalRuleRow
+      ) =>
+        writeNotice(
+          sql,
+          "rule.changed",
+          Effect.succeed({
+            workspaceId: workspace_id,
+            subject: { kind: "rule" as const, id },
+            path: "approvals",
+            data: { ruleId: id, change, ...(context.actor.subject === undefined ? {} : { by: context.actor.subject }) }
+          })
+        )
+
       const audited = (context: CommandContext, action: string, row: ApprovalRuleRow) =>
         audit.append({
           workspaceId: row.workspace_id,
@@ -159,6 +176,7 @@ export class ApprovalRules extends Context.Service<
           }
           yield* Effect.orDie(sql`INSERT INTO approval_rules ${ApprovalRuleRow.values(sql, row)}`)
           yield* audited(context, "approval_rule.create", row)
+          yield* reported(context, "created", row)
           return toApprovalRule(row)
         }, transaction(sql)),
         update: Effect.fn("ApprovalRules.update")(function* (context, scope, id, change) {
@@ -168,6 +186,7 @@ export class ApprovalRules extends Context.Service<
           const row: ApprovalRuleRow = { ...before, ...changed(change), updated_at: yield* now }
           yield* Effect.orDie(sql`UPDATE approval_rules SET ${ApprovalRuleRow.changes(sql, row)} WHERE id = ${id}`)
           yield* audited(context, "approval_rule.update", row)
+          yield* reported(context, "updated", row)
           return toApprovalRule(row)
         }, transaction(sql)),
         remove: Effect.fn("ApprovalRules.remove")(function* (context, scope, id) {
@@ -175,6 +194,7 @@ export class ApprovalRules extends Context.Service<
           const row = yield* find(scope, id)
           yield* Effect.orDie(sql`DELETE FROM approval_rules WHERE id = ${id}`)
           yield* audited(context, "approval_rule.remove", row)
+          yield* reported(context, "removed", row)
         }, transaction(sql))
       })
     })

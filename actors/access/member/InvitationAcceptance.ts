@@ -12,6 +12,7 @@ import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { secretHash } from "../../base/credential/BearerSecret.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
+import { writeNotice } from "../../base/notice/Notices.ts"
 import { now } from "../../base/Identity.ts"
 import { admitMember } from "../../ledger/workspace/MembershipRow.ts"
 import { refuseArchived } from "../../ledger/workspace/Projects.ts"
@@ -153,6 +154,19 @@ const make = Effect.gen(function* () {
       data: { invitation: row.id, ...(row.role === null ? {} : { role: row.role }) },
       requestId: context.requestId
     })
+    const { role, workspace_id } = row
+    if (workspace_id !== null && role !== null) {
+      yield* writeNotice(
+        sql,
+        "invitation.accepted",
+        Effect.succeed({
+          workspaceId: workspace_id,
+          subject: { kind: "invitation" as const, id: row.id },
+          path: "members",
+          data: { invitationId: row.id, subject, role }
+        })
+      )
+    }
     return accepted
   }, transaction(sql))
 

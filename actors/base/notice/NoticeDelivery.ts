@@ -180,15 +180,13 @@ const make = Effect.gen(function* () {
 
   /** Lets an endpoint rest after a failure. Returns `true` if it rests. */
   const restIf = Effect.fnUntraced(function* (id: NoticeEndpointId, failed: boolean) {
+    const at = yield* Clock.currentTimeMillis
     if (!failed) {
       rests.delete(id)
       return false
     }
     const failures = (rests.get(id)?.failures ?? 0) + 1
-    rests.set(id, {
-      failures,
-      until: (yield* Clock.currentTimeMillis) + Duration.toMillis(restAfter(failures))
-    })
+    rests.set(id, { failures, until: at + Duration.toMillis(restAfter(failures)) })
     return true
   })
 

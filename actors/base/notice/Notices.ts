@@ -32,6 +32,8 @@ export interface NoticeFacts<K extends SentNoticeKind> {
   readonly path: string
   /** The Capsule that filters apply to; absent if the notice concerns no Capsule. */
   readonly capsule?: { readonly id: CapsuleId; readonly projectId: ProjectId; readonly environment: string } | undefined
+  /** True for a fact that the server's endpoints get separately, because it concerns several Workspaces. */
+  readonly isOnlyForWorkspace?: boolean | undefined
   readonly data: NoticeData<K>
 }
 
@@ -151,9 +153,11 @@ export const writeNotice = Effect.fnUntraced(function* <K extends NoticeKind, E,
   const notice = yield* facts
   if (notice === undefined) return
   yield* Effect.gen(function* () {
+    const forServer = notice.workspaceId === null || notice.isOnlyForWorkspace !== true
     const endpoints = yield* NoticeEndpointRow.some(sql, "id", "filter")`SELECT id, filter FROM notice_endpoints
       WHERE state = 'active' AND INSTR(kinds, ${`"${kind}"`}) > 0
-        AND (workspace_id IS NULL OR workspace_id = ${notice.workspaceId}) ORDER BY created_at, id`
+        AND (workspace_id = ${notice.workspaceId} OR (workspace_id IS NULL AND ${forServer ? 1 : 0} = 1))
+      ORDER BY created_at, id`
     const wanting = endpoints.filter(({ filter }) => passes(filter, notice.capsule))
     if (wanting.length === 0 && !byMail) return
     const id = yield* insertNotice(sql, kind, notice, byMail)

@@ -42,6 +42,8 @@ export const ConnectionRow = table(
     last_used_at: Schema.NullOr(Timestamp),
     verified_at: Schema.NullOr(Timestamp),
     expires_at: Schema.NullOr(Timestamp),
+    /** The time of expiry that a notice has reported. */
+    expiry_reported: Schema.NullOr(Timestamp),
     created_at: Timestamp,
     updated_at: Timestamp,
     /** The confirmed origins to which a Git Connection may be sent; null before they are confirmed. */

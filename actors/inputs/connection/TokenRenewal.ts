@@ -9,6 +9,7 @@ import { now } from "../../base/Identity.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import type { ConnectionId } from "../../../schema/records/Ids.ts"
 import { checkCredentials } from "./ConnectionRules.ts"
+import { reportFailing } from "./ConnectionNotices.ts"
 import { ConnectionStore } from "./ConnectionStore.ts"
 import { ConnectionTokens, oauthOf, tokenPair } from "./ConnectionTokens.ts"
 import { CredentialsInUse } from "./CredentialsInUse.ts"
@@ -72,6 +73,7 @@ export const renewTokens = Effect.fn("Connection.renewTokens")(function* (id: Co
   const failed = Effect.fnUntraced(function* (message: string, lasting = false) {
     yield* Effect.gen(function* () {
       if (lasting) yield* connections.setStatus(row, "error")
+      yield* reportFailing(sql, row, lasting ? "refresh_refused" : "refresh_failed")
       yield* store.fault(id, lasting ? "refresh_refused" : "refresh_failed", message)
       yield* audit.append({
         workspaceId: row.workspace_id,

@@ -14,6 +14,7 @@ import type {
 import type { RunTrigger } from "../../../schema/records/Run.ts"
 import { now } from "../../base/Identity.ts"
 import { fenceColumns } from "./AuthorityColumns.ts"
+import { reportChange, reportUpdate, rowBefore } from "./CapsuleNotices.ts"
 import { StaleReasonsJson, guardedCapsules, GuardedCapsuleRow, CapsuleRow } from "./CapsuleRow.ts"
 import { renewedWait } from "./CredentialWait.ts"
 import { livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
@@ -135,10 +136,13 @@ export class CapsuleLedger extends Context.Service<
         const moved = yield* sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { ...changes, updated_at: yield* now })}
           WHERE ${sql.and(fenceColumns.map((column) => sql`${sql(column)} IS NOT DISTINCT FROM ${expected[column]}`))}
           RETURNING id`
-        return moved.length === 1
+        if (moved.length !== 1) return false
+        yield* reportChange(sql, Effect.succeed(expected), changes)
+        return true
       }, Effect.orDie)
 
       const annotate = Effect.fnUntraced(function* (id: CapsuleId | null, changes: Columns) {
+        yield* reportChange(sql, rowBefore(sql, id), changes)
         yield* sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { ...changes, updated_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
 
@@ -159,6 +163,7 @@ export class CapsuleLedger extends Context.Service<
         // Returns early without a change, so that `updated_at` is kept.
         if (status === capsule.status && stale_reasons === capsule.stale_reasons) return
         yield* annotate(capsule.id, { status, stale_reasons })
+        yield* reportUpdate(sql, capsule, stale_reasons)
       })
 
       const credentialRenewed = Effect.fnUntraced(function* (connectionId: ConnectionId) {

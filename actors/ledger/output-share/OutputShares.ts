@@ -15,6 +15,7 @@ import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { shareRevoked } from "../consumption/ConsumedOutputs.ts"
 import { newId, now } from "../../base/Identity.ts"
+import { writeNotice } from "../../base/notice/Notices.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import { type Page, pageOfRows, type PageRequest } from "../../base/paging/RowPages.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -169,6 +170,21 @@ const make = Effect.gen(function* () {
     )
     const row = yield* load(id)
     yield* audited(context, row, "output_share.create")
+    yield* writeNotice(
+      sql,
+      "share.requested",
+      Effect.succeed({
+        workspaceId: row.to_workspace_id,
+        subject: { kind: "share" as const, id },
+        path: "connections",
+        data: {
+          share: id,
+          fromWorkspaceId: row.from_workspace_id,
+          toWorkspaceId: row.to_workspace_id,
+          outputs: request.outputs.length
+        }
+      })
+    )
     return toShare(row)
   }, transaction(sql))
 

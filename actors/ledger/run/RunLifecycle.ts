@@ -8,6 +8,7 @@ import { now } from "../../base/Identity.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { type HoldLost, holdLost, isHeld, type RunHold, StopRequested } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
+import { reportMove } from "./RunNotices.ts"
 import { EvidenceJson, mergedEvidence, RunRow, standingOf } from "./RunRow.ts"
 import { type RunId, Subject } from "../../../schema/records/Ids.ts"
 import type { RunEndedBy, RunEndKind } from "../../../schema/records/RunDecision.ts"
@@ -185,6 +186,7 @@ export class RunLifecycle extends Context.Service<
         if (hold !== undefined) yield* sql`DELETE FROM run_preparations WHERE run_id = ${seen.id}`
         const who = kind === "run.cancelled" ? decided(decider) : {}
         yield* journal.append(seen.id, kind, { ...who, ...data })
+        yield* reportMove(sql, seen.id, seen.type, to, kind)
         yield* killPoint(`${seen.type}.${kind}`)
         return true
       }, Effect.orDie)

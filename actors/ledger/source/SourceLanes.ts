@@ -4,6 +4,7 @@ import type { SourceLane } from "../../../schema/records/Source.ts"
 import type { CommitDescription } from "../../../schema/records/Commit.ts"
 import { SourceId, SourceSnapshotId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import { lanesInUse } from "../../../schema/tables/SourceTables.ts"
+import { reportBroken, reportHealed } from "./LaneNotices.ts"
 import { now } from "../../base/Identity.ts"
 import { commitDescriptions } from "./CommitDescriptions.ts"
 import type { SourceRow } from "./SourceRow.ts"
@@ -197,6 +198,7 @@ export class SourceLanes extends Context.Service<
             error_message: null,
             error_since: null
           })
+          if (before?.error_code != null) yield* reportHealed(sql, sourceId, lane, commit)
           return true
         }),
         failed: Effect.fnUntraced(function* (sourceId, lane, { code, message }, lookedAt) {
@@ -209,6 +211,7 @@ export class SourceLanes extends Context.Service<
             error_message: message,
             error_since: before?.error_since ?? lookedAt
           })
+          if (before?.error_code == null) yield* reportBroken(sql, sourceId, lane, code)
           return before?.error_code !== code
         }),
         settleStatus: Effect.fnUntraced(function* (sourceId: SourceId) {

@@ -5,6 +5,7 @@ import { AgentSessions } from "./AgentSessions.ts"
 import { Agents } from "./Agents.ts"
 import { DeclinedRuns } from "./DeclinedRuns.ts"
 import { EarlierLeases } from "./EarlierLeases.ts"
+import { AgentNotices } from "./AgentNotices.ts"
 import { SilentAgents } from "./SilentAgents.ts"
 import { ProvidedMarks } from "./ProvidedMarks.ts"
 import { PoolObstacles } from "./PoolObstacles.ts"
@@ -13,7 +14,12 @@ import { ServerKeys } from "./ServerKeys.ts"
 import { WorkspacePools } from "./WorkspacePools.ts"
 
 /** Layers of the pool services that the queue needs. */
-export const pools = Layer.mergeAll(PoolObstacles.layer, WorkspacePools.layer, SilentAgents.layer).pipe(
+export const pools = Layer.mergeAll(
+  PoolObstacles.layer,
+  WorkspacePools.layer,
+  SilentAgents.layer,
+  AgentNotices.layer
+).pipe(
   Layer.provideMerge(Layer.mergeAll(Pools.layer, Agents.layer, AgentNeeds.layer, AgentSessions.layer)),
   Layer.provideMerge(Layer.mergeAll(DeclinedRuns.layer, EarlierLeases.layer, ProvidedMarks.layer, ServerKeys.layer)),
   Layer.provideMerge(AgentPresence.layer)

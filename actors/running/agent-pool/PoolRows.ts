@@ -50,6 +50,8 @@ export const FactsJson = jsonText(AgentFacts)
 export const KeysJson = jsonText(AgentKeys)
 
 export const AgentRow = table("agents", {
+  /** The time since which notices report the agent as unreachable. */
+  away_reported_at: Schema.NullOr(Timestamp),
   id: AgentId,
   pool: PoolName,
   name: Schema.String,

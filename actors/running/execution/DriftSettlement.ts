@@ -3,6 +3,9 @@ import { SqlClient } from "effect/sql"
 import type { RunnerFailure } from "../../../runner/execution/RunnerFailure.ts"
 import type { DriftOutcome } from "../../../runner/execution/RunOutcome.ts"
 import type { RunEvidence } from "../../../schema/records/Run.ts"
+import { writeNotice } from "../../base/notice/Notices.ts"
+import { aboutCapsule, noticeCapsule } from "../../ledger/capsule/CapsuleNotices.ts"
+import { noticeRun } from "../../ledger/run/RunNotices.ts"
 import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
@@ -48,6 +51,24 @@ export class DriftSettlement extends Context.Service<
         const prepared = yield* preparations.load(hold, preparedDriftCheckSchema)
         if (Option.isNone(prepared)) return yield* Effect.die(new Error(`Nothing was prepared for the Run ${run.id}`))
         const { drifted } = outcome
+        const capsule = yield* capsules.find(run.capsule_id)
+        if (drifted && capsule !== undefined && capsule.drift_status !== "drifted") {
+          yield* writeNotice(
+            sql,
+            "drift.found",
+            Effect.succeed(
+              aboutCapsule<"drift.found">(
+                capsule,
+                {
+                  capsule: noticeCapsule(capsule),
+                  run: noticeRun(run),
+                  resources: outcome.resourceDrift.length
+                },
+                `runs/${run.id}`
+              )
+            )
+          )
+        }
         yield* capsules.annotate(run.capsule_id, {
           drift_status: drifted ? "drifted" : "none",
           drift_checked_at: yield* now

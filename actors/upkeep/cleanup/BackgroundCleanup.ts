@@ -13,6 +13,8 @@ import { DriftSchedule } from "../../commands/capsule/DriftSchedule.ts"
 import { OutdatedPlans } from "../../running/execution/OutdatedPlans.ts"
 import { Receipts } from "../../base/idempotency/Receipts.ts"
 import { now } from "../../base/Identity.ts"
+import { AgentNotices } from "../../running/agent-pool/AgentNotices.ts"
+import { reportExpiring } from "../../inputs/connection/ConnectionNotices.ts"
 import { SilentAgents } from "../../running/agent-pool/SilentAgents.ts"
 import { ProvidedMarks } from "../../running/agent-pool/ProvidedMarks.ts"
 import { RecordRemoval } from "../retention/RecordRemoval.ts"
@@ -68,6 +70,8 @@ const turn = Effect.gen(function* () {
   yield* guarded("erase unused states", (yield* StateUploads).eraseUnused)
   yield* guarded("release replaced values", held.release)
   yield* guarded("revoke tokens", tokens.revokeEnded)
+  yield* guarded("report agents", (yield* AgentNotices).report)
+  yield* guarded("report expiring Connections", reportExpiring)
   yield* guarded("forget agents", (yield* SilentAgents).forget)
   yield* guarded("remove files of agents", (yield* AgentFileRemoval).removeSome)
   yield* cleanUpBuilds

@@ -83,6 +83,7 @@ export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow 
   token_generation: 0,
   provided_pool: null,
   provided_name: null,
+  expiry_reported: null,
   provider_config: "{}",
   module_input_defaults: "{}",
   use_rule: JSON.stringify(defaultConnectionUse),

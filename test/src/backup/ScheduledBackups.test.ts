@@ -1,5 +1,6 @@
 import { describe, expect } from "bun:test"
 import { Context, Effect, FileSystem, Layer, Metric, Option } from "effect"
+import { SqlClient } from "effect/sql"
 import { AccessTokens } from "../../../actors/access/account/AccessTokens.ts"
 import { backupName, keptBackups, writtenAtOf } from "../../../src/backup/BackupFolder.ts"
 import { ScheduledBackups } from "../../../src/backup/ScheduledBackups.ts"
@@ -10,6 +11,7 @@ import { serviceContext } from "../../../schema/commands/Command.ts"
 import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { loadSettings } from "../../../src/settings/Settings.ts"
 import { backupAge, failedBackups } from "../../../src/backup/ScheduledBackups.ts"
+import { testDatabase } from "../../support/Database.ts"
 import { folder, live, svc } from "../cli/support/CommandLine.ts"
 import { serve } from "../operator/support/Server.ts"
 
@@ -40,10 +42,17 @@ const settingsOf = (dataDir: string, backups: string) =>
 
 /** The schedule without a server. Waiting for a second turn ensures that the first turn is over. */
 const scheduled = Effect.fnUntraced(function* (dataDir: string, backups: string) {
-  const services = yield* Layer.build(ScheduledBackups.layer(yield* settingsOf(dataDir, backups)))
+  const services = yield* Layer.build(
+    ScheduledBackups.layer(yield* settingsOf(dataDir, backups)).pipe(Layer.provideMerge(testDatabase))
+  )
   const schedule = Context.get(services, ScheduledBackups)
+  const sql = Context.get(services, SqlClient.SqlClient)
+  yield* sql`INSERT INTO notice_endpoints ${sql.insert({ id: `nep_${"a".repeat(24)}`, name: "Operations", format: "json", host: "https://hooks.example.test", address: "sealed", secret_version: 1, kinds: '["backup.failed","backup.unverified"]', filter: "{}", state: "active", created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z" })}`
   yield* schedule.turn
-  return schedule
+  const reported = Effect.map(sql<{ kind: string }>`SELECT kind FROM notice_deliveries`, (rows) =>
+    rows.map(({ kind }) => kind)
+  )
+  return { ...schedule, reported }
 })
 
 describe("scheduled backups", () => {
@@ -126,6 +135,13 @@ describe("scheduled backups", () => {
       expect(kept.map(({ file }) => file.slice(backups.length + 1))).toEqual([expect.any(String), older[1] ?? ""])
       yield* turn
       expect(yield* keptBackups(backups)).toEqual(kept)
+      const broken = {
+        program: "sh",
+        args: ["-c", 'if [ "$2" = verify ]; then exit 1; fi; echo new > "$2"; echo "{}"', "svc"]
+      }
+      yield* files.remove(`${backups}/${kept[0]?.file.slice(backups.length + 1)}`)
+      const { reported } = yield* scheduled(dataDir, backups).pipe(Effect.provideService(SvcCommand, broken))
+      expect(yield* reported).toEqual(["backup.unverified"])
     })
   )
 
@@ -134,7 +150,9 @@ describe("scheduled backups", () => {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared
       const failedBefore = Number((yield* Metric.value(failedBackups)).count)
-      const { notices } = yield* scheduled(dataDir, `${backups}/gone`)
+      const { notices, reported, turn } = yield* scheduled(dataDir, `${backups}/gone`)
+      yield* turn
+      expect(yield* reported).toEqual(["backup.failed"])
       expect(yield* notices).toEqual(["backup_failed", "key_beside_data"])
       expect(yield* files.exists(`${backups}/gone`)).toBe(false)
       // svc attempts a failed backup once an hour, rather than at every check.
