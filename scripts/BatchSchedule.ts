@@ -3,9 +3,9 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { findOnPath } from "../runner/toolchain/ToolSearch.ts"
 
 /**
- * The words that start a command, and everything that it starts, under the kernel's batch policy: a process that wakes up waits for
- * its turn instead of preempting the one that is running. Test processes and their children keep all cores busy, and would otherwise
- * spend a tenth of their CPU time on preempting each other. Empty if the machine cannot do that.
+ * The words to put before a command to run it, and all its children, under the kernel's batch policy. With this policy, a process
+ * that wakes up waits for its turn and does not preempt the running one. Test processes and their children keep all cores busy,
+ * and would otherwise spend a tenth of their CPU time on preemption. Empty if the machine does not support this.
  */
 export const batchSchedule = Effect.fn("batchSchedule")(function* (searchPath: string) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

@@ -6,7 +6,7 @@ import { resultShapes } from "../src/cli/ResultShapes.ts"
 import { svc } from "../src/cli/Root.ts"
 import { platform } from "../src/composition/Platform.ts"
 
-/** The `--help` text of one command, as data. */
+/** The `--help` text of a command as data. */
 const helpOf = (path: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const shown = yield* Ref.make(Option.none<HelpDoc.HelpDoc>())
@@ -20,13 +20,13 @@ const helpOf = (path: ReadonlyArray<string>) =>
   }).pipe(Effect.orDie)
 
 export interface CommandHelp {
-  /** Without the program name. */
+  /** Without the name of the program. */
   readonly path: ReadonlyArray<string>
   readonly group: string | undefined
   readonly help: HelpDoc.HelpDoc
 }
 
-/** Help for every command, in group order, each command before its subcommands. */
+/** Returns the help of every command in the order of the groups, with each command before its subcommands. */
 export const commandHelps = Effect.gen(function* () {
   const below: (path: ReadonlyArray<string>, group: string | undefined) => Effect.Effect<ReadonlyArray<CommandHelp>> =
     Effect.fnUntraced(function* (path, group) {
@@ -48,7 +48,7 @@ const table = (head: string, rows: ReadonlyArray<readonly [string, string]>): Re
     ? []
     : ["", `| ${head} | |`, "|---|---|", ...rows.map(([name, description]) => `| \`${name}\` | ${cell(description)} |`)]
 
-/** Output of `--json`, for commands whose output is meant for programs. */
+/** The `--json` output, for commands whose output is meant for programs. */
 const shapeOf = (path: ReadonlyArray<string>): ReadonlyArray<string> =>
   table("key of `--json`", Object.entries(resultShapes[path.join(" ")] ?? {}))
 
@@ -91,7 +91,7 @@ const meanings = [
   ...exits.map(([name, code]) => `| ${code} | ${exitMeanings[name].meaning} |`)
 ]
 
-/** `docs/exit-codes.md`: the one table for all commands. */
+/** The contents of `docs/exit-codes.md`: a single table for all commands. */
 export const exitCodeReference = [
   "# Exit codes",
   "",
@@ -105,7 +105,7 @@ export const exitCodeReference = [
   ""
 ].join("\n")
 
-/** `docs/cli.md`: every command with its flags and examples, as the program itself defines them. */
+/** The contents of `docs/cli.md`: every command with its flags and examples, as the program defines them. */
 export const commandReference = Effect.map(commandHelps, (commands) => {
   const groups = [...new Set(commands.map(({ group }) => group ?? ""))]
   return [

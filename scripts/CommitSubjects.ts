@@ -10,7 +10,7 @@ const notVerbs = new Set(
   "a an all any both each every how it no on one that the there this what when where whether who".split(" ")
 )
 
-/** The faults of a commit's subject, as short sentences; none for a good subject. */
+/** Returns the faults of a commit subject as short sentences. Empty for a good subject. */
 export const subjectFaults = (subject: string): ReadonlyArray<string> => {
   const first = (/^[A-Za-z]+/.exec(subject)?.[0] ?? "").toLowerCase()
   const isOtherForm = !imperatives.has(first) && (/(?:ed|ing|[^s]s)$/.test(first) || notVerbs.has(first))

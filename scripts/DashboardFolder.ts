@@ -5,7 +5,7 @@ import { DashboardList, dashboardList } from "../src/dashboard/PrebuiltDashboard
 const encodings = ["identity", "br", "gzip"] as const
 const encodeList = Schema.encodeEffect(DashboardList)
 
-/** Writes the dashboard's files into an emptied folder, with a list of them. Each encoding is a path relative to the folder. */
+/** Empties a folder, then writes the dashboard's files and a list of them. Each encoding is a path relative to the folder. */
 export const writeDashboard = Effect.fn("writeDashboard")(function* (folder: string, assets: AssetSet) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -14,7 +14,7 @@ export const writeDashboard = Effect.fn("writeDashboard")(function* (folder: str
     Effect.gen(function* () {
       for (const encoding of encodings) {
         const bytes = asset[encoding]
-        // A typeface is already compressed.
+        // Fonts are already compressed.
         if (bytes === undefined) continue
         const file = path.join(folder, encoding, asset.path)
         yield* files.makeDirectory(path.dirname(file), { recursive: true })

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util"
 
-/** Output of one CI suite, and how it ended. */
+/** The output and exit code of a CI suite. */
 export interface SuiteLog {
   readonly name: string
   readonly exitCode: number
@@ -32,7 +32,8 @@ const repeatedFailures = /^\d+ tests? failed:$/
 const beginsError = (line: string) => /^(?:error|[A-Za-z]*Error)\b/.test(line)
 
 /**
- * Everything from the first error onwards, without the code excerpt that Bun prints above it; without an error, the last lines.
+ * Returns everything from the first error on, without the code excerpt that Bun prints above it. Without an error, returns the
+ * last lines.
  */
 const errorOf = (printed: ReadonlyArray<string>) => {
   const said = printed.filter((line) => line.trim() !== "")
@@ -40,7 +41,7 @@ const errorOf = (printed: ReadonlyArray<string>) => {
   return at === -1 ? said.slice(-mostErrorLines) : said.slice(at)
 }
 
-/** Every failure named in a log, in order. */
+/** Returns every failure in a log, in order. */
 const failuresIn = (lines: ReadonlyArray<string>): ReadonlyArray<Failure> => {
   const found: Array<Failure> = []
   let file = ""
@@ -75,8 +76,9 @@ const failuresIn = (lines: ReadonlyArray<string>): ReadonlyArray<Failure> => {
 const cut = (line: string) => (line.length > widestLine ? `${line.slice(0, widestLine)}…` : line)
 
 /**
- * The failures in all suites: suite, test and error, in at most 60 lines. Names come before error text: when there are many
- * failures, each is given few lines, and those after the twentieth are only counted. Empty when every suite exited with 0.
+ * Returns the failures of all suites in at most 60 lines, each with its suite, test and error. Names take precedence over error
+ * texts: if there are many failures, each gets only a few lines, and failures after the twentieth are only counted. Empty if
+ * every suite exited with 0.
  */
 export const failureSummary = (suites: ReadonlyArray<SuiteLog>): string => {
   const failed = suites
@@ -92,7 +94,7 @@ export const failureSummary = (suites: ReadonlyArray<SuiteLog>): string => {
     })
   const count = failed.reduce((sum, { failures }) => sum + failures.length, 0)
   const shown = Math.min(count, mostNamed)
-  // One line per suite, and one with the number of omitted failures.
+  // Reserves one line per suite, and one for the number of omitted failures.
   const room = mostLines - failed.length - shown - 1
   const each = Math.min(mostErrorLines, Math.floor(room / Math.max(1, shown)))
   let named = 0

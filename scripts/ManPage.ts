@@ -5,13 +5,13 @@ import { version } from "../src/Version.ts"
 import { type CommandHelp, commandHelps } from "./CommandReference.ts"
 
 interface ManPage {
-  /** Such as `svc-plan.1`. */
+  /** A file name, such as `svc-plan.1`. */
   readonly name: string
   /** The page as roff. */
   readonly text: string
 }
 
-/** Text without meaning to roff: backslashes, hyphens of flags, and lines that look like requests. */
+/** Escapes everything that has a meaning in roff: backslashes, hyphens of flags, and lines that look like requests. */
 const roff = (text: string) =>
   text
     .replaceAll("\\", "\\e")
@@ -91,7 +91,9 @@ const overview = (commands: ReadonlyArray<CommandHelp>, date: string): ManPage =
   }
 }
 
-/** The manual pages of section 1: an overview, and a page for each command with its subcommands. `date` is like 2026-11-29. */
+/**
+ * The manual pages of section 1: an overview, and a page for each command with its subcommands. `date` has the format 2026-11-29.
+ */
 export const manPages = (date: string) =>
   Effect.map(
     commandHelps,

@@ -4,9 +4,9 @@ import { Effect, FileSystem, Option } from "effect"
 export const memoryDisk = "/dev/shm"
 const roomNeeded = 4 * 1024 ** 3
 
-/** Returns true if a mount table has a writable file system at this path that allows executing programs. */
+/** Returns true if the mount table contains a writable file system at this path from which programs can be executed. */
 export const startsPrograms = (mounts: string, place: string): boolean => {
-  // A later mount hides an earlier one.
+  // A later mount hides earlier ones.
   const [, , , options = ""] =
     mounts
       .split("\n")
@@ -16,11 +16,14 @@ export const startsPrograms = (mounts: string, place: string): boolean => {
   return words.includes("rw") && !words.includes("noexec")
 }
 
-/** Memory available to programs, in bytes, from the text of /proc/meminfo. */
+/** Returns the memory available to programs, in bytes, from the text of /proc/meminfo. */
 export const availableMemory = (meminfo: string): number =>
   Number(/^MemAvailable:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? 0) * 1024
 
-/** A new folder in memory that is removed with the Scope; none if the machine has no such file system or not enough memory. */
+/**
+ * Creates a folder in memory and removes it when the Scope closes. Returns none if the machine has no suitable file system or not
+ * enough memory.
+ */
 export const folderInMemory = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const mounts = yield* files.readFileString("/proc/mounts")
@@ -28,7 +31,7 @@ export const folderInMemory = Effect.gen(function* () {
   const { bavail, bsize } = yield* Effect.tryPromise(() => statfs(memoryDisk))
   if (!startsPrograms(mounts, memoryDisk) || Math.min(free, bavail * bsize) < roomNeeded) return Option.none<string>()
   const folder = yield* files.makeTempDirectoryScoped({ directory: memoryDisk, prefix: "svc-test-" })
-  // The same mode as /tmp: sandboxes that use other user ids have to traverse it.
+  // The same mode as /tmp, because sandboxes with other user ids have to traverse the folder.
   yield* files.chmod(folder, 0o1777)
   return Option.some(folder)
 }).pipe(Effect.orElseSucceed(() => Option.none<string>()))

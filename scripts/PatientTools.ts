@@ -3,16 +3,16 @@ import { goGcSettings } from "../runner/toolchain/GoGcSettings.ts"
 import { toolExecutables } from "../runner/toolchain/Tool.ts"
 import { findOnPath } from "../runner/toolchain/ToolSearch.ts"
 
-// The test processes keep all cores busy: a command that looks for work on a second one only takes it from them.
+// The test processes keep all cores busy, so a command with several threads would only take time from them.
 const oneProcessor = { GOMAXPROCS: "1" }
 
-/** Visible in every sandbox. */
+/** The folder that every sandbox can see. */
 const shown = "/usr/"
 
 /**
- * A PATH whose tools delay garbage collection and use one processor: tests start them more than a thousand times on small states,
- * and collecting takes a fifth of each command. `folder` holds the scripts that start them. A tool outside `/usr` is left as it
- * is, because a sandbox would expose its script without the tool.
+ * Returns a PATH whose tools delay garbage collection and use one processor. Tests start these tools more than a thousand times
+ * with small states, and garbage collection takes a fifth of each command's time. `folder` receives the scripts that start the
+ * tools. A tool outside `/usr` is not changed, because a sandbox would contain its script but not the tool.
  */
 export const patientPath = Effect.fn("patientPath")(function* (searchPath: string, folder: string) {
   const files = yield* FileSystem.FileSystem

@@ -15,17 +15,17 @@ const Lock = Schema.fromJsonString(
   })
 )
 
-/** The file name of the bill of materials, next to a binary and in a package. */
+/** The file name of the bill of materials, in a package or in the folder of a binary. */
 export const sbomFile = "svc.cdx.json"
 
 const isPackage = ({ name, origin }: Component) => origin === `npm package ${name}`
 const purlName = (name: string) => name.replace("@", "%40")
 
-/** SHA-512 in hexadecimal of an `integrity` of the lock file; `undefined` for another algorithm. */
+/** Converts an `integrity` of the lock file to a SHA-512 in hexadecimal. Returns `undefined` for another algorithm. */
 const sha512 = (integrity: string) =>
   integrity.startsWith("sha512-") ? Buffer.from(integrity.slice("sha512-".length), "base64").toString("hex") : undefined
 
-/** One SPDX identifier is an id; several are an expression. */
+/** A single SPDX identifier is an `id`, and several form an `expression`. */
 const licenses = (license: string) =>
   /^[\w.-]+$/.test(license) ? [{ license: { id: license } }] : [{ expression: license }]
 
@@ -44,9 +44,9 @@ const described = (component: Component, integrity: string | undefined) => {
 }
 
 /**
- * The bill of materials of a binary, as CycloneDX 1.6: exactly the components whose licences it contains, with the hashes of the
- * lock file. It has no date and no random number, so the same commit produces the same bytes. Fails if the lock file lacks a
- * package that is bundled.
+ * The bill of materials of a binary, as CycloneDX 1.6. It lists exactly the components whose licences the binary contains, with
+ * the hashes from the lock file. It contains no date and no random number, so the same commit produces the same bytes. Fails if a
+ * bundled package is missing from the lock file.
  */
 export const billOfMaterials = Effect.fn("sbom.billOfMaterials")(function* (root: string, report: LicenseReport) {
   const files = yield* FileSystem.FileSystem

@@ -1,17 +1,17 @@
-// The runtime for another platform's binary: Bun's own package for that platform, from npm's registry, with exactly the version
-// and bytes pinned by package-lock.json.
+// The runtime for a binary of another platform: Bun's package for that platform from the npm registry, with exactly the version
+// and bytes pinned in package-lock.json.
 import { Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { extract } from "tar"
 
-/** A platform's runtime is unavailable, or does not match the lockfile. */
+/** A platform's runtime is unavailable, or does not match the lock file. */
 export class RuntimeUnavailable extends Schema.TaggedError<RuntimeUnavailable>()("RuntimeUnavailable", {
   message: Schema.String
 }) {
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** Every platform for which a binary is built, with the name Bun uses for it. */
+/** Every platform for which a binary is built, and Bun's name for it. */
 export const targets = {
   "linux-x64": { compile: "bun-linux-x64", package: "@oven/bun-linux-x64" },
   "linux-arm64": { compile: "bun-linux-arm64", package: "@oven/bun-linux-aarch64" },
@@ -41,7 +41,7 @@ const decodeLockfile = Schema.decodeEffect(Lockfile)
 
 const executable = "package/bin/bun"
 
-/** A package's version and integrity (`sha512-...`), as pinned by package-lock.json. */
+/** The version and integrity (`sha512-...`) of a package, as pinned in package-lock.json. */
 const locked = Effect.fn("TargetRuntime.locked")(function* (root: string, name: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -50,7 +50,7 @@ const locked = Effect.fn("TargetRuntime.locked")(function* (root: string, name: 
   if (version === undefined || integrity?.startsWith("sha512-") !== true) {
     return yield* new RuntimeUnavailable({ message: `package-lock.json holds no version and sha512 of ${name}.` })
   }
-  // Byte code can be read only by the version that produced it.
+  // Only the version of Bun that produced byte code can read it.
   if (version !== Bun.version) {
     return yield* new RuntimeUnavailable({
       message: `This is Bun ${Bun.version}, and package-lock.json holds ${version}. Build with \`npm run build\` after \`npm ci\`.`
@@ -76,8 +76,8 @@ const npmPack = Effect.fn("TargetRuntime.npmPack")(
 )
 
 /**
- * A platform's Bun executable, as a file in `folder`. An archive that is already in the folder is used without network access.
- * Fails with `RuntimeUnavailable` if the package cannot be fetched or does not match the lock.
+ * Extracts a platform's Bun executable into `folder`. If the folder already contains the archive, the network is not used. Fails
+ * with `RuntimeUnavailable` if the package cannot be fetched or does not match the lock file.
  */
 export const targetRuntime = Effect.fn("targetRuntime")(function* (root: string, folder: string, target: TargetName) {
   const files = yield* FileSystem.FileSystem

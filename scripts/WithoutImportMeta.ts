@@ -1,5 +1,5 @@
 /**
- * Effect reads its settings from both `import.meta.env` and `process.env`. Bun makes the two identical, but byte code cannot
+ * Effect reads its settings from both `import.meta.env` and `process.env`. They are identical in Bun, but byte code cannot
  * contain the former.
  */
 export const withoutImportMeta: Bun.BunPlugin = {

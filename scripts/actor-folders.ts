@@ -2,7 +2,10 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Path } from "effect"
 import { actorsPage, folderImports } from "../test/support/ActorFolders.ts"
 
-/** Writes the folders in `actors/` and their arrows into the documentation. Run it after adding an import between two folders. */
+/**
+ * Writes the folders of `actors/` and the dependencies between them into the documentation. Run it after adding an import between
+ * two folders.
+ */
 const program = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

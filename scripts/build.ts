@@ -1,5 +1,5 @@
-// `bun run build`: the whole service as one file, dist/svc, for this machine. With `-- --all`, one file per platform with
-// checksums; with `-- --target linux-arm64`, one of them.
+// `bun run build` builds the whole server as a single file for this machine, dist/svc. With `-- --all`, it builds one file per
+// platform with checksums, and with `-- --target linux-arm64` only that file.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Clock, Console, Effect, FileSystem, Path, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -18,18 +18,18 @@ class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { mes
   override readonly [Runtime.errorExitCode] = 1
 }
 
-// Code must run this many times as often as by default before it is compiled to machine code, until the program resets this. Code
-// that runs once, at startup, costs more to compile than to run.
+// Factor by which code must run more often than by default before it is compiled to machine code, until the program resets this.
+// Code that runs once at startup takes longer to compile than to run.
 const startReluctance = 100
 
-// Replaces the service's own entry point: it imports the files embedded in the binary.
+// Replaces the server's own entry point, and imports the files embedded in the binary.
 const service = "dist/build/Service.ts"
 const licenseJson = "dist/build/Licenses.json"
 
 const encodeReport = Schema.encodeEffect(LicenseReportJson)
 const sharedMap = /^chunk-[0-9a-z]+\.js\.map$/
 
-/** Collects the licences of everything that will be bundled, to embed in the binary and to ship with it. */
+/** Collects the licences of everything that will be bundled. They are embedded in the binary and shipped with it. */
 const writeLicenses = Effect.fn("build.writeLicenses")(function* (root: string, folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -43,7 +43,7 @@ const writeLicenses = Effect.fn("build.writeLicenses")(function* (root: string, 
   yield* files.writeFileString(path.join(folder, sbomFile), yield* billOfMaterials(root, report))
 })
 
-/** Writes the dashboard's files, and an entry point that imports each of them so that the bundler embeds them. */
+/** Writes the dashboard's files, and an entry point that imports all of them so that the bundler embeds them. */
 const writeEntry = Effect.fn("build.writeEntry")(function* (root: string, assets: AssetSet) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -69,7 +69,7 @@ main([
   yield* files.writeFileString(path.join(root, service), code)
 })
 
-/** The commit of the checkout; empty if there is no Git, or for changes that are not committed. */
+/** The commit of the checkout. Empty without Git, or with uncommitted changes. */
 const commitOf = (root: string): string => {
   const git = (...args: ReadonlyArray<string>) => {
     const { exitCode, stdout } = Bun.spawnSync(["git", ...args], { cwd: root, stderr: "ignore" })
@@ -101,7 +101,7 @@ const compile = Effect.fn("build.compile")(function* (
         root,
         target: "bun",
         format: "esm",
-        // Code shared by two programs in the binary is stored once, and each loads only what it needs.
+        // Stores code shared by two programs once in the binary. Each program loads only what it needs.
         splitting: true,
         minify: true,
         bytecode: true,
@@ -117,7 +117,7 @@ const compile = Effect.fn("build.compile")(function* (
           outfile,
           jitPolicy: startReluctance,
           ...(target === undefined ? {} : { target: targets[target.name].compile, executablePath: target.runtime }),
-          // Files in the folder from which the binary is started must not affect it.
+          // Files in the folder in which the binary is started must not affect it.
           autoloadDotenv: false,
           autoloadBunfig: false,
           autoloadTsconfig: false,
@@ -145,14 +145,14 @@ const build = Effect.fn("build")(function* (names: ReadonlyArray<TargetName>, ou
   const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
   const folder = path.resolve(root, out)
   const started = yield* Clock.currentTimeMillis
-  // Detects anything unavailable before the build starts.
+  // Fails before the build starts if a runtime is unavailable.
   const wanted = yield* Effect.forEach(names, (name) =>
     Effect.map(targetRuntime(root, path.join(root, "dist/runtimes"), name), (runtime) => ({ name, runtime }))
   )
   const assets = yield* buildDashboard("best")
   yield* writeLicenses(root, folder)
   yield* writeEntry(root, assets)
-  // Source maps of shared code are named after their content, so those from the previous build would otherwise accumulate.
+  // Source maps of shared code are named after their contents, so those of earlier builds would accumulate.
   yield* files.makeDirectory(folder, { recursive: true })
   for (const name of yield* files.readDirectory(folder)) {
     if (sharedMap.test(name)) yield* files.remove(path.join(folder, name))

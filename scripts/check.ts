@@ -1,4 +1,4 @@
-// `npm run check`: every check that does not run the code. Exits with 1 if any fails.
+// `npm run check` runs every check that does not execute the code. Exits with 1 if any check fails.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Clock, Console, Effect, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
@@ -19,18 +19,18 @@ const run = Effect.fnUntraced(function* (program: string, args: ReadonlyArray<st
   return { output: output.trim(), ok: Number(code) === 0 }
 }, Effect.scoped)
 
-/** The type checker with built-in Effect rules; the command prints the checker's path for this platform. */
+/** Runs the type checker with Effect's rules. The command prints the path of the checker for this platform. */
 const types = Effect.gen(function* () {
   const { ok, output } = yield* run("node_modules/.bin/effect-tsgo", ["get-exe-path"])
   if (!ok) return { ok, output }
   const checked = yield* run(output, ["--noEmit"])
-  // Suggestions are advice; warnings fail the check.
+  // Suggestions are only advice, but warnings fail the check.
   const lines = checked.output.split("\n").filter((line) => !line.includes(": suggestion TS"))
   const counted = lines.filter((line) => / (?:error|warning) TS\d+/.test(line))
   return { ok: counted.length === 0, output: counted.length === 0 ? "" : lines.join("\n") }
 })
 
-/** Warns about the newest commits and never fails: a published subject cannot be changed. */
+/** Warns about the newest commits but never fails, because a published subject cannot be changed. */
 const subjects = Effect.gen(function* () {
   const log = yield* run("git", ["log", "-20", "--no-merges", "--format=%s"])
   const faulty = log.output

@@ -1,6 +1,6 @@
-// `npm run bench:dashboard`: every dashboard figure with its target and verdict, using the release binary's own files in headless
-// Chromium on the same machine as the server. Figures are medians of several rounds. `SVC_TEST_BINARY` names an existing binary.
-// `-- --only size` runs one group and may be repeated: `size`, `loading`, `smoothness`, `plan`.
+// `npm run bench:dashboard` measures the dashboard and compares every figure with its target. It uses the files of the release
+// binary in headless Chromium on the same machine as the server. Figures are medians of several rounds. `SVC_TEST_BINARY` selects
+// an existing binary. `-- --only size` runs one group and may be repeated: `size`, `loading`, `smoothness`, `plan`.
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"
@@ -20,7 +20,7 @@ class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { 
 
 const { values } = parseArgs({ args: process.argv.slice(2), options: { only: { type: "string", multiple: true } } })
 
-/** Timings mean little on a busy machine. */
+/** Prints the load, because timings mean little on a busy machine. */
 const tellLoad = Effect.suspend(() =>
   Console.log(`${loadavg()[0]?.toFixed(1)} processes on ${availableParallelism()} cores in the last minute`)
 )

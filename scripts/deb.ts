@@ -1,5 +1,5 @@
-// `npm run deb`: puts the compiled program into a Debian package, dist/svc_VERSION-REVISION_ARCHITECTURE.deb. Build the program
-// first: `npm run build`, or `npm run build -- --target linux-arm64`.
+// `npm run deb` packs the compiled program into a Debian package, dist/svc_VERSION-REVISION_ARCHITECTURE.deb. Build the program
+// first with `npm run build` or `npm run build -- --target linux-arm64`.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Option, Path } from "effect"
 import { Command, Flag } from "effect/cli"

@@ -1,4 +1,4 @@
-// `failure-summary.ts [name exitCode logFile]...`: the failures in the suites run by CI, for people who read only the end of the
+// `failure-summary.ts [name exitCode logFile]...` prints the failures of CI suites, for people who read only the end of the
 // output.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem } from "effect"

@@ -1,5 +1,5 @@
-// Prints figures about the size and structure of the code: `node scripts/bun.mjs scripts/house-figures.ts [folder]`. The folder
-// is another checkout, to compare two commits.
+// Prints figures about the size and structure of the code: `node scripts/bun.mjs scripts/house-figures.ts [folder]`. Pass the
+// folder of another checkout to compare two commits.
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, resolve } from "node:path"
 
@@ -12,7 +12,7 @@ const files = rooms.flatMap((room) =>
     .map((name) => {
       const path = join(room, name)
       const text = readFileSync(join(root, path), "utf8")
-      // Imports are the head of a file: everything up to the last `from "..."` or `import "..."` before the first declaration.
+      // The imports at the head of a file: everything up to the last `from "..."` or `import "..."` before the first declaration.
       const head =
         /^(?:\s*(?:\/\/[^\n]*\n|\/\*[\s\S]*?\*\/))*\s*(?:import[\s\S]*?["'][^"'\n]+["'][^\n]*\n\s*)*/.exec(text)?.[0] ??
         ""

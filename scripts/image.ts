@@ -1,5 +1,5 @@
-// `npm run image`: puts the compiled program into an OCI image without a container engine, dist/svc-VERSION-ARCHITECTURE.oci.tar.
-// Build the program first: `npm run build`. Needs Debian's `mmdebstrap`, and root or a range of subordinate user ids.
+// `npm run image` packs the compiled program into an OCI image without a container engine, dist/svc-VERSION-ARCHITECTURE.oci.tar.
+// Build the program first with `npm run build`. Requires Debian's `mmdebstrap`, and root or a range of subordinate user ids.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Option, Path } from "effect"
 import { Command, Flag } from "effect/cli"

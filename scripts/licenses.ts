@@ -1,4 +1,4 @@
-// `npm run licenses`: writes THIRD-PARTY-LICENSES.txt from what is actually bundled.
+// `npm run licenses` writes THIRD-PARTY-LICENSES.txt for the packages that are bundled.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path } from "effect"
 import { collectLicenses } from "../src/licenses/CollectLicenses.ts"

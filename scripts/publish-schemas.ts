@@ -2,7 +2,9 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Path } from "effect"
 import { publishedSchemas, publishedText } from "../schema/manifest/PublishedSchemas.ts"
 
-/** Writes the published JSON Schemas from the definitions that the parser uses. Run it after changing either. */
+/**
+ * Writes the published JSON Schemas from the definitions that the parser uses. Run it after changing the schemas or the parser.
+ */
 const program = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

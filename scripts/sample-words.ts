@@ -1,6 +1,6 @@
-// Prints a random sample of comments and test titles, to judge how they read: `node scripts/bun.mjs scripts/sample-words.ts
-// --seed 7 --count 100`. `--under actors/ledger/run` limits the sample to a folder, and may be repeated; `--all` prints every passage;
-// `--json` prints JSON.
+// Prints a random sample of comments and test titles for a review of their wording: `node scripts/bun.mjs scripts/sample-words.ts
+// --seed 7 --count 100`. `--under actors/ledger/run` limits the sample to a folder and may be repeated. `--all` prints every
+// passage, and `--json` prints JSON.
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
@@ -70,7 +70,7 @@ const passagesOf = (file: string): ReadonlyArray<Passage> => {
   return [...comments, ...titles].filter((passage) => passage.text.split(" ").length > 2)
 }
 
-/** The same seed draws the same passages from the same tree (mulberry32). */
+/** The same seed selects the same passages from the same tree (mulberry32). */
 const randomFrom = (seed: number) => {
   let state = seed
   return () => {

@@ -1,5 +1,5 @@
 // Takes screenshots of every screen for review, in English light, Japanese dark and phone width, and writes them to
-// `screenshots/`. Uses the source, or the binary named by `SVC_TEST_BINARY`. `bun scripts/screenshots.ts [look,...]
+// `screenshots/`. Uses the source, or the binary given by `SVC_TEST_BINARY`. `bun scripts/screenshots.ts [look,...]
 // [screen,...]`, for example `bun scripts/screenshots.ts ja run-review,home`.
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"

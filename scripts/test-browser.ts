@@ -22,7 +22,7 @@ const shortSuites = [
   "IdentityTutorial"
 ] as const
 
-/** A command failed and has printed why. */
+/** A command failed and has printed the reason. */
 class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
@@ -46,7 +46,7 @@ const step = Effect.fn("test-browser.step")(function* (
   if (code !== 0) return yield* new StepFailed({ message: `bun ${args.join(" ")} ended with ${code}.` })
 }, Effect.scoped)
 
-/** The binary, copied to a place where a later build cannot replace it during the tests. */
+/** A copy of the binary in a folder where a later build cannot replace it during the tests. */
 const builtBinary = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,5 +1,5 @@
-// Starts Bun for tests with the given arguments and, if the machine has enough memory, with temporary folders in memory: a test
-// writes thousands of small files, and on a disk every database commit has to wait. If TMPDIR is set, its value is kept.
+// Starts Bun for tests with the given arguments. If the machine has enough memory, temporary folders are in memory, because a
+// test writes thousands of small files and every database commit would wait for a disk. If TMPDIR is set, its value is kept.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Config, Effect, FileSystem, Option, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
@@ -7,16 +7,16 @@ import { batchSchedule } from "./BatchSchedule.ts"
 import { folderInMemory } from "./MemoryDisk.ts"
 import { patientPath } from "./PatientTools.ts"
 
-// A test runs most code only a few times: the last compilation stage costs a sixth of the CPU time without any benefit.
+// A test runs most code only a few times, so the last compilation stage would cost a sixth of the CPU time without any benefit.
 const withoutLastCompiler = { BUN_JSC_useFTLJIT: "0" }
 
-// Memory returned to the system is requested again by the next test; keeping it saves an eighth of the CPU time.
+// The next test requests memory that was returned to the system again. Keeping it saves an eighth of the CPU time.
 const keepMemory = { MIMALLOC_PURGE_DELAY: "-1" }
 
-// The collector also runs when the heap grows; running it on a timer as well costs a thirtieth of the CPU time.
+// The garbage collector also runs when the heap grows. Running it on a timer as well costs a thirtieth of the CPU time.
 const withoutCollectorTimer = { BUN_GC_TIMER_DISABLE: "1" }
 
-/** The tests have already reported what failed. */
+/** The tests have already reported the failures. */
 class TestsFailed extends Schema.TaggedError<TestsFailed>()("TestsFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
@@ -39,9 +39,9 @@ const program = Effect.gen(function* () {
         ...withoutLastCompiler,
         ...withoutCollectorTimer,
         PATH: yield* patientPath(searchPath, tools),
-        // For tests that inspect the collector's settings.
+        // For tests that check the collector's settings.
         SVC_TEST_PATH: searchPath,
-        // The folder in which the test processes share their single build; see `test/support/BuiltOnce.ts`.
+        // The folder of the single build that the test processes share. See `test/support/BuiltOnce.ts`.
         SVC_TEST_BUILDS: yield* files.makeTempDirectoryScoped({ prefix: "svc-builds-" }),
         ...Option.match(folder, { onNone: () => ({}), onSome: (path) => ({ ...keepMemory, TMPDIR: path }) })
       },

@@ -12,7 +12,10 @@ import { longRunning } from "./LongRunningProcess.ts"
 import { ownProgram } from "./OwnProgram.ts"
 import { EmbeddedLicenses } from "./licenses/Licenses.ts"
 
-/** The command line of a compiled binary, which embeds the dashboard and licences and also runs its own syncs and sandboxes. */
+/**
+ * The command line of a compiled binary. The binary embeds the dashboard and the licences, and also executes its own syncs and
+ * sandboxes.
+ */
 export const main = (dashboard: ReadonlyArray<EmbeddedFile>, licenses: string): void => {
   const args = commandFirst(process.argv.slice(2))
   const binary = Layer.mergeAll(

@@ -1,4 +1,4 @@
-// Loaded by commands that are clients of a server, see `cli/ClientCommandNames.ts`.
+// Loaded by client commands. See `cli/ClientCommandNames.ts`.
 import { Effect } from "effect"
 import { commandFirst } from "./cli/ClientCommandNames.ts"
 import { clientSvc } from "./cli/ClientRoot.ts"

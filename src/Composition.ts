@@ -31,7 +31,7 @@ import type { Settings } from "./settings/Settings.ts"
 import { retentionSettings } from "./settings/RetentionPeriods.ts"
 import { version } from "./Version.ts"
 
-/** The parts that a host provides in place of the service's own parts. */
+/** Parts that a host application can replace. */
 export interface Parts<HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, RunnerE, RunnerR> {
   readonly http: Layer.Layer<HttpListener | WebSockets | Draining | HttpA, HttpE, HttpR>
   readonly database: Layer.Layer<DatabaseServices | DatabaseA, DatabaseE, DatabaseR>
@@ -39,9 +39,9 @@ export interface Parts<HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, Run
 }
 
 /**
- * The control plane built from the given parts: storage, executors, actors and HTTP interface. Closing the Scope drains in
- * reverse order: no new Runs or requests, live streams receive their resume position, Runs get their grace period, then the
- * database, and last the operator's listener.
+ * The control plane from the given parts: storage, executors, actors and HTTP interface. Closing the Scope drains them in reverse
+ * order. First no new Runs or requests are accepted, then live streams receive the position from which to resume, and Runs get
+ * their grace period. The database closes after that, and the operator's listener last.
  */
 export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, RunnerE, RunnerR>(
   settings: Settings,
@@ -74,7 +74,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
   )
 }
 
-/** The whole control plane from its settings: embedded database, own runner, own listener. */
+/** The whole control plane from its settings, with the embedded database and its own runner and listener. */
 export const controlPlane = (settings: Settings) =>
   controlPlaneOf(settings, {
     http: listener(settings),

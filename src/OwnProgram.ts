@@ -1,8 +1,8 @@
-// The suffix that Linux adds to the path of a program whose file was replaced or removed after the start.
+// The suffix that Linux appends to the path of a running program whose file was replaced or removed.
 const replaced = / \(deleted\)$/
 
 /**
- * The path of this compiled binary, for starting it again. If an upgrade replaced the file during startup, the new file at the same
- * path is used.
+ * The path of this compiled binary, for starting it again. If an upgrade has replaced the file, the new file at the same path is
+ * used.
  */
 export const ownProgram = (): string => process.execPath.replace(replaced, "")

@@ -1,2 +1,2 @@
-/** The scope of the npm packages until their owner has secured one. */
+/** The provisional scope of the npm packages, until a scope is registered. */
 export const packageScope = "@svc-dev"

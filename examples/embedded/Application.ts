@@ -9,7 +9,7 @@ const Review = Schema.Struct({ planDigest: Schema.String })
 const newDeployment = HttpServerRequest.schemaBodyJson(NewDeployment)
 const reviewOf = HttpServerRequest.schemaBodyJson(Review)
 
-/** The application's own envelope. */
+/** The application's own format for errors. */
 const refused = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ problem: message }, { status })
 
 const answerOf = (deployment: Deployment) =>
@@ -51,7 +51,7 @@ const review = Effect.gen(function* () {
 
 const encoder = new TextEncoder()
 
-/** Events of a Run as server-sent events of the application's own; a browser resumes by `Last-Event-ID`. */
+/** Streams the events of a Run as the application's own server-sent events. A browser resumes with `Last-Event-ID`. */
 const events = Effect.gen(function* () {
   const deployments = yield* Deployments
   const { runId = "" } = yield* HttpRouter.params
@@ -67,7 +67,7 @@ const events = Effect.gen(function* () {
   return HttpServerResponse.stream(frames, { contentType: "text/event-stream" })
 })
 
-/** The routes of the application, and below `/svc` the API of the control plane for its own clients. */
+/** The routes of the application, and the control plane's API below `/svc` for its own clients. */
 export const application = Layer.mergeAll(
   HttpRouter.add("POST", "/deployments", deploy),
   HttpRouter.add("POST", "/deployments/:runId/review", review),

@@ -14,21 +14,21 @@ import { needsReview } from "./Policy.ts"
 
 export interface NewDeployment {
   readonly name: string
-  /** Git address of a repository with one module at its root. */
+  /** Git URL of a repository with one module at its root. */
   readonly url: string
   readonly environment: string
 }
 
-/** What became of a deployment: it was applied, or waits for a person. */
+/** The result of a deployment: it was applied, or it waits for a person. */
 export type Deployment =
   | { readonly status: "deployed"; readonly runId: string; readonly outputs: Readonly<Record<string, unknown>> }
   | { readonly status: "needs_review"; readonly runId: string; readonly because: string }
 
 export interface DeploymentsShape {
   readonly deploy: (request: NewDeployment) => Effect.Effect<Deployment, SvcError | InstallFailed | RunFailed>
-  /** A person has read the plan of this digest. */
+  /** Approves the plan with this digest, which a person has reviewed. */
   readonly approve: (runId: string, planDigest: string) => Effect.Effect<Deployment, SvcError | RunFailed>
-  /** What happens to a Run, live; `after` is the last event that the reader has. */
+  /** Streams the events of a Run. `after` is the last event that the reader has received. */
   readonly follow: (runId: string, after: number) => Stream.Stream<RunEvent, SvcError>
 }
 
@@ -45,7 +45,7 @@ const report = (event: RunEvent) => {
   }
 }
 
-/** The application's own idea of a deployment, over the services of the control plane and in the name of its actor. */
+/** The application's own deployments, implemented with the services of the control plane on behalf of its actor. */
 export class Deployments extends Context.Service<Deployments, DeploymentsShape>()("example/Deployments") {
   static readonly layer = Layer.effect(
     Deployments,
@@ -59,7 +59,7 @@ export class Deployments extends Context.Service<Deployments, DeploymentsShape>(
       const workspace = items[0] ?? (yield* Effect.die(new Error("The account has no Workspace.")))
 
       const applied = Effect.fn("Deployments.applied")(function* (planId: string) {
-        // The key makes a second request for the same plan give the same Apply Run.
+        // With this key, a second request for the same plan returns the same Apply Run.
         const apply = yield* runs.apply(planId, { idempotencyKey: `apply-${planId}` })
         yield* Stream.runForEach(runs.events(apply.id), report)
         const { capsuleId, id } = yield* runs.waitFor(apply.id)
@@ -77,7 +77,7 @@ export class Deployments extends Context.Service<Deployments, DeploymentsShape>(
         const plan = yield* installs.waitFor(install.id)
         const because = needsReview(plan)
         if (because !== undefined) return { status: "needs_review", runId: plan.id, because } as const
-        // Bound to the plan that the policy judged: another one would be refused.
+        // Approves exactly the plan that the policy has judged. Fails for any other plan.
         yield* runs.approve(plan, { comment: "Routine by the policy of the application." })
         return yield* applied(plan.id)
       })

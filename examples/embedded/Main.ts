@@ -13,7 +13,7 @@ import { Deployments } from "./Deployments.ts"
 
 const robot = "deployments@example.com"
 
-/** The account in whose name the application acts. It has no password, so nobody signs in with it. */
+/** The account for which the application acts. It has no password, so nobody can sign in with it. */
 const actor = Layer.unwrap(
   Effect.gen(function* () {
     const administration = yield* Administration

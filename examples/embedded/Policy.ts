@@ -1,6 +1,6 @@
 import type { Run } from "@svc-dev/server"
 
-/** Why a person has to look at a plan before it is applied; nothing for one that is routine here. */
+/** Returns the reason why a person has to review a plan before it is applied, or `undefined` for a routine plan. */
 export const needsReview = ({ planSummary, resourceChanges }: Run): string | undefined => {
   if (planSummary === undefined || resourceChanges === undefined) return "The plan says nothing of what it changes."
   const { destroy, forget, replace } = planSummary

@@ -1,5 +1,5 @@
-// A sign-in provider to try docs/upstream.md with: `node scripts/bun.mjs examples/upstream/Provider.ts`, in a checkout with its development
-// packages. Whoever you sign in as gets the address <name>@example.com, verified, and the group `staff`.
+// A sign-in provider for trying docs/upstream.md. Run `node scripts/bun.mjs examples/upstream/Provider.ts` in a checkout with its
+// development packages. Every login gets the verified address <name>@example.com and the group `staff`.
 import { createServer } from "node:http"
 import { exportJWK, generateKeyPair } from "jose"
 import ReferenceProvider from "oidc-provider"
@@ -7,11 +7,11 @@ import ReferenceProvider from "oidc-provider"
 export interface DemoClient {
   readonly secret: string
   readonly redirectUri: string
-  /** Asked at every sign-in; `staff` for everybody when not given. */
+  /** Called on every sign-in. By default, everybody is in `staff`. */
   readonly groupsOf?: (login: string) => ReadonlyArray<string>
 }
 
-/** An OpenID provider at `issuer` with one client, and pages of its own for sign-in and consent. */
+/** An OpenID provider at `issuer` with one client, and its own pages for sign-in and consent. */
 export const demoProvider = async (issuer: string, { groupsOf = () => ["staff"], redirectUri, secret }: DemoClient) => {
   const { privateKey } = await generateKeyPair("RS256", { extractable: true })
   return new ReferenceProvider(issuer, {

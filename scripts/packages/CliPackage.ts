@@ -15,7 +15,7 @@ export class PackageFailed extends Schema.TaggedError<PackageFailed>()("PackageF
 const program = "svc.mjs"
 const commands = "commands.mjs"
 
-// A short command spends most of its time compiling. Node caches the result between commands, if it is new enough.
+// A short command spends most of its time compiling. Newer versions of Node cache the result between commands.
 const launcher = `#!/usr/bin/env node
 import module from "node:module"
 module.enableCompileCache?.()
@@ -28,14 +28,14 @@ const manifest = {
   description: "svc in the terminal: a client of svc servers",
   license: "Apache-2.0",
   type: "module",
-  // Until the scope is secured; the documents install the tarball.
+  // Private until the npm scope is registered. The documentation installs the tarball.
   private: true,
   bin: { svc: program },
   engines: { node: ">=20.19" },
   files: [program, commands, "docs", "NOTICE", thirdPartyFile]
 }
 
-/** One file for Node, and the packages it consists of. The commands are the same as in the binary. */
+/** Bundles one file for Node and returns the packages in it. It has the same commands as the binary. */
 const bundle = Effect.fn("cliPackage.bundle")(function* (root: string, folder: string) {
   const built = yield* Effect.tryPromise({
     try: () =>
@@ -63,7 +63,7 @@ const bundle = Effect.fn("cliPackage.bundle")(function* (root: string, folder: s
   return new Set(names.map((place) => place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length)))
 })
 
-/** Assembles the command-line package in a folder, from scratch. */
+/** Assembles the command-line package in a new folder. */
 export const cliPackage = Effect.fn("cliPackage")(function* (root: string, folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

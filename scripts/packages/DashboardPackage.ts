@@ -14,13 +14,13 @@ const manifest = {
   description: "The pages of svc, built: files that the server reads",
   license: "Apache-2.0",
   type: "module",
-  // Until the scope is secured; the documents install the tarballs.
+  // Private until the npm scope is registered. The documentation installs the tarballs.
   private: true,
   exports: { [`./${dashboardList}`]: `./${dashboardList}`, "./package.json": "./package.json" },
   files: [dashboardList, "identity", "br", "gzip", "docs", "NOTICE", thirdPartyFile]
 }
 
-/** Assembles the dashboard package, which contains only assets. */
+/** Assembles the dashboard package, which only contains assets. */
 export const dashboardPackage = Effect.fn("dashboardPackage")(function* (root: string, folder: string, effort: Effort) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

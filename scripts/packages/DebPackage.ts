@@ -15,12 +15,12 @@ export const debArchitectures = { "linux-x64": "amd64", "linux-arm64": "arm64" }
 export interface DebOptions {
   /** The repository's root. */
   readonly root: string
-  /** The compiled program, and the notices that its build wrote next to it. */
+  /** The compiled program. Its folder also contains the notices that the build wrote. */
   readonly binary: string
   readonly target: keyof typeof debArchitectures
-  /** The number after the version, for another package of the same release. */
+  /** The number after the version, which distinguishes packages of the same release. */
   readonly revision: number
-  /** The folder for the package. */
+  /** The output folder. */
   readonly out: string
 }
 
@@ -59,7 +59,7 @@ const pages = [
   "agents.md"
 ] as const
 
-/** Assembles the package in a temporary folder. The same binary and commit produce the same bytes. Returns the path of the package. */
+/** Assembles the package in a temporary folder and returns its path. The same binary and commit produce the same bytes. */
 export const debPackage = Effect.fn("debPackage")(function* ({ binary, out, revision, root, target }: DebOptions) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -84,7 +84,7 @@ export const debPackage = Effect.fn("debPackage")(function* ({ binary, out, revi
   const unit = yield* source("docs/operations/svc.service")
   yield* write(
     "usr/lib/systemd/system/svc.service",
-    // The comments at the beginning are for an installation by hand.
+    // Removes the first comments, which are for a manual installation.
     unit.replace(/^(?:#.*\n)+\n/, "").replaceAll("/usr/local/bin/svc", "/usr/bin/svc")
   )
   yield* write("etc/svc/environment", yield* maintained("environment"), 0o640)

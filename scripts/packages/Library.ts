@@ -8,7 +8,7 @@ export class LibraryFailed extends Schema.TaggedError<LibraryFailed>()("LibraryF
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** Modules loaded by name, either by users or by the service in its own processes and threads. */
+/** Modules that are loaded by name, either by users or by the server in its own processes and threads. */
 export const libraryEntries = {
   schema: ["schema/index.ts"],
   client: ["src/client/index.ts"],
@@ -25,13 +25,13 @@ export const libraryEntries = {
 } as const
 
 const entries = Object.values(libraryEntries).flat()
-/** Modules whose declarations users see. */
+/** Modules with declarations for users. */
 const typedEntries = [libraryEntries.schema, libraryEntries.client, libraryEntries.server].flat()
 
-/** Modules that only a checkout loads at run time. */
+/** Modules that are loaded at run time only in a checkout. */
 const ofCheckout: ReadonlySet<string> = new Set(["src/dashboard/Build", "src/licenses/CollectLicenses"])
 
-// One output module per input module: workers and processes are located relative to their module.
+// Emits one module per input module, because workers and processes are located relative to their module.
 const compilerOptions = (folder: string, declarations: boolean) => ({
   extends: "../tsconfig.json",
   compilerOptions: {
@@ -58,9 +58,9 @@ const compilerOptions = (folder: string, declarations: boolean) => ({
 const withoutExtension = (file: string) => file.replace(/\.(?:d\.ts|js)$/, "")
 
 /**
- * Compiles the library into a folder in the checkout: the modules reachable from its entry points, as ES modules with
- * the declarations that users can reach, which refer to modules as the code does. The declarations take most of the time, because
- * the compiler infers the types in them.
+ * Compiles the library into a folder of the checkout. It contains the modules reachable from its entry points, as ES modules, and
+ * the declarations that users can reach. Declarations refer to modules in the same way as the code. They take most of the time,
+ * because the compiler infers their types.
  */
 export const compileLibrary = Effect.fn("compileLibrary")(function* (
   root: string,
@@ -89,7 +89,7 @@ export const compileLibrary = Effect.fn("compileLibrary")(function* (
   )
   if (Number(code) !== 0) return yield* new LibraryFailed({ message: output })
 
-  // The version comes from the checkout's manifest, which the compiler has also copied.
+  // The compiler has also copied the checkout's manifest, from which the version comes.
   yield* files.remove(path.join(folder, "package.json"))
   yield* files.writeFileString(
     path.join(folder, "src/Version.js"),
@@ -97,7 +97,7 @@ export const compileLibrary = Effect.fn("compileLibrary")(function* (
   )
 
   const texts = yield* moduleFiles(folder)
-  /** The modules that these modules refer to, in files with these extensions. */
+  /** Returns the modules that these modules refer to, in files with these extensions. */
   const reachedFrom = (modules: ReadonlyArray<string>, extensions: ReadonlyArray<string>): ReadonlySet<string> => {
     const reached = new Set<string>()
     const visit = (module: string): void => {

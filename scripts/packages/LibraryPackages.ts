@@ -7,16 +7,16 @@ import { version } from "../../src/Version.ts"
 import { importedPackages, moduleFiles, withSpecifiers } from "./ModuleFiles.ts"
 import { writeReadme } from "./PackageReadme.ts"
 
-/** A package cut out of the compiled library, in dependency order. */
+/** A package made from a part of the compiled library, in dependency order. */
 interface Cut {
   readonly name: string
   readonly description: string
-  /** The part of the library that it contains: paths with this prefix, which the package strips. */
+  /** The prefix of the library's paths that the package contains. The package's own paths omit it. */
   readonly prefix: string
   readonly exports: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
   readonly sideEffects: false | ReadonlyArray<string>
-  /** Optional packages, with the accepted versions. */
+  /** Optional dependencies, with the accepted versions. */
   readonly optional?: Readonly<Record<string, string>>
 }
 
@@ -63,7 +63,7 @@ const RootManifest = Schema.fromJsonString(
   })
 )
 const decodeRoot = Schema.decodeUnknownEffect(RootManifest)
-/** A declaration map, which leads an editor from a declaration to the line of the source. */
+/** A declaration map. An editor uses it to find the source line of a declaration. */
 const DeclarationMap = Schema.fromJsonString(
   Schema.StructWithRest(Schema.Struct({ sources: Schema.Array(Schema.String) }), [
     Schema.Record(Schema.String, Schema.Json)
@@ -75,12 +75,10 @@ const encodeReport = Schema.encodeEffect(LicenseReportJson)
 
 const entry = (module: string) => ({ types: `./dist/${module}.d.ts`, default: `./dist/${module}.js` })
 
-/** The package that contains a given library module. */
+/** Returns the package that contains a module of the library. */
 const cutOf = (module: string): Cut | undefined => cuts.find(({ prefix }) => module.startsWith(prefix))
 
-/**
- * Cuts the packages out of the compiled library. Imports from another package use its name, so that each module exists only once.
- */
+/** Splits the compiled library into packages. Imports from another package use its name, so that each module exists only once. */
 export const libraryPackages = Effect.fn("libraryPackages")(function* (root: string, library: string, out: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -135,13 +133,13 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
           description: cut.description,
           license: "Apache-2.0",
           type: "module",
-          // Until the scope is secured; the documents install the tarballs.
+          // Private until the npm scope is registered. The documentation installs the tarballs.
           private: true,
           sideEffects: cut.sideEffects,
           exports: {
             ...Object.fromEntries(Object.entries(cut.exports).map(([name, module]) => [name, entry(module)])),
             "./package.json": "./package.json",
-            // Only for packages of the same version: everything not exported above may change at any time.
+            // Only for packages of the same version, because everything that is not exported above may change at any time.
             ...(cut.name === "server" ? {} : { "./*": entry("*") })
           },
           ...(cut.bin === undefined ? {} : { bin: cut.bin }),
@@ -172,7 +170,7 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
   return cuts.map(({ name }) => name)
 })
 
-/** Removes Bun, which is not part of any package. */
+/** Removes Bun from the report, because no package contains it. */
 const withoutRuntime = (report: LicenseReport): LicenseReport => {
   const [first, ...others] = report.components.filter(({ version: of }) => !of.startsWith("with Bun "))
   return first === undefined ? report : { ...report, components: [first, ...others] }

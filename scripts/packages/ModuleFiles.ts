@@ -5,25 +5,25 @@ const specifierPattern = /(?:\bfrom|\bimport)\s*\(?\s*(["'])([^"'\n]+)\1/g
 const specifiers = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(specifierPattern)].flatMap(([, , specifier]) => (specifier === undefined ? [] : [specifier]))
 
-/** A module's relative imports. */
+/** Returns the relative imports of a module. */
 export const relativeSpecifiers = (text: string): ReadonlyArray<string> =>
   specifiers(text).filter((specifier) => specifier.startsWith("."))
 
-/** The packages that a module imports. */
+/** Returns the packages that a module imports. */
 export const importedPackages = (text: string): ReadonlyArray<string> =>
   specifiers(text).flatMap((specifier) => {
     const name = /^(?:@[a-z0-9-]+\/)?[a-z0-9][a-z0-9.-]*(?=\/|$)/.exec(specifier)?.[0]
     return name === undefined || /^[a-z]+:/.test(specifier) ? [] : [name]
   })
 
-/** Replaces a module's relative specifiers; undefined leaves one unchanged. */
+/** Replaces a module's relative specifiers. A specifier is unchanged if `exchange` returns `undefined`. */
 export const withSpecifiers = (text: string, exchange: (specifier: string) => string | undefined): string =>
   text.replaceAll(specifierPattern, (found, quote: string, specifier: string) => {
     const other = specifier.startsWith(".") ? exchange(specifier) : undefined
     return other === undefined ? found : found.replace(`${quote}${specifier}${quote}`, `${quote}${other}${quote}`)
   })
 
-/** Contents of the modules and declarations below a folder, by relative path. */
+/** Reads the modules and declarations below a folder, by relative path. */
 export const moduleFiles = Effect.fn("moduleFiles")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

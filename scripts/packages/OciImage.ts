@@ -11,15 +11,17 @@ export class ImageFailed extends Schema.TaggedError<ImageFailed>()("ImageFailed"
 }
 
 export interface ImageOptions extends Omit<DebOptions, "revision"> {
-  /** Debian release of the base, such as `bookworm`. */
+  /** Debian release of the base image, such as `bookworm`. */
   readonly suite: string
-  /** Debian mirror; the usual one by default. */
+  /** Debian mirror. If absent, the default mirror is used. */
   readonly mirror: string | undefined
-  /** An archive of OpenTofu and its SHA-256 in hexadecimal. The image contains no tool without it, and never Terraform. */
+  /**
+   * An archive of OpenTofu and its SHA-256 in hexadecimal. Without it, the image contains no tool. It never contains Terraform.
+   */
   readonly tofu: { readonly archive: string; readonly sha256: string } | undefined
 }
 
-/** git: the fast path of syncs. bubblewrap, passt, iproute2 and util-linux: the sandbox of Runs and its network. */
+/** git makes syncs faster. bubblewrap, passt, iproute2 and util-linux provide the sandbox of Runs and its network. */
 const packages = ["bubblewrap", "ca-certificates", "git", "iproute2", "passt", "passwd", "util-linux"]
 
 const user = { name: "svc", id: 10001, home: "/var/lib/svc" }
@@ -27,7 +29,7 @@ const user = { name: "svc", id: 10001, home: "/var/lib/svc" }
 const environment = {
   PATH: "/usr/local/bin:/usr/bin:/bin",
   SVC_DATA_DIR: `${user.home}/data`,
-  // Inside the container's network; publish the port only where people may reach it.
+  // An address inside the container's network. Publish the port only to networks from which people should reach it.
   SVC_LISTEN: "0.0.0.0:8787",
   SVC_RUNNER_ISOLATION: "required",
   SVC_LOG_FORMAT: "json"
@@ -46,7 +48,7 @@ const run = Effect.fn("image.run")(function* (
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
-/** The base: a minimal Debian with the packages that svc needs, and its user. */
+/** Builds the base image: a minimal Debian with the packages that svc requires, and its user. */
 const writeBase = Effect.fn("image.writeBase")(function* (
   { mirror, suite, target }: ImageOptions,
   file: string,
@@ -88,8 +90,8 @@ const checkTofu = Effect.fn("image.checkTofu")(function* ({
 })
 
 /**
- * Assembles an OCI image without a container engine, as an archive that `podman load`, `skopeo copy oci-archive:` and registries'
- * tools read. Returns the path of the archive. Needs `mmdebstrap` and `tar`.
+ * Assembles an OCI image without a container engine and returns the path of its archive. `podman load`, `skopeo copy
+ * oci-archive:` and tools of registries can read the archive. Requires `mmdebstrap` and `tar`.
  */
 export const ociImage = Effect.fn("ociImage")(function* (options: ImageOptions) {
   const { binary, out, root, target, tofu } = options
