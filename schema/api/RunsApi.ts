@@ -63,7 +63,10 @@ export class RunsApi extends HttpApiGroup.make("runs")
   .add(
     HttpApiEndpoint.post("cancel", "/api/v1/runs/:runId/cancel", {
       params: ofRun,
-      payload: Schema.Struct({ reason: Schema.optionalKey(freeText(2000)) }),
+      payload: Schema.Struct({
+        reason: Schema.optionalKey(freeText(2000)),
+        planDigest: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128)))
+      }),
       success: Schema.Struct({ run: Run })
     })
   )

@@ -38,7 +38,12 @@ export const RunCommands = commandsOf(
     error: ApiError
   }),
   Rpc.make("Cancel", {
-    payload: { context: CommandContext, reason: Schema.optional(Schema.String) },
+    payload: {
+      context: CommandContext,
+      reason: Schema.optional(Schema.String),
+      /** The plan that the person saw. Another plan is not discarded. */
+      planDigest: Schema.optional(Schema.String)
+    },
     success: Run,
     error: ApiError
   })

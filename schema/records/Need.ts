@@ -32,6 +32,8 @@ export const NeedRun = Schema.Struct({
   id: RunId,
   type: RunType,
   planSummary: Schema.optionalKey(PlanSummary),
+  /** Of a plan that waits for its approval. */
+  planDigest: Schema.optionalKey(Schema.String),
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
   /** Number of resources in which a drift check found changes. */
   driftedResources: Schema.optionalKey(Schema.Int)

@@ -9,6 +9,18 @@ const guardsOf = (
 
 /** Mutants of the facts about a plan and its module for a reviewer, and of the permissions of an untrusted README. */
 export const reviewMutants: ReadonlyArray<Mutant> = [
+  ...guardsOf("actors/commands/run/RunActor.ts", "test/actors/commands/run/RunDecisions.test.ts", {
+    "discard: only the plan that was seen": [
+      "if (planDigest !== undefined && planDigest !== row.plan_digest) {",
+      "if (planDigest === undefined && planDigest !== row.plan_digest && context === undefined) {"
+    ]
+  }),
+  ...guardsOf("src/dashboard/app/BulkPlans.ts", "test/dashboard/BulkPlans.test.ts", {
+    "bulk: no plan that destroys or replaces": [
+      "summary.destroy + summary.replace + summary.forget > 0",
+      "summary.destroy + summary.replace + summary.forget < 0"
+    ]
+  }),
   ...guardsOf("actors/commands/run/RunComments.ts", "test/actors/commands/run/RunComments.test.ts", {
     "comments: secrets are masked": [
       "const create = insert(id, context, shown, people)",

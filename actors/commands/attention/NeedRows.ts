@@ -134,7 +134,15 @@ export type SnapshotCommit = Pick<
 >
 
 const ShownRunRow = rowShape({
-  ...Struct.pick(run, ["id", "type", "source_snapshot_id", "resolved_commit", "error_code", "error_message"]),
+  ...Struct.pick(run, [
+    "id",
+    "type",
+    "source_snapshot_id",
+    "resolved_commit",
+    "error_code",
+    "error_message",
+    "plan_digest"
+  ]),
   plan_summary: Schema.NullOr(Schema.String),
   drifted: Schema.Int
 })
@@ -145,7 +153,9 @@ export const shownRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
   const rows =
     ids.length === 0
       ? []
-      : yield* ShownRunRow.rows(sql)`SELECT id, type, source_snapshot_id, resolved_commit, error_code, error_message,
+      : yield* ShownRunRow.rows(
+          sql
+        )`SELECT id, type, source_snapshot_id, resolved_commit, error_code, error_message, plan_digest,
           json_extract(evidence, '$.planSummary') AS plan_summary,
           COALESCE(json_extract(evidence, '$.driftedResources'), 0) AS drifted
           FROM runs WHERE ${sql.in("id", ids)}`

@@ -113,6 +113,7 @@ const shownRun = (row: ShownRunRow): NonNullable<Need["run"]> => ({
   id: row.id,
   type: row.type,
   ...(row.plan_summary === null ? {} : { planSummary: PlanSummaryJson.read(row.plan_summary) }),
+  ...(row.plan_digest === null ? {} : { planDigest: row.plan_digest }),
   ...(row.error_code === null ? {} : { error: { code: row.error_code, message: row.error_message ?? "" } }),
   ...(row.drifted > 0 ? { driftedResources: row.drifted } : {})
 })

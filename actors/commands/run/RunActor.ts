@@ -95,9 +95,16 @@ export const layer = serve(RunCommands, {
   RemoveComment: (id, { commentId, context }) => RunComments.use((comments) => comments.remove(id, context, commentId)),
 
   Cancel: Effect.fnUntraced(
-    function* (id, { context, reason }) {
+    function* (id, { context, planDigest, reason }) {
       const lifecycle = yield* RunLifecycle
       const row = yield* load(id)
+      if (planDigest !== undefined && planDigest !== row.plan_digest) {
+        return yield* new ApiError({
+          code: "guard_conflict",
+          message:
+            "The planDigest is not that of this Run's plan. Nothing was cancelled. Read the Run and review its plan."
+        })
+      }
       const data = reason === undefined ? {} : { reason }
       const sql = yield* SqlClient.SqlClient
       const by = { subject: context.actor.subject, reason }

@@ -130,7 +130,7 @@ export const runHandlers = HttpApiBuilder.group(
         return {
           run: yield* runCommands.Cancel(yield* runOf(params), {
             context: yield* commandContext,
-            reason: payload.reason
+            ...payload
           })
         }
       }),

@@ -5,9 +5,11 @@ import { needsQuery } from "../../api/NeedQueries.ts"
 import { overviewQuery } from "../../api/Queries.ts"
 import type { CapsuleHealth, Need } from "../../api/Types.ts"
 import { ActivityList } from "../../app/ActivityList.tsx"
+import { AllPlansChoice, BulkBar, PlanChoice } from "../../app/BulkBar.tsx"
+import { type BulkPlan, bulkPlanOf, useChosenPlans } from "../../app/BulkPlans.ts"
 import { RunList } from "../../app/RunList.tsx"
 import { appWords } from "../../app/Words.ts"
-import { useWorkspace } from "../../app/Workspace.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
 import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
 import { Icon } from "../../ui/Icon.tsx"
@@ -28,9 +30,15 @@ interface NeedListProps {
   readonly counts: Readonly<Record<Need["group"], number>>
 }
 
+const bulkPlanOfNeed = ({ capsules, kind, run }: Need): BulkPlan | undefined =>
+  kind === "waiting_approval" && run !== undefined ? bulkPlanOf(run, capsules[0]) : undefined
+
 const NeedList = ({ counts, needs }: NeedListProps) => {
   const words = useWords(needWords)
+  const may = useMay()
   const replaces = needs.some(({ kind }) => kind === "update_open" || kind === "update_held")
+  const offered = needs.flatMap((need) => (may("member") ? (bulkPlanOfNeed(need) ?? []) : []))
+  const plans = useChosenPlans(offered)
   return (
     <div>
       {needGroups.map((group) => {
@@ -40,14 +48,28 @@ const NeedList = ({ counts, needs }: NeedListProps) => {
             <h3>
               {words.groups[group]} <span>{counts[group]}</span>
             </h3>
+            {group === "decision" && offered.length > 1 ? (
+              <div className="need-choice">
+                <AllPlansChoice plans={plans} />
+              </div>
+            ) : null}
             <ul className="attention">
-              {own.map((need) => (
-                <NeedEntry key={need.key} need={need} replaces={replaces} />
-              ))}
+              {own.map((need) => {
+                const plan = offered.find(({ runId }) => runId === need.run?.id)
+                return (
+                  <NeedEntry
+                    key={need.key}
+                    need={need}
+                    replaces={replaces}
+                    choice={plan === undefined ? undefined : <PlanChoice plan={plan} plans={plans} />}
+                  />
+                )
+              })}
             </ul>
           </section>
         )
       })}
+      <BulkBar plans={plans} />
     </div>
   )
 }

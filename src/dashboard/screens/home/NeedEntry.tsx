@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
 import { Sum } from "../../ui/Sum.tsx"
 import type { Need } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
@@ -196,7 +197,15 @@ const Action = ({ need }: NeedProps) => {
 }
 
 /** One Capsule with all its reasons, one commit with all its Capsules, or something else in the Workspace. */
-export const NeedEntry = ({ need, replaces }: NeedProps & { readonly replaces: boolean }) => {
+export const NeedEntry = ({
+  need,
+  replaces,
+  choice
+}: NeedProps & {
+  readonly replaces: boolean
+  /** The box with which its plan is chosen, if it may be decided together with others. */
+  readonly choice?: ReactNode
+}) => {
   const words = useWords(needWords)
   const turns = useWords(credentialWords).turn
   const list = new Intl.ListFormat(useLanguage(), { type: "conjunction" })
@@ -205,9 +214,11 @@ export const NeedEntry = ({ need, replaces }: NeedProps & { readonly replaces: b
   const isShared = need.kind === "stale" && need.capsules.length > 1
   return (
     <li className="attention-row" data-testid={`need-${need.capsules[0]?.name ?? need.kind}`}>
-      <span className={`attention-icon attention-${tone}`}>
-        <Icon name={icon} />
-      </span>
+      {choice ?? (
+        <span className={`attention-icon attention-${tone}`}>
+          <Icon name={icon} />
+        </span>
+      )}
       <span className="need-text">
         <Title need={need} />
         <span>

@@ -3,7 +3,9 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-qu
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react"
 import { capsulesQuery, runsQuery } from "../../api/Queries.ts"
-import { useWorkspace } from "../../app/Workspace.ts"
+import { AllPlansChoice, BulkBar, PlanChoice } from "../../app/BulkBar.tsx"
+import { bulkPlanOf, useChosenPlans } from "../../app/BulkPlans.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { usePreferences } from "../../preferences/UsePreferences.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
@@ -86,9 +88,17 @@ export const RunsScreen = () => {
     ...runsQuery(workspace.id, { ...filterOf(search), ...(byChanges ? { view: "changes" } : {}) }),
     placeholderData: keepPreviousData
   })
-  const dayName = useDayName()
-  useRowKeys("[data-run-row]")
   const capsuleOf = new Map(capsules.map((capsule) => [capsule.id, capsule]))
+  const dayName = useDayName()
+  const may = useMay()
+  const listed = query.data?.pages.flatMap((page) => page.runs) ?? []
+  const offered = listed.flatMap((run) =>
+    may("member") && run.status === "waiting_approval"
+      ? (bulkPlanOf(run, capsuleOf.get(run.capsuleId ?? "")) ?? [])
+      : []
+  )
+  const plans = useChosenPlans(offered)
+  useRowKeys("[data-run-row]")
   const projectOf = new Map(projects.length > 1 ? projects.map(({ id, name }) => [id, name]) : [])
   return (
     <Page title={text.title} about={byChanges ? text.about : text.aboutFiltered}>
@@ -117,10 +127,15 @@ export const RunsScreen = () => {
             if (runs.length > 0) {
               return (
                 <div className="run-days" aria-busy={query.isPlaceholderData}>
+                  {offered.length > 1 ? (
+                    <div className="run-choice">
+                      <AllPlansChoice plans={plans} />
+                    </div>
+                  ) : null}
                   {days.map(({ day, lines }) => (
                     <section key={day}>
                       <h2 className="run-day">{dayName(day)}</h2>
-                      <ul className="rows">
+                      <ul className={offered.length === 0 ? "rows" : "rows rows-choosable"}>
                         {lines.map((line) => {
                           if (line.kind === "checks") {
                             return (
@@ -138,8 +153,10 @@ export const RunsScreen = () => {
                             )
                           }
                           const capsule = capsuleOf.get(line.run.capsuleId ?? "")
+                          const plan = offered.find(({ runId }) => runId === line.run.id)
                           return (
                             <li key={line.run.id}>
+                              {plan === undefined ? null : <PlanChoice plan={plan} plans={plans} />}
                               <ChangeRow
                                 run={line.run}
                                 apply={line.apply}
@@ -173,6 +190,7 @@ export const RunsScreen = () => {
         </Loadable>
       </Panel>
       <MorePages query={query} />
+      <BulkBar plans={plans} />
       {letterKeys ? (
         <p className="run-keys">
           <kbd>J</kbd> <kbd>K</kbd> {text.keyMove} · <kbd>Enter</kbd> {text.keyOpen} · <kbd>/</kbd> {text.keySearch}

@@ -38,6 +38,21 @@ describe("Run decisions", () => {
     })
   )
 
+  tests.live("a Run is not discarded if its plan is another one than the person saw", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const runs = yield* RunCommands
+      const { plan } = yield* planned("unseen", pureModule)
+      const planDigest = `sha256:${"0".repeat(64)}`
+      expect(yield* Effect.flip(runs.Cancel(plan.id, { context, planDigest }))).toMatchObject({
+        code: "guard_conflict"
+      })
+      expect((yield* (yield* Runs).read(plan.id)).status).toBe("waiting_approval")
+      const ended = yield* runs.Cancel(plan.id, { context, planDigest: plan.planDigest })
+      expect(ended.status).toBe("cancelled")
+    })
+  )
+
   tests.live("a Run records who withdrew its approval, when and why", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane

@@ -1,4 +1,6 @@
-import type { Route } from "playwright-core"
+import type { Page, Route } from "playwright-core"
+import type { Need } from "../../../../src/dashboard/api/Types.ts"
+import { bulkWords } from "../../../../src/dashboard/app/BulkWords.ts"
 import { appWords } from "../../../../src/dashboard/app/Words.ts"
 import { confirmIdentityWords } from "../../../../src/dashboard/app/ConfirmIdentityWords.ts"
 import { signInWords } from "../../../../src/dashboard/screens/account/SignInWords.ts"
@@ -31,6 +33,20 @@ const updating = async (route: Route) => {
   await route.fulfill({ json: { ...answer, needs: [open, ...answer.needs] } })
 }
 
+/** Makes the plan that waits one that only creates, so that it may be decided together with others. */
+const harmlessPlan = async (page: Page): Promise<void> => {
+  await page.route("**/api/v1/dashboard/needs*", async (route: Route) => {
+    const response = await route.fetch()
+    const answer: { readonly needs: ReadonlyArray<Need> } = await response.json()
+    const planSummary = { add: 2, change: 0, destroy: 0, replace: 0, import: 0, forget: 0 }
+    const needs = answer.needs.map((need) =>
+      need.run === undefined ? need : { ...need, run: { ...need.run, planSummary, planDigest: "sha256:1" } }
+    )
+    await route.fulfill({ response, json: { ...answer, needs } })
+  })
+  await page.reload()
+}
+
 /** Dialogs of the application frame and of its first screen. */
 export const appDialogs: ReadonlyArray<OpenedDialog> = [
   { source: "app/Palette.tsx", ...home, open: (page) => page.keyboard.press("Control+k") },
@@ -55,6 +71,15 @@ export const appDialogs: ReadonlyArray<OpenedDialog> = [
       await page.locator(".attention-row").first().waitFor()
       await page.getByRole("button", { name: needWords[to].planAll(14), exact: true }).click()
       await page.unroute(needs, updating)
+    }
+  },
+  {
+    source: "app/BulkDialog.tsx",
+    ...home,
+    open: async (page, to) => {
+      await harmlessPlan(page)
+      await page.getByLabel(bulkWords[to].choose("storefront · production"), { exact: true }).check()
+      await page.getByRole("button", { name: bulkWords[to].approve, exact: true }).click()
     }
   },
   { source: "app/NewWorkspace.tsx", ...home, open: menuItem(".side-workspace", (to) => appWords[to].newWorkspace) }
