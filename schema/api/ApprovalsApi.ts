@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { ApprovalRule, ApproverRole, mostApprovers, RunApprovals } from "../records/Approval.ts"
+import { ApprovalRequest, ApprovalRule, ApproverRole, mostApprovers, RunApprovals } from "../records/Approval.ts"
 import { ProjectId, TeamId } from "../records/Ids.ts"
 import { EnvironmentName } from "../records/Primitives.ts"
 import { created } from "./AnswerStatus.ts"
@@ -60,5 +60,12 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
     HttpApiEndpoint.get("ofRun", "/api/v1/runs/:runId/approvals", {
       params: { runId: Schema.String },
       success: Schema.Struct({ approvals: RunApprovals })
+    })
+  )
+  .add(
+    HttpApiEndpoint.post("ask", "/api/v1/runs/:runId/approval-requests", {
+      params: { runId: Schema.String },
+      payload: Schema.Struct({}),
+      success: Schema.Struct({ approvalRequest: ApprovalRequest }).pipe(created)
     })
   ) {}

@@ -112,6 +112,8 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         /** Total number of entries on all pages. */
         total: Schema.Int,
         counts: NeedCounts,
+        /** The part of `counts` that waits for others. */
+        forOthers: NeedCounts,
         health: CapsuleHealth,
         ...nextCursor
       })

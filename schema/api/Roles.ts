@@ -206,6 +206,7 @@ export const accessTable = {
   // Runs and StateVersions
   "GET /api/v1/runs/:runId": viewer("path.runId"),
   "GET /api/v1/runs/:runId/approvals": viewer("path.runId"),
+  "POST /api/v1/runs/:runId/approval-requests": member("path.runId"),
   "POST /api/v1/runs/:runId/approve": admin("path.runId"),
   "POST /api/v1/runs/:runId/apply": admin("path.runId"),
   "POST /api/v1/runs/:runId/cancel": member("path.runId"),

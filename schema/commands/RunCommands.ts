@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { Rpc } from "effect/rpc"
 import { ApiError } from "../errors/ApiError.ts"
+import { ApprovalRequest } from "../records/Approval.ts"
 import { RunCommentId, RunId, Subject } from "../records/Ids.ts"
 import { Run } from "../records/Run.ts"
 import { RunComment } from "../records/RunComment.ts"
@@ -22,6 +23,7 @@ export const RunCommands = commandsOf(
     success: Run,
     error: ApiError
   }),
+  Rpc.make("AskApproval", { payload: { context: CommandContext }, success: ApprovalRequest, error: ApiError }),
   Rpc.make("Comment", {
     payload: {
       context: CommandContext,

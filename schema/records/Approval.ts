@@ -117,3 +117,14 @@ export class RunApprovals extends Schema.Opaque<RunApprovals>()(
     })
   }).annotate({ identifier: "RunApprovals" })
 ) {}
+
+/** A request to the people who may approve a plan. */
+export class ApprovalRequest extends Schema.Opaque<ApprovalRequest>()(
+  Schema.Struct({
+    runId: RunId,
+    subject: Subject,
+    at: Timestamp,
+    /** The number of people whose approval would count now. */
+    asked: Schema.Int
+  }).annotate({ identifier: "ApprovalRequest" })
+) {}

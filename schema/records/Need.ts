@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { CredentialWait, StaleReason } from "./Capsule.ts"
 import { CommitDescription } from "./Commit.ts"
-import { CapsuleId, ConnectionId, RunGroupId, RunId, SourceId } from "./Ids.ts"
+import { CapsuleId, ConnectionId, RunGroupId, RunId, SourceId, Subject } from "./Ids.ts"
 import { needGroups, needKinds } from "./NeedOrder.ts"
 import { Timestamp } from "./Primitives.ts"
 import { PlanSummary } from "./PlanDetails.ts"
@@ -34,6 +34,8 @@ export const NeedRun = Schema.Struct({
   planSummary: Schema.optionalKey(PlanSummary),
   /** Of a plan that waits for its approval. */
   planDigest: Schema.optionalKey(Schema.String),
+  /** The last request for its approval. */
+  approvalAsked: Schema.optionalKey(Schema.Struct({ subject: Subject, at: Timestamp })),
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
   /** Number of resources in which a drift check found changes. */
   driftedResources: Schema.optionalKey(Schema.Int)
@@ -68,6 +70,8 @@ export class Need extends Schema.Opaque<Need>()(
     commit: Schema.optionalKey(NeedCommit),
     staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
     reason: Schema.optionalKey(Schema.String),
+    /** The reader cannot act on it: somebody else has to. */
+    waitsForOthers: Schema.optionalKey(Schema.Boolean),
     turn: Schema.optionalKey(CredentialWait.fields.turn),
     runGroupId: Schema.optionalKey(RunGroupId),
     connectionId: Schema.optionalKey(ConnectionId),

@@ -1,3 +1,12 @@
+/** The last request for the approval of each plan. */
+export const approvalRequestTables: ReadonlyArray<string> = [
+  `CREATE TABLE run_approval_requests (
+    run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    subject TEXT NOT NULL,
+    created_at TEXT NOT NULL
+  )`
+]
+
 /** Comments on Runs. `text` is `NULL` once the author has removed the comment; `mentions` is a JSON list of subjects. */
 export const runCommentTables: ReadonlyArray<string> = [
   `CREATE TABLE run_comments (

@@ -23,7 +23,7 @@ import {
   pathFilterColumns,
   stateSecretColumns
 } from "../../schema/tables/CapsuleTables.ts"
-import { runCommentTables } from "../../schema/tables/CommentTables.ts"
+import { approvalRequestTables, runCommentTables } from "../../schema/tables/CommentTables.ts"
 import {
   connectionOAuthTables,
   connectionOriginColumns,
@@ -162,7 +162,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0065_notices": noticeTables,
   "0066_run_comments": runCommentTables,
   "0067_action_confirmations": actionConfirmationTables,
-  "0068_reported": reportedColumns
+  "0068_reported": reportedColumns,
+  "0069_approval_requests": approvalRequestTables
 }
 
 /** A newer release has written the database. */

@@ -157,6 +157,7 @@ test("the inferred requirements of each actor match the services its handlers us
     NeedsOf<typeof RunActor.layer, "Run">,
     | Approvals
     | Audit
+    | Mails
     | RunCancels
     | RunComments
     | RunHandover

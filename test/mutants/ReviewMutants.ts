@@ -9,6 +9,19 @@ const guardsOf = (
 
 /** Mutants of the facts about a plan and its module for a reviewer, and of the permissions of an untrusted README. */
 export const reviewMutants: ReadonlyArray<Mutant> = [
+  ...guardsOf("actors/commands/attention/NeedTurns.ts", "test/actors/commands/attention/NeedTurns.test.ts", {
+    "turns: the rules of approval decide": [
+      "!ruled.includes(entry.runId) || counting.has",
+      "ruled.includes(entry.runId) || counting.has"
+    ]
+  }),
+  ...guardsOf("actors/access/approval/ApprovalRequests.ts", "test/actors/commands/attention/NeedTurns.test.ts", {
+    "approval requests: once an hour": ["  yield* refuseSoon(id, at)", "  yield* Effect.void"],
+    "approval requests: only people whose approval counts": [
+      "if (mayApprove && uselessBecause(open, own, facts) === undefined)",
+      "if (mayApprove)"
+    ]
+  }),
   ...guardsOf("actors/commands/run/RunActor.ts", "test/actors/commands/run/RunDecisions.test.ts", {
     "discard: only the plan that was seen": [
       "if (planDigest !== undefined && planDigest !== row.plan_digest) {",

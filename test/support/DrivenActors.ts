@@ -30,6 +30,14 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/access/approval/PlanAuthors",
     "who is behind each way to start a plan"
   ],
+  "actors/access/approval/ApprovalRequests.ts": [
+    "actors/commands/attention/NeedTurns",
+    "asks PlanApproval for everybody, once an hour"
+  ],
+  "actors/commands/attention/NeedTurns.ts": [
+    "actors/commands/attention/NeedTurns",
+    "a role for each kind of entry, and PlanApproval for a plan under a rule"
+  ],
   "actors/access/approval/UncertainGround.ts": [
     "actors/access/approval/UncertainGround",
     "which states and objects a plan does not know"

@@ -16,13 +16,16 @@ import { approvalBy, type PlanApproval, planApproval } from "./PlanApproval.ts"
 const decode = storedRecord(RunApprovals)
 
 /** The reader, and the token that they used. */
-interface Reader {
+export interface Reader {
   readonly subject: Subject
   readonly tokenId?: string | undefined
 }
 
 /** The effect that the reader's own approval would have. */
-const ownStanding = Effect.fnUntraced(function* ({ decision, facts, given, place }: PlanApproval, actor: Reader) {
+export const ownStanding = Effect.fnUntraced(function* (
+  { decision, facts, given, place }: PlanApproval,
+  actor: Reader
+) {
   const { subject, tokenId } = actor
   if (given.some(({ approver }) => approver === subject)) return { status: "given" as const }
   if (decision.state === "approved") return { status: "not_needed" as const }

@@ -49,6 +49,13 @@ export type MailContent =
   | { readonly kind: "reset_link"; readonly link: string; readonly expiresAt: string }
   | { readonly kind: "address_link"; readonly link: string; readonly expiresAt: string }
   | {
+      /** A person asks the recipient to approve a plan. */
+      readonly kind: "approval_request"
+      readonly link: string
+      readonly person: string
+      readonly capsule?: string | undefined
+    }
+  | {
       /** A comment on a Run mentions the recipient. The comment itself is never mailed. */
       readonly kind: "mention"
       readonly link: string
@@ -75,6 +82,7 @@ interface Words {
   ) => MailText
   readonly reset: (server: string, mail: Extract<MailContent, { kind: "reset_link" }>) => MailText
   readonly address: (server: string, mail: Extract<MailContent, { kind: "address_link" }>) => MailText
+  readonly approvalRequest: (server: string, mail: Extract<MailContent, { kind: "approval_request" }>) => MailText
   readonly mention: (server: string, mail: Extract<MailContent, { kind: "mention" }>) => MailText
   readonly notice: (server: string, mail: Extract<MailContent, { kind: "notice" }>, change: string) => MailText
 }
@@ -129,6 +137,19 @@ const en: Words = {
       link,
       "",
       `It works once, until ${utc(expiresAt)}, and only for that account. If it was not you, do nothing: your address stays yours.`
+    )
+  }),
+  approvalRequest: (server, { capsule, link, person }) => ({
+    subject: `A plan on ${server} waits for your approval`,
+    text: lines(
+      "You are asked to review a plan. It waits for an approval that you may give.",
+      "",
+      `Asked by: ${mailedPerson(person, quotedEn)}`,
+      capsule === undefined ? undefined : `Capsule: ${quotedEn(mailedName(capsule))}`,
+      `People who use ${server} choose the names in quotation marks; its operator does not check them.`,
+      "",
+      "Review the plan:",
+      link
     )
   }),
   mention: (server, { capsule, link, person }) => ({
@@ -202,6 +223,19 @@ const ja: Words = {
       `このリンクは一度だけ、${utc(expiresAt)} まで、依頼したアカウントでのみ使えます。心当たりがない場合は、何もする必要はありません。`
     )
   }),
+  approvalRequest: (server, { capsule, link, person }) => ({
+    subject: `${server} のプランがあなたの承認を待っています`,
+    text: lines(
+      "プランのレビューを依頼されています。あなたが承認できるプランです。",
+      "",
+      `依頼した人: ${mailedPerson(person, quotedJa)}`,
+      capsule === undefined ? undefined : `カプセル: ${quotedJa(mailedName(capsule))}`,
+      `かぎ括弧内の名前は ${server} の利用者が付けたもので、管理者は確認していません。`,
+      "",
+      "次のリンクからプランをレビューできます。",
+      link
+    )
+  }),
   mention: (server, { capsule, link, person }) => ({
     subject: `${server} のコメントであなたが呼ばれています`,
     text: lines(
@@ -239,6 +273,8 @@ export const mailText = (language: MailLanguage, server: string, mail: MailConte
       return words.reset(server, mail)
     case "address_link":
       return words.address(server, mail)
+    case "approval_request":
+      return words.approvalRequest(server, mail)
     case "mention":
       return words.mention(server, mail)
     case "notice":

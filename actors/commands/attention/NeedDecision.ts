@@ -39,9 +39,14 @@ export const groupOf: Readonly<Record<NeedKind, NeedGroup>> = {
 const rank = new Map<NeedKind, number>(needKinds.map((kind, index) => [kind, index]))
 const rankOf = (kind: NeedKind): number => rank.get(kind) ?? needKinds.length
 
-/** The sort key of an entry: most urgent kind first, then newest. */
-export const placeOf = ({ key, kind, since }: Pick<OpenNeed, "key" | "kind" | "since">) =>
-  [String(rankOf(kind)).padStart(2, "0"), since, key] as const
+/** The sort key of an entry: what the reader can do comes first, then the most urgent kind, then the newest. */
+export const placeOf = ({
+  key,
+  kind,
+  since,
+  waitsForOthers = false
+}: Pick<OpenNeed, "key" | "kind" | "since" | "waitsForOthers">) =>
+  [`${waitsForOthers ? 1 : 0}${String(rankOf(kind)).padStart(2, "0")}`, since, key] as const
 
 type Place = readonly [rank: string, since: string, key: string]
 

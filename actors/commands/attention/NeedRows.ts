@@ -3,6 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { RunId, SourceSnapshotId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
+import { ApprovalRequestRow } from "../../access/approval/ApprovalRequests.ts"
 import { LeftOverStateRow } from "../../ledger/state/LeftOverStates.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 import { RunGroupMemberRow, RunGroupRow } from "../../running/run-group/RunGroupRow.ts"
@@ -144,6 +145,8 @@ const ShownRunRow = rowShape({
     "plan_digest"
   ]),
   plan_summary: Schema.NullOr(Schema.String),
+  asked_by: Schema.NullOr(ApprovalRequestRow.columns.subject),
+  asked_at: Schema.NullOr(ApprovalRequestRow.columns.created_at),
   drifted: Schema.Int
 })
 export type ShownRunRow = RowOf<typeof ShownRunRow.columns>
@@ -156,9 +159,10 @@ export const shownRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
       : yield* ShownRunRow.rows(
           sql
         )`SELECT id, type, source_snapshot_id, resolved_commit, error_code, error_message, plan_digest,
+          a.subject AS asked_by, a.created_at AS asked_at,
           json_extract(evidence, '$.planSummary') AS plan_summary,
           COALESCE(json_extract(evidence, '$.driftedResources'), 0) AS drifted
-          FROM runs WHERE ${sql.in("id", ids)}`
+          FROM runs LEFT JOIN run_approval_requests a ON a.run_id = runs.id WHERE ${sql.in("id", ids)}`
   return new Map(rows.map((row) => [row.id, row]))
 }, Effect.orDie)
 

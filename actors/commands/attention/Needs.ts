@@ -1,8 +1,10 @@
 import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { CapsuleHealth, Need, NeedGroup } from "../../../schema/records/Need.ts"
 import { PlanSummary } from "../../../schema/records/PlanDetails.ts"
+import type { Reader } from "../../access/approval/RunApprovalReads.ts"
 import { Connections } from "../../inputs/connection/Connections.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -12,6 +14,7 @@ import type { PageRequest } from "../../base/paging/RowPages.ts"
 import { CommitDescriptionJson } from "../../ledger/source/SourceRow.ts"
 import { Sources } from "../../ledger/source/Sources.ts"
 import { capsuleNeeds, comparePlaces, groupOf, newerSnapshot, type OpenNeed, placeOf } from "./NeedDecision.ts"
+import { othersTurns } from "./NeedTurns.ts"
 import {
   approvedPlans,
   commitsOf,
@@ -93,6 +96,8 @@ export interface NeedPage {
   /** Total across all pages. */
   readonly total: number
   readonly counts: Readonly<Record<NeedGroup, number>>
+  /** The part of `counts` that waits for others. */
+  readonly forOthers: Readonly<Record<NeedGroup, number>>
   readonly health: CapsuleHealth
 }
 
@@ -100,7 +105,8 @@ export interface NeedPage {
 export class Needs extends Context.Service<
   Needs,
   {
-    readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<NeedPage, ApiError>
+    /** What the reader can do comes before what waits for others. */
+    readonly list: (workspaceId: WorkspaceId, reader: Reader, page: PageRequest) => Effect.Effect<NeedPage, ApiError>
   }
 >()("svc/actors/commands/attention/Needs") {
   static readonly layer = Layer.effect(
@@ -114,6 +120,9 @@ const shownRun = (row: ShownRunRow): NonNullable<Need["run"]> => ({
   type: row.type,
   ...(row.plan_summary === null ? {} : { planSummary: PlanSummaryJson.read(row.plan_summary) }),
   ...(row.plan_digest === null ? {} : { planDigest: row.plan_digest }),
+  ...(row.asked_by === null || row.asked_at === null
+    ? {}
+    : { approvalAsked: { subject: row.asked_by, at: row.asked_at } }),
   ...(row.error_code === null ? {} : { error: { code: row.error_code, message: row.error_message ?? "" } }),
   ...(row.drifted > 0 ? { driftedResources: row.drifted } : {})
 })
@@ -134,6 +143,7 @@ const make = Effect.gen(function* () {
   const cursors = yield* Cursors
   const connections = yield* Connections
   const sources = yield* Sources
+  const inDatabase = Effect.provideService(SqlClient.SqlClient, sql)
 
   const openNeeds = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
     const capsules = yield* standingRows(sql, workspaceId)
@@ -186,10 +196,12 @@ const make = Effect.gen(function* () {
     })
   })
 
-  const list = Effect.fn("Needs.list")(function* (workspaceId: WorkspaceId, page: PageRequest) {
+  const list = Effect.fn("Needs.list")(function* (workspaceId: WorkspaceId, reader: Reader, page: PageRequest) {
     const binding = { route: "dashboard.needs", subject: page.subject ?? "", filter: [workspaceId] }
     const anchor = page.cursor === undefined ? undefined : yield* cursors.decode(binding, page.cursor, 3)
-    const { entries, health } = yield* openNeeds(workspaceId)
+    const { entries: open, health } = yield* openNeeds(workspaceId)
+    const others = yield* inDatabase(othersTurns(workspaceId, open, reader))
+    const entries = open.map((entry): OpenNeed => (others.has(entry.key) ? { ...entry, waitsForOthers: true } : entry))
     const sorted = entries
       .map((entry) => ({ entry, place: placeOf(entry) }))
       .sort((a, b) => comparePlaces(a.place, b.place))
@@ -202,6 +214,7 @@ const make = Effect.gen(function* () {
       items: yield* shown(taken.map(({ entry }) => entry)),
       total: entries.length,
       counts: countOf(entries),
+      forOthers: countOf(entries.filter(({ waitsForOthers }) => waitsForOthers === true)),
       health,
       ...(last === undefined || rest.length <= page.limit
         ? {}

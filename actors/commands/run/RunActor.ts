@@ -4,6 +4,7 @@ import { ApiError, failedPrecondition, notFound } from "../../../schema/errors/A
 import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { RunCommands } from "../../../schema/commands/RunCommands.ts"
 import { serve } from "../../Actor.ts"
+import { askForApproval } from "../../access/approval/ApprovalRequests.ts"
 import { Approvals } from "../../access/approval/Approvals.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { transacted } from "../../base/database/Transaction.ts"
@@ -88,6 +89,8 @@ export const layer = serve(RunCommands, {
     transacted,
     Effect.tap(() => KillPoint.use((killPoint) => killPoint("approve.decided")))
   ),
+
+  AskApproval: (id, { context }) => askForApproval(id, context),
 
   // Secrets are looked for before the transaction begins.
   Comment: (id, { context, ...comment }) => RunComments.use((comments) => comments.write(id, context, comment)),

@@ -155,6 +155,7 @@ export const runsApply: Endpoint<"runs", "apply"> = "POST /api/v1/runs/:runId/ap
 export const runsCancel: Endpoint<"runs", "cancel"> = "POST /api/v1/runs/:runId/cancel"
 export const runsLogs: Endpoint<"runs", "logs"> = "GET /api/v1/runs/:runId/logs"
 export const runsEvents: Endpoint<"runs", "events"> = "GET /api/v1/runs/:runId/events"
+export const approvalsAsk: Endpoint<"approvals", "ask"> = "POST /api/v1/runs/:runId/approval-requests"
 export const commentsList: Endpoint<"comments", "list"> = "GET /api/v1/runs/:runId/comments"
 export const commentsWrite: Endpoint<"comments", "write"> = "POST /api/v1/runs/:runId/comments"
 export const commentsRemove: Endpoint<"comments", "remove"> = "DELETE /api/v1/runs/:runId/comments/:commentId"

@@ -61,7 +61,9 @@ export const everyPage = async <P extends { readonly nextCursor?: string }, A>(
 export const bootstrapQuery = queryOptions({
   queryKey: ["bootstrap"],
   queryFn: ({ signal }) => call(dashboardBootstrap, { signal }),
-  staleTime: 60_000
+  staleTime: 60_000,
+  // A page that reads nothing else notices that its reader was removed.
+  refetchInterval: 20_000
 })
 
 export const overviewQuery = (workspaceId: string) =>

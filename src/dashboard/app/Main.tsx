@@ -1,10 +1,11 @@
 import "./Kit.ts"
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
+import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query"
 import { RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { takeAddressSecret } from "../api/AddressSecret.ts"
-import { retryQuery } from "../api/Queries.ts"
+import { Fault } from "../api/Fault.ts"
+import { bootstrapQuery, retryQuery } from "../api/Queries.ts"
 import { applyPreferences } from "../preferences/Preferences.ts"
 import { MenuPopups } from "../ui/MenuPopups.ts"
 import { lazyMenuPopups } from "./LazyMenuPopups.ts"
@@ -13,7 +14,17 @@ import { makeRouter } from "./Router.tsx"
 applyPreferences()
 takeAddressSecret()
 
-const queryClient = new QueryClient({
+/** A refused read may mean that the person was removed: the list of their Workspaces decides what the page still shows. */
+const queryCache = new QueryCache({
+  onError: (error, { queryKey }) => {
+    if (error instanceof Fault && error.status === 403 && queryKey[0] !== bootstrapQuery.queryKey[0]) {
+      void queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
+    }
+  }
+})
+
+const queryClient: QueryClient = new QueryClient({
+  queryCache,
   defaultOptions: {
     queries: { retry: retryQuery, retryDelay: (count) => Math.min(15_000, 500 * 2 ** count), staleTime: 2000 },
     mutations: { retry: false }

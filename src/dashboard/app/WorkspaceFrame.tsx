@@ -1,6 +1,7 @@
 import "./Kit.ts"
-import { Outlet } from "@tanstack/react-router"
-import { useEffect } from "react"
+import { useQueryClient } from "@tanstack/react-query"
+import { Outlet, useParams } from "@tanstack/react-router"
+import { useEffect, useState } from "react"
 import { LinkButton } from "../ui/Button.tsx"
 import { Empty } from "../ui/Feedback.tsx"
 import { useWords } from "../words/Words.ts"
@@ -14,9 +15,28 @@ export const WorkspaceFrame = () => {
   const words = useWords(appWords)
   const workspace = useOptionalWorkspace()
   const handle = workspace?.handle
+  const { workspace: named } = useParams({ strict: false })
+  const queryClient = useQueryClient()
+  // The Workspace that this page showed before the person lost access to it.
+  const [last, setLast] = useState(workspace)
+  if (workspace !== undefined && workspace !== last) setLast(workspace)
   useEffect(() => {
     if (handle !== undefined) rememberWorkspace(handle)
-  }, [handle])
+    // Nothing of it stays in memory, and no list is read again.
+    else queryClient.removeQueries({ predicate: ({ queryKey: [kind] }) => kind !== "bootstrap" })
+  }, [handle, queryClient])
+  if (workspace === undefined && last !== undefined && last.handle === named) {
+    return (
+      <Empty
+        whole
+        icon="people"
+        title={words.removedTitle(last.displayName)}
+        action={<LinkButton to="/">{words.goHome}</LinkButton>}
+      >
+        <p>{words.removedText}</p>
+      </Empty>
+    )
+  }
   if (workspace === undefined) {
     return (
       <Empty whole icon="people" title={words.noWorkspaceTitle} action={<LinkButton to="/">{words.goHome}</LinkButton>}>

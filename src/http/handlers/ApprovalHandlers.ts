@@ -5,6 +5,7 @@ import { readRunApprovals } from "../../../actors/access/approval/RunApprovalRea
 import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { Teams } from "../../../actors/access/team/Teams.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
+import { RunCommands } from "../../../schema/commands/RunCommands.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { ApprovalRuleId, RunId, Subject, TeamId } from "../../../schema/records/Ids.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
@@ -25,6 +26,7 @@ export const approvalHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const rules = yield* ApprovalRules
     const read = yield* ReadSql
+    const runCommands = yield* RunCommands
     return storedAnswers("approvals", handlers).handleAll({
       rules: Effect.fnUntraced(function* ({ query }) {
         const page = yield* rules.list(yield* authorisedWorkspace, yield* pageRequest(query))
@@ -39,6 +41,10 @@ export const approvalHandlers = HttpApiBuilder.group(
       }),
       removeRule: Effect.fnUntraced(function* ({ params }) {
         yield* rules.remove(yield* commandContext, yield* ownerScope, yield* ruleOf(params))
+      }),
+      ask: Effect.fnUntraced(function* ({ params }) {
+        const id = yield* pathId(RunId, params.runId, "Run")
+        return { approvalRequest: yield* runCommands.AskApproval(id, { context: yield* commandContext }) }
       }),
       ofRun: Effect.fnUntraced(function* ({ params }) {
         const { actor, subject } = yield* Caller

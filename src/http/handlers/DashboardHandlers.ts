@@ -17,7 +17,7 @@ import { Sources } from "../../../actors/ledger/source/Sources.ts"
 import { Workspaces } from "../../../actors/ledger/workspace/Workspaces.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
-import { CapsuleId } from "../../../schema/records/Ids.ts"
+import { CapsuleId, Subject } from "../../../schema/records/Ids.ts"
 import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { PageWatch } from "../../database/PageWatch.ts"
 import { BackupNotices } from "../BackupNotices.ts"
@@ -100,11 +100,14 @@ export const dashboardHandlers = HttpApiBuilder.group(
         return { latestRuns: yield* runs.latest(yield* authorisedWorkspace, ids) }
       }),
       needs: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* needs.list(yield* authorisedWorkspace, yield* pageRequest(query))
+        const { actor, subject } = yield* Caller
+        const reader = { subject: Subject.make(subject), tokenId: actor.tokenId }
+        const page = yield* needs.list(yield* authorisedWorkspace, reader, yield* pageRequest(query))
         return {
           needs: page.items,
           total: page.total,
           counts: page.counts,
+          forOthers: page.forOthers,
           health: page.health,
           ...cursorOf(page)
         }

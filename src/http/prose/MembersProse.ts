@@ -26,6 +26,10 @@ export const approvalsProse: GroupProse<typeof ApprovalsApi> = {
     ofRun: route(
       "Read the approvals of a plan, the missing approvals, and the reason why it waits",
       "Decided by the rules and the rights of this moment: an approval lapses when its approver loses the right. An approval by somebody in `authors` does not count for a rule with `planAuthorCounts` false: the person who started the plan (`starter`), who created the automation or the token that started it (`automation`), or who turned on or last changed the auto-update that started it (`auto_update`). They are recorded when the plan is created. `problem` gives the reason. `own` is the effect of the caller's approval. `uncertain` lists the reasons why the plan may not include objects that exist, and whether an approval has acknowledged each reason. 409 for a Run that is no plan."
+    ),
+    ask: route(
+      "Ask for the approval of a plan that waits",
+      "Mails the people whose approval would count now, on a server that sends mail, and shows the request in their list of what needs them. `asked` is their number. Once an hour for each plan, whoever asks: then 429 `rate_limited` with `Retry-After`. 409 for a Run that does not wait for its approval."
     )
   }
 }

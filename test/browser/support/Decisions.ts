@@ -9,6 +9,7 @@ import { confirmWords } from "../../../src/dashboard/screens/confirm/Words.ts"
 import { connectionWords } from "../../../src/dashboard/screens/connections/Words.ts"
 import { installWords } from "../../../src/dashboard/screens/install/Words.ts"
 import { takeOverWords } from "../../../src/dashboard/screens/install/TakeOverWords.ts"
+import { needWords } from "../../../src/dashboard/screens/home/NeedWords.ts"
 import { discussionWords } from "../../../src/dashboard/screens/run/DiscussionWords.ts"
 import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
 import { automationWords } from "../../../src/dashboard/screens/workspace/AutomationWords.ts"
@@ -149,6 +150,14 @@ export const decisions: ReadonlyArray<DecisionRow> = [
     reach: async (page, to) => {
       await page.getByLabel(discussionWords[to].label, { exact: true }).fill("Looks right.")
       return page.getByRole("button", { name: discussionWords[to].send, exact: true })
+    }
+  },
+  {
+    ...onPage(endpoints.approvalsAsk, "/w/acme", ".attention-row", (to) => needWords[to].ask),
+    prepare: (world) => {
+      world.needs = world.needs.map((need) =>
+        need.kind === "waiting_approval" ? { ...need, waitsForOthers: true } : need
+      )
     }
   },
   dialogOf(endpoints.commentsRemove, "screens/run/Discussion.tsx"),

@@ -35,7 +35,13 @@ const useChange = (capsule: Capsule) => {
   })
 }
 
-const Rename = ({ capsule }: { readonly capsule: Capsule }) => {
+interface SettingProps {
+  readonly capsule: Capsule
+  /** Members read the settings; admins change them. */
+  readonly editable: boolean
+}
+
+const Rename = ({ capsule, editable }: SettingProps) => {
   const words = useWords(capsuleWords)
   const terms = useWords(vocabulary)
   const change = useChange(capsule)
@@ -53,19 +59,22 @@ const Rename = ({ capsule }: { readonly capsule: Capsule }) => {
           label={words.name}
           required
           maxLength={80}
+          disabled={!editable}
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
-        <Button type="submit" busy={change.isPending} disabled={name.trim() === capsule.name || name.trim() === ""}>
-          {terms.save}
-        </Button>
+        {editable ? (
+          <Button type="submit" busy={change.isPending} disabled={name.trim() === capsule.name || name.trim() === ""}>
+            {terms.save}
+          </Button>
+        ) : null}
       </form>
       {change.error === null ? null : <FaultNotice error={change.error} />}
     </Panel>
   )
 }
 
-const AutoUpdate = ({ capsule }: { readonly capsule: Capsule }) => {
+const AutoUpdate = ({ capsule, editable }: SettingProps) => {
   const words = useWords(capsuleWords)
   const change = useChange(capsule)
   const { enabled, apply } = capsule.autoUpdate
@@ -75,6 +84,7 @@ const AutoUpdate = ({ capsule }: { readonly capsule: Capsule }) => {
         <CheckField
           label={words.autoEnable}
           checked={enabled}
+          disabled={!editable}
           onChange={(event) =>
             change.mutate({ autoUpdate: { enabled: event.target.checked, apply: event.target.checked && apply } })
           }
@@ -83,13 +93,14 @@ const AutoUpdate = ({ capsule }: { readonly capsule: Capsule }) => {
           label={words.autoApply}
           helper={words.autoApplyHelp}
           checked={apply}
-          disabled={!enabled}
+          disabled={!editable || !enabled}
           onChange={(event) => change.mutate({ autoUpdate: { enabled, apply: event.target.checked } })}
         />
         <CheckField
           label={words.pathFilter}
           helper={words.pathFilterHelp}
           checked={capsule.pathFilter}
+          disabled={!editable}
           onChange={(event) => change.mutate({ pathFilter: event.target.checked })}
         />
       </div>
@@ -98,7 +109,7 @@ const AutoUpdate = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
-const DriftChecks = ({ capsule }: { readonly capsule: Capsule }) => {
+const DriftChecks = ({ capsule, editable }: SettingProps) => {
   const words = useWords(capsuleWords)
   const change = useChange(capsule)
   return (
@@ -106,7 +117,7 @@ const DriftChecks = ({ capsule }: { readonly capsule: Capsule }) => {
       <DriftCheckField
         mayInherit
         choice={capsule.driftChecks}
-        disabled={change.isPending}
+        disabled={!editable || change.isPending}
         onChoose={(driftChecks) => change.mutate({ driftChecks })}
       />
       {change.error === null ? null : <FaultNotice error={change.error} />}
@@ -171,12 +182,24 @@ export const Danger = ({ capsule }: { readonly capsule: Capsule }) => {
       </div>
     )
   }
-  if (!may("admin")) return <Notice tone="info">{terms.needsAdmin}</Notice>
+  const settings = (editable: boolean) => (
+    <>
+      <Rename capsule={capsule} editable={editable} />
+      <AutoUpdate capsule={capsule} editable={editable} />
+      <DriftChecks capsule={capsule} editable={editable} />
+    </>
+  )
+  if (!may("admin")) {
+    return (
+      <div className="stack">
+        <Notice tone="info">{terms.needsAdmin}</Notice>
+        {settings(false)}
+      </div>
+    )
+  }
   return (
     <div className="stack">
-      <Rename capsule={capsule} />
-      <AutoUpdate capsule={capsule} />
-      <DriftChecks capsule={capsule} />
+      {settings(true)}
       <Panel title={words.disableTitle} tone="danger">
         <p>{words.disableText}</p>
         <ImportConfirmation capsule={capsule} />

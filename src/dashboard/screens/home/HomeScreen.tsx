@@ -23,17 +23,33 @@ import { needGroups } from "../../../../schema/records/NeedOrder.ts"
 import { NeedEntry } from "./NeedEntry.tsx"
 import { needWords } from "./NeedWords.ts"
 
+type Counts = Readonly<Record<Need["group"], number>>
+
 interface NeedListProps {
   /** Worst first, for the pages read so far. */
   readonly needs: ReadonlyArray<Need>
   /** Counted across all pages. */
-  readonly counts: Readonly<Record<Need["group"], number>>
+  readonly counts: Counts
+  /** The title of the list, which separates the names of its groups from those of another list. */
+  readonly title: string
 }
+
+const totalOf = (counts: Counts): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
+
+/** What the reader can do. */
+const ownCounts = ({ counts, forOthers }: { readonly counts: Counts; readonly forOthers: Counts }): Counts => ({
+  failed: counts.failed - forOthers.failed,
+  decision: counts.decision - forOthers.decision,
+  blocked: counts.blocked - forOthers.blocked,
+  drifted: counts.drifted - forOthers.drifted,
+  update: counts.update - forOthers.update,
+  expiring: counts.expiring - forOthers.expiring
+})
 
 const bulkPlanOfNeed = ({ capsules, kind, run }: Need): BulkPlan | undefined =>
   kind === "waiting_approval" && run !== undefined ? bulkPlanOf(run, capsules[0]) : undefined
 
-const NeedList = ({ counts, needs }: NeedListProps) => {
+const NeedList = ({ counts, needs, title }: NeedListProps) => {
   const words = useWords(needWords)
   const may = useMay()
   const replaces = needs.some(({ kind }) => kind === "update_open" || kind === "update_held")
@@ -44,7 +60,7 @@ const NeedList = ({ counts, needs }: NeedListProps) => {
       {needGroups.map((group) => {
         const own = needs.filter((need) => need.group === group)
         return own.length === 0 ? null : (
-          <section key={group} className="need-group" aria-label={words.groups[group]}>
+          <section key={group} className="need-group" aria-label={`${title}: ${words.groups[group]}`}>
             <h3>
               {words.groups[group]} <span>{counts[group]}</span>
             </h3>
@@ -185,23 +201,37 @@ const Content = () => {
         <Panel
           flush
           title={words.attention}
-          beside={<span className="muted">{first === undefined || first.total === 0 ? null : words.order}</span>}
+          beside={
+            <span className="muted">{first === undefined || totalOf(ownCounts(first)) === 0 ? null : words.order}</span>
+          }
         >
           <Loadable query={query} skeleton={<Skeleton rows={4} />}>
             {() =>
-              first === undefined || first.total === 0 ? (
-                first === undefined ? null : (
-                  <NothingOpen health={first.health} />
-                )
+              first === undefined ? null : totalOf(ownCounts(first)) === 0 ? (
+                <NothingOpen health={first.health} />
               ) : (
                 <>
-                  <NeedList needs={needs} counts={first.counts} />
-                  <MorePages query={query} />
+                  <NeedList
+                    title={words.attention}
+                    needs={needs.filter(({ waitsForOthers }) => waitsForOthers !== true)}
+                    counts={ownCounts(first)}
+                  />
+                  {needs.some(({ waitsForOthers }) => waitsForOthers === true) ? null : <MorePages query={query} />}
                 </>
               )
             }
           </Loadable>
         </Panel>
+        {first === undefined || totalOf(first.forOthers) === 0 ? null : (
+          <Panel flush title={words.others} about={words.othersText}>
+            <NeedList
+              title={words.others}
+              needs={needs.filter(({ waitsForOthers }) => waitsForOthers === true)}
+              counts={first.forOthers}
+            />
+            {needs.some(({ waitsForOthers }) => waitsForOthers === true) ? <MorePages query={query} /> : null}
+          </Panel>
+        )}
         <Panel
           flush
           title={words.recent}
@@ -256,9 +286,9 @@ export const HomeScreen = () => {
   const title =
     first === undefined
       ? words.title
-      : first.total > 0
-        ? words.needYou(first.total)
-        : first.health.capsules > 0 && allIsWell(first.health)
+      : totalOf(ownCounts(first)) > 0
+        ? words.needYou(totalOf(ownCounts(first)))
+        : first.total === 0 && first.health.capsules > 0 && allIsWell(first.health)
           ? words.allAsConfigured
           : words.title
   const about =

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { Sum } from "../../ui/Sum.tsx"
 import type { Need } from "../../api/Types.ts"
+import { useActorName } from "../../app/Actors.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
 import { CommitLine } from "../../ui/Commit.tsx"
@@ -11,6 +12,7 @@ import { failedByTool } from "../../words/FailureEvidence.ts"
 import { japaneseReason } from "../../words/FailureReasons.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { credentialWords } from "../capsule/CredentialWords.ts"
+import { AskApproval } from "./AskApproval.tsx"
 import { needWords } from "./NeedWords.ts"
 import { PlanTogether } from "./PlanTogether.tsx"
 
@@ -211,6 +213,9 @@ export const NeedEntry = ({
   const list = new Intl.ListFormat(useLanguage(), { type: "conjunction" })
   const toolFailed = need.kind === "unknown_safety" && need.run !== undefined && failedByTool(need.run)
   const [icon, tone] = look[toolFailed ? "failed" : need.kind]
+  const actorName = useActorName()
+  const asked = need.run?.approvalAsked
+  const asksOthers = need.kind === "waiting_approval" && need.waitsForOthers === true
   const isShared = need.kind === "stale" && need.capsules.length > 1
   return (
     <li className="attention-row" data-testid={`need-${need.capsules[0]?.name ?? need.kind}`}>
@@ -229,8 +234,15 @@ export const NeedEntry = ({
         </span>
         {need.commit === undefined ? null : <CommitLine id={need.commit.id} description={need.commit.description} />}
         <Reason need={need} />
+        {asked === undefined ? null : (
+          <span>
+            {words.askedBy(actorName(asked.subject))} <Time at={asked.at} />
+          </span>
+        )}
       </span>
-      {isShared ? (
+      {asksOthers && need.run !== undefined ? (
+        <AskApproval runId={need.run.id} />
+      ) : isShared ? (
         <PlanTogether capsuleIds={need.capsules.map(({ id }) => id)} replaces={replaces} />
       ) : (
         <Action need={need} />

@@ -105,6 +105,12 @@ const en = {
   also,
   behind: (count: number) => `${counted(count, "capsule is", "capsules are")} behind`,
   updating: (count: number) => `An update of ${counted(count, "capsule")}`,
+  ask: "Ask for approval",
+  asked: (count: number) =>
+    count === 0
+      ? "Nobody else may approve this plan yet. Ask an owner to look at the rules of approval."
+      : `Asked ${counted(count, "person", "people")} for approval.`,
+  askedBy: (name: string) => `${name} asked for approval`,
   more: (count: number) => `and ${count} more`,
   planAll: (count: number) => `Plan all ${count}`,
   replaceTitle: "Start a new update?",
@@ -212,6 +218,12 @@ const ja: typeof en = {
   },
   behind: (count) => `${count} 個のカプセルに更新があります`,
   updating: (count) => `${count} 個のカプセルの更新`,
+  ask: "承認を依頼",
+  asked: (count) =>
+    count === 0
+      ? "このプランを承認できる人がほかにいません。承認ルールの確認をオーナーに依頼してください。"
+      : `${count} 人に承認を依頼しました。`,
+  askedBy: (name) => `${name} が承認を依頼しました`,
   more: (count) => `ほか ${count} 個`,
   planAll: (count) => `${count} 個すべてをプラン`,
   replaceTitle: "新しい更新を始めますか？",

@@ -7,6 +7,8 @@ const en = {
   asConfigured: (healthy: number, capsules: number) =>
     `${integer("en", healthy)} of ${counted(capsules, "capsule")} ${healthy === 1 ? "is" : "are"} as configured.`,
   attention: "Needs you",
+  others: "Waiting for others",
+  othersText: "Somebody else has to act on these.",
   order: "one entry per capsule, riskiest first",
   attentionNone: "Nothing needs you.",
   allIsWell: "Every capsule is applied, and its last drift check found no difference.",
@@ -45,6 +47,8 @@ const ja: typeof en = {
   asConfigured: (healthy, capsules) =>
     `${integer("ja", capsules)} 個のカプセルのうち ${integer("ja", healthy)} 個が構成どおりです。`,
   attention: "対応が必要",
+  others: "ほかの人の対応待ち",
+  othersText: "ほかのメンバーの対応が必要なものです。",
   order: "カプセルごとに 1 件、重要な順",
   attentionNone: "対応が必要なものはありません。",
   allIsWell: "すべてのカプセルが適用済みで、直近のドリフト確認でも差異はありませんでした。",

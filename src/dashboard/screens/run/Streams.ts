@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useEffect, useReducer, useState } from "react"
 import { runsEvents, runsLogs } from "../../api/Endpoints.ts"
-import { runQuery } from "../../api/Queries.ts"
+import { bootstrapQuery, runQuery } from "../../api/Queries.ts"
 import { RunStream, type SocketListener, type StreamSocket, type StreamState } from "../../api/RunStream.ts"
 import { pageClock, Turns } from "../../api/Turns.ts"
 import type { LogEntry, RunEvent } from "../../api/Types.ts"
@@ -106,7 +106,11 @@ export const useRunEvents = (runId: string): LiveStream & { readonly events: Rea
             void queryClient.invalidateQueries({ queryKey: ["capsule"] })
           }
         },
-        onState: setState,
+        onState: (next) => {
+          setState(next)
+          // The access may have ended; the list of Workspaces decides what the page still shows.
+          if (next === "refused") void queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
+        },
         open: openSocket,
         schedule,
         random

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Needs } from "../../../../actors/commands/attention/Needs.ts"
 import type { Need } from "../../../../schema/records/Need.ts"
-import { WorkspaceId } from "../../../../schema/records/Ids.ts"
+import { Subject, WorkspaceId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { at, id, seedCapsules } from "../../support/SeededCapsules.ts"
@@ -22,7 +22,8 @@ const shown = ({ also, capsules, kind }: Need) => [kind, ...also, ...capsules.ma
 
 tests.live("the paged attention list shows everything that needs a person, most serious first, with details", () =>
   Effect.gen(function* () {
-    const { workspaceId } = yield* TestPlane
+    const { context, workspaceId } = yield* TestPlane
+    const reader = { subject: Subject.make(context.actor.subject ?? "") }
     const needs = yield* Needs
     const sql = yield* SqlClient.SqlClient
     yield* seedCapsules(
@@ -89,7 +90,7 @@ tests.live("the paged attention list shows everything that needs a person, most 
       commit_description: JSON.stringify(description)
     })}`
 
-    const first = yield* needs.list(workspaceId, { limit: 2 })
+    const first = yield* needs.list(workspaceId, reader, { limit: 2 })
     expect(first.items.map(shown)).toEqual(["failed capsule-1", "waiting_approval drifted capsule-5"])
     expect(first.items[0]).toMatchObject({
       neverApplied: true,
@@ -101,6 +102,7 @@ tests.live("the paged attention list shows everything that needs a person, most 
     })
     expect(first.total).toBe(4)
     expect(first.counts).toEqual({ failed: 1, decision: 1, blocked: 0, drifted: 1, update: 1, expiring: 0 })
+    expect(Object.values(first.forOthers)).toEqual([0, 0, 0, 0, 0, 0])
     expect(first.health).toEqual({
       capsules: 7,
       healthy: 2,
@@ -112,15 +114,15 @@ tests.live("the paged attention list shows everything that needs a person, most 
       complete: true
     })
 
-    const second = yield* needs.list(workspaceId, { limit: 2, cursor: first.nextCursor })
+    const second = yield* needs.list(workspaceId, reader, { limit: 2, cursor: first.nextCursor })
     expect(second.items.map(shown)).toEqual(["drifted capsule-2", "stale capsule-3 capsule-4"])
     expect(second.items[0]?.run).toMatchObject({ id: runId(2), driftedResources: 2 })
     expect(second.items[1]?.commit).toMatchObject({ id: "c".repeat(40), description })
     expect(second.nextCursor).toBeUndefined()
 
     const elsewhere = WorkspaceId.make(`ws_${"z".repeat(24)}`)
-    expect((yield* needs.list(elsewhere, { limit: 2 })).total).toBe(0)
-    const refused = yield* Effect.flip(needs.list(elsewhere, { limit: 2, cursor: first.nextCursor }))
+    expect((yield* needs.list(elsewhere, reader, { limit: 2 })).total).toBe(0)
+    const refused = yield* Effect.flip(needs.list(elsewhere, reader, { limit: 2, cursor: first.nextCursor }))
     expect(refused.code).toBe("invalid_request")
   })
 )

@@ -28,11 +28,16 @@ export const needsRoute = (world: World, query: URLSearchParams): Answer => {
   const needs = world.empty ? [] : world.needs
   const from = Number(query.get("cursor") ?? 0)
   const counts = { failed: 0, decision: 0, blocked: 0, drifted: 0, update: 0, expiring: 0 }
-  for (const { group } of needs) counts[group] += 1
+  const forOthers = { ...counts }
+  for (const { group, waitsForOthers } of needs) {
+    counts[group] += 1
+    if (waitsForOthers === true) forOthers[group] += 1
+  }
   return ok({
     needs: needs.slice(from, from + needsPage),
     total: needs.length,
     counts,
+    forOthers,
     health: world.empty ? healthOf(0) : world.health,
     ...(from + needsPage < needs.length ? { nextCursor: String(from + needsPage) } : {})
   })

@@ -110,6 +110,7 @@ const noNeeds: NeedPage = {
   items: [],
   total: 0,
   counts: { failed: 0, decision: 0, blocked: 0, drifted: 0, update: 0, expiring: 0 },
+  forOthers: { failed: 0, decision: 0, blocked: 0, drifted: 0, update: 0, expiring: 0 },
   health: {
     capsules: 0,
     healthy: 0,
@@ -157,7 +158,13 @@ const commands = Layer.mergeAll(
   }),
   Layer.succeed(InstallPlanCommands, { Create: refuse, Reconcile: refuse, Advance: refuse }),
   Layer.succeed(RevisionPlanCommands, { Create: refuse, Reconcile: refuse, Advance: refuse }),
-  Layer.succeed(RunCommands, { Approve: refuse, Cancel: refuse, Comment: refuse, RemoveComment: refuse }),
+  Layer.succeed(RunCommands, {
+    Approve: refuse,
+    AskApproval: refuse,
+    Cancel: refuse,
+    Comment: refuse,
+    RemoveComment: refuse
+  }),
   Layer.succeed(SourceCommands, {
     Create: refuse,
     Unread: refuse,

@@ -64,7 +64,14 @@ const fakeTeams = HttpApiBuilder.group(SvcApi, "teams", (handlers) =>
 ).pipe(Layer.provide(apiMiddleware))
 
 const fakeApprovals = HttpApiBuilder.group(SvcApi, "approvals", (handlers) =>
-  handlers.handleAll({ rules: refuse, createRule: refuse, updateRule: refuse, removeRule: refuse, ofRun: refuse })
+  handlers.handleAll({
+    rules: refuse,
+    createRule: refuse,
+    updateRule: refuse,
+    removeRule: refuse,
+    ofRun: refuse,
+    ask: refuse
+  })
 ).pipe(Layer.provide(apiMiddleware))
 
 const fakeAudit = HttpApiBuilder.group(SvcApi, "audit", (handlers) =>

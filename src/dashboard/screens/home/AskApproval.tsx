@@ -1,0 +1,37 @@
+import { useQueryClient } from "@tanstack/react-query"
+import { call } from "../../api/Call.ts"
+import { approvalsAsk } from "../../api/Endpoints.ts"
+import { useMay } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { useDecision } from "../../ui/Decision.ts"
+import { FaultNotice } from "../../ui/Feedback.tsx"
+import { toast } from "../../ui/Toast.tsx"
+import { useWords } from "../../words/Words.ts"
+import { needWords } from "./NeedWords.ts"
+
+/** Asks the people who may approve a plan. The server sends it once an hour. */
+export const AskApproval = ({ runId }: { readonly runId: string }) => {
+  const words = useWords(needWords)
+  const may = useMay()
+  const queryClient = useQueryClient()
+  const ask = useDecision({
+    send: (signal) => call(approvalsAsk, { signal, params: { runId }, body: {} }),
+    onSuccess: ({ approvalRequest }) => {
+      toast(words.asked(approvalRequest.asked))
+      return queryClient.invalidateQueries({ queryKey: ["workspace"] })
+    }
+  })
+  if (!may("member")) return null
+  return (
+    <>
+      <Button small busy={ask.isPending} onClick={() => ask.mutate()}>
+        {words.ask}
+      </Button>
+      {ask.error === null ? null : (
+        <div className="need-fault">
+          <FaultNotice error={ask.error} />
+        </div>
+      )}
+    </>
+  )
+}
