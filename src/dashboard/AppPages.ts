@@ -1,10 +1,10 @@
-// The files that the browser fetches with a page in addition to the common files: the parts of the screen at its address. The
-// code itself would only request them once it runs.
+// Lists the files that the browser fetches with a page in addition to the common ones: the parts of the page's screen. Without
+// this list, they would only be requested when the code runs.
 
 export interface AppPage {
   readonly name: string
   readonly path: RegExp
-  /** Files below this folder that are loaded on demand, in the order in which they are seen. */
+  /** Files below this folder that are loaded on demand, in the order in which they become visible. */
   readonly parts: ReadonlyArray<string>
 }
 
@@ -24,7 +24,7 @@ export const appPages: ReadonlyArray<AppPage> = [
   { name: "account", path: /^\/account$/, parts: ["screens/account/AccountScreen.tsx"] }
 ]
 
-/** The name of the file that contains the page at this path: one prepared for its screen, or the plain one. */
+/** Returns the file name of the page at this path: the page prepared for its screen, or the generic one. */
 export const appPageFile = (path: string): string => {
   const page = appPages.find((each) => each.path.test(path))
   return page === undefined ? "/app.html" : `/app.${page.name}.html`

@@ -1,14 +1,14 @@
 import { appPageFile } from "./AppPages.ts"
 
-/** The path of the hashed files; everything below this path may be cached forever. */
+/** The path of files with hashed names. Everything below it may be cached forever. */
 export const assetPrefix = "/assets/"
 
-/** One file to serve. `br` and `gzip` hold the same content compressed ahead of time. */
+/** A file to serve. `br` and `gzip` are the precompressed contents. */
 export interface Asset {
   readonly path: string
   readonly contentType: string
   readonly sha256: string
-  /** True when the name holds the content's hash. */
+  /** True if the name contains the hash of the contents. */
   readonly immutable: boolean
   readonly identity: Uint8Array<ArrayBuffer>
   readonly br?: Uint8Array<ArrayBuffer>
@@ -30,7 +30,7 @@ export interface AssetResponse {
   readonly body: Uint8Array<ArrayBuffer>
 }
 
-/** The policy of a page: nothing from other origins, and no inline script or style. */
+/** The content security policy of a page. It allows nothing from other origins, and no inline scripts or styles. */
 export const contentSecurityPolicy = [
   "default-src 'self'",
   "script-src 'self'",
@@ -87,7 +87,7 @@ const accepts = (accepted: ReadonlyArray<Weighted>, coding: string): boolean =>
   (accepted.find((item) => item.name === coding) ?? accepted.find((item) => item.name === "*"))?.weight !== undefined &&
   ((accepted.find((item) => item.name === coding) ?? accepted.find((item) => item.name === "*"))?.weight ?? 0) > 0
 
-/** Japanese when the browser wants it at least as much as English. */
+/** Returns Japanese if the browser prefers it to English or ranks them equally. */
 const languageOf = (header: string | undefined): "en" | "ja" => {
   const accepted = weightedList(header)
   const best = (prefix: string) =>
@@ -116,7 +116,7 @@ const matches = (header: string | undefined, etag: string): boolean =>
   header.split(",").some((candidate) => candidate.trim() === "*" || candidate.trim().replace(/^W\//, "") === etag)
 
 /**
- * The response to a GET of `path`, or `undefined` if the dashboard has nothing at that path. Pure: the HTTP layer adds its own
+ * Returns the response to a GET of `path`, or `undefined` if the dashboard has no file there. Pure: the HTTP layer adds its own
  * headers (request id, nosniff) and sends no body for HEAD.
  */
 export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse | undefined => {
@@ -125,12 +125,12 @@ export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse
   return asset === undefined ? undefined : responseOf(asset, request)
 }
 
-// Programs call these paths, so unknown ones get a JSON response for every client.
+// Paths for programs. Unknown ones get a JSON response, even in a browser.
 const programPaths = /^\/(?:api|assets|auth|hooks|oauth|schemas|\.well-known)(?:\/|$)/
 
 /**
- * The page for a browser that opens an unknown address: the dashboard itself, which reports this, with status 404. `undefined`
- * for programs, and for addresses that belong to them.
+ * The page for a browser that opens an unknown address. It is the dashboard itself with status 404, which shows the error.
+ * Returns `undefined` for programs and for their paths.
  */
 export const notFoundPageFor = (
   assets: AssetSet,

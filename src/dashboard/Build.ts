@@ -8,15 +8,15 @@ import { appPages } from "./AppPages.ts"
 import { type Asset, type AssetSet, assetPrefix } from "./Assets.ts"
 import { signedOutPages, pageHtml } from "./Pages.tsx"
 
-/** One file of a typeface: where a style sheet finds it, and its content. */
+/** A font file, with the address under which a style sheet imports it. */
 interface Typeface {
-  /** Named as in `styles/Fonts.css`. */
+  /** The path as in `styles/Fonts.css`. */
   readonly module: string
   readonly path: string
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** The shipped families, in the order in which a page needs them: each one's name in the style sheet, and its file. */
+/** The shipped font families in the order in which a page needs them: the name in the style sheet, and the file. */
 const typefaces = [
   {
     module: "@fontsource-variable/geist/files/geist-latin-wght-normal.woff2",
@@ -36,8 +36,8 @@ const readTypeface = async ({ file, module }: (typeof typefaces)[number]): Promi
 const readTypefaces = (): Promise<ReadonlyArray<Typeface>> => Promise.all(typefaces.map(readTypeface))
 
 /**
- * Keeps the typefaces out of the style sheet: the bundler would otherwise embed them, and nothing is drawn until the style sheet
- * has been read.
+ * Excludes the fonts from the style sheet. The bundler would otherwise embed them, and nothing is drawn until the style sheet has
+ * been read.
  */
 const typefacesApart = (typefaces: ReadonlyArray<Typeface>): BunPlugin => ({
   name: "typefaces",
@@ -49,14 +49,13 @@ const typefacesApart = (typefaces: ReadonlyArray<Typeface>): BunPlugin => ({
   }
 })
 
-/** The dashboard's sources could not be bundled: they are missing, or contain an error. */
+/** The dashboard's sources could not be bundled, because they are missing or contain an error. */
 export class DashboardBuildError extends Schema.TaggedError<DashboardBuildError>()("DashboardBuildError", {
   message: Schema.String
 }) {}
 
 /**
- * The entry points of the bundle. The scripts block the first paint or run in a worker, and cannot import anything from another
- * file.
+ * The entry points of the bundle. The separate scripts block the first paint or run in a worker, and cannot import other files.
  */
 export const dashboardEntries = {
   pages: ["app/Main.tsx", "signed-out/SignedOut.tsx", "styles/Dashboard.css"],
@@ -79,7 +78,7 @@ const contentType = (path: string): string =>
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
-/** `best` is for a release: it takes seconds. `fast` is for starting from a source checkout. */
+/** `best` is for a release and takes seconds. `fast` is for a start from a source checkout. */
 export type Effort = "best" | "fast"
 
 /** Formats that are already compressed. */
@@ -144,7 +143,7 @@ const run = Effect.fn("Build.run")(function* (
 
 const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
-/** Files that a page needs before it can run: an entry and its static imports, the entry last. */
+/** Returns the files that a page needs before it can run: an entry and its static imports, with the entry last. */
 const staticClosure = (built: Bun.BuildOutput, entry: string): ReadonlyArray<string> => {
   const outputs = built.metafile?.outputs ?? {}
   const seen = new Set<string>()
@@ -161,8 +160,8 @@ const entryOf = (built: Bun.BuildOutput, suffix: string): string | undefined =>
   Object.entries(built.metafile?.outputs ?? {}).find(([, output]) => output.entryPoint?.endsWith(suffix))?.[0]
 
 /**
- * Bundles the dashboard: hashed files under `/assets/`, the HTML pages, and a compressed sibling of each. The result consists of
- * bytes, so it is served the same way from memory, from `dist/dashboard` and from a compiled binary.
+ * Bundles the dashboard into hashed files under `/assets/`, the HTML pages, and compressed copies of them. The result consists of
+ * bytes, so it is served in the same way from memory, from `dist/dashboard` and from a compiled binary.
  */
 export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effort: Effort) {
   const typefaces = yield* Effect.tryPromise({

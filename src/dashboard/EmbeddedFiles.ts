@@ -2,14 +2,14 @@ import { readFile } from "node:fs/promises"
 import { Context, Effect } from "effect"
 import type { Asset, AssetSet } from "./Assets.ts"
 
-/** One file of the dashboard inside a compiled binary or a package: its description, and where each encoding is. */
+/** A dashboard file in a compiled binary or a package: its description, and the path of each encoding. */
 export interface EmbeddedFile extends Omit<Asset, "identity" | "br" | "gzip"> {
   readonly identity: string
   readonly br?: string
   readonly gzip?: string
 }
 
-/** The files that `scripts/build.ts` put into this binary; none in a source checkout. */
+/** The files that `scripts/build.ts` has embedded in this binary. Empty in a source checkout. */
 export const EmbeddedDashboard = Context.Reference<ReadonlyArray<EmbeddedFile>>("svc/src/dashboard/EmbeddedDashboard", {
   defaultValue: () => []
 })
@@ -20,7 +20,7 @@ const bytes = (location: string) =>
     (buffer) => new Uint8Array(buffer)
   )
 
-/** Reads the files into memory. A missing file is a defect, since it means a broken binary or installation. */
+/** Reads the files into memory. Dies if a file is missing, because the binary or installation is then broken. */
 export const readEmbeddedDashboard = Effect.fn("EmbeddedFiles.read")(function* (files: ReadonlyArray<EmbeddedFile>) {
   const assets = yield* Effect.forEach(
     files,

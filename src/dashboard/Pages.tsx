@@ -8,7 +8,7 @@ import { SignIn } from "./signed-out/SignIn.tsx"
 import { signedOutWords } from "./signed-out/Words.ts"
 import { FixedLanguage } from "./words/Words.ts"
 
-/** Pages before sign-in: their HTML contains their text, so that they can be read without scripts. */
+/** Pages before sign-in. Their HTML contains their text, so they can be read without scripts. */
 export const signedOutPages = ["sign-in", "setup", "join"] as const
 
 type Language = "en" | "ja"
@@ -19,15 +19,15 @@ interface PageParts {
   readonly style: string
   readonly boot: string
   readonly icon: string
-  /** The typeface used for most text; the other one is not loaded until something uses it. */
+  /** The font of most text. The other font is loaded when something uses it. */
   readonly font: string
   /** The script for the worker that compares long values. */
   readonly differenceWorker: string
   /** The script for the worker that parses Markdown. */
   readonly readmeWorker: string
-  /** The entry comes last, after its imports. */
+  /** The scripts of the entry's imports, followed by the entry. */
   readonly scripts: ReadonlyArray<string>
-  /** The on-demand parts of the screen at the page's address, fetched along with the entry. */
+  /** The on-demand parts of the page's screen, fetched together with the entry. */
   readonly parts: ReadonlyArray<string>
 }
 
@@ -90,7 +90,6 @@ export const pageHtml = ({
       </body>
     </html>
   )
-  // Placed first: if it came after a style sheet, it would have to wait for that, and the renderer moves preloads ahead of
-  // scripts.
+  // Inserted first. A script after a style sheet would have to wait for it, and the renderer moves preloads before scripts.
   return `<!doctype html>${markup.replace("<head>", `<head><script src="${boot}"></script>`)}`
 }

@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { packageScope } from "../PackageScope.ts"
 import type { EmbeddedFile } from "./EmbeddedFiles.ts"
 
-/** The list of files in the folder of a prebuilt dashboard; each encoding is a file's path relative to that folder. */
+/** The list of files in the folder of a prebuilt dashboard. Each encoding is a path relative to that folder. */
 export const dashboardList = "Dashboard.json"
 
 export const DashboardList = Schema.fromJsonString(
@@ -26,7 +26,7 @@ const decodeList = Schema.decodeUnknownEffect(DashboardList)
 
 class NotInstalled extends Schema.TaggedError<NotInstalled>()("NotInstalled", {}) {}
 
-/** The package with the files, which is installed with the server or left out. */
+/** The optional package that contains the files. */
 const read = Effect.tryPromise({
   try: async () => {
     const list = createRequire(import.meta.url).resolve(`${packageScope}/dashboard/${dashboardList}`)
@@ -35,7 +35,7 @@ const read = Effect.tryPromise({
   catch: () => new NotInstalled()
 })
 
-/** The files of the prebuilt dashboard; none if it is not installed. A list that cannot be read is a defect. */
+/** The files of the prebuilt dashboard, or none if it is not installed. An unreadable list is a defect. */
 export const prebuiltDashboard = read.pipe(
   Effect.matchEffect({
     onFailure: () => Effect.succeed<ReadonlyArray<EmbeddedFile>>([]),

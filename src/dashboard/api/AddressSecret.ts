@@ -3,7 +3,7 @@ import { forgetLinkSecret, linkSecret } from "./LinkSecret.ts"
 const key = "svc.address"
 export const addressPath = "/account/address"
 
-/** Returns true if the address contained a secret, which has been removed from the address bar. */
+/** Returns true if the address contained a secret, which is now removed from the address bar. */
 const takeSecret = (): boolean => {
   const { hash, pathname } = window.location
   if (pathname !== addressPath || hash === "") return false
@@ -12,10 +12,10 @@ const takeSecret = (): boolean => {
   return true
 }
 
-/** The secret of an address-change link, removed from the address bar before any redirect to sign-in. */
+/** Takes the secret of an address-change link out of the address bar before any redirect to sign-in. */
 export const takeAddressSecret = (): void => {
   takeSecret()
-  // A second link opened on the first link's page differs only in its fragment, so no browser reloads the page.
+  // If a second link is opened on the page of the first, only the fragment changes, so the browser does not reload the page.
   window.addEventListener("hashchange", () => {
     if (takeSecret()) window.location.reload()
   })

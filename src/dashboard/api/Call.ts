@@ -6,7 +6,7 @@ interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** A change takes the signal of the decision that sends it (`Decision.ts`). */
+/** A change takes the signal of the decision that sends it (see `Decision.ts`). */
 type CallOptionsOf<L extends Line> = L extends `GET ${string}` ? CallOptions : Required<CallOptions>
 
 interface Sent extends CallOptions, Filling {
@@ -14,13 +14,10 @@ interface Sent extends CallOptions, Filling {
   readonly idempotencyKey?: string
 }
 
-// The overloads specify what may be passed; an implementation cannot repeat that for every route at once.
+// The overloads define the valid inputs. The implementation cannot repeat this for all routes at once.
 const isSent = (input: unknown): input is Sent => typeof input === "object" && input !== null
 
-/**
- * Calls a route of the API. Its input and response are as declared by the API; a mistake in either is a type error. Rejects with
- * a `Fault`.
- */
+/** Calls a route of the API. The types of its input and response are declared by the API. Rejects with a `Fault`. */
 export function call<L extends Bare & `GET ${string}`>(line: L): Promise<Answer<L>>
 export function call<L extends Line>(line: L, input: Input<L> & CallOptionsOf<L>): Promise<Answer<L>>
 export function call(line: Line, input: unknown = {}): Promise<unknown> {

@@ -11,18 +11,21 @@ export interface RequestOptions {
   readonly body?: unknown
   readonly idempotencyKey?: string
   readonly signal?: AbortSignal
-  /** A 401 response redirects to the sign-in page, except on that page. */
+  /** Set on the sign-in page, where a 401 response does not redirect to that page. */
   readonly keepOn401?: boolean
 }
 
-/** The address to open after sign-in: this page, its query and its fragment. */
+/** The address of the sign-in page that leads back to this page, with its query and fragment. */
 export const signInUrl = (location: {
   readonly pathname: string
   readonly search: string
   readonly hash: string
 }): string => `/sign-in?return=${encodeURIComponent(`${location.pathname}${location.search}${location.hash}`)}`
 
-/** Only a path on this origin may follow a sign-in; anything else (another host, a script) becomes `/`. */
+/**
+ * Returns the path to open after a sign-in. Anything that is not a path on this origin, such as another host or a script, becomes
+ * `/`.
+ */
 export const returnPath = (candidate: string | null, origin: string): string => {
   if (candidate === null || !candidate.startsWith("/")) return "/"
   const url = URL.canParse(candidate, origin) ? new URL(candidate, origin) : undefined
@@ -47,7 +50,7 @@ const send = (method: string, path: string, options: RequestOptions): Promise<Re
   const url = apiUrl(path, options.query)
   const headers = new Headers({ accept: "application/json" })
   const { body } = options
-  // A file is sent unchanged.
+  // A file is sent as it is.
   const sent = body instanceof Uint8Array ? new Uint8Array(body) : body === undefined ? undefined : JSON.stringify(body)
   if (sent !== undefined)
     headers.set("content-type", typeof sent === "string" ? "application/json" : "application/octet-stream")
@@ -65,12 +68,12 @@ const send = (method: string, path: string, options: RequestOptions): Promise<Re
 
 const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError"
 
-/** A sensitive action for which the server requires a confirmed identity. */
+/** Returns true if the server requires a confirmed identity for a sensitive action. */
 const wantsConfirmation = (fault: Fault): boolean => fault.code === "reauthentication_required"
 
 /**
- * Redirects to the sign-in page. Nothing is rejected until that page has loaded, so that the page being left shows no error; if
- * it comes back from the browser's page cache, the rejection follows.
+ * Redirects to the sign-in page. It rejects only after that page has loaded, so that the current page shows no error. If the
+ * current page returns from the browser's page cache, it then gets the rejection.
  */
 const leaveForSignIn = (fault: Fault): Promise<never> =>
   new Promise((_, reject) => {
@@ -82,13 +85,13 @@ const leaveForSignIn = (fault: Fault): Promise<never> =>
 
 const unread = (): Fault => new Fault({ status: 0, code: "network", message: "The server could not be reached." })
 
-/** The request may have arrived: only an answer would show that it did not. */
+/** The request may have arrived, because only a response would show otherwise. */
 const unanswered = (): Fault =>
   new Fault({ status: 0, code: "unanswered", message: "No answer arrived. The server may have received the request." })
 
 /**
- * A change is sent at once or refused at once. While the server cannot be reached, nothing is sent; `navigator.onLine` alone does
- * not decide, because a server on this machine needs no network.
+ * A change is sent or refused immediately. While the server is unreachable, nothing is sent. `navigator.onLine` is not
+ * sufficient, because a server on this machine needs no network.
  */
 const refuseUnreachable = async (): Promise<void> => {
   const offline = !navigator.onLine
@@ -102,8 +105,8 @@ const refuseUnreachable = async (): Promise<void> => {
 }
 
 /**
- * One request to this origin. A sensitive request is repeated once the person has confirmed their identity. Rejects with a {@link
- * Fault}; the API document guarantees the shape of `A`.
+ * Sends one request to this origin. A sensitive request is repeated after the person has confirmed their identity. Rejects with a
+ * {@link Fault}. The OpenAPI document guarantees the shape of `A`.
  */
 export const request = async <A>(method: string, path: string, options: RequestOptions = {}): Promise<A> => {
   const changes = method !== "GET"
@@ -117,7 +120,7 @@ export const request = async <A>(method: string, path: string, options: RequestO
   const response = await send(method, path, options).catch(lost)
   reportAnswer()
   const text = await response.text().catch(lost)
-  // The one place where unchecked JSON becomes a typed value: same origin, same build, one API document.
+  // The only place that gives unchecked JSON a type. The response has the same origin, build and OpenAPI document.
   const body: ReturnType<typeof JSON.parse> = decode(text)
   if (response.ok) return body
   const fault = faultFrom(response.status, body, response.headers.get("x-request-id"))
@@ -133,7 +136,7 @@ export const get = <A>(path: string, query?: Query, signal?: AbortSignal): Promi
   })
 
 interface PostOptions extends Omit<RequestOptions, "body"> {
-  /** Aborts the change, if the person withdraws it. */
+  /** Aborts the change if the person withdraws it. */
   readonly signal: AbortSignal
 }
 

@@ -3,7 +3,7 @@ import { call } from "./Call.ts"
 import { commentsList } from "./Endpoints.ts"
 import { everyPage } from "./Queries.ts"
 
-/** The stream of a Run ends with the Run, and the discussion goes on: the comments are read again at this interval. */
+/** Interval at which comments are read. The stream of a Run ends with the Run, but people may continue to comment. */
 const commentPaceMs = 10_000
 
 export const commentsQuery = (runId: string) =>

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
 
-/** Settled by the dialog with whether the person has confirmed their identity. */
+/** Called by the dialog with true if the person has confirmed their identity. */
 type Settle = (confirmed: boolean) => void
 
 let waiting: ReadonlyArray<Settle> = []
@@ -12,13 +12,13 @@ const change = (next: ReadonlyArray<Settle>): void => {
 }
 
 /**
- * Asks the person at the browser to confirm their identity; false if they do not. Concurrent requests share one prompt. Until the
- * dashboard is shown, nobody can be asked.
+ * Asks the person to confirm their identity. Returns false if they do not. Concurrent requests share one prompt. Before the
+ * dashboard is shown, it cannot ask.
  */
 export const confirmIdentity = (): Promise<boolean> =>
   listeners.size === 0 ? Promise.resolve(false) : new Promise((settle) => change([...waiting, settle]))
 
-/** Resolves every waiting request. */
+/** Resolves all waiting requests. */
 export const settleConfirmation = (confirmed: boolean): void => {
   const settled = waiting
   change([])

@@ -1,5 +1,5 @@
-// The declarations of the API, as types: paths, parameters, bodies and responses of the dashboard's requests are derived from
-// them. Only types are imported: no part of the server's runtime enters the bundle.
+// Types that are derived from the API's declarations: the paths, parameters, bodies and responses of the dashboard's requests.
+// Only types are imported, so the bundle contains no server code.
 
 import type { HttpApiGroup } from "effect/http-api"
 import type { SvcApi } from "../../../schema/api/SvcApi.ts"
@@ -14,12 +14,12 @@ type Declared = { readonly [O in Operations[keyof Groups] as LineOf<O>]: O }
 /** Every declared route as `METHOD /path/:parameter`. */
 export type Line = keyof Declared
 
-/** The line for one operation, by group and name. */
+/** The line of one operation, by group and name. */
 export type Endpoint<G extends keyof Groups, N extends Operations[G]["identifier"]> = LineOf<
   Extract<Operations[G], { readonly identifier: N }>
 >
 
-/** The sent or returned value: the encoded side of the codec. */
+/** The transmitted value, which is the encoded side of the codec. */
 type Encoded<S> = [S] extends [never]
   ? never
   : S extends { readonly schema: { readonly Encoded: infer E } }
@@ -36,7 +36,7 @@ type Part<K extends string, A> = [A] extends [never]
     ? { readonly [P in K]?: A }
     : { readonly [P in K]: A }
 
-/** A query key without a value is omitted from the address. */
+/** A query key without a value is left out of the address. */
 type Sparse<A> = [A] extends [never]
   ? never
   : { readonly [K in keyof A]: Record<never, never> extends Pick<A, K> ? A[K] | undefined : A[K] }
@@ -48,7 +48,7 @@ export type Address<L extends Line> = Part<"params", Encoded<Declared[L]["~Param
 /** The body of a route. */
 export type Body<L extends Line> = Encoded<Declared[L]["~Payload"]>
 
-/** The input of a route; includes `idempotencyKey` if repeating the request has no second effect. */
+/** The input of a route. Includes `idempotencyKey` if the request can be repeated without a second effect. */
 export type Input<L extends Line> = Address<L> &
   Part<"body", Body<L>> &
   ("idempotency-key" extends HeaderNames<Declared[L]["~Headers"]> ? { readonly idempotencyKey?: string } : unknown)
@@ -56,5 +56,5 @@ export type Input<L extends Line> = Address<L> &
 /** The response of a route, as JSON. */
 export type Answer<L extends Line> = Encoded<Declared[L]["~Success"]>
 
-/** Routes that need no input. */
+/** Routes without input. */
 export type Bare = { [L in Line]: [RequiredKeys<Input<L>>] extends [never] ? L : never }[Line]

@@ -1,5 +1,5 @@
-// Requests that follow from a page's address, sent even before the page's own code has arrived. The code then finds the responses
-// here.
+// Requests that can be derived from a page's address. They are sent before the page's own code has arrived, and the code uses
+// their responses.
 
 interface EarlyRequest {
   readonly sentAt: number
@@ -8,12 +8,12 @@ interface EarlyRequest {
 
 declare global {
   interface Window {
-    /** Shared by two bundles: the small one that sends, and the page's own, which picks up the responses. */
+    /** Shared by two bundles: a small one that sends the requests, and the page's own code, which takes the responses. */
     svcEarlyRequests?: Map<string, EarlyRequest>
   }
 }
 
-/** A response that is not picked up within this time is too old. */
+/** A response that has not been taken after this time is outdated. */
 const keptMs = 30_000
 
 const kept = (): Map<string, EarlyRequest> => (window.svcEarlyRequests ??= new Map())
@@ -25,8 +25,8 @@ const send = (url: string): Promise<Response> => {
 }
 
 /**
- * Sends a GET now, and passes the JSON of a successful response to `then`, which may send the next one. Failures are left to the
- * page's code.
+ * Sends a GET now, and passes the JSON of a successful response to `then`, which may send another request. The page's code
+ * handles failures.
  */
 export const askEarly = <A>(url: string, then: (body: A) => void = () => undefined): void => {
   send(url)
@@ -37,8 +37,8 @@ export const askEarly = <A>(url: string, then: (body: A) => void = () => undefin
 }
 
 /**
- * Does the same for a record that may be megabytes long: passes on its first characters, unparsed, as soon as they arrive, so
- * that nothing waits for the rest, and only the page's code parses the record.
+ * Like `askEarly`, for a record that may be megabytes long. Passes on its first characters unparsed as soon as they arrive, so
+ * that nothing waits for the rest. Only the page's code parses the record.
  */
 export const askEarlyForHead = (url: string, then: (head: string) => void): void => {
   send(url)
@@ -52,7 +52,7 @@ export const askEarlyForHead = (url: string, then: (head: string) => void): void
     .catch(() => undefined)
 }
 
-/** The response to an early GET. Each is returned once, while fresh. */
+/** Returns the response to an early GET. Each response is returned once, while it is fresh. */
 export const takeEarly = (url: string): Promise<Response> | undefined => {
   const found = kept().get(url)
   kept().delete(url)

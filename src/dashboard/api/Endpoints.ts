@@ -1,6 +1,5 @@
-// The API routes that the dashboard calls, each as declared: the type of a line is the string of its declaration, so a path that
-// the API does not have is a type error. No other file in the dashboard contains an API path. There is one constant per route, so
-// that a page loads only those that it needs.
+// The API routes that the dashboard calls. A line's type is the string of its declaration, so an unknown path is a type error. No
+// other dashboard file contains API paths. Each route is a separate constant, so that a page loads only those that it needs.
 
 import type { Endpoint } from "./Declarations.ts"
 

@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query"
 import { call } from "./Call.ts"
 import { discoveryExtensions } from "./Endpoints.ts"
 
-/** The families of routes that the operator has turned off, by name. They only change when the server restarts. */
+/** The names of the route families that the operator has disabled. They change only when the server restarts. */
 export const familiesOffQuery = queryOptions({
   queryKey: ["families-off"],
   queryFn: ({ signal }) =>

@@ -1,4 +1,4 @@
-/** An unsuccessful API response, or a request that got no response (`status` 0, code `network`). */
+/** An unsuccessful API response, or a request without a response (`status` 0, code `network`). */
 export class Fault extends Error {
   readonly status: number
   readonly code: string
@@ -17,7 +17,7 @@ export class Fault extends Error {
     this.requestId = fields.requestId
   }
 
-  /** Returns true if an automatic retry is worthwhile: after a network failure, or from an overloaded or restarting server. */
+  /** True if the request is worth repeating, after a network failure or a response from an overloaded or restarting server. */
   get transient(): boolean {
     return this.status === 0 || this.status === 429 || this.status === 502 || this.status === 503 || this.status === 504
   }
@@ -28,7 +28,9 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 
-/** Reads the error envelope `{error: {code, message, requestId}}`; a proxy's response without one still becomes a Fault. */
+/**
+ * Reads the error envelope `{error: {code, message, requestId}}`. A proxy's response without an envelope also becomes a Fault.
+ */
 export const faultFrom = (status: number, body: unknown, requestId: string | null): Fault => {
   const error = isRecord(body) && isRecord(body.error) ? body.error : {}
   const id = text(error.requestId) ?? requestId ?? undefined

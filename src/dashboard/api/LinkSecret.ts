@@ -1,6 +1,6 @@
 /**
- * The secret of a one-time link is the fragment of its address. The tab keeps it until the link is used, so it survives a
- * reload and a detour to the sign-in page, and never appears in a query, which servers log.
+ * The secret of a one-time link, which is in the fragment of its address. The tab keeps it until the link is used, so it survives
+ * a reload and a detour to the sign-in page. It never appears in a query, because servers log queries.
  */
 export const linkSecret = (key: string, hash: string): string | undefined => {
   const text = decodeURIComponent(hash.replace(/^#(?:secret=)?/, ""))
@@ -8,7 +8,7 @@ export const linkSecret = (key: string, hash: string): string | undefined => {
     if (text !== "") sessionStorage.setItem(key, text)
     return text === "" ? (sessionStorage.getItem(key) ?? undefined) : text
   } catch {
-    // Without storage, the link has to be opened again.
+    // Without storage, the person has to open the link again.
     return text === "" ? undefined : text
   }
 }

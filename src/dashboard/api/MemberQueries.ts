@@ -13,7 +13,7 @@ export const automationTokensQuery = (workspaceId: string, subject: string) =>
       )
   })
 
-/** Fetched again each time, since people base a decision on it. */
+/** Always fetched again, because people base a decision on it. */
 export const departureQuery = (workspaceId: string, subject: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "members", subject, "departure"],

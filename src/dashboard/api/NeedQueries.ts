@@ -4,7 +4,8 @@ import { dashboardNeeds } from "./Endpoints.ts"
 import { type Cursor, firstCursor, listPaceMs } from "./Queries.ts"
 
 /**
- * The things that need a person's attention, worst first. The first page is requested early, so it has no other query parameters.
+ * Everything that needs a person's attention, most urgent first. The first page is requested early, so it has no other query
+ * parameters.
  */
 export const needsQuery = (workspaceId: string) =>
   infiniteQueryOptions({

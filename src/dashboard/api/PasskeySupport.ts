@@ -1,4 +1,4 @@
-/** Passkeys belong to a host name: an IP address cannot have any, and neither can a page without a secure connection. */
+/** Returns true if passkeys are possible, which requires a host name and a secure connection. */
 export const passkeysPossible = (hostname: string): boolean =>
   "PublicKeyCredential" in globalThis &&
   globalThis.isSecureContext &&

@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query"
 import { call } from "./Call.ts"
 import { runsChangeCauses, runsSourceChanges } from "./Endpoints.ts"
 
-/** The changes in a Run's commit are fixed; only whether the commits are still stored can change. */
+/** The changes in a Run's commit never change. Only their availability does, because commits may be removed. */
 export const sourceChangesQuery = (runId: string) =>
   queryOptions({
     queryKey: ["source-changes", runId],
@@ -11,7 +11,7 @@ export const sourceChangesQuery = (runId: string) =>
     staleTime: Number.POSITIVE_INFINITY
   })
 
-/** The records of a plan and the apply before it never change. */
+/** Neither the records of a plan nor those of the previous apply ever change. */
 export const changeCausesQuery = (runId: string) =>
   queryOptions({
     queryKey: ["change-causes", runId],

@@ -35,15 +35,15 @@ import {
 } from "./Endpoints.ts"
 import { Fault } from "./Fault.ts"
 
-/** Lists of a Workspace refresh at this interval while visible; a Run's own page gets pushed updates instead. */
+/** Interval at which visible lists of a Workspace refresh. The page of a Run receives updates as a stream instead. */
 export const listPaceMs = 15_000
 
 export type Cursor = string | undefined
 
-// A function, because a constant would be narrowed to `undefined` and no later page would fit it.
+// A function, because TypeScript would narrow a constant to `undefined` and refuse later pages.
 export const firstCursor = (): Cursor => undefined
 
-/** Fetches every page of a list that is shown whole: searching only part of it would mislead. */
+/** Fetches all pages of a list that is shown whole, because a search in a part of it would mislead. */
 export const everyPage = async <P extends { readonly nextCursor?: string }, A>(
   read: (page: { readonly limit: string; readonly cursor: Cursor }) => Promise<P>,
   itemsOf: (page: P) => ReadonlyArray<A>
@@ -151,7 +151,7 @@ export const installConfigQuery = (installConfigId: string) =>
     staleTime: Number.POSITIVE_INFINITY
   })
 
-/** The operator's base configurations: they come first in the list of configurations. */
+/** The operator's base configurations, which are first in the list of configurations. */
 export const readyMadeQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "ready-made"],
@@ -172,7 +172,7 @@ export const runsQuery = (workspaceId: string, filter: Readonly<Record<string, s
     refetchInterval: listPaceMs
   })
 
-/** The newest Run of each of these Capsules, at most a hundred; by Capsule id. */
+/** The newest Run of each given Capsule, by Capsule id. At most a hundred Capsules. */
 export const latestRunsQuery = (workspaceId: string, capsuleIds: ReadonlyArray<string>) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "latest-runs", capsuleIds],
@@ -196,7 +196,7 @@ export const revisionPlanQuery = (revisionPlanId: string) =>
       call(revisionPlansRead, { params: { revisionPlanId }, signal }).then(({ revisionPlan }) => revisionPlan)
   })
 
-/** An update advances while it is being watched. */
+/** An update advances while somebody watches it. */
 const groupPaceMs = 3000
 
 export const runGroupQuery = (groupId: string) =>
@@ -332,6 +332,6 @@ export const graphQuery = (workspaceId: string) =>
     queryFn: ({ signal }) => call(workspacesGraph, { params: { workspaceId }, signal })
   })
 
-/** A definite refusal is not retried; failures of the network or of an overloaded server are. */
+/** Retries failures of the network and of an overloaded server, but not definite refusals. */
 export const retryQuery = (count: number, error: unknown): boolean =>
   count < 4 && error instanceof Fault && error.transient

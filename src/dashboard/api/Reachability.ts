@@ -1,13 +1,14 @@
 import { useSyncExternalStore } from "react"
 
-// Whether the server is responding. A click on a page that cannot be fetched waits here instead of leaving the application.
+// Detects an unreachable server. If the next page cannot be fetched, a click on its link waits here and the current page remains
+// open.
 
-/** Any response proves that the server is up; this one is the cheapest. */
+/** Any response shows that the server is available, and this one is the cheapest. */
 const probeUrl = "/healthz"
 const firstPauseMs = 1000
 const longestPauseMs = 10_000
 const probeTimeoutMs = 5000
-/** The time for which the last response is trusted for the next navigation. */
+/** Time for which the last response counts for the next navigation. */
 const freshMs = 10_000
 
 interface State {
@@ -35,10 +36,10 @@ export const subscribeReachability = (listener: () => void): (() => void) => {
   }
 }
 
-/** Returns true if the server can be reached, in a component. */
+/** Returns true in a component if the server can be reached. */
 export const useReachable = (): boolean => useSyncExternalStore(subscribeReachability, isReachable, () => true)
 
-/** The server has responded, whatever the response. */
+/** Records a response of any kind from the server. */
 export const reportAnswer = (): void => {
   clearTimeout(timer)
   timer = undefined
@@ -73,16 +74,13 @@ export const untilReachable = (): Promise<void> =>
     })
   })
 
-/** The response that a navigation has to wait for: nothing if the server has responded recently. */
+/** Waits for a response before a navigation. Does not wait if the server has responded recently. */
 export const reachableForNavigation = async (): Promise<void> => {
   if (state.isReachable && Date.now() - state.answeredAt > freshMs) await probe()
   await untilReachable()
 }
 
-/**
- * A part of the application that is loaded on demand. If the server is unreachable, waits for it; if the part is really missing,
- * fails.
- */
+/** Loads a part of the application on demand. Waits while the server is unreachable, and fails if the part does not exist. */
 export const whenReachable =
   <A>(load: () => Promise<A>) =>
   async (): Promise<A> => {

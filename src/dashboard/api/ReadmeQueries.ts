@@ -3,7 +3,7 @@ import { call } from "./Call.ts"
 import { sourcesFile } from "./Endpoints.ts"
 import { Fault } from "./Fault.ts"
 
-/** Common spellings, the most usual first. */
+/** Common spellings, with the most frequent first. */
 const names = ["README.md", "readme.md", "Readme.md", "README.markdown", "README"]
 
 export type FoundReadme =

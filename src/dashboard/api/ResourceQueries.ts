@@ -5,11 +5,11 @@ import type { StateResource } from "./Types.ts"
 
 type Cursor = string | undefined
 
-// A function, because a constant would be narrowed to `undefined` and no later page would fit it.
+// A function, because TypeScript would narrow a constant to `undefined` and refuse later pages.
 const firstCursor = (): Cursor => undefined
 
 /**
- * The resources in a Capsule's state whose address, type or id contains the text. The state is part of the key, so an apply
+ * The resources in a Capsule's state whose address, type or id contains the text. The key includes the state, so an apply
  * refreshes the list.
  */
 export const resourcesQuery = (capsuleId: string, stateVersionId: string | undefined, search: string) =>

@@ -1,4 +1,4 @@
-// A live list from a Run (its events or its log) over one WebSocket, resumed from the last sequence number seen.
+// A live list of a Run (its events or its log) over one WebSocket. It resumes after the last received sequence number.
 
 export interface Sequenced {
   readonly seq: number
@@ -8,7 +8,7 @@ export interface StreamSocket {
   readonly close: () => void
 }
 
-/** The callbacks of a socket. None is called after `close`. */
+/** The callbacks of a socket. None of them is called after `close`. */
 export interface SocketListener {
   readonly onOpen: () => void
   readonly onMessage: (data: unknown) => void
@@ -30,10 +30,10 @@ export interface RunStreamOptions<A extends Sequenced> {
 
 const firstDelayMs = 250
 const longestDelayMs = 15_000
-/** Close codes after which a retry cannot help: policy, missing permission, unknown Run. */
+/** Close codes after which a retry cannot help: a policy, a missing permission or an unknown Run. */
 const finalCodes: ReadonlySet<number> = new Set([1008, 4400, 4401, 4403, 4404])
 
-/** Exponential, half of it random, so that many pages do not return to a restarted server at the same instant. */
+/** Exponential, with half of the delay random, so that many pages do not return to a restarted server at the same instant. */
 export const backoff = (attempt: number, random: number): number => {
   const full = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempt, 16))
   return Math.round(full / 2 + (full / 2) * random)
@@ -68,7 +68,7 @@ export class RunStream<A extends Sequenced> {
     this.connect()
   }
 
-  /** Stops the stream; no callback follows. `start` continues where it stopped. */
+  /** Stops the stream and all callbacks. `start` continues after the last item. */
   stop(): void {
     this.stopped = true
     this.unschedule?.()
@@ -77,7 +77,7 @@ export class RunStream<A extends Sequenced> {
     this.socket = undefined
   }
 
-  /** Skips the wait, when a person presses a button or the browser reports that it is online again. */
+  /** Retries immediately, when a person presses a button or the browser is online again. */
   retryNow(): void {
     if (this.unschedule === undefined || this.stopped) return
     this.unschedule()
@@ -96,7 +96,7 @@ export class RunStream<A extends Sequenced> {
       onMessage: (data) => {
         if (this.stopped) return
         const frame = parse(data)
-        // Only a frame proves that the path works: a proxy that accepts connections and then drops them must not reset the
+        // Only a frame shows that the connection works. A proxy that accepts connections and drops them must not reset the
         // back-off.
         this.attempt = 0
         this.take(this.options.read(frame))

@@ -1,16 +1,16 @@
-/** The functions of the browser that scheduling needs. */
+/** The browser functions for scheduling. */
 export interface TurnClock {
   /** Milliseconds. */
   readonly now: () => number
-  /** Runs the callback in a separate task, after the reader's pending input. */
+  /** Runs the callback in a separate task, after pending input. */
   readonly later: (run: () => void) => void
 }
 
 const sliceMs = 8
 
 /**
- * Processes what arrives, in order and in slices: a browser delivers everything that a socket has received in one task, and a log
- * of a hundred thousand lines would block the reader's next key press.
+ * Processes received data in order and in slices. A browser delivers everything that a socket has received in one task, so a log
+ * of a hundred thousand lines would block the next key press.
  */
 export class Turns {
   private readonly clock: TurnClock
@@ -27,7 +27,7 @@ export class Turns {
     this.ask()
   }
 
-  /** Drops the pending work. */
+  /** Discards the pending work. */
   clear(): void {
     this.waiting = []
     this.next = 0
@@ -55,7 +55,7 @@ export class Turns {
   }
 }
 
-/** The page's clock. Unlike a timer, a message is not throttled in a hidden window. */
+/** The clock of the page. Unlike a timer, a message is not throttled in a hidden window. */
 export const pageClock = (): TurnClock => {
   const { port1, port2 } = new MessageChannel()
   let run: (() => void) | undefined

@@ -1,4 +1,4 @@
-// The JSON in API responses, as the browser reads it. Only types are imported: no part of the server's runtime enters the bundle.
+// The JSON in API responses as the browser receives it. Only types are imported, so the bundle contains no server code.
 
 import type { ChangeCauses as ChangeCausesSchema } from "../../../schema/records/ChangeCauses.ts"
 import type { Answer, Body } from "./Declarations.ts"
@@ -154,11 +154,11 @@ export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly cu
 export type AccountNotice = typeof AccountNoticeSchema.Encoded
 export type Passkey = typeof PasskeySchema.Encoded
 export type LinkedIdentity = typeof LinkedIdentitySchema.Encoded
-/** The state of the person's confirmation, and the ways to confirm. */
+/** The state of the person's confirmation, and the available ways to confirm. */
 export interface Confirmation {
   readonly confirmed: boolean
   readonly password: boolean
-  /** True if the password also needs a second-factor code. */
+  /** True if the password has to be accompanied by a second-factor code. */
   readonly code: boolean
   readonly passkeys: boolean
   readonly provider?: { readonly name: string }
@@ -166,7 +166,8 @@ export interface Confirmation {
 export type Discovery = typeof DiscoverySchema.Encoded
 
 /**
- * An application that can currently act on the person's behalf, and its permissions. `offline`: even while the person is away.
+ * An application that can currently act for the person, and its permissions. `offline` means that it can do so while the person
+ * is away.
  */
 export interface ApplicationGrant {
   readonly id: string

@@ -2,7 +2,7 @@ import type { Address, Line } from "./Declarations.ts"
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** The address of a request; parameters without a value are omitted. */
+/** The address of a request. Parameters without a value are omitted. */
 export const apiUrl = (path: string, query: Query = {}): string => {
   const parameters = new URLSearchParams()
   for (const [key, value] of Object.entries(query)) {
@@ -18,7 +18,7 @@ export interface Filling {
   readonly query?: Query | undefined
 }
 
-// The signature of `address` specifies the parameters of each route.
+// The signature of `address` defines the parameters of each route.
 const isFilling = (filling: unknown): filling is Filling => typeof filling === "object" && filling !== null
 
 /** The filled-in address of a route, for any method. */

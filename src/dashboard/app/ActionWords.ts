@@ -262,5 +262,5 @@ const ja: typeof en = {
   "workspace.update": "がワークスペースを変更しました。"
 }
 
-/** Messages for the operation history; an action without a message shows its dotted name. */
+/** Texts for the activity. An action without a text is shown by its dotted name. */
 export const actionWords = { en, ja }

@@ -1,16 +1,16 @@
 import type { AuditEvent, Run } from "../api/Types.ts"
 import { dayOf } from "../words/Days.ts"
 
-/** A line of the activity: one event, repetitions of it, or syncs without anything new. */
+/** A line of the activity: one event, repetitions of an event, or syncs without news. */
 export type ActivityLine =
   | { readonly kind: "event"; readonly event: AuditEvent }
   | { readonly kind: "repeated" | "quiet"; readonly events: readonly [AuditEvent, ...ReadonlyArray<AuditEvent>] }
 
-/** The person's comment. */
+/** The person's comment on the action. */
 export const commentOf = ({ data }: AuditEvent): string | undefined =>
   typeof data.comment === "string" && data.comment !== "" ? data.comment : undefined
 
-/** Returns true if both are the same action by the same person. An action with a comment has its own line. */
+/** Returns true if both are the same action by the same person. An action with a comment has a separate line. */
 const isSame = (one: AuditEvent, other: AuditEvent): boolean =>
   one.action === other.action &&
   one.actor.kind === other.actor.kind &&
@@ -19,7 +19,7 @@ const isSame = (one: AuditEvent, other: AuditEvent): boolean =>
   commentOf(one) === undefined &&
   commentOf(other) === undefined
 
-/** Lines in the order of the events, with consecutive repetitions merged into one. */
+/** Returns lines in the order of the events, with consecutive repetitions merged. */
 export const foldRepeated = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<ActivityLine> => {
   const lines: Array<ActivityLine> = []
   for (const event of events) {
@@ -34,7 +34,7 @@ export const foldRepeated = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<A
 
 type SyncRun = Pick<Run, "createdAt" | "id" | "sourceId" | "sourceSnapshotId" | "status" | "type">
 
-/** The Runs of syncs that found only what an earlier sync of the same Source had already found. */
+/** Returns the Runs of syncs that found nothing that an earlier sync of the same Source had not found. */
 export const syncsWithoutNews = (runs: ReadonlyArray<SyncRun>): ReadonlySet<string> => {
   const known = new Set<string>()
   const without = new Set<string>()
@@ -50,12 +50,12 @@ export const syncsWithoutNews = (runs: ReadonlyArray<SyncRun>): ReadonlySet<stri
 }
 
 export interface ActivityDay {
-  /** In the format of a date field, in local time. */
+  /** Local date in the format of a date field. */
   readonly day: string
   readonly lines: ReadonlyArray<ActivityLine>
 }
 
-/** The activity by day, newest first; syncs without anything new are the last line of their day. */
+/** Groups the activity by day, newest first. Syncs without news are on the last line of their day. */
 export const activityByDay = (
   events: ReadonlyArray<AuditEvent>,
   runs: ReadonlyArray<SyncRun>

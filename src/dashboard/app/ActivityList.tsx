@@ -34,7 +34,7 @@ const words = {
   }
 }
 
-/** The Runs that the page has loaded, by id; they show what a plan does. */
+/** The Runs that the page has loaded, by id, for the effects of plans. */
 type KnownRuns = ReadonlyMap<string, Run>
 
 const planOf = (event: AuditEvent, runs: KnownRuns) => {
@@ -140,7 +140,7 @@ const Folded = ({
 
 const noRuns: KnownRuns = new Map()
 
-/** Lines of the activity. `detailed` names what was acted on, for pages that are not themselves about it. */
+/** The lines of the activity. With `detailed`, they include the affected records, for pages about other records. */
 export const ActivityRows = ({
   lines,
   runs = noRuns,

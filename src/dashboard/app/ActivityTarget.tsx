@@ -37,11 +37,11 @@ const recordedName = ({ data }: AuditEvent): string | undefined =>
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
 
-/** The Capsule that an install is going to create. */
+/** The Capsule that an install will create. */
 const installed = ({ data: { capsule, environment } }: AuditEvent): string | undefined =>
   isText(capsule) ? `${capsule}${isText(environment) ? ` · ${environment}` : ""}` : undefined
 
-/** A Run has no name: it concerns a Capsule, or a Source. */
+/** A Run has no name, so its Capsule or Source is used. */
 const subjectOf = ({ target }: AuditEvent, run: Run | undefined): AuditEvent["target"] => {
   if (target.kind !== "run" || run === undefined) return target
   if (run.capsuleId !== undefined) return { kind: "capsule", id: run.capsuleId }
@@ -85,7 +85,7 @@ const Name = ({ event, target: { id, kind } }: NameProps) => {
   return name === undefined || name === id ? <code>{id}</code> : name
 }
 
-/** The record that was changed, by name as long as the record exists. `run` is the event's Run, if the page has it. */
+/** The changed record, shown by its name while it exists. `run` is the event's Run, if the page has loaded it. */
 export const ActivityTarget = ({ event, run }: { readonly event: AuditEvent; readonly run: Run | undefined }) => {
   const names = useWords(kinds)
   const target = subjectOf(event, run)

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { membersQuery } from "../api/Queries.ts"
 import { useBootstrap, useOptionalWorkspace } from "./Workspace.ts"
 
-/** Turns a subject into the name known in this Workspace; an unknown one is unchanged. */
+/** Returns a function that replaces a subject with the person's name in this Workspace. Unknown subjects are unchanged. */
 export const useActorName = (): ((subject: string) => string) => {
   const { subject: own } = useBootstrap()
   const workspace = useOptionalWorkspace()

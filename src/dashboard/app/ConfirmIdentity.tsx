@@ -34,7 +34,7 @@ const ByPassword = ({ asksCode }: { readonly asksCode: boolean }) => {
   const [password, setPassword] = useState("")
   const [code, setCode] = useState("")
   const confirm = useDecision({
-    // A wrong code causes a 401, which must not look like an expired session.
+    // A wrong code causes a 401, which must not count as an expired session.
     send: (signal) =>
       post(
         "/auth/confirmation/password",
@@ -139,10 +139,7 @@ const Ways = ({ ways }: { readonly ways: Confirmation }) => {
   )
 }
 
-/**
- * The single prompt before every sensitive action: shown when the server requires it; the waiting requests then continue
- * automatically.
- */
+/** The prompt before all sensitive actions. It appears when the server requires it, and the waiting requests then continue. */
 export const ConfirmIdentity = () => {
   const words = useWords(confirmIdentityWords)
   const query = useQuery(confirmationQuery)

@@ -7,7 +7,10 @@ import { Icon } from "../ui/Icon.tsx"
 import { useWords } from "../words/Words.ts"
 import { appWords } from "./Words.ts"
 
-/** States that the server is not responding and what happens to clicks in the meantime, and refreshes once it responds. */
+/**
+ * Shown while the server does not respond. It explains the effect on clicks, and refreshes the page when the server responds
+ * again.
+ */
 export const ConnectionNotice = () => {
   const words = useWords(appWords)
   const queryClient = useQueryClient()

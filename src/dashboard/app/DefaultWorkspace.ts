@@ -6,7 +6,7 @@ export const rememberWorkspace = (handle: string): void => {
   try {
     localStorage.setItem(remembered, handle)
   } catch {
-    // Without storage, the server's choice is used next time.
+    // Without storage, the server chooses the Workspace next time.
   }
 }
 
@@ -18,7 +18,7 @@ const lastHandle = (): string | null => {
   }
 }
 
-/** The Workspace to open when the address names none: the last one used here, the server's choice, then the first. */
+/** The Workspace to open for an address without one: the last one used in this browser, the server's choice, or the first. */
 export const defaultWorkspace = (
   workspaces: ReadonlyArray<Workspace>,
   selectedId: string | undefined

@@ -3,8 +3,8 @@ import type { OptionalFamily } from "../../../schema/api/Extensions.ts"
 import { familiesOffQuery } from "../api/FamilyQueries.ts"
 
 /**
- * Returns true if the server offers a family that operators may turn off. Nothing is offered until that is known. If it cannot be
- * read, the family is treated as available, and the server refuses its use if it is not.
+ * Returns true if the server offers an optional family. Returns false until this is known. If the list cannot be read, the family
+ * counts as available, and the server refuses it if it is disabled.
  */
 export const useOffers = (family: OptionalFamily): boolean => {
   const { data, isPending } = useQuery(familiesOffQuery)

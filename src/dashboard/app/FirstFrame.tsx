@@ -2,9 +2,7 @@ import { Icon } from "../ui/Icon.tsx"
 import { Mark } from "../ui/Mark.tsx"
 import { navigation } from "./Navigation.ts"
 
-/**
- * The first frame, until the page's own code runs: the shape of every page, without words, rendered ahead of time into the HTML.
- */
+/** The first frame before the page's own code runs. It is the outline of a page without text, prerendered into the HTML. */
 export const FirstFrame = () => (
   <div className="shell first-frame" aria-hidden="true">
     <div className="bar" />

@@ -1,7 +1,7 @@
-// A flow started by another program ends at its return address, after an apply that may happen days after the link was opened.
-// The flow is kept only in this browser: nobody else who views the same Run came from that program.
+// A flow that another program has started ends at its return address, after an apply that may happen days later. Only this
+// browser keeps the flow, because other people who view the Run did not come from that program.
 
-/** The client that started a flow, and where it receives the result. */
+/** The client that started a flow, and the address that receives the result. */
 export interface HandOff {
   readonly product: string
   readonly returnUri: string
@@ -9,12 +9,12 @@ export interface HandOff {
 
 const key = (capsuleId: string): string => `svc.hand-off ${capsuleId}`
 
-/** The longest time that a plan can wait for approval. */
+/** Maximum time that a plan can wait for approval. */
 export const handOffKeptMs = 7 * 24 * 3_600_000
 
 interface Kept extends HandOff {
   readonly since: number
-  /** The apply that completed it: the person may return from that apply again, but not from later ones. */
+  /** The apply that completed the flow. The person may return from it again, but not from later applies. */
   readonly endedWith?: string
 }
 
@@ -22,11 +22,11 @@ const keep = (capsuleId: string, kept: Kept): void => {
   try {
     localStorage.setItem(key(capsuleId), JSON.stringify(kept))
   } catch {
-    // Without storage the flow ends here, although everything has been created.
+    // Without storage, the flow ends here. Everything has been created anyway.
   }
 }
 
-/** Reads back what has been stored; anything unexpected or too old is ignored. */
+/** Parses a stored value. Ignores unexpected or outdated ones. */
 export const parseHandOff = (text: string | null, now: number): Kept | undefined => {
   if (text === null) return undefined
   try {
@@ -54,7 +54,7 @@ const kept = (capsuleId: string): Kept | undefined => {
 export const rememberHandOff = (capsuleId: string, { product, returnUri }: HandOff): void =>
   keep(capsuleId, { product, returnUri, since: Date.now() })
 
-/** The hand-off that this Run of a Capsule belongs to. */
+/** The hand-off to which this Run of a Capsule belongs. */
 export const handOffOf = (capsuleId: string, runId: string): HandOff | undefined => {
   const found = kept(capsuleId)
   if (found === undefined || (found.endedWith !== undefined && found.endedWith !== runId)) return undefined
@@ -62,12 +62,13 @@ export const handOffOf = (capsuleId: string, runId: string): HandOff | undefined
 }
 
 /**
- * The person has continued from this Run. If they come back, they may continue again, as the first response may have been lost.
+ * Records that the person has continued from this Run. If they come back, they may continue again, because the first response may
+ * have been lost.
  */
 export const endHandOff = (capsuleId: string, runId: string): void => {
   const found = kept(capsuleId)
   if (found !== undefined) keep(capsuleId, { ...found, endedWith: runId })
 }
 
-/** Returns true if an address is the promised one, with a payload appended. */
+/** Returns true if an address is the expected return address with an appended payload. */
 export const leadsTo = (location: string, { returnUri }: HandOff): boolean => location.startsWith(`${returnUri}?`)

@@ -2,10 +2,10 @@ import { lazy } from "react"
 import { whenReachable } from "../api/Reachability.ts"
 import type { MenuPopups } from "../ui/MenuPopups.ts"
 
-// A tenth of a page's initial code, for something that most visits never open.
+// This is a tenth of a page's initial code, and most visitors never open a menu.
 const load = whenReachable(() => import("../ui/MenuPopup.tsx"))
 
-/** The open form of the menus, in a separate file. */
+/** The opened menus, in a separate file. */
 export const lazyMenuPopups: MenuPopups = {
   preload: () => {
     load().catch(() => undefined)

@@ -41,7 +41,7 @@ declare module "@tanstack/react-router" {
 
 const root = document.querySelector("#root")
 if (root !== null) {
-  // The page's first frame stays until there is something to replace it; a failure has its own page.
+  // Keeps the page's first frame until its replacement is ready. A failure is shown on a separate page.
   await router.load()
   createRoot(root).render(
     <StrictMode>

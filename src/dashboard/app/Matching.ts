@@ -1,6 +1,9 @@
 const fold = (text: string): string => text.normalize("NFKC").toLowerCase()
 
-/** 0 is best: the text starts with the query, then a word of the text does, then the text contains it; -1 is no match. */
+/**
+ * Returns 0 if the text starts with the query, higher numbers if a word starts with it or the text only contains it, and -1
+ * without a match. Lower is better.
+ */
 const score = (candidate: string, wanted: string): number => {
   const at = candidate.indexOf(wanted)
   if (at < 0) return -1
@@ -13,13 +16,13 @@ export interface Searchable<A> {
   readonly text: string
 }
 
-/** Items with their searchable text, prepared once per list instead of on every key press. */
+/** Items with their searchable text. It is prepared once per list and not on every key press. */
 export const searchable = <A>(items: ReadonlyArray<A>, textOf: (item: A) => string): ReadonlyArray<Searchable<A>> =>
   items.map((item) => ({ item, text: fold(textOf(item)) }))
 
 /**
- * Items whose text contains every word typed, best match first, otherwise in their original order. Case, width (full or half) and
- * word order do not matter.
+ * Returns the items whose text contains every typed word, best match first, and otherwise in their original order. Ignores case,
+ * character width (full or half) and word order.
  */
 export const matching = <A>(items: ReadonlyArray<Searchable<A>>, typed: string): ReadonlyArray<A> => {
   const wanted = fold(typed)
@@ -37,5 +40,5 @@ export const matching = <A>(items: ReadonlyArray<Searchable<A>>, typed: string):
 
 const id = /^(?:cap|src|conn|run|snap)_[a-z0-9]*$/
 
-/** Returns true if a string is the id of something in a Workspace, or the beginning of one. */
+/** Returns true if the text is an id of a record in a Workspace, or the beginning of one. */
 export const looksLikeId = (text: string): boolean => id.test(text)

@@ -13,7 +13,7 @@ import { workspacesRuns } from "../api/Endpoints.ts"
 import { capsulesQuery, sourcesQuery } from "../api/Queries.ts"
 import { vocabulary } from "../words/Vocabulary.ts"
 
-/** Avoids sending a request for every key press. */
+/** Avoids a request for every key press. */
 const typingPauseMs = 200
 const fewestLetters = 2
 const mostFound = "8"
@@ -28,8 +28,8 @@ const usePaused = (typed: string): string => {
 }
 
 /**
- * The newest Runs that match the text: by the name of their Capsule or Source, by commit, by person, or by the first characters
- * of an id. The server searches, and only in this Workspace.
+ * Finds the newest Runs that match the text by the name of their Capsule or Source, by commit, by person, or by the first
+ * characters of an id. The server searches, and only in this Workspace.
  */
 const useFoundRuns = (workspace: Workspace, typed: string) => {
   const terms = useWords(vocabulary)
@@ -49,7 +49,7 @@ const useFoundRuns = (workspace: Workspace, typed: string) => {
   const { data: sources } = useQuery(sourcesQuery(workspace.id))
   const found = useMemo(() => {
     const names = new Map([...(capsules ?? []), ...(sources ?? [])].map((each) => [each.id, each.name]))
-    // Results for earlier search text must not be selectable for the current text.
+    // Results for an earlier text must not be selectable for the current one.
     return (search === typed.trim() ? (runs ?? []) : []).map((run): Command => {
       const name = names.get(run.capsuleId ?? run.sourceId ?? "")
       return {
@@ -71,13 +71,13 @@ const useFoundRuns = (workspace: Workspace, typed: string) => {
 
 const shownLimit = 40
 
-/** Cmd/Ctrl-K: everything by name. A combobox over a listbox, in the browser's modal dialog. */
+/** Cmd/Ctrl-K finds everything by name. It is a combobox over a listbox in the browser's modal dialog. */
 export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace; readonly onClose: () => void }) => {
   const words = useWords(appWords)
   const text = useWords(paletteWords)
   const commands = useCommands(workspace)
   const [typed, setTyped] = useState("")
-  // Selected by name, not by position: entries that arrive late must not move the selection to another command.
+  // Selected by name and not by position, so that entries that arrive late do not change the selection.
   const [active, setActive] = useState<string>()
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()

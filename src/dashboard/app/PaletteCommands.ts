@@ -126,10 +126,10 @@ const commandsFor = ({
   ]
 }
 
-/** Records can also be found by id: the whole id, or its first characters. */
+/** Records can also be found by their whole id or its first characters. */
 const textOf = ({ detail, id, label }: Command): string => `${label} ${detail ?? ""} ${looksLikeId(id) ? id : ""}`
 
-/** Every command with its text. There is one per Capsule, so they are not rebuilt on every key press or selection move. */
+/** All commands with their texts. There is one per Capsule, so they are not rebuilt on every key press or change of selection. */
 export const useCommands = (workspace: Workspace) => {
   const words = useWords(appWords)
   const navigate = useNavigate()

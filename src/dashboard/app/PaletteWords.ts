@@ -1,4 +1,4 @@
-/** The palette's wording for Runs and ids. */
+/** The palette's texts for Runs and ids. */
 export const paletteWords = {
   en: {
     hint: "Name, commit or id of a capsule, source, connection or run…",

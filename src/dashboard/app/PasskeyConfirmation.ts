@@ -1,7 +1,7 @@
 import { type PublicKeyCredentialRequestOptionsJSON, startAuthentication } from "@simplewebauthn/browser"
 import { post } from "../api/Client.ts"
 
-/** Lets the browser answer with one of the person's passkeys. Rejects when the browser or the server refuses. */
+/** Confirms the person's identity with one of their passkeys. Rejects if the browser or the server refuses. */
 export const confirmWithPasskey = async (signal: AbortSignal): Promise<void> => {
   const { options } = await post<{ options: PublicKeyCredentialRequestOptionsJSON }>(
     "/auth/confirmation/passkey-options",

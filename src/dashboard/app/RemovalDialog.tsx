@@ -5,21 +5,21 @@ import { useDecision } from "../ui/Decision.ts"
 
 interface RemovalDialogProps {
   readonly title: string
-  /** The effect of confirming. */
+  /** Describes the effect of confirming. */
   readonly children: ReactNode
-  /** The consequences, if they take more than a sentence. */
+  /** The consequences, if they do not fit into a sentence. */
   readonly details?: ReactNode
-  /** The label of the button, a verb. */
+  /** A verb, for the label of the button. */
   readonly action: string
   readonly remove: (signal: AbortSignal) => Promise<unknown>
-  /** Follows a removal before the dialog closes. */
+  /** Called after a removal, before the dialog closes. */
   readonly onRemoved?: () => unknown
-  /** Key of the query for the list that contains the entry. */
+  /** Key of the query for the list with the entry. */
   readonly list: QueryKey
   readonly onClose: () => void
 }
 
-/** Asks for confirmation before removing or revoking one entry of a list, and closes when the list shows the change. */
+/** Asks for confirmation before removing or revoking an entry of a list. Closes when the list shows the change. */
 export const RemovalDialog = ({ remove, onRemoved, list, onClose, ...asked }: RemovalDialogProps) => {
   const queryClient = useQueryClient()
   const refresh = () => queryClient.invalidateQueries({ queryKey: list })
@@ -30,7 +30,7 @@ export const RemovalDialog = ({ remove, onRemoved, list, onClose, ...asked }: Re
       await refresh()
       onClose()
     },
-    // Often refused because the list has changed.
+    // Removals are often refused because the list has changed.
     onError: () => void refresh()
   })
   return <ConfirmDialog {...asked} change={removal} onConfirm={() => removal.mutate()} onClose={onClose} />

@@ -22,7 +22,7 @@ interface Context {
 
 const root = createRootRouteWithContext<Context>()({
   beforeLoad: async ({ context, preload }) => {
-    // The current page stays open until the server can be reached for the next one.
+    // The current page remains open until the server can be reached for the next one.
     if (!preload) await reachableForNavigation()
     return context.queryClient.ensureQueryData(bootstrapQuery)
   },
@@ -38,7 +38,7 @@ const handleOf = async (queryClient: QueryClient, workspaceId: string): Promise<
   return workspaces.find((workspace) => workspace.id === workspaceId)?.handle ?? workspaceId
 }
 
-// A screen's first data is requested while its code is loading, or when a link is hovered. Nothing waits for it: the screen
+// Requests a screen's first data while its code is loading, or when the pointer is over a link. Nothing waits for it. The screen
 // makes the same request and finds the result.
 const aheadOfRun = async (queryClient: QueryClient, runId: string): Promise<void> => {
   await queryClient.prefetchQuery(runQuery(runId))
@@ -63,7 +63,7 @@ const home = createRoute({
   }
 })
 
-// Short addresses, for external links that contain only an id.
+// Short addresses for external links that only contain an id.
 const shortRun = createRoute({
   getParentRoute: () => root,
   path: "/runs/$runId",
@@ -109,7 +109,7 @@ const install = createRoute({
   )
 })
 
-/** The address that other programs link to; the address bar shows `/new` with the same query, unchanged. */
+/** The address that other programs link to. The address bar then shows `/new` with the same query. */
 const installLink = createRoute({
   getParentRoute: () => root,
   path: "/install",

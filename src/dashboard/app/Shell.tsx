@@ -76,7 +76,7 @@ const SideBar = ({
   )
 }
 
-// Rarely needed, and only after a response from the server.
+// Rarely needed, and only after a response of the server.
 const ConfirmIdentity = lazy(
   whenReachable(async () => ({ default: (await import("./ConfirmIdentity.tsx")).ConfirmIdentity }))
 )
@@ -95,7 +95,7 @@ export const Shell = () => {
   const { notices = [] } = useBootstrap()
   const navigate = useNavigate()
   const path = useRouterState({ select: (state) => state.location.pathname })
-  // The navigation is open only for the page on which it was opened, so navigating closes it.
+  // The navigation is open only on the page on which it was opened, so it closes when the person opens another page.
   const [open, setOpen] = useState<"palette" | "help" | `navigation ${string}` | undefined>(undefined)
   const handle = workspace?.handle
   const actions = useMemo(

@@ -1,7 +1,7 @@
 import { useEffect } from "react"
 import { preferences } from "../preferences/Preferences.ts"
 
-/** Pages of a Workspace that are opened with `g` and a letter. */
+/** The pages of a Workspace that `g` and a letter open. */
 export const goKeys = {
   h: "home",
   c: "capsules",

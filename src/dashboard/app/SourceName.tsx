@@ -3,7 +3,7 @@ import { sourceQuery, sourcesQuery } from "../api/Queries.ts"
 import { repositoryName } from "../words/Format.ts"
 import { useWorkspace } from "./Workspace.ts"
 
-/** A Source of the Workspace: from its list, or read separately if it was removed and is no longer in any list. */
+/** A Source of the Workspace, taken from the list. It is read separately if it was removed and the list no longer contains it. */
 export const useKnownSource = (id: string | undefined) => {
   const workspace = useWorkspace()
   const sources = useQuery({ ...sourcesQuery(workspace.id), enabled: id !== undefined }).data
@@ -15,7 +15,7 @@ export const useKnownSource = (id: string | undefined) => {
   return listed ?? read
 }
 
-/** The repository of a Source, for a line about it. */
+/** The repository of a Source, for a line about the Source. */
 export const SourceName = ({ id, children }: { readonly id: string; readonly children: React.ReactNode }) => {
   const source = useKnownSource(id)
   return source === undefined ? (

@@ -1,5 +1,5 @@
-// Runs before the first paint and before the page's own code has arrived: theme and language, so that nothing flashes, and the
-// requests whose responses the page needs first.
+// Runs before the first paint and before the page's own code has arrived. It sets the theme and language, so that the page does
+// not flash, and sends the requests that the page needs first.
 import { askEarly, askEarlyForHead } from "../api/EarlyRequests.ts"
 import { capsulesRead, dashboardBootstrap, dashboardNeeds, dashboardOverview, runsRead } from "../api/Endpoints.ts"
 import { address } from "../api/Url.ts"
@@ -29,7 +29,7 @@ askEarly(address(dashboardBootstrap, {}), (body: Bootstrap) => {
 
 if (place === "capsules" && id !== undefined) askCapsule(id)
 if (place === "runs" && id !== undefined) {
-  // In a Run's record, the Capsule comes before anything long. A wrong guess would only cost one unused read.
+  // The Capsule precedes everything long in a Run's record. A wrong guess would only cost one unused read.
   askEarlyForHead(address(runsRead, { params: { runId: id } }), (head) => {
     const [, capsuleId] = /"capsuleId":"(cap_[a-z0-9]+)"/.exec(head) ?? []
     if (capsuleId !== undefined) askCapsule(capsuleId)

@@ -10,7 +10,7 @@ export const roleReaches = (role: Role, needed: Role): boolean => rank[role] >= 
 
 export const useBootstrap = () => useSuspenseQuery(bootstrapQuery).data
 
-/** The Workspace that the address names, or else the default one. */
+/** The Workspace in the address, or the default one. */
 export const useOptionalWorkspace = (): Workspace | undefined => {
   const { workspaces, selectedWorkspaceId } = useBootstrap()
   const { workspace: handle } = useParams({ strict: false })
@@ -19,7 +19,7 @@ export const useOptionalWorkspace = (): Workspace | undefined => {
     : workspaces.find((workspace) => workspace.handle === handle)
 }
 
-/** Used only below a route that has checked it (`WorkspaceFrame`). */
+/** Use it only below `WorkspaceFrame`, which has checked the Workspace. */
 export const useWorkspace = (): Workspace => {
   const workspace = useOptionalWorkspace()
   if (workspace === undefined) throw new Error("No workspace is selected.")

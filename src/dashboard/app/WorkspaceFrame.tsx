@@ -10,7 +10,7 @@ import { AutomationBanner } from "./AutomationBanner.tsx"
 import { rememberWorkspace } from "./DefaultWorkspace.ts"
 import { useOptionalWorkspace } from "./Workspace.ts"
 
-/** Everything below `/w/{handle}`: only for a Workspace that the caller can see. */
+/** Everything below `/w/{handle}`. Shown only for a Workspace that the caller can see. */
 export const WorkspaceFrame = () => {
   const words = useWords(appWords)
   const workspace = useOptionalWorkspace()
@@ -44,7 +44,7 @@ export const WorkspaceFrame = () => {
       </Empty>
     )
   }
-  // Keyed by Workspace: nothing typed or fetched for one carries over to another.
+  // The key is the Workspace, so that text and data of one Workspace do not appear in another.
   return (
     <>
       <AutomationBanner workspace={workspace} />

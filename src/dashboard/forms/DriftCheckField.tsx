@@ -6,11 +6,11 @@ import { formWords } from "./Words.ts"
 
 type Choice = Pick<Capsule["driftChecks"], "mode" | "hours">
 
-/** The intervals on offer, plus any other that was set through the API. */
+/** The available intervals. Another one may have been set through the API. */
 const intervals: ReadonlyArray<number> = [1, 6, 24, 168]
 
 interface OfCapsule {
-  /** A Capsule may leave the choice to its Workspace. */
+  /** Set for a Capsule, which may use the interval of its Workspace. */
   readonly mayInherit: true
   readonly onChoose: (choice: CapsuleDriftChecks) => void
 }

@@ -2,7 +2,7 @@ import type { Schema } from "effect"
 import { containsRoundedNumber, isExactNumber } from "../../../schema/json/ExactNumbers.ts"
 import type { Bilingual, DeclaredVariable, InstallConfig, ReportVariable } from "../api/Types.ts"
 
-/** One question of the form. `secret` answers are sent once and never kept in the browser. */
+/** A question of the form. Answers to `secret` questions are sent once and never stored in the browser. */
 export interface FormField {
   readonly name: string
   readonly type: ReportVariable["type"]
@@ -14,15 +14,15 @@ export interface FormField {
   readonly secret: boolean
   readonly advanced: boolean
   readonly format: string | undefined
-  /** The type, as written in the module. */
+  /** The type as written in the module. */
   readonly typeExpression: string | undefined
-  /** The module's default as JSON; never present for a secret. */
+  /** The module's default as JSON. Never set for a secret. */
   readonly defaultJson: string | undefined
 }
 
 export interface FormGroup {
   readonly id: string
-  /** Absent for questions that belong to no feature. */
+  /** Absent for questions without a feature. */
   readonly label: Bilingual | undefined
   readonly optional: boolean
   readonly fields: ReadonlyArray<FormField>
@@ -31,11 +31,11 @@ export interface FormGroup {
 export interface FormModel {
   readonly groups: ReadonlyArray<FormGroup>
   readonly advanced: ReadonlyArray<FormField>
-  /** Variables that the form does not ask for, and where their values come from. */
+  /** Variables that the form does not include, and the sources of their values. */
   readonly filled: ReadonlyArray<{ readonly name: string; readonly origin: DeclaredVariable["origin"] }>
 }
 
-/** The values that a person has entered, by variable name. Numbers and JSON are kept as entered until they are sent. */
+/** The entered values by variable name. Numbers and JSON remain text until they are sent. */
 export type Draft = Readonly<Record<string, string>>
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -51,7 +51,7 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 const records = (value: unknown): ReadonlyArray<Readonly<Record<string, unknown>>> =>
   Array.isArray(value) ? value.filter(isRecord) : []
 
-/** The presentation sent by the server: the manifest's own `inputs` and `features`. Anything else is ignored. */
+/** The presentation from the server: the manifest's `inputs` and `features`. Ignores everything else. */
 const presentationOf = (presentation: unknown) => {
   const document = isRecord(presentation) ? presentation : {}
   const inputs = new Map(
@@ -91,10 +91,7 @@ const fieldOf = (
   }
 }
 
-/**
- * The variables that a form for an existing Capsule asks for: in a Capsule with a manifest, nobody changes an input that the
- * manifest does not declare.
- */
+/** The variables in a form for an existing Capsule. If the Capsule has a manifest, only declared inputs can be changed. */
 export const changeableVariables = ({
   origin,
   presentation,
@@ -105,16 +102,16 @@ export const changeableVariables = ({
   return variables.filter(({ name }) => inputs.get(name)?.origin !== "generic")
 }
 
-/** The order in the module's files. A report of an earlier release has no places, and keeps its order. */
+/** Sorts by position in the module's files. A report of an earlier release has no positions and keeps its order. */
 const byPlace = ({ declaredAt: a }: ReportVariable, { declaredAt: b }: ReportVariable): number =>
   a === undefined || b === undefined ? 0 : a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1
 
-/** Number of questions that fit on a screen; optional questions without a label are folded only above this number. */
+/** Number of questions that fit on a screen. Optional questions without a label are collapsed only above this number. */
 const fitsOneLook = 6
 
 /**
- * The form for a module's variables: grouped and labelled inputs are in the manifest's order; if there are many questions,
- * optional variables without a label are folded under advanced.
+ * The form for a module's variables. Grouped and labelled inputs are in the manifest's order. If there are many questions,
+ * optional variables without a label are collapsed under advanced settings.
  */
 export const formModel = (
   variables: ReadonlyArray<ReportVariable>,
@@ -179,7 +176,7 @@ const problem = (which: FieldProblem, detail?: string): Parsed => ({
 
 const decimalNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 
-/** A number with more digits than JavaScript keeps is sent as a string of its digits. */
+/** A number with more digits than a JavaScript number can represent is sent as a string of its digits. */
 const numberOf = (typed: string): Parsed => {
   const value = Number(typed)
   if (typed === "" || !Number.isFinite(value)) return problem("number")
@@ -188,7 +185,7 @@ const numberOf = (typed: string): Parsed => {
     : { kind: "value", value }
 }
 
-/** Parses one answer. An empty answer means unset, except for a required string; text keeps its spaces. */
+/** Parses an answer. An empty answer means unset, except for a required string. Text keeps its spaces. */
 export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: string | undefined): Parsed => {
   if (typed === undefined || typed === "") return field.required ? problem("required") : { kind: "unset" }
   if (field.type === "string") return { kind: "value", value: typed }
@@ -205,7 +202,9 @@ export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: 
   }
 }
 
-/** The problem of an answer so far. An empty answer is wrong only once the form is submitted; no parser quotes a secret. */
+/**
+ * The problem with an answer so far. An empty answer is only a problem when the form is submitted. No message quotes a secret.
+ */
 export const problemWhileTyping = (
   field: Pick<FormField, "type" | "required" | "secret">,
   typed: string
@@ -220,7 +219,7 @@ export interface Answers {
   readonly problems: ReadonlyMap<string, Extract<Parsed, { readonly kind: "problem" }>>
 }
 
-/** All answers in a draft, or the problems found in them. */
+/** All answers in a draft, or the problems with them. */
 export const answersOf = (fields: ReadonlyArray<FormField>, draft: Draft): Answers => {
   const values: Record<string, Schema.Json> = {}
   const problems = new Map<string, Extract<Parsed, { readonly kind: "problem" }>>()
@@ -232,7 +231,7 @@ export const answersOf = (fields: ReadonlyArray<FormField>, draft: Draft): Answe
   return { values, problems }
 }
 
-/** The part of a draft that may be stored in the browser: everything but the answers to secret questions. */
+/** The part of a draft that the browser may store: everything except the answers to secret questions. */
 export const keepable = (fields: ReadonlyArray<FormField>, draft: Draft): Draft => {
   const secret = new Set(fields.filter((field) => field.secret).map(({ name }) => name))
   return Object.fromEntries(Object.entries(draft).filter(([name]) => !secret.has(name)))

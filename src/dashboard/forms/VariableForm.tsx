@@ -10,7 +10,7 @@ interface InputProps {
   readonly value: string
   readonly problem: { readonly problem: FieldProblem; readonly detail?: string } | undefined
   readonly onChange: (value: string) => void
-  /** Shown below the question, after its help. */
+  /** Shown after the help of the question. */
   readonly note?: string | undefined
 }
 
@@ -23,7 +23,7 @@ const prettier = (typed: string): string | undefined => {
   }
 }
 
-/** Type and default, as the module declares them. */
+/** Type and default as declared by the module. */
 const Declared = ({ field }: { readonly field: FormField }) => {
   const words = useWords(formWords)
   const { defaultJson, typeExpression = field.type } = field

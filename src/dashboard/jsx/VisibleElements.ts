@@ -3,8 +3,9 @@ import { Fragment, jsx as create, jsxs as createMany, type JSX } from "react/jsx
 import { visibleText } from "../../../schema/records/VisibleText.ts"
 
 /*
- * The functions that JSX of the dashboard is compiled to (`jsxImportSource` in tsconfig.json). Text of elements, and of attributes that
- * are shown or read aloud, is spelled out here, so that no screen can forget it. Values of form fields stay as they are.
+ * The functions to which the dashboard's JSX is compiled (`jsxImportSource` in tsconfig.json). They escape invisible characters
+ * in the text of elements, and in attributes that are shown or read aloud, so that no screen has to. Values of form fields are
+ * unchanged.
  */
 
 const shownAttributes: ReadonlySet<string> = new Set([
@@ -23,7 +24,7 @@ const visibleChild = (child: unknown): unknown => {
   return shown.some((one, index) => one !== child[index]) ? shown : child
 }
 
-// An attribute of a component may be a value. Its text is spelled out where the component makes an element of it.
+// A component's attribute may be a value. Its text is escaped when the component renders it in an element.
 const visibleProp = (isElement: boolean, name: string, value: unknown): unknown => {
   if (name === "children") return visibleChild(value)
   return isElement && typeof value === "string" && shownAttributes.has(name) ? visibleText(value) : value
@@ -43,7 +44,7 @@ type Create = typeof create
 const jsx: Create = (type, props, key) => create(type, visibleProps(type, props), key)
 const jsxs: Create = (type, props, key) => createMany(type, visibleProps(type, props), key)
 
-/** In the form that a development build calls. */
+/** The signature that a development build calls. */
 const jsxDEV = (type: ElementType, props: unknown, key: Key | undefined, hasFixedChildren: boolean) =>
   hasFixedChildren ? jsxs(type, props, key) : jsx(type, props, key)
 

@@ -4,17 +4,17 @@ export type Theme = "system" | "light" | "dark"
 export interface Preferences {
   readonly language: Language
   readonly theme: Theme
-  /** Single-letter shortcuts; some people need to turn them off. */
+  /** True if single-letter shortcuts are enabled. Some people need to disable them. */
   readonly letterKeys: boolean
   /** True if long log lines wrap. */
   readonly wrapLog: boolean
-  /** True if this browser shows a notice when a Run that is open in it finishes or needs approval. */
+  /** True if this browser notifies the person when a Run that is open in it finishes or needs approval. */
   readonly runNotices: boolean
 }
 
 const key = "svc.preferences"
 
-/** For a page rendered ahead of time, when there is no browser to ask. */
+/** For a prerendered page, without a browser. */
 export const defaultPreferences: Preferences = {
   language: "en",
   theme: "system",
@@ -56,7 +56,7 @@ const listeners = new Set<() => void>()
 
 export const preferences = (): Preferences => (current ??= read())
 
-/** Puts language and theme on the html element, where the style sheet and assistive technology read them. */
+/** Sets language and theme on the html element, for the style sheet and assistive technology. */
 export const applyPreferences = (): void => {
   const { language, theme } = preferences()
   document.documentElement.lang = language
@@ -69,7 +69,7 @@ export const setPreferences = (change: Partial<Preferences>): void => {
   try {
     localStorage.setItem(key, JSON.stringify(current))
   } catch {
-    // A browser without storage still applies the change for this visit.
+    // Without storage, the change applies only to this visit.
   }
   applyPreferences()
   for (const listener of listeners) listener()

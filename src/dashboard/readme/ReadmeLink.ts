@@ -4,11 +4,14 @@ import { fileLink } from "../../../schema/git/CommitLink.ts"
 export interface ReadmePlace {
   readonly gitAddress: string | undefined
   readonly commit: string
-  /** The README's path in the repository. */
+  /** The folder of the README in the repository. */
   readonly folder: string
 }
 
-/** The target of a URL in a README: an `https:` URL unchanged, a path to its file on a known forge. Anything else is not a link. */
+/**
+ * The target of a URL in a README: an unchanged `https:` URL, or the file at a path on a known forge. Everything else is not a
+ * link.
+ */
 export const readmeTarget = (address: string, { commit, folder, gitAddress }: ReadmePlace): string | undefined => {
   if (URL.canParse(address)) {
     const { href, password, protocol, username } = new URL(address)

@@ -1,6 +1,6 @@
 import { Marked } from "marked"
 
-/** Part of a line. `address` is kept as written: whether and where it may point is decided when it is drawn. */
+/** A part of a line. `address` is unchanged here, and is checked when the line is rendered. */
 export type ReadmeInline =
   | { readonly kind: "text" | "code"; readonly text: string }
   | { readonly kind: "strong" | "emphasis" | "deleted"; readonly parts: ReadonlyArray<ReadmeInline> }
@@ -27,14 +27,14 @@ export type ReadmeBlock =
     }
   | { readonly kind: "rule" }
 
-/** A README without active content: it contains no HTML, and none of its URLs are fetched. */
+/** A README without active content. It contains no HTML, and none of its URLs are fetched. */
 export interface ReadmeTree {
   readonly blocks: ReadonlyArray<ReadmeBlock>
-  /** True if the rest was cut off. */
+  /** True if the rest was omitted. */
   readonly isCut: boolean
 }
 
-/** The fields read from a parser token. */
+/** The used fields of a parser token. */
 interface Token {
   readonly type: string
   readonly raw?: string
@@ -55,7 +55,7 @@ interface TableToken extends Token {
 
 const isTable = (token: Token): token is TableToken => "header" in token && "rows" in token
 
-/** More than anybody would read, or than a page can render without delay. */
+/** More than anybody would read and a page can render without delay. */
 const mostParts = 6000
 /** Deeper than anybody would nest on purpose. */
 const deepest = 12
@@ -75,7 +75,7 @@ const withoutTags = (html: string): string => {
   return first + rest.map((part) => (part.includes(">") ? part.slice(part.indexOf(">") + 1) : "")).join("")
 }
 
-/** Counts the parts drawn, up to the limit. */
+/** The number of parts that may still be added. */
 interface Room {
   left: number
   isCut: boolean

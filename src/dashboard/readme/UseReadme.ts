@@ -1,10 +1,10 @@
 import { useEffect, useState } from "react"
 import type { ReadmeTree } from "./ReadmeTree.ts"
 
-/** The URL of the worker's script, which the page provides. */
+/** The URL of the worker's script, as given in the page. */
 const address = (): string | undefined => document.getElementById("root")?.dataset["readmeWorker"]
 
-/** Parses Markdown off the main thread: `undefined` until that is done, `null` if the parser gave up. */
+/** Parses Markdown off the main thread. Returns `undefined` until the result is ready, and `null` if the parser failed. */
 export const useReadme = (text: string): ReadmeTree | null | undefined => {
   const [tree, setTree] = useState<ReadmeTree | null | undefined>(undefined)
   useEffect(() => {

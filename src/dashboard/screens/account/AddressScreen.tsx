@@ -48,7 +48,7 @@ const Change = ({ secret, from, to, expiresAt }: ChangeProps) => {
       await queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
       await navigate({ to: "/account" })
     },
-    // The link has become invalid since the page showed the change that it would make.
+    // The link has become invalid since the page showed its change.
     onError: (error) => (isUnknown(error) ? queryClient.invalidateQueries({ queryKey: key }) : undefined)
   })
   return (
@@ -87,7 +87,7 @@ const Link = ({ secret }: { readonly secret: string }) => {
   )
 }
 
-/** The page for a link that changes the account's address. */
+/** The page of a link that changes the account's address. */
 export const AddressScreen = () => {
   const words = useWords(profileWords)
   const secret = addressSecret()

@@ -50,11 +50,11 @@ const Row = ({ grant }: { readonly grant: ApplicationGrant }) => {
   )
 }
 
-/** The applications that may act on the person's behalf. */
+/** Lists the applications that may act for the person. */
 export const Applications = () => {
   const words = useWords(signInWords)
   const query = useQuery(grantsQuery)
-  // A server without an issuer has no such route; the page then omits this part.
+  // A server without an issuer has no such route, so the page omits this part.
   if (query.error instanceof Fault && query.error.status === 404) return null
   return (
     <Panel flush title={words.applications} about={words.applicationsAbout}>

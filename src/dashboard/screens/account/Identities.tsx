@@ -50,17 +50,20 @@ const Row = ({ identity }: { readonly identity: LinkedIdentity }) => {
 
 const linkStart = "/auth/upstream/start?link=true&return=%2Faccount"
 
-/** A navigation cannot be delayed, so the prompt comes first. */
+/** A navigation cannot be delayed, so the prompt appears first. */
 const startLinking = (event: MouseEvent): void => {
   event.preventDefault()
   const goOn = () => window.location.assign(linkStart)
   get<Confirmation>("/auth/confirmation")
     .then(({ confirmed }) => confirmed || confirmIdentity())
-    // The page at that address shows what prevents it.
+    // If something prevents it, the page at that address shows the reason.
     .then((confirmed) => (confirmed ? goOn() : undefined), goOn)
 }
 
-/** Identities at the server's sign-in provider. Linking goes to the provider and back, so it is an ordinary link. */
+/**
+ * The person's identities at the server's sign-in provider. Linking redirects to the provider and back, so it is an ordinary
+ * link.
+ */
 export const Identities = () => {
   const words = useWords(signInWords)
   const query = useQuery(identitiesQuery)

@@ -39,7 +39,7 @@ const Changes = ({ notices, newest }: { readonly notices: ReadonlyArray<AccountN
   )
 }
 
-/** Changes to the account, shown until its owner acknowledges them. */
+/** Changes to the account. They are shown until the owner acknowledges them. */
 export const Notices = () => {
   const { data = [] } = useQuery(noticesQuery)
   const [newest] = data

@@ -2,7 +2,7 @@ import { type PublicKeyCredentialCreationOptionsJSON, startRegistration } from "
 import { post } from "../../api/Client.ts"
 import type { Passkey } from "../../api/Types.ts"
 
-/** Has the browser create a passkey for this server, and stores its public key on the server. */
+/** Creates a passkey for this server in the browser, and stores its public key on the server. */
 export const registerPasskey = async (name: string, signal: AbortSignal): Promise<Passkey> => {
   const { options } = await post<{ options: PublicKeyCredentialCreationOptionsJSON }>(
     "/auth/passkeys/registration-options",

@@ -106,7 +106,7 @@ export const Passkeys = () => {
   const query = useQuery(passkeysQuery)
   const [adding, setAdding] = useState(false)
   const possible = passkeysPossible(window.location.hostname)
-  // A server without passkeys has no such route; the page then omits this part.
+  // A server without passkeys has no such route, so the page omits this part.
   if (query.error instanceof Fault && query.error.status === 404) return null
   return (
     <Panel

@@ -52,12 +52,12 @@ const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: ()
   const refresh = useRefresh()
   const [code, setCode] = useState("")
   const activate = useDecision({
-    // A wrong code causes a 401, which must not look like an expired session.
+    // A wrong code causes a 401, which must not count as an expired session.
     send: (signal) => post<Codes>("/auth/second-factor/activate", { code: code.trim() }, { keepOn401: true, signal })
   })
   const finish = () => {
     onClose()
-    // Not refreshed earlier: once the factor is active, this dialog is gone.
+    // Not refreshed earlier, because this dialog disappears when the factor becomes active.
     void refresh()
   }
   if (activate.data !== undefined) return <CodesOnce codes={activate.data} onClose={finish} />
@@ -165,7 +165,7 @@ const Remove = () => {
   )
 }
 
-/** The code requested after the password. */
+/** The second factor of password sign-in. */
 export const SecondFactor = () => {
   const words = useWords(factorWords)
   const query = useQuery(secondFactorQuery)

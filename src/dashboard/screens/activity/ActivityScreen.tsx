@@ -24,8 +24,8 @@ import { beginOfDay, dayOf } from "../../words/Days.ts"
 const none: ReadonlyArray<Run> = []
 
 /**
- * The Runs since the day of the oldest event shown, at most a hundred: they show what a plan does and which syncs found nothing
- * new. Events from older Runs lack these details.
+ * At most a hundred Runs since the day of the oldest visible event. They show the effects of plans, and which syncs found nothing
+ * new. Events of older Runs lack these details.
  */
 const useActivityRuns = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<Run> => {
   const workspace = useWorkspace()
@@ -76,14 +76,14 @@ const words = {
   }
 }
 
-/** The choices in a filter, including an unknown one from the address. */
+/** The options of a filter. Includes an unknown value from the address. */
 const withChosen = (
   options: ReadonlyArray<readonly [string, string]>,
   chosen: string | undefined
 ): ReadonlyArray<readonly [string, string]> =>
   chosen === undefined || options.some(([value]) => value === chosen) ? options : [...options, [chosen, chosen]]
 
-/** The sentence of an action as an option of a select: without its subject's particle, its full stop and the marks of code. */
+/** The sentence of an action as an option of a select, without its subject's particle, its full stop and its code marks. */
 const optionText = (sentence: string): string =>
   sentence
     .replace(/^が、?/, "")

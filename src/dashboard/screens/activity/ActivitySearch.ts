@@ -1,6 +1,6 @@
 import { addressInstant, boundedText, setOnly } from "../../words/AddressText.ts"
 
-/** The filters of the activity, as they appear in its address. */
+/** The filters of the activity in the page's address. */
 export interface ActivitySearch {
   readonly capsule?: string | undefined
   readonly person?: string | undefined
@@ -19,7 +19,7 @@ export const activitySearch = (search: Record<string, unknown>): ActivitySearch 
   until: addressInstant(search["until"])
 })
 
-/** The filters under their API names. */
+/** Converts the filters to parameters of the API. */
 export const activityFilter = (search: ActivitySearch): Readonly<Record<string, string>> =>
   setOnly({
     capsuleId: search.capsule,

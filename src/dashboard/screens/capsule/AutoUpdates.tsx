@@ -75,7 +75,7 @@ const ja: typeof en = {
 
 const autoUpdateWords = { en, ja }
 
-/** Shown after a rollback: who pinned the Capsule, why, and how to remove the pin. */
+/** Shown after a rollback: the person who pinned the Capsule, the reason, and the way to remove the pin. */
 export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()
@@ -117,11 +117,11 @@ const tones: Readonly<Record<AutoUpdateDecision["decision"], StatusTone>> = {
   deferred: "neutral"
 }
 
-/** The message for a reason, or the server's own wording if this dashboard does not recognise the reason. */
+/** The text for a reason, or the server's own text for an unknown reason. */
 const reasonOf = (sentences: Readonly<Record<string, string>>, { message, reason }: AutoUpdateDecision): string =>
   sentences[reason] ?? message
 
-/** The decisions of auto-update about the newest snapshots; nothing if it has never decided anything. */
+/** Auto-update's decisions about the newest snapshots. Renders nothing if there are none. */
 export const Decisions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()

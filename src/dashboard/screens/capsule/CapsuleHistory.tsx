@@ -23,7 +23,7 @@ import { useWords } from "../../words/Words.ts"
 import { type HistoryLine, historyLines, isDecided, tellingCheck } from "./HistoryLines.ts"
 import { historyWords } from "./HistoryWords.ts"
 
-/** A step on the path from the commit to the drift. */
+/** A step between the commit and the drift. */
 const Step = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
   <span className="history-step" data-step={name}>
     {children}
@@ -42,7 +42,7 @@ const RunLink = ({ id, children }: { readonly id: string; readonly children: Rea
 interface CommitFacts {
   /** The Git address of the Source. */
   readonly url: string | undefined
-  /** `false` if there is no room for it. */
+  /** `false` if there is not enough space. */
   readonly withAuthor: boolean
 }
 
@@ -169,7 +169,7 @@ const useHistory = (capsule: Capsule) => {
   return { url, query: useInfiniteQuery(runsQuery(workspace.id, { capsuleId: capsule.id, view: "changes" })) }
 }
 
-/** Number of changes that the overview shows. */
+/** Number of changes in the overview. */
 const newest = 5
 
 /** The newest changes of a Capsule. */
@@ -205,7 +205,7 @@ export const RecentHistory = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
-/** Every change of a Capsule, a page at a time. */
+/** All changes of a Capsule in pages. */
 export const CapsuleHistory = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(historyWords)
   const { query, url } = useHistory(capsule)

@@ -43,7 +43,7 @@ const Reconcile = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
-/** Each reason why the Capsule is behind: a newer commit, and Outputs that have changed since its apply. */
+/** The reasons why the Capsule is outdated: a newer commit, and Outputs that have changed since its apply. */
 const StaleNotices = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()

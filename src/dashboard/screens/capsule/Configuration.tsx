@@ -83,7 +83,7 @@ const Form = ({ capsule, config, bindings }: FormProps) => {
   const isSet = new Set(config.variables.filter((variable) => variable.set).map(({ name }) => name))
   const changeable = changeableVariables(config)
   const model = formModel(changeable, changeable, config.presentation)
-  // A stored value satisfies a required question.
+  // A stored value also answers a required question.
   const fields = fieldsOf(model).map((field) => ({ ...field, required: field.required && !isSet.has(field.name) }))
   const answers = answersOf(fields, draft)
   const changed =

@@ -6,7 +6,7 @@ import { useWords } from "../../words/Words.ts"
 import { releaseWords } from "./ReleaseWords.ts"
 import { capsuleWords } from "./Words.ts"
 
-/** The end of a Capsule. */
+/** Shows how a Capsule ended. */
 export const Ended = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
   const text = useWords(releaseWords)

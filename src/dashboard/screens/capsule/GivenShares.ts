@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { outputSharesQuery } from "../../api/Queries.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 
-/** Shares from other Workspaces to this one. */
+/** The shares from other Workspaces to this one. */
 export const useGivenShares = () => {
   const workspace = useWorkspace()
   const shares = useQuery(outputSharesQuery(workspace.id)).data ?? []

@@ -1,11 +1,11 @@
 import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import type { FoldedRun, Run } from "../../api/Types.ts"
 
-/** A change to a Capsule: what was planned, what applied it, and the checks of the resulting state. */
+/** A change to a Capsule: its plan, its apply, and the checks of the resulting state. */
 export interface HistoryLine {
   readonly run: Run
   readonly apply?: FoldedRun
-  /** Newest first; only those between a successful apply and the next one. */
+  /** Newest first. Includes only the checks between a successful apply and the next one. */
   readonly checks: ReadonlyArray<Run>
 }
 
@@ -13,7 +13,8 @@ const isApply = ({ type }: FoldedRun): boolean => type === "apply" || type === "
 const isCheck = ({ status, type }: Run): boolean => type === "drift_check" && status === "succeeded"
 
 /**
- * Lines in the list of changes, newest first: a drift check belongs to the state that it checked, and so to the change below it.
+ * The lines of the list of changes, newest first. A drift check belongs to the state that it checked, and therefore to the change
+ * below it.
  */
 export const historyLines = (
   runs: ReadonlyArray<Run>,
@@ -32,14 +33,14 @@ export const historyLines = (
     lines.push({ run, ...(apply === undefined ? {} : { apply }), checks: left ? checks : [] })
     if (left) checks = []
   }
-  // The change that these checks belong to is on a later page.
+  // The change that belongs to these checks is on a later page.
   return [...lines, ...checks.map((run) => ({ run, checks: [] }))]
 }
 
-/** The most relevant latest check: those with a finding come before those without. */
+/** The most relevant latest check. Checks with a finding take precedence. */
 export const tellingCheck = (checks: ReadonlyArray<Run>): Run | undefined =>
   checks.find(({ drifted }) => drifted === true) ?? checks[0]
 
-/** Returns true if somebody decided on it, so that the approver, or the lack of one, is shown. */
+/** Returns true if somebody decided on the change. The approver, or a note that there was none, is then shown. */
 export const isDecided = ({ run, apply }: HistoryLine): boolean =>
   isPlan(run.type) && (run.approvedAt !== undefined || apply !== undefined)

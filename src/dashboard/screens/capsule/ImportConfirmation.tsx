@@ -48,7 +48,7 @@ const ConfirmDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readon
   )
 }
 
-/** The reason why an imported Capsule is disabled, and the way to enable it. */
+/** Explains why an imported Capsule is disabled, and how to enable it. */
 export const ImportConfirmation = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(importConfirmationWords)
   const may = useMay()

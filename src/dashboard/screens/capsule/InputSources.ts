@@ -1,6 +1,6 @@
 import type { Connection, DeclaredVariable, Dependency } from "../../api/Types.ts"
 
-/** The origin of an input's value; never the value itself. */
+/** The source of an input's value. Never contains the value. */
 export type InputSource =
   | { readonly kind: "injected"; readonly output: string; readonly producerCapsuleId: string }
   | { readonly kind: "connection"; readonly connectionId: string; readonly displayName: string }
@@ -16,19 +16,19 @@ export type InputSource =
     }
 
 /**
- * The same order as in a Run: the operator first, other Capsules before what people have set, Connections before the module's
+ * Uses the same precedence as a Run: the operator, other Capsules, values set by people, Connections, and then the module's
  * default.
  */
 export const inputSourceOf = (
   variable: Pick<DeclaredVariable, "name" | "origin" | "required" | "set">,
   capsuleId: string,
   dependencies: ReadonlyArray<Dependency>,
-  /** The Connections bound to the module's providers. */
+  /** The Connections of the module's providers. */
   connections: ReadonlyArray<Pick<Connection, "id" | "displayName" | "moduleInputDefaults">>
 ): InputSource => {
   const { name, origin, required, set } = variable
   if (origin === "operator" || origin === "host") return { kind: origin }
-  // If two of them fill the same input, the later one wins.
+  // If two dependencies provide the same input, the later one applies.
   for (const { consumerCapsuleId, mode, outputs, producerCapsuleId } of dependencies.toReversed()) {
     const given = outputs.find(({ to }) => to === name)
     if (consumerCapsuleId === capsuleId && mode !== "remote_state" && given !== undefined) {

@@ -80,7 +80,7 @@ const Declared = ({ variable }: { readonly variable: DeclaredVariable }) => {
   )
 }
 
-/** The inputs declared by a Capsule's module, and where each value comes from. */
+/** The inputs that a Capsule's module declares, and the sources of their values. */
 export const Inputs = ({ capsule, config }: { readonly capsule: Capsule; readonly config: InstallConfig }) => {
   const words = useWords(inputWords)
   const workspace = useWorkspace()

@@ -26,7 +26,7 @@ interface Flow {
   readonly required: boolean
 }
 
-/** Names under which a Capsule in another Workspace shares its Outputs; none within the same Workspace. */
+/** The names under which a Capsule in another Workspace shares its Outputs. Empty within the same Workspace. */
 const useSharedNames = (producerId: string): ReadonlyArray<string> =>
   useGivenShares()
     .filter(({ producerCapsuleId }) => producerCapsuleId === producerId)

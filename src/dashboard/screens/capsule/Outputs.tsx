@@ -13,7 +13,7 @@ import { capsuleWords } from "./Words.ts"
 
 const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
 
-/** An address to open, only if it is `https:`; anything else stays text. */
+/** Renders an `https:` address as a link, and every other value as text. */
 export const OutputValue = ({ value }: { readonly value: unknown }) => {
   const terms = useWords(vocabulary)
   const link = httpsLink(value)
@@ -36,11 +36,11 @@ export const OutputValue = ({ value }: { readonly value: unknown }) => {
 interface OutputsProps {
   readonly capsule: Capsule
   readonly outputs: ReadonlyArray<Output>
-  /** Words to show next to names. */
+  /** Labels to show after the names. */
   readonly marks?: ReadonlyMap<string, string>
 }
 
-/** The Capsules that use an Output; those in other Workspaces are not known here. */
+/** The Capsules that use an Output. Those in other Workspaces are unknown here. */
 const Takers = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()

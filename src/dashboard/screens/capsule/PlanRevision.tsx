@@ -38,7 +38,7 @@ type Revisions = Answer<typeof sourcesRevisions>["revisions"]
 interface Choice {
   readonly ref: string
   readonly shown: ReactNode
-  /** The text to filter by. */
+  /** The text for filtering. */
   readonly text: string
 }
 
@@ -76,7 +76,7 @@ const Group = ({ title, choices, chosen, onChoose }: GroupProps) => {
   )
 }
 
-/** Chooses a branch, a tag or a commit of the repository, or any other revision by its name, and plans it. */
+/** Plans a branch, tag or commit of the repository, chosen from a list or entered by name. */
 export const PlanRevision = ({ capsule, onClose }: { readonly capsule: Capsule; readonly onClose: () => void }) => {
   const words = useWords(capsuleWords)
   const text = useWords(revisionWords)
@@ -98,7 +98,7 @@ export const PlanRevision = ({ capsule, onClose }: { readonly capsule: Capsule; 
   })
   const isApplied = (commit: string) => (commit === applied ? <span className="tag">{text.applied}</span> : null)
   const wanted = typed.trim().toLowerCase()
-  // The list is filtered by what is written, not by what was chosen from it.
+  // The list is filtered by typed text, and not by a chosen value.
   const shown = (choices: ReadonlyArray<Choice>) =>
     ref !== "" || wanted === "" ? choices : choices.filter(({ text }) => text.toLowerCase().includes(wanted))
   const groups =

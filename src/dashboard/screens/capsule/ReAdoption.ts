@@ -7,7 +7,7 @@ const ended: ReadonlySet<Run["status"]> = new Set(["succeeded", "failed", "cance
 
 const endOf = (run: Run): string => run.finishedAt ?? run.createdAt
 
-/** The Run that determines what is known about the Capsule. */
+/** Returns the Run that determines the known condition of the Capsule. */
 export const lastDecisive = (runs: ReadonlyArray<Run>): Run | undefined =>
   runs
     .filter(({ status, type }) => decisive.has(type) && ended.has(status))
@@ -17,8 +17,8 @@ export const lastDecisive = (runs: ReadonlyArray<Run>): Run | undefined =>
     )
 
 /**
- * Returns true if the last decisive Run is an apply in which only a check afterwards failed: the one case in which a Capsule in
- * `error` is re-adopted. The server decides again, with more evidence than a list of Runs.
+ * Returns true if the last decisive Run is an apply after which only a check failed. Only then can a Capsule in `error` be
+ * re-adopted. The server decides again, with more evidence than a list of Runs.
  */
 export const onlyCheckFailed = (runs: ReadonlyArray<Run>): boolean => {
   const last = lastDecisive(runs)
@@ -30,7 +30,7 @@ export interface SnapshotChoice {
   readonly of: "configuration" | "adopted"
 }
 
-/** The two snapshots of a re-adoption; only one if they are the same. */
+/** The two snapshots of a re-adoption, or one if they are the same. */
 export const snapshotChoices = (
   capsule: Pick<Capsule, "adoptedSourceRevision">,
   config: Pick<InstallConfig, "sourceSnapshotId">
@@ -43,7 +43,7 @@ export const snapshotChoices = (
   ]
 }
 
-/** The inputs to review: those that people provide, except for secrets, which keep their values. */
+/** The inputs to review: those that people provide, except secrets, which keep their values. */
 export const reviewedModel = (config: Pick<InstallConfig, "origin" | "variables" | "presentation">): FormModel => {
   const changeable = changeableVariables(config)
   const secret = new Set(

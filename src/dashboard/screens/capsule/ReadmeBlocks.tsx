@@ -6,7 +6,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { readmeWords } from "./ReadmeWords.ts"
 
-// A README is drawn once and never changes, so positions in it are stable keys.
+// A README is rendered once and never changes, so positions in it are stable keys.
 
 const Target = ({
   address,
@@ -29,7 +29,7 @@ const Target = ({
   )
 }
 
-/** Nothing is fetched: an external image would reveal its readers. */
+/** Nothing is fetched, because an external image would reveal its readers. */
 const Picture = ({
   address,
   place,
@@ -52,7 +52,7 @@ const Picture = ({
 
 interface PartProps {
   readonly part: ReadmeInline
-  /** The base for resolving addresses; none within a link, since a badge is an image inside a link and links cannot be nested. */
+  /** The base for resolving addresses. Absent within a link: a badge is an image in a link, and links cannot be nested. */
   readonly place: ReadmePlace | undefined
 }
 
@@ -130,7 +130,7 @@ const Table = ({
 const Block = ({ block, place }: { readonly block: ReadmeBlock; readonly place: ReadmePlace }): ReactNode => {
   switch (block.kind) {
     case "heading":
-      // The page itself uses the first two levels.
+      // The page itself uses the first two heading levels.
       return createElement(`h${Math.min(block.depth + 2, 6)}`, undefined, <Parts parts={block.parts} place={place} />)
     case "paragraph":
       return (

@@ -19,7 +19,7 @@ import { useDecision } from "../../ui/Decision.ts"
 
 type Reason = NonNullable<Capsule["release"]>["reason"]
 
-/** The names of the Capsule's consumers. */
+/** The names of the Capsules that consume its Outputs. */
 const useConsumers = (capsule: Capsule): ReadonlyArray<string> => {
   const workspace = useWorkspace()
   const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
@@ -94,7 +94,7 @@ const ReleaseDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readon
   )
 }
 
-/** Releases a Capsule whose infrastructure this service must no longer touch. */
+/** Releases a Capsule whose infrastructure svc must no longer change. */
 export const Release = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(releaseWords)
   const may = useMay()

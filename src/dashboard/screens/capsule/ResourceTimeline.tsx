@@ -30,7 +30,7 @@ const RunLink = ({ id, children }: { readonly id: string; readonly children: Rea
   )
 }
 
-/** The path from the commit through its plan and approver to the apply. */
+/** The commit, the plan, the approver and the apply of a change. */
 const Way = ({ event: { at, run } }: { readonly event: ResourceEvent }) => {
   const words = useWords(resourceWords)
   const terms = useWords(vocabulary)
@@ -84,7 +84,7 @@ interface TimelineProps {
   readonly resource: StateResource
 }
 
-/** The history of one resource, newest first, below any changes that have since been made outside the service. */
+/** The history of one resource, newest first. Later changes outside svc come first. */
 export const ResourceTimeline = ({ capsule, resource }: TimelineProps) => {
   const words = useWords(resourceWords)
   const query = useInfiniteQuery(resourceHistoryQuery(capsule.id, capsule.currentStateVersionId, resource))

@@ -15,7 +15,7 @@ import { ResourceTimeline } from "./ResourceTimeline.tsx"
 import { resourceWords } from "./ResourceWords.ts"
 
 const rowHeight = 53
-/** The next page is requested this many rows before the end of what is loaded. */
+/** Number of rows before the end of the loaded list at which the next page is requested. */
 const ahead = 40
 
 const nameOf = ({ address, deposed = "" }: StateResource): string => `${address} ${deposed}`
@@ -91,7 +91,7 @@ interface ListProps {
   readonly onEnd: () => void
 }
 
-/** The page contains only the visible rows, and only the pages scrolled to are loaded. */
+/** Renders only the visible rows, and loads only the pages that the person scrolls to. */
 const List = ({ capsule, resources, hasMore, onEnd }: ListProps) => {
   const words = useWords(resourceWords)
   const scroller = useRef<HTMLDivElement>(null)

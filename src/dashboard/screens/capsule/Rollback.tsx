@@ -10,7 +10,7 @@ import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** Asks for the reason for a rollback, and for what may remove the resulting pin. */
+/** Asks for the reason for a rollback, and for the condition that removes the resulting pin. */
 export const Rollback = ({ version, onClose }: { readonly version: StateVersion; readonly onClose: () => void }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()

@@ -8,7 +8,7 @@ import { useWorkspace } from "../../app/Workspace.ts"
 import { advance } from "../install/Coordinator.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** Plans a Capsule at a ref and opens the plan. Pressing again after a lost response plans only once. */
+/** Plans a Capsule at a ref and opens the plan. A second press after a lost response does not create a second plan. */
 export const useRevisionPlan = (capsuleId: string, onPlanned?: () => void) => {
   const workspace = useWorkspace()
   const navigate = useNavigate()

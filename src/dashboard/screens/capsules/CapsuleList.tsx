@@ -17,12 +17,12 @@ const blockSize = 100
 
 type Answers = ReadonlyArray<{ readonly data: ReadonlyArray<LatestRun> | undefined }>
 
-// A stable function, so that its result is kept as long as no response changes.
+// A stable function, so that its result is reused while the responses are the same.
 const answersOf = (answers: Answers) => answers.map(({ data }) => data)
 
 /**
- * The newest Run of each visible Capsule: `null` for one that has never run, absent while unknown. They are requested in blocks
- * of the whole list, so that neither searching nor scrolling requests them again.
+ * The newest Run of each visible Capsule: `null` if it has never run, and absent while unknown. They are requested in blocks of
+ * the whole list, so that searching and scrolling do not request them again.
  */
 const useLatestRuns = (
   workspaceId: string,
@@ -42,7 +42,7 @@ const useLatestRuns = (
     queries: wanted.map((block) => latestRunsQuery(workspaceId, blocks[block] ?? [])),
     combine: answersOf
   })
-  // The responses identify their blocks, except for Capsules that have never run.
+  // The responses identify their blocks, except for Capsules without a Run.
   const key = wanted.join(",")
   return useMemo(() => {
     const known = new Map<string, LatestRun | null>()
@@ -61,7 +61,7 @@ const rowHeight = 57
 interface RowProps {
   readonly capsule: Capsule
   readonly source: Source | undefined
-  /** `null`: has never run; `undefined`: not known yet. */
+  /** `null` if the Capsule has never run, and `undefined` while unknown. */
   readonly last: LatestRun | null | undefined
 }
 
@@ -110,13 +110,13 @@ const Row = memo(({ capsule, source, last }: RowProps) => {
 })
 
 interface CapsuleListProps {
-  /** Every Capsule of the Workspace, in the server's order. */
+  /** Every Capsule of the Workspace in the server's order. */
   readonly all: ReadonlyArray<Capsule>
   readonly capsules: ReadonlyArray<Capsule>
   readonly sources: ReadonlyMap<string, Source>
 }
 
-/** The page contains only the visible rows, so a thousand Capsules can be searched as fast as ten. */
+/** Renders only the visible rows, so a search in a thousand Capsules is as fast as in ten. */
 export const CapsuleList = ({ all, capsules, sources }: CapsuleListProps) => {
   const text = useWords(capsuleListWords)
   const workspace = useWorkspace()

@@ -28,7 +28,7 @@ export const CapsulesScreen = () => {
   const query = useQuery(capsulesQuery(workspace.id))
   const { data: sourceList } = useQuery(sourcesQuery(workspace.id))
   const sources = useMemo(() => new Map((sourceList ?? []).map((source) => [source.id, source])), [sourceList])
-  // The input keeps its own text: if it waited for the address, Japanese input would be interrupted mid-word.
+  // The field has its own text. If it waited for the address, composing Japanese text would be interrupted.
   const [input, setInput] = useState(search.q ?? "")
   const typed = useDeferredValue(input)
   const wanted = useMemo(

@@ -71,7 +71,7 @@ const Waiting = ({ code, onAgain }: { readonly code: string; readonly onAgain: (
         }
       ),
     retry: false,
-    // Read once: a decision removes it.
+    // Read once, because a decision removes it.
     staleTime: Number.POSITIVE_INFINITY
   })
   return (
@@ -118,7 +118,7 @@ const CodeForm = ({ onCode }: { readonly onCode: (code: string) => void }) => {
   )
 }
 
-/** The page on which a person approves or denies an action that a program with their token asks for. */
+/** The page on which a person approves or denies an action that a program requests with their token. */
 export const ConfirmScreen = () => {
   const words = useWords(confirmWords)
   const [code, setCode] = useState(() => new URLSearchParams(window.location.search).get("code") ?? "")

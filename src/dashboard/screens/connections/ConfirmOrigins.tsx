@@ -14,8 +14,8 @@ import { connectionWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
 /**
- * Asks where an older Git Connection may be sent. Nothing is preselected: the way its Sources have used it may have been an
- * attack, so each origin is shown along with who chose the Connection for it.
+ * Asks for the permitted destinations of an older Git Connection. Nothing is preselected, because an attacker may have chosen the
+ * current ones. Each origin is shown with the person who chose the Connection for it.
  */
 export const ConfirmOrigins = ({
   connection,

@@ -2,7 +2,7 @@ import type { Connection } from "../../api/Types.ts"
 
 type Use = Connection["use"]
 
-/** The lowest role that may use a Connection; the roles above it may use it too. */
+/** The lowest role that may use a Connection. Higher roles may use it too. */
 export type UsedFrom = Use["roles"][number]
 
 const upTo: Readonly<Record<UsedFrom, Use["roles"]>> = {
@@ -16,7 +16,7 @@ export const usedFrom = ({ roles }: Use): UsedFrom => {
   return roles.includes("admin") ? "admin" : "owner"
 }
 
-/** The contents of the form; lists have one entry per line, secrets are empty unless they are to be replaced. */
+/** The contents of the form. Lists have one entry per line. Secrets are empty unless they will be replaced. */
 export interface ConnectionChangeDraft {
   readonly displayName: string
   readonly expiresOn: string
@@ -67,7 +67,7 @@ const useOf = (draft: ConnectionChangeDraft) => {
   }
 }
 
-/** The changes to a Connection: only what differs. */
+/** The changes to a Connection. Contains only the fields that differ. */
 export const changeBody = (connection: Connection, draft: ConnectionChangeDraft) => {
   const before = changeDraft(connection)
   const isSameUse = (["from", "refs", "modules", "projectIds"] as const).every(

@@ -6,13 +6,13 @@ import { providerName } from "../../words/Format.ts"
 
 export type AuthMode = CredentialRecipe["authModes"][number]
 
-/** A recipe with this id or provider accepts any names; see the server's list of recipes. */
+/** A recipe with this id or provider accepts any names. See the server's list of recipes. */
 const anyProvider = "*"
 const gitProvider = "git"
 
 export const isGeneric = (recipe: CredentialRecipe): boolean => recipe.provider === anyProvider
 
-/** Recipes that fit a provider, closest match first; without a provider, all of them. */
+/** The recipes for a provider, closest match first. Without a provider, all recipes. */
 export const recipesFor = (
   recipes: ReadonlyArray<CredentialRecipe>,
   provider: string | undefined
@@ -29,7 +29,7 @@ export interface FreeVariable {
   readonly value: string
 }
 
-/** A set of credentials stored by a pool under this name. */
+/** A set of credentials that a pool provides under this name. */
 export type ProvidedBy = NonNullable<Connection["providedBy"]>
 
 export interface ConnectionDraft {
@@ -43,26 +43,26 @@ export interface ConnectionDraft {
   readonly expiresOn: string
   /** One per line. */
   readonly origins: string
-  /** Set when the values are kept by the agents of a pool. */
+  /** Set if the agents of a pool store the values. */
   readonly providedBy?: ProvidedBy | undefined
 }
 
 export const isGit = (recipe: CredentialRecipe): boolean => recipe.provider === gitProvider
 
-/** The server in a repository URL that is being typed; empty while it cannot be parsed. */
+/** The server in a partially typed repository URL. Empty if it cannot be parsed. */
 export const serverOf = (url: string): string => {
   const address = readServerAddress(url.trim())
   return isAddress(address) && address.scheme !== "ssh" ? address.origin : ""
 }
 
-/** The attributes that a provider's Connection may leave to the Workspace's pools; no recipe covers them. */
+/** The attributes of a provider's Connection that the Workspace's pools can provide. No recipe covers them. */
 export const offeredBy = (
   recipe: CredentialRecipe,
   pools: ReadonlyArray<Pick<WorkspacePool, "name" | "provided">>
 ): ReadonlyArray<ProvidedBy> =>
   isGeneric(recipe) ? pools.flatMap(({ name: pool, provided = [] }) => provided.map((name) => ({ pool, name }))) : []
 
-/** The contents of a new Connection. Empty fields are omitted: the server refuses empty values. */
+/** The contents of a new Connection. Empty fields are omitted, because the server refuses empty values. */
 export const connectionBody = (workspaceId: string, draft: ConnectionDraft): Body<typeof connectionsCreate> => {
   const values = Object.fromEntries(
     [

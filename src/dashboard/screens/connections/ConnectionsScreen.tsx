@@ -156,7 +156,7 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
   )
 }
 
-/** Shows the outcome of an authorization once, and removes it from the address. */
+/** Shows the result of an authorization once, and removes it from the address. */
 const useArrival = (connections: ReadonlyArray<Connection> | undefined) => {
   const words = useWords(connectionWords)
   const { connected } = useSearch({ from: "/w/$workspace/connections" })

@@ -109,7 +109,7 @@ const NewValues = ({ connection, draft, set }: SectionProps) => {
   )
 }
 
-/** Renames, grants, extends or rotates a Connection. Mount it to open it. */
+/** Renames, grants, extends or rotates a Connection. The dialog opens when it is mounted. */
 export const EditConnection = ({
   connection,
   onClose

@@ -9,15 +9,15 @@ import { useWords } from "../../words/Words.ts"
 import { NewConnection } from "./NewConnection.tsx"
 import { connectionWords } from "./Words.ts"
 
-/** The Connection used to read a repository. Each is listed with the only destinations it is sent to. */
+/** Selects the Connection for reading a repository. Each option includes the only destinations to which it is sent. */
 export const GitConnectionField = ({
   url,
   value,
   onChange
 }: {
-  /** The URL that the Connection is for, as far as it has been typed. */
+  /** The typed part of the URL for which the Connection is used. */
   readonly url: string
-  /** Empty for none. */
+  /** Empty without a Connection. */
   readonly value: string
   readonly onChange: (connectionId: string) => void
 }) => {

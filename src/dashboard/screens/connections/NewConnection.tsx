@@ -26,9 +26,9 @@ import { connectionWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
 interface NewConnectionProps {
-  /** Set when a module requires exactly this provider. */
+  /** Set if a module requires exactly this provider. */
   readonly provider?: string
-  /** Set when the Connection is for reading the repository with this URL. */
+  /** Set if the Connection is for reading the repository with this URL. */
   readonly repository?: string
   readonly onClose: () => void
   readonly onCreated?: (connection: Connection) => void
@@ -145,7 +145,7 @@ const Form = ({
       autoComplete="off"
       onSubmit={(event) => {
         event.preventDefault()
-        // Do not submit the form that it was opened from.
+        // Prevents the surrounding form from being submitted.
         event.stopPropagation()
         create.mutate()
       }}

@@ -12,7 +12,7 @@ import { useWords } from "../../words/Words.ts"
 import { connectionWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** Redirects to the authorization server; the response goes to the API, which redirects back here. */
+/** Redirects to the authorization server. Its response goes to the API, which redirects back to this page. */
 const useStart = (helperId: string, connectionId?: string) => {
   const workspace = useWorkspace()
   return useDecision({
@@ -47,7 +47,7 @@ const Helper = ({ helper }: { readonly helper: OAuthHelper }) => {
   )
 }
 
-/** The operator's ways of creating a Connection without typing a credential, if there are any. */
+/** The operator's helpers that create a Connection without a typed credential, if there are any. */
 export const OAuthHelpers = () => {
   const words = useWords(connectionWords)
   const { data: helpers = [] } = useQuery(helpersQuery)

@@ -12,13 +12,13 @@ interface FinderProps {
   readonly search: string
 }
 
-/** The search next to the drawing. Arrow keys move from the field through the results; Enter centres the selected result. */
+/** The search field of the graph. Arrow keys move from the field through the results, and Enter centres the selected one. */
 export const Finder = ({ graph, centre, search }: FinderProps) => {
   const words = useWords(graphWords)
   const { handle } = useWorkspace()
   const navigate = useNavigate()
   const place = useRef<HTMLDivElement>(null)
-  // Keeps its own text: if the field waited for the address, Japanese input would be interrupted mid-word.
+  // Has its own text. If the field waited for the address, composing Japanese text would be interrupted.
   const [typed, setTyped] = useState(search)
   const found = foundIn(graph, search)
   const onKeyDown = (event: KeyboardEvent) => {

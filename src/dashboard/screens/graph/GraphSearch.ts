@@ -1,6 +1,6 @@
 import { boundedText } from "../../words/AddressText.ts"
 
-/** The graph's state in its address: the centred Capsule, and the search text. */
+/** The state of the graph in its address: the centred Capsule, and the search text. */
 export interface GraphSearch {
   readonly around?: string | undefined
   readonly q?: string | undefined

@@ -2,24 +2,24 @@ import type { Graph } from "../../api/Types.ts"
 
 type GraphNode = Graph["nodes"][number]
 
-/** A Capsule that consumes Outputs of others, or whose Outputs others consume. */
+/** A Capsule that consumes or provides Outputs of other Capsules. */
 export interface LinkedCapsule {
   readonly id: string
   readonly name: string
   readonly environment: string
   readonly status: string
-  /** The number of steps from a Capsule that consumes nothing; all its producers have a smaller number. */
+  /** The number of steps from a Capsule without producers. All producers have smaller numbers. */
   readonly layer: number
   readonly takesFrom: ReadonlyArray<string>
   readonly givesTo: ReadonlyArray<string>
 }
 
 export interface LinkedGraph {
-  /** In layer order, and by name within a layer. */
+  /** In the order of their layers, and by name within a layer. */
   readonly capsules: ReadonlyMap<string, LinkedCapsule>
   readonly layers: ReadonlyArray<ReadonlyArray<LinkedCapsule>>
   readonly links: number
-  /** Capsules without producers or consumers. */
+  /** Number of Capsules without producers or consumers. */
   readonly apart: number
 }
 
@@ -32,8 +32,8 @@ const grouped = (pairs: ReadonlyArray<readonly [string, string]>): ReadonlyMap<s
 }
 
 /**
- * Layers, starting with Capsules without producers. A Capsule is placed once all its producers have been placed; a cycle stays in
- * the last layer.
+ * Assigns layers, starting with Capsules without producers. A Capsule gets a layer after all its producers. Capsules in a cycle
+ * get the last layer.
  */
 const layersOf = (
   ids: ReadonlyArray<string>,
@@ -50,7 +50,7 @@ const layersOf = (
   return layers
 }
 
-/** The Capsules that depend on each other. Sharing a Source is not a dependency on another Capsule. */
+/** The Capsules that depend on each other. Capsules of the same Source do not depend on each other. */
 export const linkedGraph = (graph: Graph): LinkedGraph => {
   const known = new Map(graph.nodes.filter(({ kind }) => kind === "capsule").map((node) => [node.id, node]))
   const links = graph.edges.filter(({ from, to }) => known.has(from) && known.has(to) && from !== to)
@@ -86,7 +86,7 @@ export const linkedGraph = (graph: Graph): LinkedGraph => {
   }
 }
 
-/** Everything reachable from a Capsule, except itself: what it depends on, or what depends on it. */
+/** Returns all Capsules reachable from a Capsule: those that it depends on, or those that depend on it. */
 export const reachedFrom = (graph: LinkedGraph, id: string, way: "takesFrom" | "givesTo"): ReadonlySet<string> => {
   const reached = new Set<string>()
   const waiting = [id]
@@ -100,7 +100,7 @@ export const reachedFrom = (graph: LinkedGraph, id: string, way: "takesFrom" | "
   return reached
 }
 
-/** The Capsule shown first: the one with the most links. */
+/** Returns the Capsule to show first, which has the most links. */
 export const busiest = (graph: LinkedGraph): LinkedCapsule | undefined =>
   [...graph.capsules.values()].reduce<LinkedCapsule | undefined>((found, capsule) => {
     const links = ({ takesFrom, givesTo }: LinkedCapsule) => takesFrom.length + givesTo.length
