@@ -1,5 +1,5 @@
 import type { Headers } from "effect/http"
-import type { HookProofs } from "../../actors/ledger/source/SourceHook.ts"
+import type { HookProofs } from "../../actors/ledger/source/WebhookSignature.ts"
 
 /** The headers by which forges, and other senders in their style, authenticate and describe a delivery. */
 export const deliveryHeaders = [

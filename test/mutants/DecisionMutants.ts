@@ -110,7 +110,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     "stored token: an open account": [`&& row.user_status === "active"`, ""],
     "stored token: its Workspace": ["row.workspace_id === null ? {}", "row.workspace_id !== null ? {}"]
   }),
-  ...guardsOf("actors/ledger/source/SourceHook.ts", "test/actors/ledger/source/SourceHook.test.ts", {
+  ...guardsOf("actors/ledger/source/WebhookSignature.ts", "test/actors/ledger/source/WebhookSignature.test.ts", {
     "hook: a proof": ["if (secrets.length + signatures.length === 0 && standard === undefined) return false", ""],
     "hook: every proof is right": ["return !verdicts.includes(false)", "return verdicts.includes(true)"],
     "hook: its signature": ["sameText(secret, value, signature)", "sameText(secret, signature, signature)"],

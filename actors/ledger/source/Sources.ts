@@ -13,7 +13,7 @@ import type {
 import type { Run } from "../../../schema/records/Run.ts"
 import type { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../../../schema/records/Source.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
-import type { HookProofs } from "./SourceHook.ts"
+import type { HookProofs } from "./WebhookSignature.ts"
 import type { FailingLane } from "./SourceLanes.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 

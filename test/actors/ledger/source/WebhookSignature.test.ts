@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { createHmac } from "node:crypto"
 import { Effect, Stream } from "effect"
-import { hookIsAuthentic, type HookProofs } from "../../../../actors/ledger/source/SourceHook.ts"
+import { hookIsAuthentic, type HookProofs } from "../../../../actors/ledger/source/WebhookSignature.ts"
 
 const secret = "whs_0123456789"
 const body = new TextEncoder().encode('{"ref":"refs/heads/main"}')
