@@ -123,7 +123,10 @@ export class SourcesApi extends HttpApiGroup.make("sources")
     HttpApiEndpoint.post("renewHookSecret", "/api/v1/sources/:sourceId/hook-secret", {
       params: ofSource,
       headers: { ...optionalIdempotencyHeaders, ...confirmationHeaders },
-      payload: Schema.Struct({ hookSecretVersion: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)) }),
+      payload: Schema.Struct({
+        hookSecretVersion: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
+        endFormerNow: Schema.optionalKey(Schema.Boolean)
+      }),
       success: [
         Schema.Struct({ source: Source, hookSecret: Schema.String }).pipe(created),
         Schema.Struct({ source: Source })

@@ -34,6 +34,8 @@ export const SourceCommands = commandsOf(
       context: CommandContext,
       /** The version to replace. */
       hookSecretVersion: Schema.Int,
+      /** Ends the present secret at once, because somebody else knows it. */
+      endFormerNow: Schema.optional(Schema.Boolean),
       idempotency: Schema.optional(IdempotentRequest)
     },
     success: Schema.Struct({

@@ -88,6 +88,11 @@ export const retention = {
     "links to the export of a Capsule",
     "the download begins at once; a link that lies about is of no use to anybody else"
   ),
+  formerHookSecret: period(
+    Duration.hours(24),
+    "webhook secrets that were renewed, unless a delivery proves the new one before",
+    "the Git server gets the new secret within a working day"
+  ),
   webhookDelivery: period(
     Duration.hours(24),
     "ids of webhook deliveries",

@@ -46,6 +46,8 @@ export class Source extends Schema.Opaque<Source>()(
     hookSecretVersion: Schema.Int,
     /** When that secret became valid. */
     hookSecretCreatedAt: Timestamp,
+    /** The secret before it is valid until then, or until a delivery proves the current one. */
+    formerHookSecretUntil: Schema.optionalKey(Timestamp),
     /** The default lane comes first. Present only in responses for a single Source. */
     lanes: Schema.optionalKey(Schema.Array(SourceLane)),
     /** When the Source was removed. It remains readable for records that refer to it, but starts nothing. */

@@ -81,6 +81,12 @@ export const hookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN hook_secret_at TEXT`
 ]
 
+/** The sealed webhook secret before a renewal, which stays valid until a delivery proves the new one, or until this time. */
+export const formerHookSecretColumns: ReadonlyArray<string> = [
+  `ALTER TABLE sources ADD COLUMN former_hook_secret TEXT`,
+  `ALTER TABLE sources ADD COLUMN former_hook_secret_until TEXT`
+]
+
 /** All lanes in use: each Source's default lane, and the lanes that existing Capsules have adopted. */
 export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_path AS path FROM sources WHERE removed_at IS NULL
   UNION SELECT source_id, adopted_ref, adopted_path FROM capsules

@@ -78,14 +78,15 @@ const createToken = Command.make(
       workspaceId: Option.getOrUndefined(workspace)
     }
     const created = yield* withAccounts(settings, (accounts) => accounts.createToken(request))
+    const { subject: owner, token_id: tokenId } = created.token
+    const withdraw = withAccounts(settings, (accounts) => accounts.withdrawToken({ subject: owner, tokenId }))
     const secret = Redacted.value(created.secret)
     const printed = print(
       json,
       { token: secret, token_record: created.token },
       `${secret}\nThis is the only time that the token is shown. It expires at ${created.token.expires_at ?? "no time"}.`
     )
-    // Only the token's owner can revoke it.
-    yield* printSecret(printed, `token ${created.token.token_id}`, Effect.fail("no such command"))
+    yield* printSecret(printed, `token ${tokenId}`, withdraw)
   })
 ).pipe(Command.withDescription("Create a personal access token and print its secret once"))
 

@@ -63,6 +63,7 @@ import {
 import {
   commitDescriptionColumns,
   deferredSyncTables,
+  formerHookSecretColumns,
   hookSecretColumns,
   laneTables,
   reviewedRefsColumns,
@@ -163,7 +164,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0066_run_comments": runCommentTables,
   "0067_action_confirmations": actionConfirmationTables,
   "0068_reported": reportedColumns,
-  "0069_approval_requests": approvalRequestTables
+  "0069_approval_requests": approvalRequestTables,
+  "0070_former_hook_secrets": formerHookSecretColumns
 }
 
 /** A newer release has written the database. */

@@ -13,7 +13,7 @@ import { newId } from "../../actors/base/Identity.ts"
 import { AccountRemoval } from "../../actors/access/member/AccountRemoval.ts"
 import { Invitations } from "../../actors/access/member/Invitations.ts"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
-import type { WorkspaceId } from "../../schema/records/Ids.ts"
+import type { AccessTokenId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Role } from "../../schema/records/Workspace.ts"
 
 export interface Credentials {
@@ -65,6 +65,11 @@ export class AccountCommands extends Context.Service<
       account: Credentials
     ) => Effect.Effect<{ readonly subject: string; readonly email: string }, ApiError>
     readonly createToken: (request: TokenRequest) => Effect.Effect<CreatedAccessToken, ApiError>
+    /** Revokes a token whose secret nobody has seen. Fails with `not_found`. */
+    readonly withdrawToken: (request: {
+      readonly subject: string
+      readonly tokenId: AccessTokenId
+    }) => Effect.Effect<void, ApiError>
     /** Creates a link for the first account. Fails with `failed_precondition` if an account exists. */
     readonly setupLink: Effect.Effect<IssuedLink, ApiError>
     /** Creates a link to set a new password. Fails with `not_found`, and with `failed_precondition` if it cannot be emailed. */
@@ -158,6 +163,14 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
         Effect.map(
           tokens.create(context, subject, request),
           (created) => [created, { kind: "access_token", id: created.token.token_id }] as const
+        )
+      )
+    }),
+    withdrawToken: Effect.fn("AccountCommands.withdrawToken")(function* ({ subject, tokenId }) {
+      yield* recorded("admin create-token", (context) =>
+        Effect.map(
+          tokens.revoke(context, subject, tokenId),
+          (token) => [token, { kind: "access_token", id: tokenId }] as const
         )
       )
     }),

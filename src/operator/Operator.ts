@@ -106,6 +106,7 @@ export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<
         return OperatorAccounts.of({
           createUser: (account) => reached(client.CreateUser(account)),
           createToken: (request) => reached(client.CreateToken(request)),
+          withdrawToken: (request) => reached(client.WithdrawToken(request)),
           setupLink: reached(client.SetupLink()),
           resetLink: (request) => reached(client.ResetLink(request)),
           addressLink: (request) => reached(client.AddressLink(request)),

@@ -4,7 +4,7 @@ import { User } from "../../actors/access/account/Users.ts"
 import { VaultLocked } from "../../actors/base/vault/Sealing.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { AccountToken } from "../../schema/records/AccountToken.ts"
-import { WorkspaceId } from "../../schema/records/Ids.ts"
+import { AccessTokenId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Role } from "../../schema/records/Workspace.ts"
 import { OperatorAuthorization } from "./OperatorAuthorization.ts"
 import { OperatorList } from "./GrantCommands.ts"
@@ -42,6 +42,11 @@ export const OperatorProtocol = RpcGroup.make(
       expiresAt: Schema.optionalKey(Schema.UndefinedOr(Schema.String))
     },
     success: Schema.Struct({ secret: Secret, token: AccountToken }),
+    error: ApiError
+  }),
+  Rpc.make("WithdrawToken", {
+    payload: { subject: Schema.String, tokenId: AccessTokenId },
+    success: Schema.Void,
     error: ApiError
   }),
   Rpc.make("SetupLink", { success: Link, error: ApiError }),

@@ -72,6 +72,7 @@ const handlers = OperatorProtocol.toLayer(
     return OperatorProtocol.of({
       CreateUser: accounts.createUser,
       CreateToken: accounts.createToken,
+      WithdrawToken: accounts.withdrawToken,
       SetupLink: () => accounts.setupLink,
       ResetLink: accounts.resetLink,
       AddressLink: accounts.addressLink,

@@ -33,6 +33,20 @@ describe("Binary in isolation", () => {
     })
   )
 
+  tests.live("the binary prints the commit that it was built from, and its platform", () =>
+    Effect.gen(function* () {
+      const { builtFrom, foreignFolder, run } = yield* Binary
+      const folder = yield* foreignFolder
+      const { stdout } = yield* run(folder, "version", "--json")
+      const { commit, platform } = JSON.parse(stdout)
+      expect([commit, platform]).toEqual([builtFrom, `${process.platform}-${process.arch}`])
+      const text = (yield* run(folder, "version")).stdout
+      expect(text).toContain(
+        builtFrom === undefined ? `(${platform}` : `(commit ${builtFrom.slice(0, 12)}, ${platform}`
+      )
+    })
+  )
+
   tests.live("the binary prints the licences of its contents, which are also shipped with it", () =>
     Effect.gen(function* () {
       const { foreignFolder, installed, run, wasSteered } = yield* Binary

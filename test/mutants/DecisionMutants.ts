@@ -111,7 +111,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     "stored token: its Workspace": ["row.workspace_id === null ? {}", "row.workspace_id !== null ? {}"]
   }),
   ...guardsOf("actors/ledger/source/WebhookSignature.ts", "test/actors/ledger/source/WebhookSignature.test.ts", {
-    "hook: a proof": ["if (secrets.length + signatures.length === 0 && standard === undefined) return false", ""],
+    "hook: a proof": ["if (secrets.length + signatures.length === 0 && standard === undefined) return undefined", ""],
     "hook: every proof is right": ["return !verdicts.includes(false)", "return verdicts.includes(true)"],
     "hook: its signature": ["sameText(secret, value, signature)", "sameText(secret, signature, signature)"],
     "hook: its standard signature": [
@@ -119,6 +119,26 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       "sameText(secret, standardSignature, standardSignature)"
     ],
     "hook: its secret": ["sameText(secret, value, secret)", "sameText(secret, secret, secret)"]
+  }),
+  ...guardsOf("actors/ledger/source/SourceStore.ts", "test/actors/ledger/source/HookSecret.test.ts", {
+    "hook: the secret before a renewal ends": [
+      "const isOver = until === null || until <= (yield* now)",
+      "const isOver = until === null"
+    ],
+    "hook: a secret that somebody knows ends": [
+      "former_hook_secret: endFormerNow ? null : yield*",
+      "former_hook_secret: yield*"
+    ]
+  }),
+  ...guardsOf("actors/commands/source/SourcesLive.ts", "test/actors/ledger/source/HookSecret.test.ts", {
+    "hook: the new secret ends the former": [
+      "if (proven === valid.current && row.former_hook_secret !== null) {",
+      "if (proven !== valid.current && row.former_hook_secret !== null) {"
+    ],
+    "hook: valid secrets alone": [
+      "if (row === undefined || proven === undefined || !isValid) {",
+      "if (row === undefined || proven === undefined) {"
+    ]
   }),
   ...guardsOf("actors/access/issuer/RedirectUris.ts", "test/actors/access/issuer/RedirectUris.test.ts", {
     "redirect: fragments": [`if (text.includes("#"))`, `if (url.hash !== "")`],

@@ -61,6 +61,7 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
   },
   own("connection_authorizations", "sealed_verifier", "state_hash"),
   { ...own("sources", "hook_secret"), except: "r.removed_at IS NOT NULL AND r.hook_secret = ''" },
+  own("sources", "former_hook_secret"),
   own("install_plans", "private_variables"),
   own("install_configs", "private_variables"),
   { ...own("state_versions", "state"), version: "r.generation" },

@@ -114,7 +114,12 @@ const audited = Effect.fnUntraced(function* (
 })
 
 /** Runs in the caller's transaction. Only this response contains the new secret. */
-const renew = Effect.fnUntraced(function* (id: SourceId, context: CommandContext, version: number) {
+const renew = Effect.fnUntraced(function* (
+  id: SourceId,
+  context: CommandContext,
+  version: number,
+  endFormerNow: boolean
+) {
   const row = yield* load(id)
   if (row.hook_secret_version !== version) {
     return yield* new ApiError({
@@ -123,8 +128,8 @@ const renew = Effect.fnUntraced(function* (id: SourceId, context: CommandContext
     })
   }
   const secret = yield* mintHookSecret
-  yield* (yield* SourceStore).renewHookSecret(row, secret)
-  yield* audited(id, context, row.workspace_id, "source.hook_secret.renew", { version: version + 1 })
+  yield* (yield* SourceStore).renewHookSecret(row, secret, endFormerNow)
+  yield* audited(id, context, row.workspace_id, "source.hook_secret.renew", { version: version + 1, endFormerNow })
   return { source: toSource(yield* load(id)), hookSecret: Redacted.value(secret) }
 })
 
@@ -276,9 +281,9 @@ const actors = serve(SourceCommands, {
 
   Unread: (id) => removeUnread(id).pipe(transacted),
 
-  RenewHookSecret: Effect.fnUntraced(function* (id, { context, hookSecretVersion, idempotency }) {
+  RenewHookSecret: Effect.fnUntraced(function* (id, { context, endFormerNow, hookSecretVersion, idempotency }) {
     const row = yield* load(id)
-    const create = renew(id, context, hookSecretVersion)
+    const create = renew(id, context, hookSecretVersion, endFormerNow === true)
     if (idempotency === undefined) return { replayed: false, ...(yield* create) }
     const { replayed, value } = yield* (yield* Receipts).once(
       { scope: row.workspace_id, actor: context.actorKey, route: `sources.renewHookSecret ${id}` },

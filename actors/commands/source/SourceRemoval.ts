@@ -63,6 +63,8 @@ const takeOut = Effect.fnUntraced(function* (row: SourceRow) {
   yield* store.update(row.id, {
     status: "disabled",
     hook_secret: noHookSecret,
+    former_hook_secret: null,
+    former_hook_secret_until: null,
     auto_sync: 0,
     auth_connection_id: null,
     auth_connection_by: null,

@@ -26,7 +26,7 @@ import { SnapshotReads } from "../../ledger/source/SnapshotReads.ts"
 import { DeferredSyncs } from "../../ledger/source/DeferredSyncs.ts"
 import { followObstacle } from "../../ledger/source/FollowedSource.ts"
 import { failingLanes, projectLanes, SourceLanes } from "../../ledger/source/SourceLanes.ts"
-import { hookIsAuthentic } from "../../ledger/source/WebhookSignature.ts"
+import { provenSecret } from "../../ledger/source/WebhookSignature.ts"
 import { SourceStore, toReport, toSnapshot, toSource } from "../../ledger/source/SourceStore.ts"
 import { Sources } from "../../ledger/source/Sources.ts"
 import { ListedSnapshot, ListedSource, ReportRow, SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
@@ -157,23 +157,32 @@ export const layer = Layer.effect(
         return rows[0] === undefined ? yield* notFound("Compatibility report") : toReport(rows[0])
       }),
       hook: Effect.fn("Sources.hook")(function* (id, delivery) {
-        const secretOf = Effect.fnUntraced(function* (source: SourceRow | undefined) {
-          return source === undefined || source.removed_at !== null
-            ? undefined
-            : Redacted.value(yield* store.hookSecret(source))
+        const secretsOf = Effect.fnUntraced(function* (source: SourceRow | undefined) {
+          if (source === undefined || source.removed_at !== null) return undefined
+          const { current, former } = yield* store.hookSecrets(source)
+          return {
+            current: Redacted.value(current),
+            former: former === undefined ? undefined : Redacted.value(former)
+          }
         })
-        const secret = yield* secretOf(yield* store.find(id))
         // An unknown Source gets the same response as a wrong secret, after the same work, so that the URL of a hook reveals
-        // nothing.
-        const isAuthentic = yield* hookIsAuthentic(secret ?? nobodysSecret, delivery.proofs, delivery.body)
+        // nothing. Neither does a renewal.
+        const { current = nobodysSecret, former = nobodysSecret } = (yield* secretsOf(yield* store.find(id))) ?? {}
+        const proven = yield* provenSecret([current, former], delivery.proofs, delivery.body)
         // The body may take half a minute, and the Source and its secret may have changed meanwhile.
         const row = yield* store.find(id)
-        if (row === undefined || secret === undefined || !isAuthentic || secret !== (yield* secretOf(row))) {
+        const valid = yield* secretsOf(row)
+        const isValid = valid !== undefined && (proven === valid.current || proven === valid.former)
+        if (row === undefined || proven === undefined || !isValid) {
           return yield* new ApiError({
             code: "unauthenticated",
             message:
               "The delivery does not prove that its sender knows the Source's webhook secret. Check the secret in the webhook's settings."
           })
+        }
+        // The Git server has the new secret, so the one before it has served.
+        if (proven === valid.current && row.former_hook_secret !== null) {
+          yield* transaction(write)(store.endFormerHookSecret(row))
         }
         // Accepted without effect, so that the forge does not disable the hook. Not recorded, because the delivery may be
         // repeated once the Source follows again or the Workspace has been restored.

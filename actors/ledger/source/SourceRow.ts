@@ -36,6 +36,8 @@ export const SourceRow = table(
     updated_at: Timestamp,
     hook_secret_version: Schema.Int,
     hook_secret_at: Schema.NullOr(Timestamp),
+    former_hook_secret: Schema.NullOr(Schema.String),
+    former_hook_secret_until: Schema.NullOr(Timestamp),
     /** The person who attached the Connection. Automatic syncs use this person's authority. */
     auth_connection_by: Schema.NullOr(Schema.String),
     /** Set if an owner or admin chose the default ref, or if it is the repository's default branch. */
@@ -51,7 +53,7 @@ export const SourceRow = table(
 export type SourceRow = RowOf<typeof SourceRow.columns>
 
 /** The columns for lists. Omits sealed values. */
-export const ListedSource = SourceRow.without("hook_secret")
+export const ListedSource = SourceRow.without("hook_secret", "former_hook_secret")
 export type ListedSource = RowOf<typeof ListedSource.columns>
 
 export const OmittedJson = jsonText(Schema.Array(OmittedSnapshotEntry))

@@ -1,5 +1,5 @@
 import type { Redacted } from "effect"
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CompatibilityReport } from "../../../schema/records/CompatibilityReport.ts"
 import type {
@@ -10,6 +10,7 @@ import type {
   SourceSnapshotId,
   WorkspaceId
 } from "../../../schema/records/Ids.ts"
+import { retention } from "../../../schema/records/Retention.ts"
 import { type RepositoryManifestStatus, Source, SourceSnapshot } from "../../../schema/records/Source.ts"
 import { now } from "../../base/Identity.ts"
 import { present } from "../run/RunRow.ts"
@@ -65,6 +66,7 @@ export const toSource = (row: ListedSource): Source =>
     status: row.status,
     hookSecretVersion: row.hook_secret_version,
     hookSecretCreatedAt: row.hook_secret_at ?? row.created_at,
+    ...(row.former_hook_secret_until === null ? {} : { formerHookSecretUntil: row.former_hook_secret_until }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     ...present({
@@ -97,9 +99,9 @@ export const toSnapshot = (row: ListedSnapshot): SourceSnapshot =>
 
 export const toReport = (row: ReportRow): CompatibilityReport => ReportJson.read(row.report)
 
-const hookPlace = (workspaceId: WorkspaceId, id: SourceId) => ({
+const hookPlace = (workspaceId: WorkspaceId, id: SourceId, column = "hook_secret") => ({
   table: "sources",
-  column: "hook_secret",
+  column,
   workspaceId,
   rowId: id
 })
@@ -115,9 +117,18 @@ export class SourceStore extends Context.Service<
     readonly insert: (source: NewSource) => Effect.Effect<SourceRow>
     readonly find: (id: SourceId | null) => Effect.Effect<SourceRow | undefined>
     readonly update: (id: SourceId, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
-    readonly hookSecret: (row: SourceRow) => Effect.Effect<Redacted.Redacted>
-    /** Replaces the webhook secret of `row`. Later deliveries must prove the new secret. */
-    readonly renewHookSecret: (row: SourceRow, secret: Redacted.Redacted) => Effect.Effect<void>
+    /** The webhook secrets that are valid now: the current one, and for a day the one before a renewal. */
+    readonly hookSecrets: (row: SourceRow) => Effect.Effect<{
+      readonly current: Redacted.Redacted
+      readonly former: Redacted.Redacted | undefined
+    }>
+    /**
+     * Replaces the webhook secret of `row`. The secret that the Git server has stays valid until a delivery proves the new one, and
+     * for a day at most, unless it has to end at once.
+     */
+    readonly renewHookSecret: (row: SourceRow, secret: Redacted.Redacted, endFormerNow: boolean) => Effect.Effect<void>
+    /** Ends the secret before a renewal; nothing happens if another renewal came between. */
+    readonly endFormerHookSecret: (row: SourceRow) => Effect.Effect<void>
     readonly insertSnapshot: (
       workspaceId: WorkspaceId,
       sourceId: SourceId,
@@ -186,15 +197,37 @@ export class SourceStore extends Context.Service<
         yield* sql`UPDATE sources SET ${SourceRow.changes(sql, { ...columns, updated_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
 
-      const hookSecret = (row: SourceRow) =>
-        Effect.orDie(vault.openText(hookPlace(row.workspace_id, row.id), row.hook_secret))
+      const formerPlace = ({ id, workspace_id }: SourceRow) => hookPlace(workspace_id, id, "former_hook_secret")
 
-      const renewHookSecret = Effect.fnUntraced(function* (row: SourceRow, secret: Redacted.Redacted) {
+      const hookSecrets = Effect.fnUntraced(function* (row: SourceRow) {
+        const { former_hook_secret: sealed, former_hook_secret_until: until } = row
+        const isOver = until === null || until <= (yield* now)
+        return {
+          current: yield* vault.openText(hookPlace(row.workspace_id, row.id), row.hook_secret),
+          former: sealed === null || isOver ? undefined : yield* vault.openText(formerPlace(row), sealed)
+        }
+      }, Effect.orDie)
+
+      const renewHookSecret = Effect.fnUntraced(function* (
+        row: SourceRow,
+        secret: Redacted.Redacted,
+        endFormerNow: boolean
+      ) {
+        const { current, former } = yield* hookSecrets(row)
+        const until = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, retention.formerHookSecret.after))
         yield* update(row.id, {
+          // While nobody has used the current secret, the Git server still has the one before it.
+          former_hook_secret: endFormerNow ? null : yield* vault.seal(formerPlace(row), former ?? current),
+          former_hook_secret_until: endFormerNow ? null : until,
           hook_secret: yield* vault.seal(hookPlace(row.workspace_id, row.id), secret),
           hook_secret_version: row.hook_secret_version + 1,
           hook_secret_at: yield* now
         })
+      }, Effect.orDie)
+
+      const endFormerHookSecret = Effect.fnUntraced(function* (row: SourceRow) {
+        yield* sql`UPDATE sources SET ${SourceRow.changes(sql, { former_hook_secret: null, former_hook_secret_until: null })}
+          WHERE id = ${row.id} AND hook_secret_version = ${row.hook_secret_version}`
       }, Effect.orDie)
 
       const insertSnapshot = Effect.fnUntraced(function* (
@@ -313,8 +346,9 @@ export class SourceStore extends Context.Service<
         insert,
         find,
         update,
-        hookSecret,
+        hookSecrets,
         renewHookSecret,
+        endFormerHookSecret,
         insertSnapshot,
         judgeManifest,
         synced,

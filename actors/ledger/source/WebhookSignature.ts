@@ -19,40 +19,55 @@ export interface HookProofs {
 const sameText = (key: string, a: string, b: string): boolean =>
   timingSafeEqual(createHmac("sha256", key).update(a).digest(), createHmac("sha256", key).update(b).digest())
 
-/**
- * Returns true if a delivery proves that its sender has the Source's secret. Forges may send up to four proofs per request: at
- * least one is required and all must be correct. The body is hashed as it arrives and never buffered; reading fails if it is too
- * long or too slow.
- */
-export const hookIsAuthentic = Effect.fnUntraced(function* (
-  secret: string,
-  { secrets = [], signatures = [], standard }: HookProofs,
-  body: Stream.Stream<Uint8Array, ApiError>
-): Effect.fn.Return<boolean, ApiError> {
-  if (secrets.length + signatures.length === 0 && standard === undefined) return false
+/** The comparison of a delivery's proofs with one secret, while its body arrives. */
+const comparison = (secret: string, { secrets = [], signatures = [], standard }: HookProofs) => {
   const hash = createHmac("sha256", secret)
   const standardHash = createHmac("sha256", Buffer.from(secret, "base64url"))
   if (standard !== undefined) standardHash.update(`${standard.id}.${standard.timestamp}.`)
-  yield* Stream.runForEach(body, (bytes) =>
-    Effect.sync(() => {
+  return {
+    update: (bytes: Uint8Array) => {
       hash.update(bytes)
       if (standard !== undefined) standardHash.update(bytes)
+    },
+    isRight: () => {
+      const signature = `sha256=${hash.digest("hex")}`
+      const standardSignature = `v1,${standardHash.digest("base64")}`
+      const verdicts = [
+        ...secrets.map((value) => sameText(secret, value, secret)),
+        ...signatures.map((value) => sameText(secret, value, signature)),
+        // During a key rotation, a sender signs with both keys.
+        ...(standard === undefined
+          ? []
+          : [
+              standard.signatures
+                .split(" ")
+                .map((value) => sameText(secret, value, standardSignature))
+                .includes(true)
+            ])
+      ]
+      return !verdicts.includes(false)
+    }
+  }
+}
+
+/**
+ * The first of these secrets that a delivery proves; `undefined` if it proves none. Forges may send up to four proofs per request:
+ * at least one is required, and all must be correct for the same secret. The body is hashed as it arrives and never buffered;
+ * reading fails if it is too long or too slow.
+ */
+export const provenSecret = Effect.fnUntraced(function* (
+  known: ReadonlyArray<string>,
+  proofs: HookProofs,
+  body: Stream.Stream<Uint8Array, ApiError>
+): Effect.fn.Return<string | undefined, ApiError> {
+  const { secrets = [], signatures = [], standard } = proofs
+  if (secrets.length + signatures.length === 0 && standard === undefined) return undefined
+  const comparisons = known.map((secret) => ({ secret, ...comparison(secret, proofs) }))
+  yield* Stream.runForEach(body, (bytes) =>
+    Effect.sync(() => {
+      for (const { update } of comparisons) update(bytes)
     })
   )
-  const signature = `sha256=${hash.digest("hex")}`
-  const standardSignature = `v1,${standardHash.digest("base64")}`
-  const verdicts = [
-    ...secrets.map((value) => sameText(secret, value, secret)),
-    ...signatures.map((value) => sameText(secret, value, signature)),
-    // During a key rotation, a sender signs with both keys.
-    ...(standard === undefined
-      ? []
-      : [
-          standard.signatures
-            .split(" ")
-            .map((value) => sameText(secret, value, standardSignature))
-            .includes(true)
-        ])
-  ]
-  return !verdicts.includes(false)
+  // Every comparison is made, so that the time reveals nothing.
+  return comparisons.filter(({ isRight }) => isRight())[0]?.secret
 })

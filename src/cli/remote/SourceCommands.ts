@@ -203,14 +203,22 @@ const setCommand = Command.make(
   ])
 )
 
+const endFormerFlag = Flag.Boolean("end-former-now").pipe(
+  Flag.withDescription("End the present secret at once, because somebody else knows it"),
+  Flag.withDefault(false)
+)
+
 const hookSecretCommand = Command.make(
   "hook-secret",
-  { ...workspaceFlags, ...confirmationFlags, source: sourceArgument },
+  { ...workspaceFlags, ...confirmationFlags, endFormerNow: endFormerFlag, source: sourceArgument },
   Effect.fn("source hook-secret")((given) =>
     Effect.gen(function* () {
       const { hookSecretVersion, id, name, workspaceId } = yield* sourceNamed(given.source, given.workspace)
+      const { endFormerNow } = given
       yield* progress(
-        `The present webhook secret of ${terminalText(name)} stops working at once: the Git server's calls are refused until it has the new secret.`
+        endFormerNow
+          ? `The present webhook secret of ${terminalText(name)} stops working at once: the Git server's calls are refused until it has the new secret.`
+          : `The present webhook secret of ${terminalText(name)} goes on working until the Git server uses the new one, for a day at most.`
       )
       const asked = { workspaceId, action: "source.hook_secret.renew", targetId: id } as const
       const { hookSecret } = yield* withConfirmation(
@@ -223,7 +231,7 @@ const hookSecretCommand = Command.make(
             params: { sourceId: id },
             headers,
             // The server refuses this if somebody else has renewed the secret since it was read.
-            payload: { hookSecretVersion }
+            payload: { hookSecretVersion, ...(endFormerNow ? { endFormerNow } : {}) }
           })
           return "hookSecret" in answer
             ? answer
@@ -246,7 +254,7 @@ const hookSecretCommand = Command.make(
           "The secret is shown only now. Set it in the webhook of the Git server; the signing token is the same secret for GitLab."
         ].join("\n")
       )
-      // Only another renewal invalidates the new secret.
+      // The Git server's secret stays valid, and another renewal replaces the unseen one.
       yield* printSecret(printed, "secret", Effect.fail("renewed already"))
     }).pipe(onServer(given))
   )

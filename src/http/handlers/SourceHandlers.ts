@@ -55,12 +55,13 @@ export const sourceHandlers = HttpApiBuilder.group(
       }),
       renewHookSecret: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const id = yield* sourceOf(params)
-        const { hookSecretVersion } = payload
-        const request = yield* maybeIdempotent(headers, { sourceId: id, hookSecretVersion })
+        const { endFormerNow, hookSecretVersion } = payload
+        const request = yield* maybeIdempotent(headers, { sourceId: id, ...payload })
         const context = yield* commandContext
         const { replayed, ...renewed } = yield* sourceCommands.RenewHookSecret(id, {
           context,
           hookSecretVersion,
+          endFormerNow,
           idempotency: request
         })
         return yield* renewedAnswer(renewed, replayed)

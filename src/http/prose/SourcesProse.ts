@@ -23,7 +23,7 @@ export const sourcesProse: GroupProse<typeof SourcesApi> = {
     ),
     renewHookSecret: route(
       "Renew a Source's webhook secret",
-      "For a secret that was lost or became known. `hookSecret` is the new one, shown this once (201). The old secret is invalid at once: deliveries are refused until the Git server has the new secret, and the schedule syncs meanwhile. `hookSecretVersion` is the guard read from the Source: of two people who renew at once the second gets 409 `guard_conflict` instead of a secret that makes the first one's useless. Under the same `Idempotency-Key` a repetition renews nothing and answers 200 without a secret: if the first answer was lost, read the Source and renew again."
+      "For a secret that was lost or became known. `hookSecret` is the new one, shown this once (201). The old secret stays valid until a delivery proves the new one, for 24 hours at most; `endFormerNow` ends it at once, for a secret that somebody else knows. A second renewal before that keeps the secret that the Git server has. `hookSecretVersion` is the guard read from the Source: of two people who renew at once the second gets 409 `guard_conflict` instead of a secret that makes the first one's useless. Under the same `Idempotency-Key` a repetition renews nothing and answers 200 without a secret: if the first answer was lost, read the Source and renew again."
     ),
     sync: queuedRun(
       "Create a sync Run",

@@ -40,6 +40,12 @@ const make = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const installed = yield* files.makeTempDirectoryScoped({ prefix: "svc-installed-" })
+  const git = (...args: ReadonlyArray<string>) =>
+    Effect.map(collect(ChildProcess.make("git", args, { cwd: repository, extendEnv: true })), ({ stdout }) =>
+      stdout.trim()
+    )
+  const isChanged = (yield* git("status", "--porcelain")) !== ""
+  const head = yield* git("rev-parse", "HEAD")
   const built = yield* collect(
     ChildProcess.make(process.execPath, ["scripts/build.ts", "--out", installed], { cwd: repository, extendEnv: true })
   )
@@ -95,6 +101,8 @@ const make = Effect.gen(function* () {
 
   return {
     program,
+    /** The commit of the checkout; a build with changes that are not committed has none. */
+    builtFrom: isChanged ? undefined : head,
     /** The build's output folder, which the binary cannot see. */
     installed,
     foreignFolder,

@@ -54,7 +54,7 @@ const en = {
   renewStart: "Renew secret",
   renewTitle: "Renew the webhook secret?",
   renewText:
-    "The present secret stops working at once: the Git server's calls are refused until it has the new one. Syncs by schedule and by hand go on.",
+    "The present secret goes on working until the Git server uses the new one, for 24 hours at most. If somebody else knows it, end it at once with `svc source hook-secret --end-former-now`.",
   renew: "Renew",
   renewedTitle: "The new webhook secret",
   signingToken: "GitLab accepts the same secret in this form as a signing token:",
@@ -126,7 +126,7 @@ const ja: typeof en = {
   renewStart: "シークレットを更新",
   renewTitle: "Webhook のシークレットを更新しますか？",
   renewText:
-    "現在のシークレットはすぐに無効になり、新しいシークレットを設定するまで Git サーバーからの呼び出しは拒否されます。定期および手動の同期は続きます。",
+    "現在のシークレットは、Git サーバーが新しいシークレットを使うまで（最長 24 時間）引き続き有効です。ほかの人に知られた場合は、`svc source hook-secret --end-former-now` ですぐに無効にしてください。",
   renew: "更新する",
   renewedTitle: "新しい Webhook シークレット",
   signingToken: "GitLab の Signing token には、同じシークレットをこの形式で設定できます:",

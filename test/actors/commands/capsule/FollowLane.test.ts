@@ -26,6 +26,8 @@ const source: SourceRow = {
   auth_connection_id: null,
   auth_connection_by: null,
   hook_secret_at: null,
+  former_hook_secret: null,
+  former_hook_secret_until: null,
   auto_sync: 1,
   status: "active",
   hook_secret: "sealed",

@@ -29,7 +29,9 @@ const newSource = Effect.gen(function* () {
   return { ...made, accepts, context, sources, commands: yield* SourceCommands }
 })
 
-tests.live("renewing a hook secret takes effect immediately and invalidates the old secret", () =>
+const later = "2000-01-01T00:00:00.000Z"
+
+tests.live("a renewed hook secret leaves the old secret valid until a delivery proves the new secret", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { accepts, commands, context, hookSecret, source, sources } = yield* newSource
@@ -40,16 +42,48 @@ tests.live("renewing a hook secret takes effect immediately and invalidates the 
     expect(renewed.source.hookSecretCreatedAt > source.createdAt).toBe(true)
     expect(renewed.hookSecret).toMatch(/^[\w-]{43}$/)
     expect(renewed.hookSecret).not.toBe(hookSecret)
-    expect([yield* accepts(hookSecret), yield* accepts(renewed.hookSecret ?? "")]).toEqual([
-      "unauthenticated",
-      "accepted"
-    ])
+    const aDay = Date.parse(renewed.source.formerHookSecretUntil ?? "") - Date.parse(renewed.source.hookSecretCreatedAt)
+    expect(Math.round(aDay / 3_600_000)).toBe(24)
     expect(yield* sources.read(source.id)).toMatchObject(renewed.source)
+    // The Git server still signs with the old secret, however often it delivers.
+    expect([yield* accepts(hookSecret), yield* accepts(hookSecret)]).toEqual(["accepted", "accepted"])
+    expect([yield* accepts(renewed.hookSecret ?? ""), yield* accepts(hookSecret)]).toEqual([
+      "accepted",
+      "unauthenticated"
+    ])
+    expect((yield* sources.read(source.id)).formerHookSecretUntil).toBeUndefined()
     // The preceding update may have the same millisecond, so the order of events proves nothing.
     const events = yield* sql<{ action: string }>`SELECT action FROM audit_events WHERE target_id = ${source.id}`
     expect(events.map(({ action }) => action)).toContain("source.hook_secret.renew")
     const dump = JSON.stringify([yield* sql`SELECT * FROM audit_events`, yield* sql`SELECT * FROM sources`])
     expect(dump).not.toContain(renewed.hookSecret ?? "nothing")
+    expect(dump).not.toContain(hookSecret)
+  })
+)
+
+tests.live("an old hook secret ends a day after its renewal, or at once if somebody else knows it", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { accepts, commands, context, hookSecret, source } = yield* newSource
+    yield* commands.RenewHookSecret(source.id, { context, hookSecretVersion: 1 })
+    yield* sql`UPDATE sources SET former_hook_secret_until = ${later} WHERE id = ${source.id}`
+    expect(yield* accepts(hookSecret)).toBe("unauthenticated")
+    const known = yield* commands.RenewHookSecret(source.id, { context, hookSecretVersion: 2 })
+    const last = yield* commands.RenewHookSecret(source.id, { context, hookSecretVersion: 3, endFormerNow: true })
+    expect([yield* accepts(known.hookSecret ?? ""), yield* accepts(last.hookSecret ?? "")]).toEqual([
+      "unauthenticated",
+      "accepted"
+    ])
+  })
+)
+
+tests.live("a second renewal keeps the secret that the Git server has, not the one that nobody used", () =>
+  Effect.gen(function* () {
+    const { accepts, commands, context, hookSecret, source } = yield* newSource
+    const lost = yield* commands.RenewHookSecret(source.id, { context, hookSecretVersion: 1 })
+    const found = yield* commands.RenewHookSecret(source.id, { context, hookSecretVersion: 2 })
+    expect([yield* accepts(lost.hookSecret ?? ""), yield* accepts(hookSecret)]).toEqual(["unauthenticated", "accepted"])
+    expect(yield* accepts(found.hookSecret ?? "")).toBe("accepted")
   })
 )
 

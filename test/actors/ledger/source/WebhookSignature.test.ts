@@ -1,13 +1,14 @@
 import { expect, test } from "bun:test"
 import { createHmac } from "node:crypto"
 import { Effect, Stream } from "effect"
-import { hookIsAuthentic, type HookProofs } from "../../../../actors/ledger/source/WebhookSignature.ts"
+import { type HookProofs, provenSecret } from "../../../../actors/ledger/source/WebhookSignature.ts"
 
 const secret = "whs_0123456789"
 const body = new TextEncoder().encode('{"ref":"refs/heads/main"}')
 /** Sends the body in two pieces, as a network would. */
-const isAuthentic = (proofs: HookProofs) =>
-  Effect.runPromise(hookIsAuthentic(secret, proofs, Stream.make(body.subarray(0, 5), body.subarray(5))))
+const proven = (known: ReadonlyArray<string>, proofs: HookProofs) =>
+  Effect.runPromise(provenSecret(known, proofs, Stream.make(body.subarray(0, 5), body.subarray(5))))
+const isAuthentic = async (proofs: HookProofs) => (await proven([secret], proofs)) === secret
 const signed = (key: string, bytes: Uint8Array) => `sha256=${createHmac("sha256", key).update(bytes).digest("hex")}`
 const standardKey = Buffer.from(secret, "base64url")
 const standard = (key: Uint8Array | string, id = "msg_1", timestamp = "1790000000") => ({
@@ -58,4 +59,13 @@ test.each<readonly [string, HookProofs]>([
   ["a right secret and a wrong standard signature", { secrets: [secret], standard: standard("another key") }]
 ])("a webhook delivery with %s is refused", async (_name, proofs) => {
   expect(await isAuthentic(proofs)).toBe(false)
+})
+
+test("a delivery proves one of two valid secrets, and never a mixture of both", async () => {
+  const former = "whs_former"
+  const known = [secret, former]
+  expect(await proven(known, { secrets: [former] })).toBe(former)
+  expect(await proven(known, { signatures: [signed(former, body)] })).toBe(former)
+  expect(await proven(known, { secrets: [secret], signatures: [signed(secret, body)] })).toBe(secret)
+  expect(await proven(known, { secrets: [former], signatures: [signed(secret, body)] })).toBeUndefined()
 })

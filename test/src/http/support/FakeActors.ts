@@ -46,7 +46,7 @@ import { RevisionPlans } from "../../../../actors/commands/revision-plan/Revisio
 import { type NeedPage, Needs } from "../../../../actors/commands/attention/Needs.ts"
 import { RunComments } from "../../../../actors/commands/run/RunComments.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
-import { hookIsAuthentic } from "../../../../actors/ledger/source/WebhookSignature.ts"
+import { provenSecret } from "../../../../actors/ledger/source/WebhookSignature.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { ResourceHistory } from "../../../../actors/ledger/state/ResourceHistory.ts"
 import { StateResources } from "../../../../actors/ledger/state/StateResources.ts"
@@ -99,7 +99,7 @@ export const fakeSources = Sources.of({
         if (text.length < 1000) text += decoder.decode(bytes, { stream: true })
       })
     )
-    if (!(yield* hookIsAuthentic("hook-secret", proofs, read))) {
+    if ((yield* provenSecret(["hook-secret"], proofs, read)) === undefined) {
       return yield* new ApiError({ code: "unauthenticated", message: "The delivery is not signed." })
     }
     return { runIds: isPing === true ? [] : [ranFor(text)] }
