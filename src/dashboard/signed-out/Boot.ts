@@ -1,4 +1,4 @@
-// Runs before the first paint: the chosen theme and language, so that nothing flashes.
+// Runs before the first paint. It sets the chosen theme and language, so that the page does not flash.
 import { applyPreferences } from "../preferences/Preferences.ts"
 
 applyPreferences()

@@ -19,9 +19,7 @@ interface JoinByProviderProps {
   readonly onRefused: (error: unknown) => void
 }
 
-/**
- * A new account through the upstream provider, or the person's existing one. The secret is posted, never part of an address.
- */
+/** Accepts with a new or existing account of the upstream provider. The secret is posted and never part of an address. */
 const JoinByProvider = ({ secret, onRefused }: JoinByProviderProps) => {
   const words = useWords(joinWords)
   const { provider } = useSignInOffer()
@@ -48,12 +46,12 @@ const JoinByProvider = ({ secret, onRefused }: JoinByProviderProps) => {
 
 const key = "svc.invitation"
 
-/** The fragment is the secret; the tab keeps it until the invitation has been answered. */
+/** The secret in the fragment. The tab keeps it until the person has answered the invitation. */
 const invitationSecret = (hash: string): string | undefined => linkSecret(key, hash)
 
 const forgetInvitation = (): void => forgetLinkSecret(key)
 
-/** `undefined` until it is known, `null` when nobody is signed in. */
+/** `undefined` while unknown, and `null` if nobody is signed in. */
 type Visitor = { readonly email: string } | null | undefined
 
 const useVisitor = (): Visitor => {
@@ -85,12 +83,12 @@ const useInvitation = (secret: string | undefined): Found => {
   return found
 }
 
-/** Goes to the sign-in page, without the secret in the address: the tab keeps it. */
+/** Opens the sign-in page. The tab keeps the secret, so the address does not contain it. */
 const signIn = () => window.location.assign("/sign-in?return=/join")
 const signInAsOther = () =>
   void request("POST", "/auth/sign-out", { body: {}, keepOn401: true }).then(signIn, () => undefined)
 
-/** The page has nothing that withdraws an answer. */
+/** The page has no control that withdraws an answer. */
 const kept = new AbortController().signal
 
 interface AnswerProps {
@@ -172,18 +170,18 @@ const Answer = ({ secret, invitation, visitor, onDeclined }: AnswerProps) => {
   )
 }
 
-/** Shows the target of an invitation, and takes the person's answer to it. */
+/** Describes an invitation and lets the person answer it. */
 export const Join = () => {
   const words = useWords(joinWords)
-  // During prerendering there is no address yet.
+  // During prerendering, there is no address.
   const [secret] = useState(() => (typeof window === "undefined" ? "" : invitationSecret(window.location.hash)))
   const found = useInvitation(secret)
   const visitor = useVisitor()
   const [declined, setDeclined] = useState(false)
   useEffect(() => {
-    // The secret is removed from the address bar and the history as soon as it has been read.
+    // Removes the secret from the address bar and the history as soon as it has been read.
     window.history.replaceState(null, "", window.location.pathname)
-    // A second link opened in this tab differs only in its fragment, so no browser reloads the page.
+    // If a second link is opened in this tab, only the fragment changes, so the browser does not reload the page.
     const again = () => window.location.reload()
     window.addEventListener("hashchange", again)
     return () => window.removeEventListener("hashchange", again)

@@ -17,7 +17,7 @@ interface JoinSignUpProps {
   readonly onEnter: (attempt: Promise<unknown>) => void
 }
 
-/** A new account, created to accept the invitation. */
+/** Creates a new account to accept the invitation. */
 export const JoinSignUp = ({ secret, email: given, busy, onEnter }: JoinSignUpProps) => {
   const words = useWords(signedOutWords)
   const join = useWords(joinWords)
@@ -40,7 +40,7 @@ export const JoinSignUp = ({ secret, email: given, busy, onEnter }: JoinSignUpPr
     }
   }
   const withPasskey = () => {
-    // A passkey needs the whole form except the password.
+    // For a passkey, the whole form except the password is required.
     const address = form.current?.querySelector<HTMLInputElement>("input[type=email]")
     if (busy || address?.reportValidity() === false) return
     onEnter(import("./PasskeySetup.ts").then(({ setUpWithPasskey }) => setUpWithPasskey(person(), "/auth/invitations")))

@@ -2,17 +2,17 @@ import { type PublicKeyCredentialCreationOptionsJSON, startRegistration } from "
 import { request } from "../api/Client.ts"
 import { deviceName } from "../ui/DeviceName.ts"
 
-/** Address and name are for the first account; an existing account already has them. */
+/** Address and name for the first account. An existing account already has them. */
 export interface SetupPerson {
   readonly secret: string
   readonly email?: string
   readonly displayName?: string
 }
 
-/** The routes for a setup link, and those for an invitation. */
+/** The routes for a setup link or an invitation. */
 type LinkRoutes = "/auth/setup" | "/auth/invitations"
 
-/** Redeems a link with a new passkey. Rejects when the browser or the server refuses. */
+/** Redeems a link with a new passkey. Rejects if the browser or the server refuses. */
 export const setUpWithPasskey = async (person: SetupPerson, routes: LinkRoutes = "/auth/setup"): Promise<void> => {
   const { options } = await request<{ options: PublicKeyCredentialCreationOptionsJSON }>(
     "POST",

@@ -2,7 +2,8 @@ import { type PublicKeyCredentialRequestOptionsJSON, startAuthentication } from 
 import { request } from "../api/Client.ts"
 
 /**
- * Gets a challenge from the server and the browser's response to it, and sends that response back. Rejects when either refuses.
+ * Signs in with a passkey: gets a challenge from the server, and returns the browser's response. Rejects if the browser or the
+ * server refuses.
  */
 export const signInWithPasskey = async (): Promise<void> => {
   const { options } = await request<{ options: PublicKeyCredentialRequestOptionsJSON }>(

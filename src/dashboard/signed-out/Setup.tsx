@@ -27,7 +27,7 @@ const inspect = (secret: string, signal?: AbortSignal): Promise<Found> =>
       error instanceof Fault && error.status === 404 ? { kind: "unknown" } : { kind: "failed", error }
   )
 
-/** The purpose of the link, and a way to retry. */
+/** The purpose of the link, and a function that asks again. */
 const useSetupLink = (secret: string | undefined): readonly [found: Found, ask: () => void] => {
   const [found, setFound] = useState<Found>({ kind: "checking" })
   useEffect(() => {
@@ -83,7 +83,7 @@ const Ended = ({ purpose, state }: Exclude<SetupLinkState, { readonly state: "li
   )
 }
 
-/** A link that cannot be used: either the secret is missing, or the server does not recognise it. */
+/** Shown for an unusable link, whose secret is missing or unknown to the server. */
 const Unusable = ({ reason }: { readonly reason: "incomplete" | "unknown" }) => {
   const words = useWords(setupWords)
   return (
@@ -126,9 +126,9 @@ const Opened = () => {
   const [secret] = useState(() => setupSecret(window.location.hash))
   const [found, ask] = useSetupLink(secret)
   useEffect(() => {
-    // The secret is removed from the address bar and the history as soon as it has been read.
+    // Removes the secret from the address bar and the history as soon as it has been read.
     window.history.replaceState(null, "", window.location.pathname)
-    // A second link opened in this tab differs only in its fragment, so no browser reloads the page.
+    // If a second link is opened in this tab, only the fragment changes, so the browser does not reload the page.
     const again = () => window.location.reload()
     window.addEventListener("hashchange", again)
     return () => window.removeEventListener("hashchange", again)

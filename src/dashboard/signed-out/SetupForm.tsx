@@ -78,14 +78,14 @@ const PasskeyWay = ({ recovering, primary, onPress }: PasskeyWayProps) => {
 }
 
 interface SetupFormProps {
-  /** `undefined` without scripts: the person types it. */
+  /** `undefined` without scripts, in which case the person types it. */
   readonly secret: string | undefined
   readonly recovering: boolean
   /** Called if the link has expired since the page showed its purpose. */
   readonly onEnded?: () => void
 }
 
-/** The form in which the holder of a setup link chooses a sign-in method and, for a first account, enters their details. */
+/** The form of a setup link. The person chooses a sign-in method and, for the first account, enters their details. */
 export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
   const signedOut = useWords(signedOutWords)
   const words = useWords(setupWords)
@@ -98,7 +98,7 @@ export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
   const byPasskey = capable && offer.passkeys
-  // The holder of a link must be able to sign in; if nothing else is possible, a password still opens this session.
+  // The person has to be able to sign in. If no other method is possible, a password opens this session anyway.
   const byPassword = offer.password || !byPasskey
   const person = (): SetupPerson => ({
     secret: secret ?? "",
@@ -125,7 +125,7 @@ export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
     enter(request("POST", "/auth/setup", { body: { ...person(), password }, keepOn401: true }))
   }
   const withPasskey = () => {
-    // A passkey needs the whole form except the password.
+    // For a passkey, the whole form except the password is required.
     const address = form.current?.querySelector<HTMLInputElement>("input[type=email]")
     if (busy || address?.reportValidity() === false) return
     enter(import("./PasskeySetup.ts").then(({ setUpWithPasskey }) => setUpWithPasskey(person())))

@@ -12,12 +12,12 @@ import { Frame } from "./Frame.tsx"
 import { upstreamStart, useSignInOffer } from "./SignInOffer.ts"
 import { signedOutWords } from "./Words.ts"
 
-/** The password is right, and the person has a second factor. */
+/** Returns true if the password is correct and the account requires a second factor. */
 const isCodeWanted = (error: unknown): boolean => error instanceof Fault && error.code === "second_factor_required"
 
 interface RefusalProps {
   readonly error: unknown
-  /** True if a code has already been given. */
+  /** True if a code has already been entered. */
   readonly again: boolean
 }
 
@@ -99,7 +99,7 @@ export const SignIn = () => {
   const offer = useSignInOffer()
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
-  // Once the server has asked for a code, the form has a field for it.
+  // After the server has asked for a code, the form has a field for it.
   const [asked, setAsked] = useState(0)
   const [capable] = useState(() => typeof window !== "undefined" && passkeysPossible(window.location.hostname))
   const { provider } = offer

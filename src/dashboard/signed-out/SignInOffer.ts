@@ -8,7 +8,7 @@ export interface SignInOffer {
   readonly provider?: { readonly name: string }
 }
 
-/** Until this is known, or if it cannot be, the page offers a password. */
+/** The page offers a password until the methods are known, and if they cannot be read. */
 const assumed: SignInOffer = { passkeys: true, password: true }
 
 export const useSignInOffer = (): SignInOffer => {
@@ -21,5 +21,5 @@ export const useSignInOffer = (): SignInOffer => {
   return offer
 }
 
-/** The address that begins sign-in with the upstream provider, and the address to return to. */
+/** The address that begins sign-in with the upstream provider, including the address to return to. */
 export const upstreamStart = (returnTo: string): string => `/auth/upstream/start?return=${encodeURIComponent(returnTo)}`

@@ -18,8 +18,8 @@ const classOf = ({ tone = "plain", small = false }: Look): string =>
 
 interface ButtonProps extends Look, Omit<ButtonHTMLAttributes<HTMLButtonElement>, "className"> {
   /**
-   * True if the decision that the button sends is on its way: the button then shows that it is busy and ignores clicks, without
-   * losing the focus as `disabled` would. A button with it is also off while the server cannot be reached.
+   * True while the button's decision is being sent. The button then shows that it is busy and ignores clicks. It keeps the focus,
+   * which `disabled` would not. While the server is unreachable, a button with this property is also inactive.
    */
   readonly busy?: boolean
 }
@@ -68,5 +68,5 @@ const Anchor = ({ tone, icon, small, children, ...rest }: AnchorProps) => (
   </a>
 )
 
-/** A link that looks like a button: it navigates, so it can be opened in a new tab like any link. */
+/** A link that looks like a button. Like any link, it can be opened in a new tab. */
 export const LinkButton = createLink(Anchor)

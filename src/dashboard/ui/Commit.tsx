@@ -13,7 +13,7 @@ interface CommitProps {
   readonly description?: CommitDescription | undefined
 }
 
-/** Isolated, so that the direction of untrusted text does not affect what follows. */
+/** Isolated, so that the direction of untrusted text does not affect the following text. */
 const Title = ({ description }: Pick<CommitProps, "description">) =>
   description === undefined || description.title === "" ? null : <bdi className="commit-title">{description.title}</bdi>
 
@@ -28,7 +28,7 @@ const Author = ({ description }: Pick<CommitProps, "description">) => {
   )
 }
 
-/** A commit in a row or a sentence: short id, first line, author and time, with nothing to click. */
+/** A commit in a row or a sentence: its short id, first line, author and time. It has no controls. */
 export const CommitLine = ({
   id,
   description,
@@ -44,7 +44,7 @@ export const CommitLine = ({
 )
 
 /**
- * A record's commit, with its whole message: a click copies it, and it can be opened at its forge if the Git address identifies
+ * A record's commit with its whole message. A click copies its id, and a link opens it at the forge if the Git address identifies
  * one.
  */
 export const Commit = ({

@@ -8,18 +8,18 @@ import { FaultNotice } from "./Feedback.tsx"
 
 interface ConfirmDialogProps {
   readonly title: string
-  /** The effect of confirming. */
+  /** Describes the effect of confirming. */
   readonly children: ReactNode
-  /** The consequences, if they take more than a sentence. */
+  /** The consequences, if they do not fit into a sentence. */
   readonly details?: ReactNode
-  /** The label of the button, a verb. */
+  /** A verb, for the label of the button. */
   readonly action: string
   readonly change: Decision
   readonly onConfirm: () => void
   readonly onClose: () => void
 }
 
-/** Asks for confirmation before something irreversible, and shows a refusal in place. Mount it to open it. */
+/** Asks for confirmation of an irreversible action, and shows a refusal in the dialog. The dialog opens when it is mounted. */
 export const ConfirmDialog = ({ title, children, details, action, change, onConfirm, onClose }: ConfirmDialogProps) => {
   const terms = useWords(vocabulary)
   useWithdrawal(change)

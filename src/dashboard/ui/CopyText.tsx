@@ -5,11 +5,11 @@ import { Icon } from "./Icon.tsx"
 
 interface CopyTextProps {
   readonly text: string
-  /** The visible text, if shorter than the copied text. */
+  /** The visible text, if it is shorter than the copied text. */
   readonly shown?: string
 }
 
-/** A machine-readable word (commit, id, digest) that can be copied with one click. */
+/** A machine-readable text (a commit, id or digest) that a click copies. */
 export const CopyText = ({ text, shown = text }: CopyTextProps) => {
   const words = useWords(vocabulary)
   const [copied, setCopied] = useState(false)
@@ -23,7 +23,7 @@ export const CopyText = ({ text, shown = text }: CopyTextProps) => {
       type="button"
       className="copy-text"
       title={text}
-      // If the visible text is the word "Copy", only the copied text distinguishes this button from others.
+      // If the visible text is "Copy", only the copied text distinguishes this button from others.
       aria-label={`${words.copy}: ${shown === words.copy ? text : shown}`}
       onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
     >

@@ -8,8 +8,8 @@ import { untilReachable } from "../api/Reachability.ts"
 
 interface DecisionOptions<A, I> {
   /**
-   * Sends the decision. Every request takes the signal, and a request whose signal is aborted is never sent: once the person has
-   * closed the dialog, no later step follows.
+   * Sends the decision. Every request has to use the signal, because a request with an aborted signal is never sent. After the
+   * person has closed the dialog, no further step follows.
    */
   readonly send: (signal: AbortSignal, input: I) => Promise<A>
   readonly onSuccess?: (answer: A) => unknown
@@ -17,15 +17,15 @@ interface DecisionOptions<A, I> {
   readonly onSettled?: () => unknown
 }
 
-/** The parts of a decision that a dialog needs. */
+/** The parts of a decision that a dialog uses. */
 export interface Decision {
   readonly error: unknown
   readonly isPending: boolean
-  /** Aborts the requests that have no answer yet. */
+  /** Aborts the requests without a response. */
   readonly withdraw: () => void
 }
 
-/** Withdraws a decision when the component that asks for it disappears. */
+/** Withdraws a decision when its component is unmounted. */
 export const useWithdrawal = ({ withdraw }: Pick<Decision, "withdraw">): void => {
   const last = useRef(withdraw)
   useEffect(() => {
@@ -36,13 +36,13 @@ export const useWithdrawal = ({ withdraw }: Pick<Decision, "withdraw">): void =>
 
 const passedOn = new Set(["unanswered", "http_502", "http_504"])
 
-/** Returns true if the server may have carried out a decision although no answer confirms it. */
+/** Returns true if the server may have executed a decision although there was no response. */
 const isUncertain = (error: unknown): boolean => error instanceof Fault && passedOn.has(error.code)
 
 /**
- * A decision of the person: everything in the dashboard that changes something is sent with it. It is sent at once or refused at
- * once, and never repeated or resumed. `withdraw`, or the removal of the component that decides, aborts it. If the server may have
- * received it without an answer, the page reports that and reads everything it shows again.
+ * A decision of the person. The dashboard sends all changes with it. A decision is sent or refused immediately, and never
+ * repeated or resumed. `withdraw`, or unmounting the component, aborts it. If the server may have received it without responding,
+ * the page reports that and reads all its data again.
  */
 export const useDecision = <A, I = void>({ send, ...then }: DecisionOptions<A, I>) => {
   const terms = useWords(vocabulary)
@@ -53,7 +53,7 @@ export const useDecision = <A, I = void>({ send, ...then }: DecisionOptions<A, I
     await queryClient.invalidateQueries()
   }, [queryClient])
   const { reset, ...mutation } = useMutation<A, unknown, I>({
-    // Without it, a decision that is made offline waits, and is sent later.
+    // Otherwise a decision made offline would wait and be sent later.
     networkMode: "always",
     retry: false,
     mutationFn: async (input) => {

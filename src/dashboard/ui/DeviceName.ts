@@ -19,7 +19,10 @@ const systems: ReadonlyArray<readonly [RegExp, string]> = [
 const first = (rules: ReadonlyArray<readonly [RegExp, string]>, text: string): string | undefined =>
   rules.find(([pattern]) => pattern.test(text))?.[1]
 
-/** "Firefox · Linux", as a reminder for its owner; it is the browser's own claim, so nothing depends on it. */
+/**
+ * Returns a name such as "Firefox · Linux" that reminds the owner of the device. It is the browser's own claim, so nothing
+ * depends on it.
+ */
 export const deviceName = (userAgent: string | null): string | undefined => {
   if (userAgent === null) return undefined
   const parts = [first(browsers, userAgent), first(systems, userAgent)].filter((part) => part !== undefined)

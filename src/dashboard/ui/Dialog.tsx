@@ -12,13 +12,16 @@ interface DialogProps {
   readonly kind?: "center" | "side"
 }
 
-/** The previously focused element or, if that was a menu entry that has since disappeared, the menu's button. */
+/** The previously focused element. If that was a menu entry that no longer exists, the button of the menu. */
 const openerOf = (focused: Element | null): Element | null => {
   const label = focused?.closest('[role="menu"]')?.getAttribute("aria-labelledby")
   return (typeof label === "string" ? document.getElementById(label) : null) ?? focused
 }
 
-/** The browser's own modal dialog: it traps focus, closes with Escape and returns focus to where it was. Mount it to open it. */
+/**
+ * The browser's own modal dialog. It traps the focus, closes with Escape and restores the focus. The dialog opens when it is
+ * mounted.
+ */
 export const Dialog = ({ title, children, onClose, wide = false, kind = "center" }: DialogProps) => {
   const words = useWords(vocabulary)
   const element = useRef<HTMLDialogElement>(null)
@@ -29,7 +32,7 @@ export const Dialog = ({ title, children, onClose, wide = false, kind = "center"
     dialog?.showModal()
     return () => {
       dialog?.close()
-      // Removing a modal dialog from the page does not always return focus; an unmounted opener is left alone.
+      // Removing a modal dialog does not always restore the focus. An unmounted opener is ignored.
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
     }
   }, [])

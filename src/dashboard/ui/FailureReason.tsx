@@ -7,7 +7,7 @@ interface FailureReasonProps {
   readonly className?: string
 }
 
-/** The reason why something failed: in the reader's language if there is a message for it, and always in the server's own words. */
+/** The reason for a failure, in the person's language if a text exists, and always in the server's own words. */
 export const FailureReason = ({ error, className }: FailureReasonProps) => {
   const language = useLanguage()
   if (error === undefined) return null

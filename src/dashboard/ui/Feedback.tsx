@@ -47,7 +47,7 @@ const sentence = (fault: Fault, words: (typeof vocabulary)["en"]["fault"]): stri
   return fault.message
 }
 
-/** The failure, in the server's words, with the request id that an operator can search for. */
+/** A failure in the server's words, with the request id that an operator can search for. */
 export const FaultNotice = ({
   error,
   onRetry
@@ -81,11 +81,11 @@ interface EmptyProps {
   readonly title: string
   readonly children?: ReactNode
   readonly action?: ReactNode
-  /** True if this is all the page contains, so that its title is the page's title. */
+  /** True if the page contains nothing else, so that this title is the title of the page. */
   readonly whole?: boolean
 }
 
-/** Shown when there is nothing here yet: explains what would be here and how it gets here. */
+/** Shown if there are no records yet. Explains which records appear here, and how to create them. */
 export const Empty = ({ icon, title, children, action, whole = false }: EmptyProps) => (
   <div className="empty">
     <span className="empty-icon">
@@ -97,7 +97,7 @@ export const Empty = ({ icon, title, children, action, whole = false }: EmptyPro
   </div>
 )
 
-/** Grey rows of the expected height, so that nothing jumps. */
+/** Grey rows of the expected height, so that the layout does not change. */
 export const Skeleton = ({
   rows = 3,
   height = "row"
@@ -126,7 +126,7 @@ interface LoadableProps<A> {
   readonly children: (data: A) => ReactNode
 }
 
-/** The three states of a query. After a first success, an error keeps the old content with a message above it. */
+/** The three states of a query. After a first success, an error is shown above the old content. */
 export const Loadable = <A,>({ query, skeleton, children }: LoadableProps<A>) => {
   if (query.data === undefined) {
     if (query.error !== null && query.error !== undefined)

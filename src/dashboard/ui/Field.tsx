@@ -21,7 +21,7 @@ interface Ids {
   readonly "aria-invalid": true | undefined
 }
 
-/** Label above, control, then help and error: always in this order, always tied together for assistive technology. */
+/** Label, control, help and error, always in this order and connected for assistive technology. */
 const Frame = ({
   label,
   helper,

@@ -10,9 +10,9 @@ interface FormDialogProps {
   readonly title: string
   /** The fields. */
   readonly children: ReactNode
-  /** The label of the button, a verb. */
+  /** A verb, for the label of the button. */
   readonly action: string
-  /** True if there is still a choice to make that no field can require. */
+  /** True if a choice is missing that no field can require. */
   readonly incomplete?: boolean
   /** `danger` for irreversible actions. */
   readonly tone?: "primary" | "danger"
@@ -21,7 +21,7 @@ interface FormDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks for the input that a change needs, and shows a refusal in place. Mount it to open it. */
+/** Asks for the input of a change, and shows a refusal in the dialog. The dialog opens when it is mounted. */
 export const FormDialog = ({
   title,
   children,

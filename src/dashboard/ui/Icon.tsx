@@ -1,4 +1,4 @@
-// Sixteen-unit outlines, drawn for this product: one stroke width, inherited colour.
+// Icons for this product, on a grid of 16 units with one stroke width and inherited colour.
 
 const shapes = {
   home: "M2.5 7.2 8 2.8l5.5 4.4v6a.6.6 0 0 1-.6.6H9.8V10H6.2v3.8H3.1a.6.6 0 0 1-.6-.6z",
@@ -50,7 +50,7 @@ const shapes = {
 
 export type IconName = keyof typeof shapes
 
-/** Decorative: its meaning is also in adjacent words or in the control's label. */
+/** Decorative, because adjacent text or the control's label has the same meaning. */
 export const Icon = ({ name, className }: { readonly name: IconName; readonly className?: string }) => (
   <svg
     className={className === undefined ? "icon" : `icon ${className}`}

@@ -3,7 +3,7 @@ import { useTitle } from "./Feedback.tsx"
 
 interface PageProps {
   readonly title: string
-  /** Shown above the title: the location of this page. */
+  /** The location of this page, shown above the title. */
   readonly trail?: ReactNode
   readonly beside?: ReactNode
   readonly about?: ReactNode
@@ -39,7 +39,7 @@ interface PanelProps {
   readonly actions?: ReactNode
   readonly about?: ReactNode
   readonly children: ReactNode
-  /** Rows extend to the panel's edge. */
+  /** True if rows extend to the edge of the panel. */
   readonly flush?: boolean
   readonly tone?: "danger"
 }
@@ -60,7 +60,7 @@ export const Panel = ({ title, beside, actions, about, children, flush = false, 
   </section>
 )
 
-/** Named facts about a record, label and value. Absent facts have no row. */
+/** Facts about a record with labels and values. An absent fact has no row. */
 export const Facts = ({
   items,
   columns = false

@@ -1,4 +1,4 @@
-/** The product's mark: a commit, and the path from it through plan and apply. It inherits the text colour. */
+/** The product's logo: a commit, and the path from it through plan and apply. It inherits the text colour. */
 export const Mark = ({ className }: { readonly className?: string }) => (
   <svg className={className} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <path
@@ -12,7 +12,7 @@ export const Mark = ({ className }: { readonly className?: string }) => (
   </svg>
 )
 
-/** The mark with the product's name, or with a Workspace's name. */
+/** The logo with the name of the product or of a Workspace. */
 export const Brand = ({ name = "svc" }: { readonly name?: string }) => (
   <>
     <Mark className="brand-mark" />

@@ -66,7 +66,7 @@ interface MenuChoiceProps<A extends string> {
   readonly onChange: (value: A) => void
 }
 
-/** A small set of exclusive choices inside a menu. */
+/** A few exclusive choices in a menu. */
 export const MenuChoice = <A extends string>({ label, value, options, onChange }: MenuChoiceProps<A>) => {
   const Base = use(MenuParts)
   return Base === undefined ? null : (

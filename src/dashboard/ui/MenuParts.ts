@@ -1,5 +1,5 @@
 import type { Menu } from "@base-ui/react/menu"
 import { createContext } from "react"
 
-/** The library's parts, for everything inside an open menu. */
+/** The library's components, for everything in an open menu. */
 export const MenuParts = createContext<typeof Menu | undefined>(undefined)

@@ -4,10 +4,10 @@ import { useState } from "react"
 import { MenuParts } from "./MenuParts.ts"
 import type { MenuProps } from "./MenuPopups.ts"
 
-/** A menu that starts open: the click that opens it loads it. */
+/** A menu that is initially open, because the click that opens it also loads it. */
 export const MenuPopup = ({ trigger, align = "end", side = "bottom", children }: MenuProps) => {
   const [anchor, setAnchor] = useState<HTMLElement | null>(null)
-  // Drawn inside its trigger's landmark, or inside its trigger's dialog, since nothing outside can be drawn above that.
+  // Rendered in the landmark or dialog of its trigger, because nothing outside a modal dialog can be above it.
   const container = anchor?.closest<HTMLElement>("dialog, aside, main") ?? null
   return (
     <MenuParts value={Base}>

@@ -7,13 +7,13 @@ export interface MenuProps {
   readonly children: ReactNode
 }
 
-/** The code for an open menu, loaded on demand. */
+/** The code of an open menu, loaded on demand. */
 export interface MenuPopups {
-  /** Starts the download; a failure is shown when the menu is opened. */
+  /** Starts loading. A failure is shown when the menu is opened. */
   readonly preload: () => void
-  /** Suspends until the form has loaded. */
+  /** Suspends until the code has loaded. */
   readonly Popup: ComponentType<MenuProps>
 }
 
-/** Provided by the application, since on-demand code imports the pieces that include a menu. */
+/** Provided by the application, because on-demand code imports components that include a menu. */
 export const MenuPopups = createContext<MenuPopups | undefined>(undefined)

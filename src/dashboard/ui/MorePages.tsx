@@ -10,7 +10,7 @@ interface MorePagesProps {
   }
 }
 
-/** Shown below a paged list while there are more pages. */
+/** Shown below a paged list if there are more pages. */
 export const MorePages = ({ query }: MorePagesProps) => {
   const terms = useWords(vocabulary)
   return query.hasNextPage ? (

@@ -4,13 +4,13 @@ import { useWords } from "../words/Words.ts"
 const words = { en: { from: "From", until: "Until" }, ja: { from: "開始日", until: "終了日" } }
 
 interface PeriodFilterProps {
-  /** Instants, since days begin at different times in different places. */
+  /** Points in time, because days begin at different times in different places. */
   readonly from: string | undefined
   readonly until: string | undefined
   readonly onChange: (period: { readonly from?: string | undefined } | { readonly until?: string | undefined }) => void
 }
 
-/** The first and the last day of a list, by the reader's calendar. */
+/** The first and the last day of a list, in the person's calendar. */
 export const PeriodFilter = ({ from, onChange, until }: PeriodFilterProps) => {
   const text = useWords(words)
   return (

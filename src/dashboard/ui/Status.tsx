@@ -6,7 +6,7 @@ import { driftWords } from "./DriftWords.ts"
 
 export type StatusTone = "neutral" | "busy" | "attention" | "good" | "bad" | "muted"
 
-/** A coloured dot and a word; the word is enough without the dot. */
+/** A coloured dot and a word. The word is sufficient without the dot. */
 export const Status = ({ tone, children }: { readonly tone: StatusTone; readonly children: string }) => (
   <span className={`status status-${tone}`}>
     <span className="status-dot" aria-hidden="true" />
@@ -31,7 +31,7 @@ export const RunStatus = ({ run }: { readonly run: Standing }) => {
   const words = useWords(vocabulary)
   const drift = useWords(driftWords)
   if (run.type === "drift_check" && run.status === "succeeded" && run.drifted !== undefined) {
-    // The check succeeded, but it is not shown as a success when it needs a person's attention.
+    // The check succeeded, but a result that needs attention is not shown as a success.
     return <Status tone={run.drifted ? "attention" : "good"}>{run.drifted ? drift.found : drift.none}</Status>
   }
   const approved = run.approvedAt !== undefined && isPlan(run.type) && run.status === "succeeded"

@@ -4,12 +4,12 @@ import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { TextField } from "./Field.tsx"
 
-/** A field for typing the name of what an irreversible action affects, and whether it matches. */
+/** A field for typing the name of the target of an irreversible action. Also returns true if the typed name matches. */
 export const useTypedName = (name: string, helper?: string) => {
   const terms = useWords(vocabulary)
   const [typed, setTyped] = useState("")
   return {
-    // The name is shown with invisible characters spelled out; it may be typed or pasted.
+    // The name is shown with escaped invisible characters. It may be typed or pasted in either form.
     isTyped: [name, visibleText(name)].includes(typed.trim()),
     field: (
       <TextField

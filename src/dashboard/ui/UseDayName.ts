@@ -8,7 +8,7 @@ const words = {
   ja: { today: "今日", yesterday: "昨日" }
 }
 
-/** Names a day of a list: today and yesterday in words, others by date. */
+/** Returns the name of a day in a list: "today" or "yesterday", or its date. */
 export const useDayName = () => {
   const language = useLanguage()
   const today = dayOf(new Date(useNow(60_000)).toISOString())

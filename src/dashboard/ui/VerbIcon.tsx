@@ -1,6 +1,6 @@
 import { Icon, type IconName } from "./Icon.tsx"
 
-/** The effect of a plan on a resource, even if it only reads it. */
+/** The effect of a plan on a resource, including reads. */
 export type Verb = "destroy" | "replace" | "forget" | "update" | "create" | "import" | "move" | "read" | "none"
 
 const icons: Readonly<Record<Verb, IconName>> = {
@@ -15,5 +15,5 @@ const icons: Readonly<Record<Verb, IconName>> = {
   none: "point"
 }
 
-/** A verb's sign, in the surrounding colour; the word itself is next to it or in the label. */
+/** The icon of a verb in the surrounding colour. The word itself follows or is in the label. */
 export const VerbIcon = ({ verb }: { readonly verb: Verb }) => <Icon name={icons[verb]} />

@@ -1,20 +1,20 @@
-/** A segment of a line; a marked one differs between the two lines of a pair. */
+/** A segment of a line. A marked segment differs between the two lines of a pair. */
 export interface Segment {
   readonly text: string
   readonly marked: boolean
 }
 
-/** The unit that a fold counts: elements of a policy, members of an object, elements of a list, or lines of text. */
+/** The unit of a fold: statements of a policy, keys of an object, items of a list, or lines of text. */
 export type Unit = "statements" | "keys" | "items" | "lines"
 
-/** One line of a difference. Lines are numbered from 1, on each side where the line exists. */
+/** A line of a difference. Lines are numbered from 1 on each side that contains them. */
 export type DifferenceLine =
   | { readonly kind: "same"; readonly before: number; readonly after: number; readonly text: string }
   | { readonly kind: "removed"; readonly before: number; readonly segments: ReadonlyArray<Segment> }
   | { readonly kind: "added"; readonly after: number; readonly segments: ReadonlyArray<Segment> }
-  /** The path to the lines below it, from the outermost member inwards. */
+  /** The path to the following lines, from the outermost member inwards. */
   | { readonly kind: "path"; readonly path: ReadonlyArray<string> }
-  /** An element of an ordered list that has moved; positions are counted from 1. */
+  /** An item of an ordered list that has moved. Positions are counted from 1. */
   | { readonly kind: "moved"; readonly from: number; readonly to: number; readonly text: string }
   | {
       readonly kind: "fold"
@@ -23,22 +23,22 @@ export type DifferenceLine =
       readonly lines: ReadonlyArray<DifferenceLine>
     }
 
-/** A change that must never be hidden in a fold: it affects who may do what to which resource. */
+/** A change that a fold must never hide, because it affects permissions on resources. */
 export interface Highlight {
   readonly name: string
   readonly before: string | undefined
   readonly after: string | undefined
 }
 
-/** The interpretation of the two sides. */
+/** The interpretation of both sides. */
 export type Reading = "json" | "base64" | "text" | "words"
 
-/** The difference between two values, ready to be drawn. */
+/** The difference between two values, ready for rendering. */
 export interface Difference {
   readonly reading: Reading
   /**
-   * The number of changes, and its unit: `changed` out of `total` elements that existed before or exist now; `added` and
-   * `removed` are included in `changed`.
+   * The number of changes and its unit. `changed` counts the changed ones of `total` items that existed before or exist now, and
+   * includes `added` and `removed`.
    */
   readonly extent: {
     readonly unit: Unit
@@ -48,16 +48,16 @@ export interface Difference {
     readonly total: number
   }
   readonly highlights: ReadonlyArray<Highlight>
-  /** Elements whose only change is their position, where order has no meaning. */
+  /** Number of items whose only change is their position, in lists without a meaningful order. */
   readonly reordered: number
-  /** The only respect in which the two values differ. */
+  /** The only difference between the two values. */
   readonly only: "whitespace" | "type" | "order" | undefined
   readonly lines: ReadonlyArray<DifferenceLine>
-  /** The number of lines added or removed; not all lines of a long difference are drawn initially. */
+  /** Number of added or removed lines. Not all lines of a long difference are initially rendered. */
   readonly changedLines: number
 }
 
-/** The two values to compare, and the name of the comparison. */
+/** The two values to compare, and the name of their attribute. */
 export interface ValuePair {
   readonly name: string
   readonly before: unknown

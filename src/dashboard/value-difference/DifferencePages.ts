@@ -1,6 +1,6 @@
 import type { Difference, DifferenceLine } from "./Difference.ts"
 
-/** A line as it is sent for drawing: a fold has a number in place of its lines. */
+/** A line as sent for rendering, where a fold has a number instead of its lines. */
 export type DrawnLine =
   | Exclude<DifferenceLine, { readonly kind: "fold" }>
   | (Omit<Extract<DifferenceLine, { readonly kind: "fold" }>, "lines"> & {
@@ -8,10 +8,10 @@ export type DrawnLine =
       readonly length: number
     })
 
-/** The head of a difference, and its first lines. */
+/** The description of a difference, and its first lines. */
 export interface DrawnDifference extends Omit<Difference, "lines"> {
   readonly lines: ReadonlyArray<DrawnLine>
-  /** The number of lines, each fold counted as one. */
+  /** Number of lines. Each fold counts as one line. */
   readonly length: number
 }
 
@@ -21,15 +21,13 @@ export interface DrawnPage {
   readonly length: number
 }
 
-/** A difference with up to this many changed lines is drawn in full at once. */
+/** A difference with at most this many changed lines is rendered completely. */
 const drawnWhole = 200
 const drawnFirst = 50
-/** Number of lines that each request adds. */
+/** Number of lines added by each request. */
 export const linesOfPage = 1000
 
-/**
- * Splits a difference into the part drawn initially and the part requested later, so that a page never draws all of it at once.
- */
+/** Splits a difference into an initial part and a part for later requests, so that a page never renders all of it at once. */
 export const paged = (difference: Difference) => {
   const folds: Array<ReadonlyArray<DifferenceLine>> = []
   const lines = difference.lines.map((line): DrawnLine => {
@@ -45,7 +43,7 @@ export const paged = (difference: Difference) => {
   }
   return {
     first,
-    /** The next lines, starting from a position, in the difference or in one of its folds. */
+    /** The next lines from a position in the difference or in one of its folds. */
     page: (from: number, fold?: number): DrawnPage => {
       const all = fold === undefined ? lines : unfolded(folds[fold] ?? [])
       return { lines: all.slice(from, from + linesOfPage), length: all.length }

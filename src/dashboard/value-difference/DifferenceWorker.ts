@@ -2,10 +2,10 @@ import type { DifferenceReply, DifferenceRequest } from "./DifferenceMessages.ts
 import { paged } from "./DifferencePages.ts"
 import { valueDifference } from "./ValueDifference.ts"
 
-// Runs in a worker: comparing a one-megabyte policy would block the page for too long.
+// Runs in a worker, because comparing a policy of one megabyte would block the page for too long.
 const known = new Map<number, ReturnType<typeof paged>>()
 
-// A worker responds only to its own page, so there is no target origin.
+// A worker only responds to its own page, so there is no target origin.
 const reply = (message: DifferenceReply) => self.postMessage(message, {})
 
 self.addEventListener("message", ({ data: request }: MessageEvent<DifferenceRequest>) => {

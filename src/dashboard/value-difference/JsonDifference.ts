@@ -5,26 +5,26 @@ import { visibleText } from "../../../schema/records/VisibleText.ts"
 import { wordDifference } from "./WordDifference.ts"
 
 /**
- * A value on both sides, with the values inside it. `same` may be in a different order where order has no meaning; `moved` is
- * equal but at a different position in an ordered list.
+ * A value on both sides, with its nested values. `same` includes a different order in lists without a meaningful order. `moved`
+ * means equal, but at a different position in an ordered list.
  */
 interface JsonNode {
-  /** The key in an object; absent in a list. */
+  /** The key in an object. Absent in a list. */
   readonly key: string | undefined
-  /** The position in a list, counting from 0, on the side where it exists. */
+  /** The position in a list, counting from 0, on the side that contains it. */
   readonly index: number | undefined
   readonly state: "same" | "changed" | "moved" | "added" | "removed"
   readonly before: JsonValue | undefined
   readonly after: JsonValue | undefined
-  /** The members if both sides are objects, the elements if both are lists. */
+  /** The members if both sides are objects, or the items if both are lists. */
   readonly children: ReadonlyArray<JsonNode> | undefined
-  /** The previous position of an element that moved in a list whose order matters. */
+  /** The previous position of an item that moved in an ordered list. */
   readonly movedFrom: number | undefined
-  /** Nested elements whose only change is their position, where order has no meaning. */
+  /** Number of nested items whose only change is their position, in lists without a meaningful order. */
   readonly reordered: number
 }
 
-/** Lists in an access policy whose order has no meaning. */
+/** Lists in an access policy whose order is meaningless. */
 const unorderedKeys: ReadonlySet<string> = new Set([
   "Statement",
   "Action",
@@ -130,7 +130,7 @@ const highlight = (node: JsonNode): Highlight => {
   return { name, before: side("before"), after: side("after") }
 }
 
-/** Changes to who may do what to which resource, which a reviewer has to see first. */
+/** Changes of permissions on resources, which a reviewer has to see first. */
 const highlightsOf = (
   node: JsonNode,
   inPolicy = isPolicy(node.before) || isPolicy(node.after)
@@ -142,7 +142,7 @@ const highlightsOf = (
   if (own || (widens && !isJsonObject(node.after) && !isJsonObject(node.before) && node.key !== "Statement")) {
     return [highlight(node)]
   }
-  // A statement added or removed as a whole is treated like one whose members are added or removed.
+  // A statement that is added or removed as a whole counts like one whose members are added or removed.
   const children =
     node.children ??
     (isJsonObject(node.after ?? node.before)
@@ -155,17 +155,17 @@ const highlightsOf = (
   return children.flatMap((child) => highlightsOf(child, inPolicy))
 }
 
-/** An element of up to this many lines is shown in full around its change. */
+/** An item with at most this many lines is shown in full around its change. */
 const wholeElement = 14
-/** Lines of context around a change in a longer element. */
+/** Lines of context around a change in a longer item. */
 const context = 3
-/** A run of unchanged lines longer than this is folded. */
+/** A longer run of unchanged lines is folded. */
 const longestRun = 2
 
 const indent = (depth: number) => "  ".repeat(depth)
 const label = (key: string | undefined) => (key === undefined ? "" : `${JSON.stringify(key)}: `)
 
-/** Placeholders for the unknown and sensitive parts of a value. */
+/** Placeholders for unknown and sensitive parts of a value. */
 const marks: ReadonlySet<string> = new Set(["(known after apply)", "(sensitive value)"])
 
 /** The size of a part that becomes unknown. */
@@ -174,7 +174,7 @@ const size = /^\(\d+ (?:items|keys)\)$/
 const scalarText = (value: JsonValue, isText: boolean): string =>
   !isText && typeof value === "string" && (marks.has(value) || size.test(value)) ? value : JSON.stringify(value)
 
-/** A value as lines of indented JSON. */
+/** Formats a value as lines of indented JSON. */
 const printed = (
   value: JsonValue,
   key: string | undefined,
@@ -212,11 +212,11 @@ const pathOf = (ancestors: ReadonlyArray<string>, node: JsonNode): ReadonlyArray
   return [...ancestors, ...[name, only].filter((part) => part !== undefined)].map(visibleText)
 }
 
-/** Draws a tree; if `isText`, the value was a string, in which nothing is marked as unknown or sensitive. */
+/** Renders a tree. If `isText` is true, the value was a string, in which nothing is marked as unknown or sensitive. */
 const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> => {
   let before = 0
   let after = 0
-  /** True if a path has been drawn: from then on, a change outside of any element needs its own. */
+  /** True if a path has been rendered. After that, a change outside any item needs its own path. */
   let isLed = false
   const same = (lines: ReadonlyArray<string>): ReadonlyArray<DifferenceLine> =>
     lines.map((text) => ({ kind: "same", before: ++before, after: ++after, text }))
@@ -267,7 +267,7 @@ const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> =>
       const run = Array.from({ length: end - at }, (_, offset) => ({ index: at + offset, lines: drawnAt(at + offset) }))
       const near = new Set<number>()
       if (isObject) {
-        // An element's name and adjacent lines stay with its change.
+        // The name of an item and adjacent lines are shown with its change.
         for (const { index } of run) if (isIdentityKey(all[index]?.key ?? "")) near.add(index)
         const keep = (order: typeof run) => {
           let left = context
@@ -343,7 +343,7 @@ const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> =>
   return nodeLines(root, 0, "", [], false)
 }
 
-/** The list or object counted in the heading: the innermost one that contains all changes. */
+/** The list or object that the heading counts: the innermost one that contains all changes. */
 const measured = (node: JsonNode): JsonNode => {
   const changed = node.children?.filter(({ state }) => state !== "same") ?? []
   const [only] = changed
@@ -356,7 +356,7 @@ const leaves = (node: JsonNode): ReadonlyArray<JsonNode> =>
 
 const isScalar = (value: JsonValue | undefined) => value !== undefined && !isJsonArray(value) && !isJsonObject(value)
 
-/** The difference between two objects or lists, key by key or element by element; one side may be absent. */
+/** The difference between two objects or lists, key by key or item by item. One side may be absent. */
 export const jsonDifference = (
   before: JsonValue | undefined,
   after: JsonValue | undefined,

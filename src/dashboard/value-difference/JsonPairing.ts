@@ -1,6 +1,6 @@
 import { canonicalText, isJsonArray, isJsonObject, type JsonValue } from "./JsonValue.ts"
 
-/** Members that identify an element of a list, the most distinctive first. */
+/** Members that identify an item of a list, with the most distinctive first. */
 const identityKeys = ["Sid", "Id", "id", "name", "key"] as const
 
 const identityAt = (value: JsonValue | undefined, key: string): string | undefined => {
@@ -9,7 +9,7 @@ const identityAt = (value: JsonValue | undefined, key: string): string | undefin
   return typeof identity === "string" || typeof identity === "number" ? String(identity) : undefined
 }
 
-/** The name that identifies an element of a list. */
+/** Returns the name that identifies an item of a list. */
 export const identityOf = (value: JsonValue | undefined): string | undefined => {
   for (const key of identityKeys) {
     const identity = identityAt(value, key)
@@ -20,13 +20,13 @@ export const identityOf = (value: JsonValue | undefined): string | undefined => 
 
 export const isIdentityKey = (key: string): boolean => identityKeys.some((known) => known === key)
 
-/** The positions of an element on both sides; one that exists on only one side has been removed or added. */
+/** The positions of an item on both sides. An item on only one side has been removed or added. */
 export interface ElementPair {
   readonly before: number | undefined
   readonly after: number | undefined
 }
 
-/** The member that identifies every element on both sides, without duplicates. */
+/** Returns the member that identifies every item on both sides without duplicates. */
 const sharedIdentity = (before: ReadonlyArray<JsonValue>, after: ReadonlyArray<JsonValue>): string | undefined =>
   identityKeys.find((key) =>
     [before, after].every((side) => {
@@ -35,7 +35,7 @@ const sharedIdentity = (before: ReadonlyArray<JsonValue>, after: ReadonlyArray<J
     })
   )
 
-/** The longest ascending subsequence of the numbers: the elements that did not move. */
+/** The longest ascending subsequence of the numbers, which contains the items that did not move. */
 const longestAscending = (numbers: ReadonlyArray<number>): ReadonlySet<number> => {
   const tails: Array<number> = []
   const previous = new Map<number, number | undefined>()
@@ -56,8 +56,8 @@ const longestAscending = (numbers: ReadonlyArray<number>): ReadonlySet<number> =
 }
 
 /**
- * Pairs the elements of two lists: by the member that identifies them, otherwise by equality, otherwise by position. The result
- * is in the order of the new list, with removed elements after their predecessors.
+ * Pairs the items of two lists by the member that identifies them, otherwise by equality, otherwise by position. The result has
+ * the order of the new list, with removed items after their predecessors.
  */
 export const pairElements = (
   before: ReadonlyArray<JsonValue>,
@@ -83,7 +83,7 @@ export const pairElements = (
   else {
     byText(canonicalText)
     for (const young of after.keys()) {
-      // An unpaired element is compared with the one at the same position if both are of the same kind.
+      // An unpaired item is compared with the item at the same position if both are of the same kind.
       const old = free.has(young) ? young : undefined
       if (oldOf.has(young) || old === undefined) continue
       const isAlike =
@@ -111,7 +111,7 @@ export const pairElements = (
   return { pairs, moved }
 }
 
-/** The keys of both sides, in the order of the new side; removed keys come after their predecessors. */
+/** The keys of both sides in the order of the new side. Removed keys follow their predecessors. */
 export const pairKeys = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<string> => {
   const kept = new Set(after)
   const followers = new Map<string, Array<string>>()

@@ -16,7 +16,7 @@ const isJsonValue = (value: unknown): value is JsonValue => {
   return typeof value === "object" && Object.values(value).every(isJsonValue)
 }
 
-/** The value as JSON with sorted keys, so that equal values give equal strings. */
+/** Formats a value as JSON with sorted keys, so that equal values have equal texts. */
 export const canonicalText = (value: JsonValue): string => {
   if (isJsonArray(value)) return `[${value.map(canonicalText).join()}]`
   if (!isJsonObject(value)) return JSON.stringify(value)
@@ -27,8 +27,8 @@ export const canonicalText = (value: JsonValue): string => {
 }
 
 /**
- * An object or list written as JSON. `undefined` if the text contains more than the value could hold: duplicate keys, longer
- * numbers.
+ * Parses an object or list written as JSON. Returns `undefined` if the text contains more than the value could represent, such as
+ * duplicate keys or longer numbers.
  */
 const documentOf = (text: string): JsonValue | undefined => {
   const trimmed = text.trim()
@@ -47,7 +47,7 @@ const documentOf = (text: string): JsonValue | undefined => {
   }
 }
 
-/** The object or list that a value is, or that it contains in the form of a JSON string. */
+/** Returns the value if it is an object or list, or the object or list that it contains as a JSON string. */
 export const structureOf = (value: unknown): JsonValue | undefined => {
   if (typeof value === "string") return documentOf(value)
   return typeof value === "object" && value !== null && isJsonValue(value) ? value : undefined

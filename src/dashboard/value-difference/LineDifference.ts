@@ -3,10 +3,10 @@ import type { Difference, DifferenceLine } from "./Difference.ts"
 import { visibleText } from "../../../schema/records/VisibleText.ts"
 import { wordDifference } from "./WordDifference.ts"
 
-/** A run of unchanged lines is folded if that hides more than this many. */
+/** A run of unchanged lines is folded if this hides more than this many lines. */
 const shortestFold = 3
 
-/** Folds unchanged lines that are more than `context` lines away from a changed one. */
+/** Folds unchanged lines that are more than `context` lines away from a changed line. */
 const folded = (lines: ReadonlyArray<DifferenceLine>, context: number): ReadonlyArray<DifferenceLine> => {
   const drawn: Array<DifferenceLine> = []
   for (let at = 0; at < lines.length; ) {
@@ -29,7 +29,7 @@ const folded = (lines: ReadonlyArray<DifferenceLine>, context: number): Readonly
   return drawn
 }
 
-/** Beyond this many edits the middle part is treated as replaced: an exact result would take seconds. */
+/** Beyond this many edits, the middle part counts as replaced, because an exact result would take seconds. */
 const mostEdits = 4000
 
 interface Run {
@@ -38,7 +38,7 @@ interface Run {
   readonly after: ReadonlyArray<string>
 }
 
-/** Both sides, split into runs of lines that agree and runs that do not, in order. */
+/** Splits both sides into runs of equal lines and runs of different lines, in order. */
 export const runsOfLines = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<Run> => {
   let head = 0
   while (head < before.length && head < after.length && before[head] === after[head]) head++
@@ -73,7 +73,7 @@ interface Place {
   after: number
 }
 
-/** The lines of a run that differs: similar lines are paired, and the rest are grouped in blocks. */
+/** The lines of a differing run. Similar lines are paired, and the others are grouped in blocks. */
 const changedLines = ({ after, before }: Run, place: Place): ReadonlyArray<DifferenceLine> => {
   const pairs = before.length === after.length ? before.length : 0
   const removed: Array<DifferenceLine> = []
@@ -109,7 +109,7 @@ const changedLines = ({ after, before }: Run, place: Place): ReadonlyArray<Diffe
   return lines
 }
 
-/** The line difference between two strings, with the differing words marked within pairs; one side may be absent. */
+/** The line difference between two texts, with the differing words marked within pairs. One side may be absent. */
 export const lineDifference = (
   before: string | undefined,
   after: string | undefined,

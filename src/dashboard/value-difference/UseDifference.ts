@@ -8,7 +8,7 @@ export interface OpenDifference {
   readonly page: (from: number, fold?: number) => Promise<DrawnPage>
 }
 
-/** The URL of the worker's script, which the page provides. */
+/** The URL of the worker's script, as given in the page. */
 const address = (): string | undefined => document.getElementById("root")?.dataset["differenceWorker"]
 
 let worker: Worker | undefined
@@ -30,7 +30,7 @@ const started = (): Worker | undefined => {
 
 const send = (request: DifferenceRequest) => started()?.postMessage(request)
 
-/** Compares the two values off the main thread; `undefined` until that is done. */
+/** Compares the two values off the main thread. Returns `undefined` until the result is ready. */
 export const useDifference = (name: string, before: unknown, after: unknown): OpenDifference | undefined => {
   const [open, setOpen] = useState<OpenDifference | undefined>(undefined)
   useEffect(() => {

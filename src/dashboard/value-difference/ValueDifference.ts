@@ -5,7 +5,7 @@ import { lineDifference } from "./LineDifference.ts"
 import { visibleText } from "../../../schema/records/VisibleText.ts"
 import { wordDifference } from "./WordDifference.ts"
 
-/** Attributes whose value is base64 by their provider's convention. */
+/** Attributes whose value is base64 by convention of their provider. */
 const encodedNames = /^(?:user_data(?:_base64)?|.*_base64)$/
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/
 
@@ -15,7 +15,7 @@ const decoded = (text: string): string | undefined => {
   const bytes = Uint8Array.from(atob(compact), (character) => character.charCodeAt(0))
   try {
     const plain = new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-    // A value with control characters is not human-written text.
+    // A value with control characters is not human-readable text.
     return /[^\P{Cc}\s]/u.test(plain) ? undefined : plain
   } catch {
     return undefined
@@ -40,7 +40,7 @@ const words = (before: string, after: string): Difference => {
   }
 }
 
-/** A value that exists on only one side is laid out the same way, but without folds. */
+/** A value on only one side has the same layout, but without folds. */
 const oneSide = (before: unknown, after: unknown, name: string): Difference => {
   const value = after ?? before
   const tree = structureOf(value)
@@ -57,9 +57,8 @@ const oneSide = (before: unknown, after: unknown, name: string): Difference => {
 }
 
 /**
- * The difference between two values, interpreted in the most informative way: structure if both sides are objects or lists or
- * contain such a document, decoded text if the attribute is known to contain base64, lines if one side has several, and words
- * otherwise.
+ * The difference between two values in the most informative interpretation: structure if both sides are objects or lists or
+ * contain such a document, decoded text for attributes with base64, lines if one side has several, and otherwise words.
  */
 export const valueDifference = ({ after, before, name }: ValuePair): Difference => {
   if (before === undefined || after === undefined) return oneSide(before, after, name)

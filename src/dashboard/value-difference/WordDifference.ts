@@ -1,10 +1,10 @@
 import { diffArrays } from "diff"
 import type { Segment } from "./Difference.ts"
 
-/** Identifiers, numbers and white space; every other character is a separate word. */
+/** Identifiers, numbers and whitespace. Every other character is a separate word. */
 const token = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu
 
-/** Longer lines are compared as a whole: comparing their words would cost more than it is worth. */
+/** Longer lines are compared as a whole, because comparing their words would cost too much. */
 const longestLine = 4000
 
 /** The words in a pair of lines are marked if at least this fraction of their characters matches. */
@@ -25,7 +25,7 @@ const push = (segments: Array<Segment>, text: string, marked: boolean) => {
   else segments.push({ text, marked })
 }
 
-/** The changed words within a pair of lines; dissimilar lines are not marked at all. */
+/** The changed words within a pair of lines. Dissimilar lines are not marked. */
 export const wordDifference = (before: string, after: string): WordDifference => {
   const plain = { before: whole(before), after: whole(after) }
   if (before.length > longestLine || after.length > longestLine) return { ...plain, agreement: 0 }

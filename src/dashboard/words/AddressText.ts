@@ -1,15 +1,15 @@
-/** A text value from the URL, even if the router has parsed it as a number. */
+/** Returns a text value from the URL, even if the router has parsed it as a number. */
 export const addressText = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : typeof value === "number" ? String(value) : undefined
 
 export const boundedText = (value: unknown, most: number): string | undefined => addressText(value)?.slice(0, most)
 
-/** An instant from an address; nothing if it is invalid. */
+/** Returns a point in time from an address, or `undefined` if it is invalid. */
 export const addressInstant = (value: unknown): string | undefined => {
   const at = Date.parse(addressText(value) ?? "")
   return Number.isNaN(at) ? undefined : new Date(at).toISOString()
 }
 
-/** The names and values of a filter's set fields. */
+/** The names and values of the set fields of a filter. */
 export const setOnly = (named: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))

@@ -1,6 +1,6 @@
 /**
- * The reason why a Run or a lane's check failed, by its code, for readers of Japanese. The server's own message is in English and
- * names what is affected, so it is shown too; English readers need nothing else.
+ * Japanese texts for the codes of failures of a Run or of a lane's check. The server's own message is in English and includes the
+ * affected record, so it is shown too. In English, the server's message is sufficient.
  */
 const ja = {
   agent_lost:
@@ -91,5 +91,5 @@ const ja = {
 
 const isKnown = (code: string): code is keyof typeof ja => Object.hasOwn(ja, code)
 
-/** The message for a code, for readers of Japanese; `undefined` for a code that this dashboard does not recognise. */
+/** Returns the Japanese text for a code, or `undefined` for an unknown code. */
 export const japaneseReason = (code: string): string | undefined => (isKnown(code) ? ja[code] : undefined)

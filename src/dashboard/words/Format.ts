@@ -13,14 +13,14 @@ const units: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
 
 const daySeconds = 86_400
 
-/** Calendar days from `now` to `at` for the reader; "yesterday" is a date, not 24 hours. */
+/** Number of calendar days from `now` to `at` in the person's time zone. "Yesterday" is a date, and not 24 hours ago. */
 const calendarDays = (at: number, now: number): number => {
   const noon = (time: number) => new Date(time).setHours(12, 0, 0, 0)
   // A day on which the clocks change has 23 or 25 hours.
   return Math.round((noon(at) - noon(now)) / (daySeconds * 1000))
 }
 
-/** "3 min ago" / 「3 分前」; "just now" within a minute, and calendar days from a day to a week. */
+/** "3 min ago" / 「3 分前」. "Just now" within a minute, and calendar days from one day to a week. */
 export const relativeTime = (language: Language, at: string, now: number): string => {
   const time = Date.parse(at)
   const seconds = Math.round((time - now) / 1000)
@@ -47,7 +47,7 @@ export const calendarDate = (language: Language, at: string): string =>
 
 export const clockTime = (at: string): string => new Date(at).toLocaleTimeString("en-GB", { hour12: false })
 
-/** Milliseconds as `840 ms`, `12 s`, `3 min 05 s`, `1 h 02 min`. */
+/** Formats milliseconds as `840 ms`, `12 s`, `3 min 05 s` or `1 h 02 min`. */
 export const duration = (language: Language, ms: number): string => {
   const [msUnit, s, min, h] = language === "ja" ? ["ミリ秒", "秒", "分", "時間"] : ["ms", "s", "min", "h"]
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ${msUnit}`
@@ -62,11 +62,14 @@ export const integer = (language: Language, value: number): string =>
 
 const englishPlural = new Intl.PluralRules("en")
 
-/** A count with its English noun: "1 file", "1,204 files". A Japanese noun has one form, so its texts need only the number. */
+/**
+ * A number with its English noun, such as "1 file" or "1,204 files". A Japanese noun has only one form, so its texts only need
+ * the number.
+ */
 export const counted = (count: number, one: string, several = `${one}s`): string =>
   `${integer("en", count)} ${englishPlural.select(count) === "one" ? one : several}`
 
-/** Bytes in binary units: `812 B`, `4.2 KiB`, `1.5 MiB`. */
+/** Formats bytes in binary units: `812 B`, `4.2 KiB`, `1.5 MiB`. */
 export const bytes = (value: number): string => {
   const names = ["B", "KiB", "MiB", "GiB"]
   let size = value
@@ -85,7 +88,7 @@ export const shortDigest = (digest: string): string => {
   return at < 0 ? digest.slice(0, 12) : digest.slice(at + 1, at + 13)
 }
 
-/** Shortens `registry.opentofu.org/hashicorp/aws` to `hashicorp/aws`; any other registry stays visible. */
+/** Shortens `registry.opentofu.org/hashicorp/aws` to `hashicorp/aws`. Any other registry remains visible. */
 export const providerName = normaliseProviderAddress
 
 /** The distinguishing part of a Git address. */
@@ -95,7 +98,7 @@ export const repositoryName = (url: string): string => {
   return `${host}${pathname.replace(/\.git$/, "")}`
 }
 
-/** Only `https:` addresses become links; anything else is text. */
+/** Returns a URL for `https:` addresses only. Everything else is shown as text. */
 export const httpsLink = (value: unknown): string | undefined => {
   if (typeof value !== "string" || !URL.canParse(value)) return undefined
   const url = new URL(value)

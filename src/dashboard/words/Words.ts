@@ -3,13 +3,13 @@ import type { Bilingual } from "../api/Types.ts"
 import type { Language } from "../preferences/Preferences.ts"
 import { usePreferences } from "../preferences/UsePreferences.ts"
 
-/** One screen's wording in both languages; `ja` is typed as `typeof en`, so a missing message does not compile. */
+/** The texts of one screen in both languages. `ja` has the type of `en`, so a missing text does not compile. */
 export interface Words<A> {
   readonly en: A
   readonly ja: A
 }
 
-/** Set only when there is no browser (pages rendered ahead of time). */
+/** Set only without a browser, for prerendered pages. */
 export const FixedLanguage = createContext<Language | undefined>(undefined)
 
 export const useLanguage = (): Language => {

@@ -109,7 +109,7 @@ export const busiest = (graph: LinkedGraph): LinkedCapsule | undefined =>
 
 const folded = (text: string): string => text.normalize("NFKC").toLowerCase()
 
-/** The Capsules whose name or environment contains every word. */
+/** Returns the Capsules whose name or environment contains every word. */
 export const foundIn = (graph: LinkedGraph, search: string): ReadonlyArray<LinkedCapsule> => {
   const words = folded(search)
     .split(/\s+/)

@@ -10,10 +10,10 @@ import { useWords } from "../../words/Words.ts"
 import { type LinkedCapsule, type LinkedGraph, reachedFrom } from "./Layers.ts"
 import { graphWords } from "./Words.ts"
 
-/** Dimensions from `Graph.css`: the height of a neighbour, and the distance to the next. */
+/** Dimensions from `Graph.css`: the height of a neighbour, and the distance to the next one. */
 const height = 64
 const pitch = 76
-/** More neighbours are shown on request, so that the Capsule in the middle stays in view. */
+/** Further neighbours are shown on request, so that the Capsule in the middle remains visible. */
 const shownAtOnce = 8
 
 const Standing = ({ status }: { readonly status: string }) => {
@@ -46,7 +46,7 @@ const Neighbour = ({
   )
 }
 
-/** Lines from the middle of one side to each neighbour on the other. */
+/** Lines from the middle of one side to each neighbour on the other side. */
 const Links = ({ count, rows, way }: { readonly count: number; readonly rows: number; readonly way: "in" | "out" }) => {
   const whole = Math.max(rows, 1) * pitch - (pitch - height)
   const first = (whole - (count * pitch - (pitch - height))) / 2 + height / 2
@@ -96,7 +96,7 @@ const Column = ({ title, further, nothing, capsules, outputsOf, all, onAll }: Co
   )
 }
 
-/** One Capsule at full size between its producers and consumers. */
+/** A Capsule in full size between its producers and consumers. */
 export const Neighbours = ({ graph, centre }: { readonly graph: LinkedGraph; readonly centre: LinkedCapsule }) => {
   const words = useWords(graphWords)
   const { handle } = useWorkspace()

@@ -5,12 +5,12 @@ import { useWords } from "../../words/Words.ts"
 import { type LinkedCapsule, type LinkedGraph, reachedFrom } from "./Layers.ts"
 import { graphWords } from "./Words.ts"
 
-/** The number of dots per column in a layer; `Graph.css` uses the same number. */
+/** Number of dots per column in a layer. `Graph.css` uses the same number. */
 const rowsOfLayer = 8
 
 const needsSomeone = ({ status }: LinkedCapsule): boolean => status === "error" || status === "stale"
 
-/** The dot that an arrow key moves to: along the layer, or to the same height in the next layer. */
+/** The next dot for an arrow key: along the layer, or at the same height in an adjacent layer. */
 const nextDot = (graph: LinkedGraph, from: LinkedCapsule, key: string): LinkedCapsule | undefined => {
   const layer = graph.layers[from.layer] ?? []
   const at = layer.indexOf(from)
@@ -20,7 +20,7 @@ const nextDot = (graph: LinkedGraph, from: LinkedCapsule, key: string): LinkedCa
   return other?.[Math.min(at % rowsOfLayer, other.length - 1)]
 }
 
-/** Every linked Capsule as a dot in its layer: for orientation, and as a way to reach any of them. A single Tab stop. */
+/** Shows every linked Capsule as a dot in its layer, for orientation and selection. It is a single Tab stop. */
 export const Overview = ({ graph, centre }: { readonly graph: LinkedGraph; readonly centre: LinkedCapsule }) => {
   const words = useWords(graphWords)
   const navigate = useNavigate()

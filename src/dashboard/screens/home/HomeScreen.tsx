@@ -26,7 +26,7 @@ import { needWords } from "./NeedWords.ts"
 type Counts = Readonly<Record<Need["group"], number>>
 
 interface NeedListProps {
-  /** Worst first, for the pages read so far. */
+  /** Most urgent first, from the pages read so far. */
   readonly needs: ReadonlyArray<Need>
   /** Counted across all pages. */
   readonly counts: Counts
@@ -101,7 +101,7 @@ const tones: Readonly<Record<(typeof parts)[number], StatusTone>> = {
   disabled: "muted"
 }
 
-/** Every Capsule counted once, by its worst reason. */
+/** Counts every Capsule once, by its most urgent reason. */
 const Health = ({ health }: { readonly health: CapsuleHealth }) => {
   const words = useWords(homeWords)
   const language = useLanguage()
@@ -153,10 +153,13 @@ const FirstSteps = () => {
   )
 }
 
-/** Reports that all is well only if that is known: every Capsule has been applied and compared, and nothing differed. */
+/**
+ * Returns true only if everything is known to be well: every Capsule has been applied and checked, and no check found a
+ * difference.
+ */
 const allIsWell = ({ capsules, complete, healthy }: CapsuleHealth): boolean => complete && healthy === capsules
 
-/** Shown when nothing is open; names what has not been checked. */
+/** Shown if nothing needs attention. Lists the Capsules that have not been checked. */
 const NothingOpen = ({ health }: { readonly health: CapsuleHealth }) => {
   const words = useWords(homeWords)
   return (

@@ -38,7 +38,7 @@ const look: Readonly<Record<Need["kind"], readonly [IconName, string]>> = {
   connection_expiring: ["connection", "warn"]
 }
 
-/** Names shown before "and n more". */
+/** Number of names before "and n more". */
 const mostNames = 3
 
 interface NeedProps {
@@ -129,7 +129,7 @@ const sentence = (need: Need, words: (typeof needWords)["en"]): string => {
   }
 }
 
-/** The server's own message is in English. */
+/** The server's message is in English. */
 const Reason = ({ need: { group, reason, run } }: NeedProps) => {
   const language = useLanguage()
   const error = group === "failed" || reason === undefined ? run?.error : undefined
@@ -198,7 +198,7 @@ const Action = ({ need }: NeedProps) => {
   )
 }
 
-/** One Capsule with all its reasons, one commit with all its Capsules, or something else in the Workspace. */
+/** A Capsule with all its reasons, a commit with all its Capsules, or another record of the Workspace. */
 export const NeedEntry = ({
   need,
   replaces,

@@ -13,11 +13,11 @@ import { useDecision } from "../../ui/Decision.ts"
 
 interface PlanTogetherProps {
   readonly capsuleIds: ReadonlyArray<string>
-  /** True if an update is open that this one would supersede. */
+  /** True if this update would supersede an open one. */
   readonly replaces: boolean
 }
 
-/** Plans the Capsules that are waiting for one commit, in a single update. Nothing is applied without approval. */
+/** Plans all Capsules that wait for one commit in a single update. Nothing is applied without approval. */
 export const PlanTogether = ({ capsuleIds, replaces }: PlanTogetherProps) => {
   const words = useWords(needWords)
   const workspace = useWorkspace()

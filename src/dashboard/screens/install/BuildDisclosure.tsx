@@ -2,7 +2,7 @@ import type { SourceBuild } from "../../api/Types.ts"
 import { useWords } from "../../words/Words.ts"
 import { installWords } from "./Words.ts"
 
-/** Exactly what will run, argument by argument: nothing is joined into a line that could hide a quote. */
+/** Shows exactly the commands that will run, argument by argument. They are not joined into a line, which could hide a quote. */
 export const BuildDisclosure = ({ build }: { readonly build: SourceBuild }) => {
   const words = useWords(installWords)
   return (

@@ -15,7 +15,7 @@ import { useWords } from "../../words/Words.ts"
 import { NewConnection } from "../connections/NewConnection.tsx"
 import { installWords } from "./Words.ts"
 
-/** The key that joins a requirement and its binding; the server compares the same tuple. */
+/** The key that connects a requirement to its binding. The server compares the same values. */
 export const requirementKey = (requirement: ProviderRequirement): string =>
   JSON.stringify([requirement.provider, requirement.moduleLocalName, requirement.childAlias ?? null])
 
@@ -27,14 +27,14 @@ const needsNone = ({ provider }: ProviderRequirement): boolean => credentialFree
 
 type Bindings = Readonly<Record<string, string>>
 
-/** The requirements whose plan would fail: a Connection is missing. */
+/** The requirements without a Connection, whose plan would fail. */
 export const unboundRequirements = (
   requirements: ReadonlyArray<ProviderRequirement>,
   bindings: Bindings
 ): ReadonlyArray<ProviderRequirement> =>
   requirements.filter((each) => !needsNone(each) && (bindings[requirementKey(each)] ?? "") === "")
 
-/** A Connection of any other status cannot be used by a plan. */
+/** A plan cannot use a Connection with any other status. */
 const isUsable = ({ status }: Connection): boolean => status === "pending" || status === "verified"
 
 const fits = (connection: Connection, { provider }: ProviderRequirement): boolean =>
@@ -132,7 +132,7 @@ const Requirement = ({ requirement, value, isTried, onChange, onCreate }: Requir
 interface ConnectionsStepProps {
   readonly requirements: ReadonlyArray<ProviderRequirement>
   readonly bindings: Bindings
-  /** True after an attempt to make the plan, which needs every choice. */
+  /** True after the person has tried to create the plan, which requires every choice. */
   readonly isTried: boolean
   readonly onChange: (bindings: Bindings) => void
 }

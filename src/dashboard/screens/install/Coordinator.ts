@@ -8,7 +8,7 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 const longestPauseMs = 2000
 
 /**
- * Advances a coordinator to a reviewable Run, or to its failure. Each step is one request; the server advances it too, so a
+ * Advances a coordinator until it has a Run to review or has failed. Each step is one request. The server also advances it, so a
  * pending step is only polled, at growing intervals.
  */
 export const advance = async <A extends Coordinated>(

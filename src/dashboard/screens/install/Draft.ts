@@ -4,7 +4,8 @@ import type { Draft } from "../../forms/FormModel.ts"
 import type { InstallLink } from "./InstallLink.ts"
 
 /**
- * Everything entered or reached in one install, except secret answers, stored in this browser tab until the install is finished.
+ * Everything entered or reached in one install, except secret answers. It is stored in this browser tab until the install is
+ * finished.
  */
 export interface InstallDraft {
   readonly id: string
@@ -13,7 +14,7 @@ export interface InstallDraft {
   readonly path: string
   readonly authConnectionId: string
   readonly name: string
-  /** The name that this page proposed, which a later choice may replace. */
+  /** The name that this page proposed. A later choice may replace it. */
   readonly proposedName: string
   readonly environment: string
   readonly sourceId?: string | undefined
@@ -47,7 +48,7 @@ const texts = (value: unknown): Record<string, string> =>
       )
     : {}
 
-/** Reads back a stored draft; anything unexpected in it, such as from an older version of this page, is dropped. */
+/** Restores a stored draft. Ignores unexpected values, for example from an older version of this page. */
 export const restoreDraft = (kept: string | null, link: InstallLink): InstallDraft => {
   const start = fresh(link)
   if (kept === null) return start
@@ -98,14 +99,14 @@ const keep = (key: string, draft: InstallDraft | undefined): void => {
     if (draft === undefined) sessionStorage.removeItem(key)
     else sessionStorage.setItem(key, JSON.stringify(draft))
   } catch {
-    // Without storage, the draft lasts as long as the page.
+    // Without storage, the draft only lasts as long as the page.
   }
 }
 
 export interface DraftState {
   readonly draft: InstallDraft
   readonly change: (next: Partial<InstallDraft>) => void
-  /** Forgets the stored draft. The page keeps showing what was sent until the next page replaces it. */
+  /** Deletes the stored draft. The page continues to show what was sent until the next page replaces it. */
   readonly forget: () => void
 }
 

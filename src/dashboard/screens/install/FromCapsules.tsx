@@ -10,7 +10,7 @@ import { useWords } from "../../words/Words.ts"
 import { useGivenShares } from "../capsule/GivenShares.ts"
 import { installWords } from "./Words.ts"
 
-/** An input filled by an Output of another Capsule. */
+/** An input that gets its value from an Output of another Capsule. */
 export interface Taken {
   readonly id: number
   readonly input: string
@@ -21,7 +21,7 @@ export interface Taken {
 const isWhole = ({ input, output, producerCapsuleId }: Taken) =>
   input !== "" && producerCapsuleId !== "" && output.trim() !== ""
 
-/** In the form that the request expects: one dependency per producer. Incomplete rows are omitted. */
+/** The dependencies as sent in the request, with one per producer. Incomplete rows are omitted. */
 export const dependenciesOf = (taken: ReadonlyArray<Taken>): ReadonlyArray<NewDependency> =>
   [...new Set(taken.filter(isWhole).map(({ producerCapsuleId }) => producerCapsuleId))].map((producerCapsuleId) => ({
     producerCapsuleId,
@@ -107,7 +107,7 @@ interface FromCapsulesProps {
   readonly onChange: (taken: ReadonlyArray<Taken>) => void
 }
 
-/** Inputs whose value comes from another Capsule instead of a person. */
+/** Inputs that get their value from another Capsule. */
 export const FromCapsules = ({ inputs, taken, onChange }: FromCapsulesProps) => {
   const words = useWords(installWords).from
   const free = (row: Taken) => inputs.filter((name) => name === row.input || !taken.some(({ input }) => input === name))

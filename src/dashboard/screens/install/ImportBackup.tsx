@@ -12,7 +12,7 @@ import { useWords } from "../../words/Words.ts"
 import { importWords } from "./ImportWords.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** A Capsule named in the readable part of a backup. */
+/** A Capsule in the readable part of a backup. */
 interface NamedCapsule {
   readonly capsuleId: string
   readonly name: string
@@ -26,7 +26,7 @@ const isNamed = (value: unknown): value is NamedCapsule =>
   "name" in value &&
   typeof value.name === "string"
 
-/** The Capsules in a backup file, to choose from; none for any other file, which the server refuses by name. */
+/** Returns the Capsules in a backup file, or none for any other file, which the server refuses with a message. */
 const capsulesOfFile = (text: string): ReadonlyArray<NamedCapsule> => {
   try {
     const file: unknown = JSON.parse(text)
@@ -38,7 +38,7 @@ const capsulesOfFile = (text: string): ReadonlyArray<NamedCapsule> => {
   }
 }
 
-/** Starts the Capsule from a backup of a Capsule in another installation. */
+/** Creates the Capsule from a backup of a Capsule in another installation. */
 export const ImportBackup = ({ onUploaded }: { readonly onUploaded: (upload: StateUpload) => void }) => {
   const words = useWords(importWords)
   const workspace = useWorkspace()

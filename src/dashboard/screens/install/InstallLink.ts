@@ -1,4 +1,4 @@
-// Reads the query of a hand-off link. It only fills in a form; the server checks every value again on creation.
+// Parses the query of a hand-off link. It only fills in a form, and the server checks every value again on creation.
 
 import { normaliseRef } from "../../../../schema/git/RefName.ts"
 import { anyScheme, normaliseAddress } from "../../../../schema/git/RepositoryAddress.ts"
@@ -16,7 +16,7 @@ export interface InstallLink {
   readonly handOff?: HandOff
 }
 
-/** A document that offers several sources: a file in a repository. */
+/** A document with several sources: a file in a repository. */
 export interface OptionsLink {
   readonly url: string
   readonly path: string
@@ -47,10 +47,10 @@ const control = /\p{Cc}/u
 
 const refused = (problem: LinkProblem): LinkReading => ({ kind: "refused", problem })
 
-/** `.` or a canonical relative folder. */
+/** Returns true for `.` or a canonical relative folder. */
 const isFolder = (path: string): boolean => path === "." || isCanonicalRelativePath(path)
 
-/** Plain http is accepted too: an operator may exempt a Git host, and the server checks the link again. */
+/** Plain HTTP is accepted too, because an operator may have exempted the Git host. The server checks the link again. */
 const readGit = (text: string): string | undefined => normaliseAddress(text, anyScheme)
 
 const optionsFields: ReadonlySet<string> = new Set(["kind", "git", "path", "ref"])
@@ -70,7 +70,7 @@ const readOptionsLink = (parameters: URLSearchParams): LinkReading => {
   return { kind: "options", link: { url, path, ...(ref === undefined ? {} : { ref }) } }
 }
 
-/** `serviceOrigin` is this server's own origin: it cannot be a return address. */
+/** `serviceOrigin` is this server's own origin, which cannot be a return address. */
 export const readInstallLink = (search: string, serviceOrigin?: string): LinkReading => {
   const parameters = new URLSearchParams(search)
   const names = [...parameters.keys()]

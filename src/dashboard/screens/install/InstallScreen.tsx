@@ -33,7 +33,7 @@ interface StepProps {
   readonly number: number
   readonly title: string
   readonly state: "done" | "open" | "later"
-  /** What was chosen in a finished step, which is folded to it. Another result folds the step again. */
+  /** The choice in a finished step, which is collapsed to show only this. A changed result collapses the step again. */
   readonly result?: { readonly id: string; readonly shown: ReactNode } | undefined
   readonly children?: ReactNode
 }
@@ -75,7 +75,7 @@ const Step = ({ number, title, state, result, children }: StepProps) => {
 }
 
 interface ProblemAt {
-  /** The `name` of the control. */
+  /** The `name` of the form control. */
   readonly name: string
   readonly label: string
 }
@@ -85,7 +85,7 @@ const controlOf = (name: string): HTMLElement | undefined => {
   return found instanceof HTMLElement ? found : undefined
 }
 
-/** What prevents the plan, each with the way to its field. */
+/** The problems that prevent the plan, each with a link to its field. */
 const Problems = ({ problems }: { readonly problems: ReadonlyArray<ProblemAt> }) => {
   const words = useWords(installWords)
   return (
@@ -109,7 +109,7 @@ const Problems = ({ problems }: { readonly problems: ReadonlyArray<ProblemAt> })
   )
 }
 
-// Loaded separately, since it contains the rules for the document.
+// Loaded separately, because it contains the rules for the document.
 const SourceOptionsChooser = lazy(
   whenReachable(async () => ({
     default: (await import("../source-options/SourceOptionsChooser.tsx")).SourceOptionsChooser
@@ -141,7 +141,7 @@ const Configured = ({
   const [takenState, setTakenState] = useState<TakenState | undefined>(undefined)
   const may = useMay()
   const whole = useMemo(() => formModel(report.variables, config?.variables, config?.presentation), [report, config])
-  // Inputs filled by another Capsule are not asked for.
+  // Inputs with a value from another Capsule are omitted.
   const model = useMemo(() => {
     const given = new Set(taken.map(({ input }) => input))
     const asked = report.variables.filter(({ name }) => !given.has(name))
@@ -149,7 +149,7 @@ const Configured = ({
   }, [report, config, taken])
   const fields = useMemo(() => fieldsOf(model), [model])
   const [secrets, setSecrets] = useState<Draft>({})
-  // Each attempt to make the plan moves the focus to the first field that prevents it.
+  // After each attempt to create the plan, the first field with a problem gets the focus.
   const [attempts, setAttempts] = useState(0)
   const tried = attempts > 0
   const [buildRead, setBuildRead] = useState(false)
@@ -321,7 +321,7 @@ interface Place {
   readonly searchStr: string
 }
 
-/** The search of this page, also while the next page is loading: its search would be another, empty form. */
+/** The query of this page, even while the next page is loading, whose query would result in an empty form. */
 const searchHere = ({
   location,
   resolvedLocation

@@ -65,7 +65,7 @@ export const Findings = ({ findings }: { readonly findings: ReadonlyArray<Findin
   )
 }
 
-/** The reason why a module does not use its repository's manifest. An invalid document is reported with the snapshot. */
+/** The reason why a module does not use its repository's manifest. The snapshot reports an invalid document. */
 const DroppedManifest = ({ manifest }: { readonly manifest: CompatibilityReport["manifest"] }) => {
   const words = useWords(installWords)
   if (manifest.status !== "rejected") return null
@@ -118,7 +118,7 @@ const Choice = ({
   )
 }
 
-/** An initial name for the Capsule: the module's folder, or the repository if the module is all it contains. */
+/** A suggested name for the Capsule: the module's folder, or the repository if it only contains the module. */
 const suggestedName = (url: string, path: string): string =>
   (path === "." ? repositoryName(url) : path).split("/").at(-1)?.slice(0, 80) ?? ""
 

@@ -9,17 +9,17 @@ import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { installWords } from "./Words.ts"
 
-/** Returns true if the server has removed the Source after a failed read, which happens just after the Run finishes. */
+/** Returns true if the server has removed the Source after a failed read. This happens just after the Run finishes. */
 const useIsRemoved = (sourceId: string | undefined): boolean => {
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
   const { data: removed = false } = useQuery({
     ...sourceQuery(sourceId ?? ""),
-    // Another page may have shown the Source before it was removed.
+    // Another page may have loaded the Source before it was removed.
     staleTime: 0,
     enabled: sourceId !== undefined,
     select: ({ removedAt }) => removedAt !== undefined,
-    // A Source that existed before is kept, so this does not poll forever.
+    // A Source that existed before is not removed, so polling ends.
     refetchInterval: ({ state }) => (state.data?.removedAt === undefined && state.dataUpdateCount < 8 ? 600 : false)
   })
   useEffect(() => {
@@ -28,7 +28,7 @@ const useIsRemoved = (sourceId: string | undefined): boolean => {
   return removed
 }
 
-/** The reason why a repository could not be read, after a failed sync. */
+/** The reason why a repository could not be read after a failed sync. */
 export const ReadFailure = ({ run }: { readonly run: Run | undefined }) => {
   const words = useWords(installWords)
   const workspace = useWorkspace()

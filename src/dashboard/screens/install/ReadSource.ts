@@ -27,8 +27,8 @@ const isSame = (source: Source, wanted: WantedSource): boolean =>
   source.status !== "disabled"
 
 /**
- * Starts a sync of the wanted Source, which pins one commit; an equivalent Source in the Workspace is reused. A Source created
- * for this is removed if it cannot be read, even if this page has been closed by then.
+ * Starts a sync of the chosen Source, which pins one commit. Reuses an equivalent Source in the Workspace. A newly created Source
+ * is removed if it cannot be read, even if this page has been closed by then.
  */
 export const readSource = async (
   queryClient: QueryClient,
@@ -58,7 +58,7 @@ export const readSource = async (
   return { sourceId: source.id, syncRunId: run.id }
 }
 
-/** The snapshot from exactly this sync, never an older one. */
+/** The snapshot of exactly this sync, and never an older one. */
 export const useSnapshot = ({ sourceId, syncRunId }: { readonly [K in keyof SourceReading]?: string | undefined }) => {
   const run = useQuery({
     ...runQuery(syncRunId ?? ""),

@@ -6,7 +6,7 @@ import { Button } from "../../ui/Button.tsx"
 import { useWords } from "../../words/Words.ts"
 import { installWords } from "./Words.ts"
 
-/** The address that a ready-made configuration is for, without the slash that marks a folder. */
+/** The address of a ready-made configuration, without the slash that marks a folder. */
 export const readyMadeUrl = (place: { readonly origin: string; readonly path?: string }): string =>
   [place.origin.replace(/\/$/, ""), place.path?.replace(/^\/|\/$/g, "")].filter((part) => part !== undefined).join("/")
 

@@ -72,7 +72,7 @@ export const ReviewStep = ({
   })
   const plan = useDecision({
     send: async (signal) => {
-      // The report names the check's Run; the preflight pins exactly what this page showed.
+      // The report refers to the check's Run, and the preflight pins exactly what this page showed.
       const body = {
         source: {
           name: repositoryName(snapshot.url).slice(0, 80),
@@ -112,7 +112,7 @@ export const ReviewStep = ({
     onSuccess: async (last) => {
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
       if (last.planRunId === undefined) {
-        // An imported Capsule is waiting for confirmation, and has no plan.
+        // An imported Capsule waits for confirmation and has no plan.
         if (last.phase === "failed" || last.capsuleId === undefined) return
         onDone(last)
         void navigate({

@@ -14,7 +14,7 @@ import { readSource } from "./ReadSource.ts"
 import { installWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** The step for the repository of the module. Reading it syncs the Source, which pins one commit. */
+/** Selects the module's repository. Reading it syncs the Source, which pins one commit. */
 export const SourceStep = ({
   draft,
   change,
@@ -48,14 +48,14 @@ export const SourceStep = ({
     change({ ...reset, url })
   }
   return (
-    // The browser's own validation would refuse addresses for which another spelling is offered below.
+    // The browser's own validation would refuse addresses for which a corrected spelling is offered below.
     <form
       className="form"
       noValidate={https !== undefined || refused}
       onSubmit={(event) => {
         event.preventDefault()
         if (reading) return
-        // The server would refuse it too, but only after a Source has been created for it.
+        // The server would also refuse it, but only after it has created a Source.
         if (isReadable(draft.url)) read.mutate()
         else setRefused(true)
       }}

@@ -16,13 +16,13 @@ import { importWords } from "./ImportWords.ts"
 import { takeOverWords } from "./TakeOverWords.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** An uploaded state, and the addresses that the person has typed. */
+/** An uploaded state, and the addresses that the person has entered. */
 export interface TakenState {
   readonly upload: StateUpload
   readonly undeclared: string
 }
 
-/** In the form that the request expects. */
+/** The state as sent in the request. */
 export const adoptOf = (taken: TakenState | undefined): Pick<NewInstallPlan, "adopt"> => {
   if (taken === undefined) return {}
   const undeclared = taken.undeclared
@@ -83,7 +83,7 @@ const Upload = ({ onChange }: Pick<TakeOverProps, "onChange">) => {
   )
 }
 
-/** Starts the Capsule from the state of infrastructure that already exists. */
+/** Creates the Capsule from the state of existing infrastructure. */
 export const TakeOver = ({ taken, onChange }: TakeOverProps) => {
   const words = useWords(takeOverWords)
   const imports = useWords(importWords)

@@ -27,11 +27,11 @@ interface ConfirmProps extends DecisionProps {
   readonly children: ReactNode
 }
 
-/** Asks for the Capsule's name before an irreversible action. */
+/** Asks the person to type the Capsule's name before an irreversible action. */
 const Confirm = ({ action, capsule, children, decide, done, onClose, title }: ConfirmProps) => {
   const queryClient = useQueryClient()
   const name = useTypedName(capsule.name)
-  // Also refreshes what is stored under the Capsule: its states, Outputs and left-over states.
+  // Also refreshes the data of the Capsule: its states, Outputs and left-over states.
   const refresh = () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   const decision = useDecision({
     send: decide,
@@ -41,7 +41,7 @@ const Confirm = ({ action, capsule, children, decide, done, onClose, title }: Co
       toast(done)
       onClose()
     },
-    // Fetch the obstacles and a changed guard again.
+    // Reads the obstacles and a changed guard again.
     onError: () => void refresh()
   })
   return (

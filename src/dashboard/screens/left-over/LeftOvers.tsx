@@ -67,7 +67,7 @@ const LeftOver = ({ capsule, leftOver }: LeftOverProps) => {
   )
 }
 
-/** The undecided left-over states from a Capsule's applies, or from one apply. */
+/** The undecided left-over states of a Capsule's applies, or of one apply. */
 export const LeftOvers = ({ capsule, runId }: { readonly capsule: Capsule; readonly runId?: string }) => {
   const leftOvers = useQuery(leftOverStatesQuery(capsule.id)).data ?? []
   return leftOvers.map((leftOver) =>

@@ -17,12 +17,12 @@ interface Props {
   readonly capsule: Capsule | undefined
 }
 
-/** A silent agent: what continues regardless, until when, and who may stop waiting for it. */
+/** Describes a silent agent: the work that continues anyway, its deadline, and the people who may release the Run. */
 const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: string }) => {
   const words = useWords(agentRunWords)
   const may = useMay()
   const [releasing, setReleasing] = useState(false)
-  // A Run that changes nothing is abandoned automatically, and soon.
+  // A Run that changes nothing is soon abandoned automatically.
   const mayGoOn = agent.state !== undefined
   return (
     <Notice tone="warn" title={words.unreachable(agent.name)}>
@@ -51,7 +51,7 @@ const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: s
   )
 }
 
-/** An agent whose messages arrive, but which receives no response. */
+/** An agent whose messages arrive but that receives no responses. */
 const Unanswered = ({ name, since }: { readonly name: string; readonly since: string }) => {
   const words = useWords(agentRunWords)
   return (
@@ -64,7 +64,7 @@ const Unanswered = ({ name, since }: { readonly name: string; readonly since: st
   )
 }
 
-/** The age of the state on the server, and the changes that exist only on the agent's disk. */
+/** The age of the state on the server, and the changes that are stored only on the agent. */
 const Saved = ({ state, silent }: { readonly state: NonNullable<OnAgent["state"]>; readonly silent: boolean }) => {
   const words = useWords(agentRunWords)
   const { newestSerial, savedAt, savedSerial } = state
@@ -98,7 +98,7 @@ const Saved = ({ state, silent }: { readonly state: NonNullable<OnAgent["state"]
   )
 }
 
-/** The known facts about the agent that is executing a Run. */
+/** Known facts about the agent that executes a Run. */
 export const AgentStanding = ({ run, capsule }: Pick<Props, "run" | "capsule">) => {
   const { agent, agentUnreachableSince: since } = run
   if (agent === undefined || run.status !== "running") return null

@@ -1,6 +1,6 @@
-// Converts Select Graphic Rendition codes in a tool's log to pieces with class names. Every other escape sequence (cursor moves,
-// titles, hyperlinks) is dropped: a log line cannot move, hide or link anything. A log never produces HTML or a style attribute,
-// which the page's policy would refuse; this is why no HTML-generating library is used here.
+// Converts Select Graphic Rendition codes in a tool's log to pieces with class names. All other escape sequences (cursor moves,
+// titles, hyperlinks) are removed, so a log line cannot move, hide or link anything. A log never produces HTML or a style
+// attribute, which the page's policy would refuse. For this reason, no library that generates HTML is used.
 
 export interface Piece {
   readonly text: string
@@ -32,7 +32,7 @@ const className = (look: Look): string =>
     .filter((name) => name !== "")
     .join(" ")
 
-/** The nearest of the sixteen theme colours, so that any palette stays readable in both themes. */
+/** The nearest of the theme's sixteen colours, so that every palette is readable in both themes. */
 const nearest = (red: number, green: number, blue: number): string => {
   const high = Math.max(red, green, blue)
   if (high < 64) return "black"
@@ -97,7 +97,7 @@ const rendition = (from: Look, parameters: string): Look => {
 }
 
 const escape = "\u001b"
-// CSI sequences, OSC and the other string sequences up to their terminator (or the end), two-character escapes.
+// Matches CSI sequences, OSC and the other string sequences up to their terminator (or the end), and two-character escapes.
 const sequence = new RegExp(
   `${escape}(?:\\[([0-9;:]*)m|\\[[0-?]*[ -/]*[@-~]|[\\]PX^_][^\u0007${escape}]*(?:\u0007|${escape}\\\\|$)|[ -/]*[0-~])`,
   "g"
@@ -110,11 +110,11 @@ const control = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]", "g
 // oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
 const anyControl = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]")
 
-/** The line without any escape sequences or control characters, as used by search and download. */
+/** Removes all escape sequences and control characters from a line, for search and download. */
 export const stripAnsi = (line: string): string =>
   anyControl.test(line) ? line.replaceAll(sequence, "").replaceAll(control, "") : line
 
-/** One line as coloured pieces. Colour does not carry over to the next line: lines are drawn individually. */
+/** Splits a line into coloured pieces. Colours do not continue on the next line, because lines are rendered individually. */
 export const ansiPieces = (line: string): ReadonlyArray<Piece> => {
   const pieces: Array<Piece> = []
   let look = plain

@@ -13,7 +13,7 @@ import { Outputs } from "../capsule/Outputs.tsx"
 import { countsOf } from "./PlanCounts.ts"
 import { resultWords } from "./ResultWords.ts"
 
-/** The generation of the Run's resulting state, if the loaded pages of versions contain it. */
+/** The generation of the Run's resulting state, if it is in the loaded pages of versions. */
 export const useGeneration = (capsuleId: string, stateVersionId: string | undefined): number | undefined => {
   const versions = useInfiniteQuery({ ...stateVersionsQuery(capsuleId), enabled: stateVersionId !== undefined })
   return versions.data?.pages.flatMap((page) => page.stateVersions).find(({ id }) => id === stateVersionId)?.generation
@@ -73,7 +73,7 @@ const Story = ({
   )
 }
 
-/** The public Outputs after this apply, with its changes marked, and the names of the private ones. */
+/** The public Outputs after this apply, with the changed ones marked, and the names of the private ones. */
 const ResultOutputs = ({
   capsule,
   changes,
@@ -119,7 +119,7 @@ const ResultOutputs = ({
   )
 }
 
-/** The first address that people can open. */
+/** Returns the first address that people can open. */
 const addressOf = (capsule: Capsule, outputs: ReadonlyArray<Output>): URL | undefined => {
   const link = [capsule.publicEndpoint, ...outputs.map(({ value }) => value)]
     .map(httpsLink)

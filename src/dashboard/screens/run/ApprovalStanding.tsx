@@ -5,8 +5,8 @@ import { useWords } from "../../words/Words.ts"
 import { standingWords } from "./ApprovalStandingWords.ts"
 
 /**
- * The approvals of a plan, the missing approvals, and the reason why the plan is waiting. Nothing if no rule requires more than
- * one approval by an admin.
+ * The given and missing approvals of a plan, and the reason why it waits. Renders nothing if no rule requires more than one
+ * admin's approval.
  */
 export const ApprovalStanding = ({ standing }: { readonly standing: RunApprovals }) => {
   const words = useWords(standingWords)

@@ -34,9 +34,9 @@ interface ApproveDialogProps {
   readonly run: Run
   readonly capsule: Capsule | undefined
   readonly standing: RunApprovals | undefined
-  /** True if all approvals have been given, so that the plan only has to be applied. */
+  /** True if the plan has all approvals and only has to be applied. */
   readonly approved: boolean
-  /** The reason why the plan ended while the dialog was open. */
+  /** The reason why the plan became void while the dialog was open. */
   readonly end: PlanEnd | undefined
   readonly endReason: string | undefined
   readonly onClose: () => void
@@ -48,7 +48,7 @@ export const losesOf = (run: Run): number =>
 
 const namedAtMost = 5
 
-/** The names of what the plan removes: the last thing read before confirming. */
+/** The names of the objects that the plan removes. The person reads them last, just before confirming. */
 const Lost = ({ changes, count }: { readonly changes: ReadonlyArray<ResourceChange>; readonly count: number }) => {
   const words = useWords(decisionWords)
   const plans = useWords(planWords)
@@ -66,7 +66,7 @@ const Lost = ({ changes, count }: { readonly changes: ReadonlyArray<ResourceChan
   )
 }
 
-/** The wording for what the decision does, as on its button. */
+/** The texts for the decision, as on its button. */
 export const decideWords = (
   run: Run,
   approved: boolean,
@@ -86,12 +86,12 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const [comment, setComment] = useState("")
-  // One key for the lifetime of the dialog: pressing again after a lost response cannot apply twice.
+  // One key as long as the dialog exists, so that pressing again after a lost response cannot apply twice.
   const [key] = useState(newIdempotencyKey)
   const [wasApproved] = useState(approved)
-  // The name that must be typed when something will be destroyed or replaced.
+  // The person has to type this name if the plan destroys or replaces something.
   const name = capsule?.name ?? run.id
-  // One approval may not be enough.
+  // One approval may not be sufficient.
   const isRuled = (standing?.rules.length ?? 0) > 0
   const lost = losesOf(run)
   const isRestore = run.type === "restore"
@@ -113,7 +113,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
           body: {
             ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),
             ...(comment.trim() === "" ? {} : { comment: comment.trim() }),
-            // The person typed the Capsule's name below what is listed here.
+            // The person typed the Capsule's name below this list.
             ...(uncertain.length === 0 ? {} : { acknowledged: [...new Set(uncertain.map(({ code }) => code))] })
           }
         })
@@ -140,7 +140,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
         queryClient.invalidateQueries({ queryKey: ["workspace"] })
       ])
   })
-  // Changes caused by this person's own decision are not reported.
+  // Changes by the person's own decision are not reported.
   const isDeciding = approve.isPending || approve.isSuccess
   const stop = isDeciding ? undefined : (end ?? (wasApproved && !approved ? "lapsed" : undefined))
   const isReady = confirmed && stop === undefined

@@ -32,7 +32,7 @@ const InlineSide = ({ of, side }: { readonly of: "before" | "after"; readonly si
 const isInline = (side: Side) => side.kind !== "value" || inlineText(side.value) !== undefined
 const valueOf = (side: Side) => (side.kind === "value" ? side.value : undefined)
 
-/** An attribute before and after: on one line if both values are short, laid out as a diff if one is long. */
+/** An attribute before and after the change: on one line if both values are short, and as a diff otherwise. */
 export const ValueChange = ({
   actions,
   attribute,
@@ -40,7 +40,7 @@ export const ValueChange = ({
 }: {
   /** The actions of the change that contains the value. */
   readonly actions: ReadonlyArray<string>
-  /** The address or name of what has the attribute: a page may show several attributes with the same name. */
+  /** The address or name of the attribute's owner, because a page may show several attributes of the same name. */
   readonly of: string
   readonly attribute: ChangedSides & Pick<ChangedAttribute, "name">
 }) => {
@@ -75,7 +75,7 @@ export const ValueChange = ({
       </span>
     )
   }
-  // A value that will only be known later is not drawn as deleted.
+  // A value that will be known later is not shown as deleted.
   const isKept = after.kind === "later"
   return (
     <div className="value-long">
@@ -102,7 +102,7 @@ export const ValueChange = ({
   )
 }
 
-/** The attributes of a change: those that force a replacement first, those not known until later last. */
+/** The attributes of a change. Those that force a replacement are first, and those that are known later are last. */
 export const AttributeList = ({ change }: { readonly change: ResourceChange }) => {
   const words = useWords(planWords)
   const { later, shown } = attributesOf(change)

@@ -17,14 +17,14 @@ export const ChangeSign = ({ kind }: { readonly kind: ChangeKind }) => (
   </span>
 )
 
-/** The tool's reason for a change. A plan without one may repeat the move there. */
+/** The tool's reason for a change. If a plan contains none, this describes the move. */
 const toolReason = ({ previousAddress, reason }: ResourceChange, words: PlanWords): string | undefined => {
   const known: Readonly<Record<string, string>> = words.reasons
   if (reason === undefined || Object.hasOwn(known, reason)) return known[reason ?? ""]
   return previousAddress === undefined ? reason : undefined
 }
 
-/** Everything that is special about a change: a leftover object, an import, a move, and why the tool makes it. */
+/** Special facts about a change: a deposed object, an import, a move, and the tool's reason. */
 const reasonOf = (change: ResourceChange, words: PlanWords): string | undefined => {
   const { deposed, importing, previousAddress } = change
   const parts = [
@@ -38,12 +38,12 @@ const reasonOf = (change: ResourceChange, words: PlanWords): string | undefined 
 
 interface ChangeRowProps {
   readonly change: ResourceChange
-  /** True if the change happened outside svc, and is not the doing of a plan. */
+  /** True if the change was made outside svc and not by a plan. */
   readonly drift?: boolean
   readonly startsOpen: boolean
 }
 
-/** One resource: its address, why it changes and, once unfolded, each attribute before and after. */
+/** A resource: its address, the reason for its change and, if expanded, each attribute before and after. */
 export const ChangeRow = ({ change, drift = false, startsOpen }: ChangeRowProps) => {
   const words = useWords(planWords)
   const [open, setOpen] = useState(startsOpen)

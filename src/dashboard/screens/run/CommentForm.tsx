@@ -15,7 +15,7 @@ import { mentionable, mentionName, mentionsIn, openMention, suggested } from "./
 const mostSuggested = 6
 const longest = 4000
 
-/** Writes a comment. Typing `@` offers the people who can be mentioned; the arrow keys and Enter choose. */
+/** The form for a comment. Typing `@` lists the people who can be mentioned; the arrow keys and Enter select one. */
 export const CommentForm = ({ runId }: { readonly runId: string }) => {
   const words = useWords(discussionWords)
   const workspace = useWorkspace()
@@ -27,7 +27,7 @@ export const CommentForm = ({ runId }: { readonly runId: string }) => {
   const [caret, setCaret] = useState<number | undefined>(undefined)
   const [marked, setMarked] = useState(0)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  // A repetition of the same comment, after a lost answer, writes it once.
+  // With this key, sending the same comment again after a lost response stores it once.
   const [key, setKey] = useState(() => crypto.randomUUID())
   const { data: members = [] } = useQuery({ ...membersQuery(workspace.id), staleTime: 60_000 })
   const people = mentionable(members)

@@ -3,10 +3,13 @@ import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { decisionWords } from "./DecisionWords.ts"
 
-/** Levels at which a module has its own file system and processes. */
+/** The levels at which a module has a separate file system and separate processes. */
 const separate: ReadonlySet<string> = new Set(["bubblewrap", "namespaces"])
 
-/** A plan is somebody else's code that has already run: its approver must know the systems that it could reach. */
+/**
+ * Describes the isolation of a plan. A plan has already executed somebody else's code, so its approver has to know which systems
+ * that code could reach.
+ */
 export const Confinement = ({ run }: { readonly run: Run }) => {
   const words = useWords(decisionWords)
   const isLow = run.isolation !== undefined && !separate.has(run.isolation)

@@ -22,7 +22,7 @@ import { UncertainPlan } from "./UncertainGround.tsx"
 import { decisionWords } from "./DecisionWords.ts"
 import { restoreWords } from "./RestoreWords.ts"
 
-/** The Run that applied this plan, `null` when there is none, `undefined` while unknown. */
+/** The Run that applied this plan, `null` if there is none, and `undefined` while unknown. */
 export const useApplyOf = (run: Run): Run | null | undefined => {
   const workspace = useWorkspace()
   const wanted = run.approvedAt !== undefined && run.capsuleId !== undefined
@@ -30,7 +30,7 @@ export const useApplyOf = (run: Run): Run | null | undefined => {
     ...runsQuery(workspace.id, run.capsuleId === undefined ? {} : { capsuleId: run.capsuleId }),
     enabled: wanted
   })
-  // Other components keep the same list, so it may already be loaded.
+  // Other components use the same list, so it may already be loaded.
   return data === undefined || !wanted
     ? undefined
     : (data.pages.flatMap(({ runs }) => runs).find((other) => other.planRunId === run.id) ?? null)
@@ -48,7 +48,7 @@ const waitsFor = (words: typeof decisionWords.en, place: NonNullable<Run["queue"
     case "place_kept":
       return words.queuePlaceKept
     case "no_agent":
-      // If the Run has no pool, it is waiting for the agents of other pools, as listed below.
+      // A Run without a pool waits for the agents of the pools listed below.
       return place.pool === "agents" ? words.queueNoAgent : ""
     case "turn":
       return words.queueTurn
@@ -95,7 +95,7 @@ const Queue = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** A new plan to replace a void one. */
+/** A new plan that replaces a void one. */
 const Again = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) =>
   capsule === undefined ? null : (
     <PlanAgain
@@ -110,11 +110,11 @@ interface DecisionProps {
   readonly run: Run
   readonly capsule: Capsule | undefined
   readonly cancelling: boolean
-  /** The reason why the Run was superseded or cancelled, as far as its events show it. */
+  /** The reason why the Run was superseded or cancelled, if its events contain it. */
   readonly endReason: string | undefined
 }
 
-/** The action that the Run's status requires of the reader. */
+/** The action that the Run's status requires from the person. */
 const Content = ({
   run,
   capsule,
@@ -178,8 +178,8 @@ const Content = ({
 }
 
 /**
- * The action that a reader of this Run can or must take now, if there is any. A dialog outlives the review behind it: it reports
- * what has happened instead of vanishing while in use.
+ * The action that a person can or has to take on this Run now, if there is any. An open dialog remains after the review has
+ * ended, and reports the result.
  */
 export const Decision = (props: DecisionProps) => {
   const { run, capsule, endReason } = props
@@ -187,7 +187,7 @@ export const Decision = (props: DecisionProps) => {
   const apply = useApplyOf(run)
   const now = useNow(1000)
   const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: isPlan(run.type) }).data
-  // An approved plan may have lost an approval, or a rule or a left-over state may have been added since then.
+  // Since then, an approved plan may have lost an approval, or a rule or a left-over state may have been added.
   const acknowledged = (standing?.uncertain ?? []).every((each) => each.acknowledged)
   const approved =
     run.approvedAt !== undefined && acknowledged && (standing === undefined || standing.state === "approved")

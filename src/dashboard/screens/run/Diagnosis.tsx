@@ -44,11 +44,11 @@ const rules: ReadonlyArray<readonly [RegExp, Advice]> = [
   ]
 ]
 
-/** Advice about the limit that stopped a Run, if one did. */
+/** Advice about the limit that stopped a Run, if there was one. */
 const limitOf = ({ error }: Pick<Run, "error">, texts: Readonly<Record<RunLimitCode, string>>): string | undefined =>
   Object.entries(texts).find(([code]) => code === error?.code)?.[1]
 
-/** The next step after a failure: chosen by its code and messages, else by the type of Run. */
+/** The next step after a failure, selected by its code and messages, or else by the type of Run. */
 const adviceFor = (run: Pick<Run, "type" | "error">, diagnostics: ReadonlyArray<RunDiagnostic>): Advice => {
   const text = [
     run.error?.code ?? "",
@@ -80,7 +80,7 @@ const fromEvent = ({ data }: Extract<RunEvent, { readonly kind: "diagnostic" }>)
   }
 }
 
-/** The diagnostics that the Run has recorded or, while it is running, the diagnostics of its events so far. */
+/** The Run's recorded diagnostics or, while it is running, those of its events so far. */
 export const diagnosticsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<RunDiagnostic> =>
   run.diagnostics ?? events.filter((event) => event.kind === "diagnostic").map(fromEvent)
 
@@ -105,13 +105,13 @@ interface DiagnosisProps {
   readonly run: Run
   readonly capsule: Capsule | undefined
   readonly events: ReadonlyArray<RunEvent>
-  /** For an apply: the plan that it applied. */
+  /** For an apply, the plan that it applied. */
   readonly plan: Run | undefined
 }
 
 const isChange = (run: Run): boolean => run.type === "apply" || run.type === "destroy_apply" || run.type === "restore"
 
-/** Shown for a failed Run: first the cause, then what it left behind, then what to do. */
+/** Explains a failed Run: first the cause, then the effects, then the next step. */
 export const Diagnosis = ({ run, capsule, events, plan }: DiagnosisProps) => {
   const words = useWords(diagnosisWords)
   const workspace = useWorkspace()

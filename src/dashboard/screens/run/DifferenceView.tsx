@@ -9,7 +9,7 @@ import { differenceWords } from "./DifferenceWords.ts"
 
 const Words = ({ segments }: { readonly segments: ReadonlyArray<Segment> }) =>
   segments.map(({ marked, text }, index) =>
-    // Segments of one line never change their order.
+    // The segments of a line keep their order.
     marked ? <mark key={index}>{text}</mark> : text
   )
 
@@ -79,7 +79,7 @@ const Line = ({ line, page }: { readonly line: DrawnLine; readonly page: LinesPr
 
 const Lines = ({ lines, page }: LinesProps) =>
   lines.map((line, index) => (
-    // The lines of a diff never change their order.
+    // The lines of a diff keep their order.
     <Line key={index} line={line} page={page} />
   ))
 
@@ -99,7 +99,7 @@ const Head = ({ difference }: Pick<OpenDifference, "difference">) => {
     <p className="difference-head">
       {reading === "words" ? null : <strong>{parts.join(", ")}</strong>}
       {highlights.map(({ after, before, name }, index) => (
-        // Highlights of one value never change their order.
+        // The highlights of a value keep their order.
         <span key={index} className="difference-highlight">
           {name} <del>{before ?? words.nothing}</del>
           <span className="arrow"> → </span>
@@ -118,11 +118,11 @@ interface DifferenceViewProps {
   /** `undefined` if the value does not exist. */
   readonly before: unknown
   readonly after: unknown
-  /** True if one and the same value is shown, which is not a difference. */
+  /** True if only one unchanged value is shown. */
   readonly unchanged?: boolean
 }
 
-/** The changes within a value, laid out by structure, by lines or by words. */
+/** The changes within a value, by structure, by lines or by words. */
 export const DifferenceView = ({ after, before, name, of, unchanged = false }: DifferenceViewProps) => {
   const words = useWords(differenceWords)
   const open = useDifference(name, before, after)

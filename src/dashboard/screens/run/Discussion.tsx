@@ -104,7 +104,7 @@ const CommentLine = ({ comment, onRemove }: { readonly comment: RunComment; read
 
 const noComments: ReadonlyArray<RunComment> = []
 
-/** What happened to a Run and what people wrote about it, in one line of time. */
+/** The events of a Run and people's comments in one timeline. */
 export const Discussion = ({ run, events }: { readonly run: Run; readonly events: ReadonlyArray<RunEvent> }) => {
   const words = useWords(discussionWords)
   const workspace = useWorkspace()

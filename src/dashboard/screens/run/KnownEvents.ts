@@ -1,6 +1,6 @@
 import type { Run, RunStatus } from "../../api/Types.ts"
 
-/** The status of a Run after an event, if the Run is no longer in progress; after an approval there are several possibilities. */
+/** The status of a Run after an event, if the Run is no longer in progress. It is ambiguous after an approval. */
 const restsAt: Readonly<Record<string, RunStatus>> = {
   "run.waiting_approval": "waiting_approval",
   "run.approved": "succeeded",
@@ -11,7 +11,7 @@ const restsAt: Readonly<Record<string, RunStatus>> = {
   "run.expired": "expired"
 }
 
-/** Returns true if a Run already reflects these events, so that they are only a replay. */
+/** Returns true if a Run already reflects these events, which are then only a replay. */
 export const saysAlready = (
   run: Pick<Run, "status"> | undefined,
   events: ReadonlyArray<{ readonly kind: string }>

@@ -11,7 +11,7 @@ const continued = /^(?:[│╵|]| {2}|\t)/
 /** Returns true if this line starts a diagnostic. */
 const startsDiagnostic = (text: string): boolean => error.test(stripAnsi(text))
 
-/** The severity of a line. The indented lines after the first line of a diagnostic belong to it. */
+/** The severity of a line. Indented lines after the first line of a diagnostic belong to it. */
 const levelOf = (text: string, before: LogLevel): LogLevel => {
   const plain = stripAnsi(text)
   if (error.test(plain)) return "error"
@@ -20,7 +20,7 @@ const levelOf = (text: string, before: LogLevel): LogLevel => {
 }
 
 export interface LogLine {
-  /** Position in the whole log, counting from 1, as readers quote it. */
+  /** Position in the whole log, counting from 1, which people can quote. */
   readonly number: number
   readonly at: string
   readonly phase: string
@@ -30,8 +30,8 @@ export interface LogLine {
 }
 
 /**
- * The lines of a growing log. An entry may hold several lines; `\r\n` ends a line just as `\n` does, and after a bare `\r` only
- * the last version is kept. Appending takes time linear in the length of the appended text.
+ * The lines of a growing log. An entry may contain several lines. `\r\n` ends a line like `\n`, and after a bare `\r` only the
+ * last version is kept. Appending takes linear time in the length of the appended text.
  */
 export class LogBuffer {
   private readonly lines: Array<LogLine> = []
@@ -58,7 +58,7 @@ export class LogBuffer {
     }
   }
 
-  /** Indexes of the lines on which an error begins. */
+  /** Indexes of the first lines of errors. */
   get errors(): ReadonlyArray<number> {
     return this.errorLines
   }
@@ -71,7 +71,7 @@ export class LogBuffer {
     return this.lines[index]
   }
 
-  /** The whole log, for saving: one line per line, without colours. */
+  /** The whole log as plain text without colours, for saving. */
   plainText(): string {
     return this.lines.map((line) => `${line.at} ${stripAnsi(line.text)}\n`).join("")
   }

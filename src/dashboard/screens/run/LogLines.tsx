@@ -12,7 +12,7 @@ export const lineHeight = 20
 interface RowProps {
   readonly line: LogLine
   readonly part: number
-  /** The number of characters that fit in a row; if undefined, the line is one row. */
+  /** Number of characters that fit in a row. If undefined, lines do not wrap. */
   readonly columns: number | undefined
   readonly wanted: boolean
   readonly linked: boolean
@@ -27,7 +27,7 @@ const piecesOf = ({ columns, line, part }: Pick<RowProps, "columns" | "line" | "
   return piecesBetween(pieces, starts[part] ?? 0, starts[part + 1] ?? Number.POSITIVE_INFINITY)
 }
 
-/** The time of a line; hovering shows its date and time zone. */
+/** The time of a line. A tooltip shows its date and time zone. */
 const LineTime = ({ at }: { readonly at: string }) => (
   <time className="log-time" dateTime={at} title={exactTime(useLanguage(), at)}>
     {clockTime(at)}
@@ -39,7 +39,7 @@ const Row = memo(({ columns, line, linkName, linked, onLink, part, wanted }: Row
     className={`log-line log-${line.stream} log-${line.level}${wanted ? " log-wanted" : ""}${linked ? " log-linked" : ""}`}
   >
     {part === 0 ? (
-      // For pointers only: hundreds of these would get in the way of keyboard users.
+      // Only for pointers, because hundreds of these links would obstruct keyboard users.
       <a
         className="log-number"
         href={hashOf({ from: line.number, to: line.number })}
@@ -75,14 +75,14 @@ interface LogLinesProps {
   readonly to: number
   readonly height: number
   readonly columns: number | undefined
-  /** Index of the line the reader is looking for. */
+  /** Index of the line that the person is looking for. */
   readonly wanted: number | undefined
   readonly range: LineRange | undefined
   readonly onLink: (event: MouseEvent) => void
   readonly linkName: (line: number) => string
 }
 
-/** The rows of the log that are in view. */
+/** The visible rows of the log. */
 export const LogLines = ({
   buffer,
   columns,

@@ -1,4 +1,4 @@
-/** The log lines that a URL identifies by number. */
+/** The log lines in a URL, by number. */
 export interface LineRange {
   readonly from: number
   readonly to: number
@@ -6,7 +6,7 @@ export interface LineRange {
 
 const form = /^#?L([1-9]\d{0,8})(?:-L?([1-9]\d{0,8}))?$/
 
-/** The lines that `#L120` or `#L120-L128` refers to; `undefined` if the URL refers to none. */
+/** Parses `#L120` or `#L120-L128`. Returns `undefined` for any other fragment. */
 export const rangeOf = (hash: string): LineRange | undefined => {
   const match = form.exec(hash)
   if (match === null) return undefined
@@ -17,7 +17,7 @@ export const rangeOf = (hash: string): LineRange | undefined => {
 
 export const hashOf = ({ from, to }: LineRange): string => (from === to ? `#L${from}` : `#L${from}-L${to}`)
 
-/** The range from the line where the selection starts to another line, in either direction. */
+/** Extends a range from its first line to another line, in either direction. */
 export const extended = (range: LineRange | undefined, line: number): LineRange =>
   range === undefined
     ? { from: line, to: line }
@@ -25,10 +25,10 @@ export const extended = (range: LineRange | undefined, line: number): LineRange 
       ? { from: line, to: range.to }
       : { from: range.from, to: line }
 
-/** The URL fragment for the log's Nth error, counting from 1. */
+/** The URL fragment of the nth error in the log, counting from 1. */
 export const errorHash = (place: number): string => `#error-${place}`
 
-/** The position of the error that `#error-2` refers to, counting from 1. */
+/** Parses a fragment such as `#error-2`. Returns the position of the error, counting from 1. */
 export const errorPlaceOf = (hash: string): number | undefined => {
   const match = /^#error-([1-9]\d{0,5})$/.exec(hash)
   return match === null ? undefined : Number(match[1])

@@ -6,7 +6,7 @@ interface Lines {
   readonly line: (index: number) => LogLine | undefined
 }
 
-/** A row on the screen: a line, or part of one that continues below. */
+/** A row on the screen: a line, or a part of a line that continues in the next row. */
 export interface LogRow {
   /** Index of the line. */
   readonly index: number
@@ -22,7 +22,7 @@ const widthOf = (character: string): number => {
   return (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1
 }
 
-/** The start of each row of a string, for this number of columns. */
+/** The start positions of a text's rows for this number of columns. */
 export const rowStarts = (text: string, columns: number): ReadonlyArray<number> => {
   if (!unusual.test(text)) {
     return Array.from({ length: Math.max(1, Math.ceil(text.length / columns)) }, (_, row) => row * columns)
@@ -42,7 +42,7 @@ export const rowStarts = (text: string, columns: number): ReadonlyArray<number> 
   return starts
 }
 
-/** The part of a coloured string between two positions in its plain text. */
+/** The part of a coloured text between two positions in its plain text. */
 export const piecesBetween = (pieces: ReadonlyArray<Piece>, from: number, to: number): ReadonlyArray<Piece> => {
   const found: Array<Piece> = []
   let at = 0
@@ -55,15 +55,15 @@ export const piecesBetween = (pieces: ReadonlyArray<Piece>, from: number, to: nu
 }
 
 /**
- * The rows of a growing log, all of equal height so that a long log is drawn as quickly as a short one. With `columns`, a longer
- * line takes several rows; `only` filters lines. Reading new lines takes time linear in their number.
+ * The rows of a growing log. They all have the same height, so that a long log is rendered as fast as a short one. With
+ * `columns`, a longer line takes several rows. `only` filters lines. Reading new lines takes linear time in their number.
  */
 export class LogRows {
   readonly #lines: Lines
   readonly #columns: number | undefined
   readonly #only: ((line: LogLine) => boolean) | undefined
   readonly #shown: Array<number> = []
-  /** The index of each shown line's first row. */
+  /** The index of the first row of each visible line. */
   readonly #first: Array<number> = []
   #read = 0
   #count = 0
@@ -92,12 +92,12 @@ export class LogRows {
     return index === undefined ? undefined : { index, part: row - (this.#first[place] ?? 0) }
   }
 
-  /** The first row of a line or, if it is hidden, of the last shown line before it. */
+  /** The first row of a line, or, if the line is hidden, of the last visible line before it. */
   rowOf(index: number): number {
     return this.#first[Math.max(0, this.#before(this.#shown, index))] ?? 0
   }
 
-  /** The last position whose number does not exceed the given one. */
+  /** The last position with a number up to the given one. */
   #before(numbers: ReadonlyArray<number>, wanted: number): number {
     let low = 0
     let high = numbers.length

@@ -6,14 +6,14 @@ interface Lines {
 }
 
 /**
- * Searches a growing log in slices, so that a long log never blocks the page. The search is incremental: new lines are searched
- * once, and when the search term grows, only the lines that matched the shorter term are searched.
+ * Searches a growing log in slices, so that a long log never blocks the page. The search is incremental. New lines are searched
+ * once, and if the search term grows, only the matches of the shorter term are searched.
  */
 export class LogSearch {
   private readonly lines: Lines
   private readonly wanted: string
   private readonly found: Array<number> = []
-  /** Lines that matched the shorter search term; they are searched first. */
+  /** Matches of the shorter search term. They are searched first. */
   private readonly likely: ReadonlyArray<number>
   private likelyNext = 0
   private next: number
@@ -26,7 +26,7 @@ export class LogSearch {
     this.next = narrows ? shorter.next : 0
   }
 
-  /** Indexes of the lines that match the search term, ignoring case, in order; the list grows with every step. */
+  /** Indexes of the lines that contain the search term, ignoring case, in order. The list grows with every step. */
   get matches(): ReadonlyArray<number> {
     return this.found
   }
@@ -35,7 +35,7 @@ export class LogSearch {
     return this.wanted === "" || (this.likelyNext >= this.likely.length && this.next >= this.lines.length)
   }
 
-  /** Searches at most this many lines. */
+  /** Searches at most `count` lines. */
   step(count: number): void {
     for (let left = count; left > 0 && !this.done; left -= 1) {
       const likely = this.likely[this.likelyNext]

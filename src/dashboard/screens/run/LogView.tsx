@@ -45,13 +45,13 @@ const useNextError = (next: () => void): void => {
 }
 
 const linesAtOnce = 1000
-/** Half a frame; the rest is for drawing. */
+/** Half of a frame. The other half is for rendering. */
 const sliceMs = 8
 
 interface Found {
   readonly text: string
   readonly matches: ReadonlyArray<number>
-  /** The count at the time of drawing: the list itself keeps growing. */
+  /** The number of matches when this was rendered. The list itself keeps growing. */
   readonly total: number
   readonly done: boolean
 }
@@ -59,7 +59,7 @@ interface Found {
 const none: ReadonlyArray<number> = []
 const notYet = (text: string): Found => ({ text, matches: none, total: 0, done: text === "" })
 
-/** The lines that contain `text`, searched in slices between frames; `version` changes when the buffer has grown. */
+/** The lines that contain `text`, searched in slices between frames. `version` changes when the buffer has grown. */
 const useLogSearch = (buffer: LogBuffer, version: number, text: string): Found => {
   const [found, setFound] = useState(() => notYet(""))
   const last = useRef<{ readonly text: string; readonly search: LogSearch } | undefined>(undefined)
@@ -91,7 +91,9 @@ const useLogSearch = (buffer: LogBuffer, version: number, text: string): Found =
 
 const inAddress = () => rangeOf(window.location.hash)
 
-/** The lines that the URL refers to. Clicking a number selects its line; with Shift, the range from the selected line. */
+/**
+ * The lines in the URL. A click on a number selects its line, and a click with Shift selects the range from the selected line.
+ */
 const useLogLink = (
   setFollow: (follow: boolean) => void
 ): {
@@ -116,7 +118,7 @@ const useLogLink = (
       const line = Number(event.currentTarget.dataset["line"])
       setRange((known) => {
         const next = event.shiftKey ? extended(known, line) : { from: line, to: line }
-        // Adds no entry to the browser's history.
+        // Replaces the entry in the browser's history instead of adding one.
         window.history.replaceState(window.history.state, "", hashOf(next))
         return next
       })
@@ -126,7 +128,7 @@ const useLogLink = (
   return { range, onLink }
 }
 
-/** Scrolls to the log error that the URL refers to, once it has arrived. */
+/** Scrolls to the error in the URL when the log contains it. */
 const useErrorLink = (errors: ReadonlyArray<number>, go: (index: number) => void): void => {
   const latest = useRef({ errors, go })
   const wanted = useRef(errorPlaceOf(window.location.hash))
@@ -134,7 +136,7 @@ const useErrorLink = (errors: ReadonlyArray<number>, go: (index: number) => void
     const index = wanted.current === undefined ? undefined : latest.current.errors[wanted.current - 1]
     if (index === undefined) return
     wanted.current = undefined
-    // Replaced by the line's own URL, so that clicking the same link again registers as a change.
+    // Replaced by the URL of the line, so that a second click on the same link is a change.
     window.history.replaceState(window.history.state, "", hashOf({ from: index + 1, to: index + 1 }))
     latest.current.go(index)
   })
@@ -153,8 +155,7 @@ const useErrorLink = (errors: ReadonlyArray<number>, go: (index: number) => void
 }
 
 /**
- * The number of characters that fit next to the line numbers, in the page's font; `undefined` until it is known, or if lines do
- * not wrap.
+ * Number of characters that fit after the line numbers, in the page's font. `undefined` while unknown, or if lines do not wrap.
  */
 const useColumns = (scroller: RefObject<HTMLElement | null>, wraps: boolean): number | undefined => {
   const [columns, setColumns] = useState<number | undefined>(undefined)
@@ -162,7 +163,7 @@ const useColumns = (scroller: RefObject<HTMLElement | null>, wraps: boolean): nu
     const element = scroller.current
     if (element === null || !wraps) return
     const look = () => {
-      // Measures twenty characters, since the width of one is rounded.
+      // Measures twenty characters, because the width of a single one is rounded.
       const ruler = document.createElement("div")
       ruler.className = "log-line"
       ruler.innerHTML = `<span class="log-number"></span><span class="log-time"></span><span class="log-text">${"0".repeat(20)}</span>`
@@ -182,26 +183,26 @@ const useColumns = (scroller: RefObject<HTMLElement | null>, wraps: boolean): nu
   return wraps ? columns : undefined
 }
 
-/** Rows drawn beyond each edge of the view; scrolling past half of them redraws. */
+/** Number of rows rendered beyond each edge of the view. Scrolling past half of them renders again. */
 const margin = 16
 const step = margin / 2
 
-/** A view that has not been measured yet. */
+/** The range before the view has been measured. */
 const firstView = { from: 0, rows: 40 }
 
 interface FixedRows {
-  /** Indexes of the first row to draw and of the first row after the last one. */
+  /** Index of the first row to render, and of the row after the last one. */
   readonly from: number
   readonly to: number
-  /** Total height of all rows, in pixels. */
+  /** Total height of all rows in pixels. */
   readonly height: number
   /** Scrolls a row to the middle of the view. */
   readonly show: (index: number) => void
 }
 
 /**
- * Calculates which of `count` rows of equal height are visible in `scroller`. The cost of drawing or adding a row does not depend
- * on the number of rows, whereas a list of measured rows lays out all of them again for each one.
+ * Calculates which of `count` rows of equal height are visible in `scroller`. The cost of rendering or adding a row does not
+ * depend on the number of rows. A list of measured rows would lay out all rows for each new one.
  */
 const useFixedRows = (scroller: RefObject<HTMLElement | null>, count: number, rowHeight: number): FixedRows => {
   const [view, setView] = useState(firstView)
@@ -213,7 +214,7 @@ const useFixedRows = (scroller: RefObject<HTMLElement | null>, count: number, ro
       const rows = Math.ceil(element.clientHeight / rowHeight) + step
       setView((known) => (known.from === from && known.rows === rows ? known : { from, rows }))
     }
-    // Runs synchronously: an empty frame would be visible as a flash.
+    // Runs synchronously, because an empty frame would be visible as a flash.
     const onScroll = () => flushSync(look)
     const sizes = new ResizeObserver(look)
     sizes.observe(element)
@@ -249,7 +250,7 @@ const save = (buffer: LogBuffer, name: string): void => {
   URL.revokeObjectURL(url)
 }
 
-/** Reports when the reader leaves the newest line or returns to it, ignoring scrolling from any other cause. */
+/** Reports when the person scrolls away from the newest line or back to it. Ignores scrolling from any other cause. */
 const useReader = (scroller: RefObject<HTMLElement | null>, setFollow: (follow: boolean) => void): void => {
   useEffect(() => {
     const element = scroller.current
@@ -259,7 +260,7 @@ const useReader = (scroller: RefObject<HTMLElement | null>, setFollow: (follow: 
     const leave = () => setFollow(false)
     element.addEventListener("wheel", (event) => (event.deltaY < 0 ? leave() : undefined), options)
     element.addEventListener("touchmove", leave, options)
-    // Clicks on the scroll bar land outside the content box.
+    // Clicks on the scroll bar are outside the content box.
     element.addEventListener(
       "pointerdown",
       (event) => (event.offsetX >= element.clientWidth ? leave() : undefined),
@@ -285,7 +286,7 @@ interface LogViewProps {
   readonly removedAt: string | undefined
 }
 
-/** The live log: only the visible lines are in the page. Following stops only when the reader scrolls up. */
+/** The live log. Only the visible lines are in the page. It stops following only when the person scrolls up. */
 export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => {
   const words = useWords(logWords)
   const language = useLanguage()
@@ -324,7 +325,7 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   useEffect(() => {
     if (linked === undefined) return
     show(rows.rowOf(linked))
-    // Only once: clicking a line number must not move the page under the pointer.
+    // Scrolls only once, because a click on a line number must not move the page under the pointer.
     if (arrives.current) scroller.current?.scrollIntoView({ block: "center" })
     arrives.current = false
   }, [linked, show, rows])

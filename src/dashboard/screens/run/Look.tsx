@@ -35,10 +35,10 @@ export const lookWords = { en, ja }
 
 type Look = Answer<typeof capsulesLook>["look"]
 
-/** The look that a plan began with, for as long as the page is open. */
+/** The result of the look before a plan. It is kept as long as the page is open. */
 const lookKey = (runId: string) => ["look", runId]
 
-/** A look that fails does not prevent the plan. One that was withdrawn does. */
+/** A failed look does not prevent the plan, but a withdrawn one does. */
 const look = (capsuleId: string, signal: AbortSignal): Promise<Look | Fault> =>
   call(capsulesLook, { signal, params: { capsuleId } }).then(
     (answer) => answer.look,
@@ -48,7 +48,7 @@ const look = (capsuleId: string, signal: AbortSignal): Promise<Look | Fault> =>
     }
   )
 
-/** Reads the ref that the Capsule follows, plans what it holds, and opens the plan. */
+/** Reads the ref that the Capsule follows, plans its contents, and opens the plan. */
 export const useLookedPlan = (capsuleId: string) => {
   const workspace = useWorkspace()
   const navigate = useNavigate()

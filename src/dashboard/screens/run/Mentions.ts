@@ -2,14 +2,14 @@ import type { Member } from "../../api/Types.ts"
 
 type Person = Pick<Member, "displayName" | "email" | "kind" | "status" | "subject">
 
-/** The name of a member after an `@`. */
+/** The name that follows an `@` in a mention of a member. */
 export const mentionName = ({ displayName, email, subject }: Person): string => displayName ?? email ?? subject
 
-/** The members who can be mentioned: people who can read the Run. */
+/** The members who can be mentioned because they are people who can read the Run. */
 export const mentionable = <P extends Person>(members: ReadonlyArray<P>): ReadonlyArray<P> =>
   members.filter(({ kind, status }) => kind === "person" && status === "active")
 
-/** A mention that is being typed: what follows the `@`, and where the `@` is. */
+/** A partially typed mention: the text after the `@`, and the position of the `@`. */
 export interface OpenMention {
   readonly at: number
   readonly typed: string
@@ -17,7 +17,10 @@ export interface OpenMention {
 
 const mostTyped = 60
 
-/** The mention that ends at the caret, if there is one. An `@` inside a word, as in an address, begins none. */
+/**
+ * Returns the mention that ends at the caret, if there is one. An `@` within a word, such as an address, does not begin a
+ * mention.
+ */
 export const openMention = (text: string, caret: number): OpenMention | undefined => {
   const before = text.slice(0, caret)
   const at = before.lastIndexOf("@")
@@ -26,7 +29,7 @@ export const openMention = (text: string, caret: number): OpenMention | undefine
   return typed.length > mostTyped || typed.includes("\n") ? undefined : { at, typed }
 }
 
-/** The people whose name or address contains what is typed, at most `most`. */
+/** Returns at most `most` people whose name or address contains the typed text. */
 export const suggested = <P extends Person>(
   people: ReadonlyArray<P>,
   typed: string,
@@ -42,7 +45,7 @@ export const suggested = <P extends Person>(
 
 const isInWord = /[\p{L}\p{N}_]/u
 
-/** True if the text contains `@name`. A longer name that begins the same does not count. */
+/** Returns true if the text contains `@name`, and not only a longer name that begins with it. */
 const isMentioned = (text: string, name: string, longer: ReadonlyArray<string>): boolean => {
   for (let at = text.indexOf(`@${name}`); at >= 0; at = text.indexOf(`@${name}`, at + 1)) {
     const end = at + 1 + name.length
@@ -52,7 +55,7 @@ const isMentioned = (text: string, name: string, longer: ReadonlyArray<string>):
   return false
 }
 
-/** The people whom the text mentions. Of several people with one name, those who were chosen. */
+/** Returns the people that the text mentions. If several people have the same name, only those that were selected. */
 export const mentionsIn = (
   text: string,
   people: ReadonlyArray<Person>,

@@ -10,7 +10,7 @@ export interface Step {
   readonly finishedAt?: string
 }
 
-/** The phases readers care about, in order; some combine several of the runner's phases. */
+/** The phases in the order in which they are shown. Some combine several phases of the runner. */
 const merged: Readonly<Record<string, string>> = {
   prepare: "prepare",
   fetch: "prepare",
@@ -75,10 +75,10 @@ const startsOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Start> => {
   return starts
 }
 
-/** A failed apply is also followed by a save, so the last step to begin is not always the one that failed. */
+/** A save also follows a failed apply, so the last step that began is not always the failed one. */
 const afterwards: ReadonlySet<string> = new Set(["state", "check"])
 
-/** The step at which the Run ended or, if the Run was refused before any step began, a step that never began. */
+/** The step at which the Run ended. If the Run was refused before any step began, it is a step that never began. */
 const endedAt = (run: Run, starts: ReadonlyArray<Start>): string | undefined => {
   if (run.startedAt === undefined) return "queue"
   const ids = starts.map(({ id }) => id)
@@ -88,7 +88,7 @@ const endedAt = (run: Run, starts: ReadonlyArray<Start>): string | undefined => 
   return ids.findLast((id) => !afterwards.has(id)) ?? last ?? "prepare"
 }
 
-/** The state of a step that has begun, whether or not it `isLast`. */
+/** The state of a step that has begun. */
 const begunState = (run: Run, id: string, ended: string | undefined, isLast: boolean): StepState => {
   const isOver = run.status === "failed" || run.status === "cancelled"
   if (!isOver) return isLast ? endState[run.status] : "done"
@@ -108,11 +108,11 @@ export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArra
     const before = starts[starts.findIndex((start) => start.id === id) - 1]
     all.splice(before === undefined ? 1 : all.indexOf(before.id) + 1, 0, id)
   }
-  // An apply has no step for anything its plan has already prepared: a skipped step was not needed.
+  // An apply has no step for anything that its plan has prepared, so a skipped step was not needed.
   const reached = Math.max(...starts.map(({ id }) => all.indexOf(id)))
   const ids = all.filter((id, index) => id === "queue" || index >= reached || starts.some((start) => start.id === id))
   const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at
-  // A plan is computed once it waits for its approval; it finishes with the decision.
+  // A plan has been computed when it waits for approval, and finishes with the decision.
   const over = parked ?? run.finishedAt
   return ids.map((id): Step => {
     if (id === "queue") {
@@ -170,13 +170,13 @@ export interface ResourceProgress {
   readonly finishedAt?: string
 }
 
-/** Number of completions that an apply of this plan reports: a replacement counts twice, as a deletion and a creation. */
+/** Number of completions that an apply of this plan reports. A replacement counts twice, as a deletion and a creation. */
 export const expectedOf = (plan: Pick<Run, "planSummary"> | undefined): number =>
   plan?.planSummary === undefined
     ? 0
     : plan.planSummary.add + plan.planSummary.change + plan.planSummary.destroy + 2 * plan.planSummary.replace
 
-/** The planned actions that the tool reports during an apply; the others change only the state. */
+/** The planned actions that the tool reports during an apply. All others only change the state. */
 const reportedActions: ReadonlySet<string> = new Set(["create", "update", "delete"])
 
 /** Addresses of the planned changes that the apply has not begun. */
@@ -198,7 +198,7 @@ const isOfResource = (event: RunEvent) =>
   event.kind === "resource.completed" ||
   event.kind === "resource.failed"
 
-/** The progress of an apply so far, in the order in which things began. */
+/** The progress of an apply, in the order in which operations began. */
 export const progressOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<ResourceProgress> => {
   const resources = new Map<string, ResourceProgress>()
   for (const event of events) {

@@ -17,7 +17,7 @@ import { useDecision } from "../../ui/Decision.ts"
 
 type PlanLine = typeof capsulesDestroyPlan | typeof capsulesDriftCheck | typeof capsulesReconcilePlan
 
-/** Requests a plan or check of the applied commit and opens it. */
+/** Requests a plan or check of the applied commit, and opens it. */
 export const usePlan = (capsuleId: string, line: PlanLine) => {
   const workspace = useWorkspace()
   const navigate = useNavigate()
@@ -35,7 +35,7 @@ interface PlanAgainProps {
   readonly capsule: Capsule
   readonly destroy: boolean
   readonly tone?: ButtonTone
-  /** If the plan is for a different revision, that revision is planned again. */
+  /** Set if the plan is for a different revision, which is then planned again. */
   readonly revisionPlanId?: string | undefined
 }
 

@@ -7,7 +7,7 @@ import { standingWords } from "./ApprovalStandingWords.ts"
 import { planBasisWords } from "./PlanBasisWords.ts"
 import { runWords } from "./Words.ts"
 
-/** Describes the plan in a sentence, unless it is for the newest commit of its lane. A restore has its own wording. */
+/** Describes the plan in a sentence, unless it is for the newest commit of its lane. A restore has its own text. */
 const useWhat = (run: Run): string | undefined => {
   const { what } = useWords(planBasisWords)
   if (run.type === "destroy_plan") return what.destroy
@@ -49,7 +49,7 @@ const Rules = ({ standing }: { readonly standing: RunApprovals }) => {
   )
 }
 
-/** Names of the Outputs that the apply makes visible to readers of the Capsule. Plans of earlier releases list only new ones. */
+/** Names of the Outputs that the apply publishes to readers of the Capsule. Plans of earlier releases list only new ones. */
 export const newlyPublic = ({ outputChanges = [], publicOutputs }: Pick<Run, "outputChanges" | "publicOutputs">) =>
   outputChanges
     .filter(({ actions, publication, reason, sensitive }) =>
@@ -63,7 +63,7 @@ export const newlyPublic = ({ outputChanges = [], publicOutputs }: Pick<Run, "ou
 const withdrawnOutputs = ({ outputChanges = [] }: Pick<Run, "outputChanges">) =>
   outputChanges.filter(({ publication }) => publication?.change === "withdrawn").map(({ name }) => name)
 
-/** The facts that an approval binds to, as recorded in the plan: the last thing that the reader sees before deciding. */
+/** The recorded facts that an approval covers. The person sees them last before deciding. */
 export const PlanBasis = ({
   run,
   capsule,

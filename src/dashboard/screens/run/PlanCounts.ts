@@ -1,7 +1,7 @@
 import type { Run } from "../../api/Types.ts"
 import { changeKind, type ChangeKind, riskOrder } from "./PlanDiff.ts"
 
-/** The changes that an apply has made, as far as they are known. */
+/** The known changes that an apply has made. */
 export type DoneKind = Exclude<ChangeKind, "none" | "read">
 
 export interface KindCount {
@@ -11,7 +11,7 @@ export interface KindCount {
 
 const isDone = (kind: ChangeKind): kind is DoneKind => kind !== "none" && kind !== "read"
 
-/** The changes of a plan by kind, dangerous kinds first; a plan without recorded changes has only its counts. */
+/** The changes of a plan by kind, with dangerous kinds first. A plan without recorded changes only has its counts. */
 export const countsOf = ({
   planSummary,
   resourceChanges

@@ -18,7 +18,7 @@ export const riskOrder: ReadonlyArray<ChangeKind> = [
   "none"
 ]
 
-/** The verb for a change, or the riskiest verb if several apply: an import may be followed by a change to what it adopts. */
+/** The verb for a change. If several apply, the riskiest one: for example, a changed import. */
 export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" | "previousAddress">): ChangeKind => {
   const { actions, importing, previousAddress } = change
   const has = (action: string) => actions.includes(action)
@@ -32,11 +32,11 @@ export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" 
   return previousAddress === undefined ? "none" : "move"
 }
 
-/** Number of resources that only move to another address; the tool's summary does not count them. */
+/** Number of resources that only move to another address. The tool's summary does not count them. */
 export const movesOf = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "move").length
 
-/** Returns true if the existing object is removed, permanently or for a replacement. */
+/** Returns true if the existing object is removed, either permanently or for a replacement. */
 export const isLoss = (kind: ChangeKind): boolean => kind === "destroy" || kind === "replace"
 
 const labelAttributes = /^(?:tags|tags_all|labels|annotations|metadata_labels|description)(?:\W|$)/
@@ -45,9 +45,9 @@ const isLabel = ({ name }: ChangedAttribute): boolean => labelAttributes.test(na
 const isQuiet = (attribute: ChangedAttribute): boolean => attribute.unknown === true || isLabel(attribute)
 
 /**
- * Returns true if a change is folded under its own label: it changes nothing at all, or is an in-place update of labels and the
- * values recomputed for them. Changes that create, import, move, replace or destroy are never folded, nor are changes with a
- * hidden value or an unknown cause.
+ * Returns true if a change is collapsed under its own heading. Such a change either has no effect, or only updates labels in
+ * place with the values recomputed for them. Changes that create, import, move, replace or destroy are never collapsed, nor are
+ * changes with a hidden value or an unknown cause.
  */
 export const isNoise = (change: ResourceChange): boolean => {
   const kind = changeKind(change)
@@ -75,7 +75,7 @@ const byAddress = (a: ResourceChange, b: ResourceChange): number =>
 
 const fold = (text: string): string => text.normalize("NFKC").toLowerCase()
 
-/** Groups changes by risk and folds the noise; `search` matches addresses, types and attribute names. */
+/** Groups changes by risk and collapses the insignificant ones. `search` matches addresses, types and attribute names. */
 export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Diff => {
   const wanted = fold(search)
     .split(/\s+/)
@@ -97,11 +97,11 @@ export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Dif
   }
 }
 
-/** Number of objects that cease to exist (destroyed or replaced), for the approver. */
+/** Number of destroyed or replaced objects, for the approver. */
 export const losses = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "destroy" || changeKind(change) === "replace").length
 
-/** One side of an attribute: absent, null, hidden, not known yet, or a value. */
+/** A side of an attribute: absent, null, hidden, not known yet, or a value. */
 export type Side =
   | { readonly kind: "absent" | "null" | "hidden" | "later" }
   | { readonly kind: "value"; readonly value: unknown }
@@ -111,13 +111,13 @@ const sideOf = (value: unknown): Side => {
   return value === null ? { kind: "null" } : { kind: "value", value }
 }
 
-/** The part of a change that `sidesOf` reads, of a resource's attribute or of an Output. */
+/** The part of a resource's or an Output's change that `sidesOf` reads. */
 export type ChangedSides = Pick<
   ChangedAttribute,
   "before" | "after" | "sensitive" | "beforeSensitive" | "afterSensitive" | "unknown" | "unknownPaths"
 >
 
-/** The sides that exist of a value that is not shown. Earlier releases did not record them: the actions show which there are. */
+/** The existing sides of a hidden value. Earlier releases did not record them, so they are derived from the actions. */
 const hiddenSides = ({ afterSensitive, beforeSensitive }: ChangedSides, actions: ReadonlyArray<string>) => {
   if (beforeSensitive !== undefined || afterSensitive !== undefined)
     return { before: beforeSensitive !== undefined, after: afterSensitive !== undefined }
@@ -133,7 +133,7 @@ const sizeOf = (value: unknown): unknown => {
   return isRecord(value) ? `(${Object.keys(value).length} keys)` : value
 }
 
-/** A value with the part at a path reduced to its size: what will be known only later is not drawn as deleted. */
+/** A value with the part at a path replaced by its size, so that a part that will be known later is not shown as deleted. */
 const withSizeAt = (value: unknown, [step, ...rest]: ReadonlyArray<string | number>): unknown => {
   if (step === undefined) return sizeOf(value)
   if (Array.isArray(value)) return value.map((member, index) => (index === step ? withSizeAt(member, rest) : member))
@@ -141,7 +141,7 @@ const withSizeAt = (value: unknown, [step, ...rest]: ReadonlyArray<string | numb
   return { ...value, [step]: withSizeAt(value[step], rest) }
 }
 
-/** The two sides of a value: a hidden one is never shown, and one that is computed later is not known yet. */
+/** The two sides of a value. A hidden value is never shown, and a value computed later is not known yet. */
 export const sidesOf = (
   changed: ChangedSides,
   actions: ReadonlyArray<string> = []
@@ -156,14 +156,14 @@ export const sidesOf = (
   return { before: sideOf(before), after: changed.unknown === true ? later : sideOf(changed.after) }
 }
 
-/** Length of the longest value that is shown on the same line as its attribute. */
+/** Maximum length of a value on the same line as its attribute. */
 const longestInline = 60
 
-/** A value as one short line; `undefined` for a longer one, which is laid out below its attribute. */
+/** Returns a value as one short line, or `undefined` for a longer value, which is shown below its attribute. */
 export const inlineText = (value: unknown): string | undefined => {
   const text = typeof value === "string" ? value : JSON.stringify(value)
   if (text.length > longestInline || text.includes("\n")) return undefined
-  // Even a short document inside a string reads better over several lines.
+  // Even a short document in a string is more readable on several lines.
   return typeof value === "string" && structureOf(value) !== undefined ? undefined : visibleText(JSON.stringify(value))
 }
 
@@ -188,11 +188,11 @@ export const attributesOf = ({ changedAttributes }: Pick<ResourceChange, "change
   }
 }
 
-/** A change's own name within its plan: an address may have deposed objects next to the live one. */
+/** The name of a change within its plan. An address may have deposed objects in addition to the live one. */
 export const changeName = ({ address, deposed }: Pick<ResourceChange, "address" | "deposed">): string =>
   deposed === undefined ? address : `${address} ${deposed}`
 
-/** `module.network.aws_subnet.private["a"]` split into the part that locates the resource and the part that names it. */
+/** Splits `module.network.aws_subnet.private["a"]` into the location of the resource and its name. */
 export const splitAddress = (change: Pick<ResourceChange, "address" | "type">): readonly [string, string] => {
   const address = visibleText(change.address)
   const at = address.indexOf(`${change.type}.`)
@@ -200,7 +200,7 @@ export const splitAddress = (change: Pick<ResourceChange, "address" | "type">): 
 }
 
 /**
- * Returns true for the Outputs that a reviewer must see: changed Outputs, and Outputs that stay private because they contain
+ * Returns true for the Outputs that a reviewer has to see: changed ones, and those that remain private because they contain
  * secrets.
  */
 export const isShownOutput = ({

@@ -26,9 +26,9 @@ const endedBy: Readonly<Partial<Record<Run["status"], PlanEnd>>> = {
 }
 
 /**
- * The reason why a decision on the displayed plan is no longer possible, based on the latest data; `undefined` while it is
- * possible. The server has the final say; this only spares the reader a decision that would be refused. A plan that has expired
- * by the browser's clock is shown as expired before the server reports it.
+ * The reason why the displayed plan can no longer be decided on, or `undefined` if it still can. The server decides; this only
+ * prevents requests that it would refuse. A plan that has expired by the browser's clock is shown as expired before the server
+ * reports it.
  */
 export const planEndOf = (
   run: Standing,
@@ -45,7 +45,7 @@ export const planEndOf = (
   if (run.status === "waiting_approval" && run.expiresAt !== undefined && Date.parse(run.expiresAt) <= now)
     return "expired"
   if (capsule !== undefined && isEnded(capsule.status)) return "capsule_ended"
-  // Both only increase. If the Capsule was read before its plan, it is outdated and is ignored.
+  // Both numbers only increase. If the Capsule was read before its plan, it is outdated and ignored.
   return isPast(capsule?.executionAuthorityEpoch, run.executionAuthorityEpoch) ||
     isPast(capsule?.currentStateGeneration, run.baseStateGeneration)
     ? "moved"

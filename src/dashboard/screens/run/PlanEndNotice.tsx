@@ -21,7 +21,7 @@ const useNewerPlan = (run: Run): Run | undefined => {
     .find(({ createdAt, id, type }) => isPlan(type) && id !== run.id && createdAt > run.createdAt)
 }
 
-/** The link from a replaced plan to the one that replaced it. */
+/** Links a replaced plan to its replacement. */
 export const NewerPlan = ({ run }: { readonly run: Run }) => {
   const words = useWords(planEndWords)
   const workspace = useWorkspace()
@@ -33,7 +33,7 @@ export const NewerPlan = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** Shown immediately, where the plan is being read, because the reader's next action would be refused. */
+/** Shown immediately while the person reads the plan, because the server would refuse the next action. */
 export const PlanEndNotice = ({
   run,
   end,
@@ -41,7 +41,7 @@ export const PlanEndNotice = ({
 }: {
   readonly run: Run
   readonly end: PlanEnd
-  /** The reason the server recorded. */
+  /** The reason that the server recorded. */
   readonly reason: string | undefined
 }) => {
   const words = useWords(planEndWords)

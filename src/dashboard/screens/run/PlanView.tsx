@@ -12,7 +12,7 @@ import { ChangeRow, ChangeSign } from "./ChangeRow.tsx"
 import { type ChangeKind, changeName, diffOf, isLoss, isShownOutput, movesOf } from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
-/** The counts worth remembering, dangerous ones first. Zeroes are left out. */
+/** The counts of a plan, dangerous ones first. Zeroes are omitted. */
 export const Counts = ({ summary, moves = 0 }: { readonly summary: PlanSummary; readonly moves?: number }) => {
   const words = useWords(planWords)
   const shown: ReadonlyArray<VerbCount> = [
@@ -59,13 +59,13 @@ const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> })
   )
 }
 
-/** Number of resources that are expanded by default; the other resources are folded. Removals are expanded first. */
+/** Number of resources that are initially expanded. Removals are expanded first. */
 const opensUpTo = 24
 const lossesOpenUpTo = 12
-/** More rows are added as the reader nears the end. */
+/** More rows are added when the person scrolls near the end. */
 const drawnAtOnce = 30
 
-/** Loads more rows on a click, or automatically when it comes into view. */
+/** Loads more rows on a click, or automatically when it becomes visible. */
 const More = ({ count, onReach }: { readonly count: number; readonly onReach: () => void }) => {
   const place = useRef<HTMLDivElement>(null)
   const reach = useEffectEvent(onReach)

@@ -55,10 +55,13 @@ const Waiting = ({ address }: { readonly address: string }) => {
 
 const urgency: Readonly<Record<ResourceProgress["state"], number>> = { failed: 0, active: 1, done: 2 }
 
-/** As many as can be read at a glance; those that need attention come first and are always shown. */
+/** Number of resources that can be read at a glance. Those that need attention come first and are always shown. */
 const shownAtFirst = 40
 
-/** An apply, resource by resource, as it happens: failed and active resources first, then those not begun, then the newest. */
+/**
+ * An apply as it happens, resource by resource. Failed and active resources come first, then those that have not begun, then the
+ * newest.
+ */
 export const Progress = ({
   events,
   plan,
@@ -68,7 +71,7 @@ export const Progress = ({
   readonly events: ReadonlyArray<RunEvent>
   readonly plan: Run | undefined
   readonly running: boolean
-  /** Its last action is unknown because its agent was lost. */
+  /** True if the last action is unknown because the agent was lost. */
   readonly lost?: boolean
 }) => {
   const words = useWords(runWords)
@@ -78,7 +81,7 @@ export const Progress = ({
   const done = items.filter(({ state }) => state === "done").length
   const failed = items.filter(({ state }) => state === "failed").length
   const total = Math.max(expectedOf(plan), items.length)
-  // While it runs, the count already shows what remains.
+  // While the apply is running, the count shows the remaining resources.
   const waiting = running || lost ? [] : notBegun(plan?.resourceChanges ?? [], items)
   const ordered = items.toReversed().toSorted((one, other) => urgency[one.state] - urgency[other.state])
   const open = ordered.filter(({ state }) => state !== "done")

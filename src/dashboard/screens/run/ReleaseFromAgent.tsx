@@ -16,18 +16,21 @@ import { useDecision } from "../../ui/Decision.ts"
 interface ReleaseProps {
   readonly run: Run
   readonly capsule: Capsule
-  /** The fence of the claim that the person saw, so that no other agent's claim is released. */
+  /** The fence of the claim that the person saw, so that another agent's claim is not released. */
   readonly fence: number
   readonly onClose: () => void
 }
 
-/** Releases a Capsule before its lost agent's lease expires, once a person confirms that the agent's tool is dead. */
+/**
+ * Releases a Capsule before its lost agent's lease expires, after a person has confirmed that the agent's tool is no longer
+ * running.
+ */
 export const ReleaseFromAgent = ({ run, capsule, fence, onClose }: ReleaseProps) => {
   const words = useWords(agentRunWords)
   const queryClient = useQueryClient()
   const [isDead, setDead] = useState(false)
   const [reason, setReason] = useState("")
-  // The fence when the dialog opened: a dialog left open must not apply to a later claim.
+  // The fence at the time when the dialog opened, so that the dialog cannot release a later claim.
   const [seen] = useState(fence)
   const name = useTypedName(capsule.name)
   const release = useDecision({

@@ -27,7 +27,7 @@ export const Comment = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** The panel in which a person decides: it stays visible while the person reads the plan. */
+/** The panel for a decision. It remains visible while the person reads the plan. */
 export const Review = ({
   run,
   standing,

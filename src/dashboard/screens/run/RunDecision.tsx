@@ -28,7 +28,7 @@ export const Decided = ({ decision, what }: DecidedProps) => {
   )
 }
 
-/** The person who ended a Run before it was done. Runs of earlier releases have only the reason in their events. */
+/** The person who ended a Run before it was finished. Runs of earlier releases only have the reason in their events. */
 export const Ended = ({ reason, run }: { readonly run: Run; readonly reason: string | undefined }) => {
   const words = useWords(decisionWords)
   if (run.endedBy !== undefined) return <Decided what={words.ends[run.endedBy.kind]} decision={run.endedBy} />

@@ -31,7 +31,7 @@ const Source = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** The Connection that is used, the rule that selected it, and the facts that a reviewer must know about it. */
+/** The used Connection, the rule that selected it, and facts about it for reviewers. */
 const Use = ({ use }: { readonly use: GrantedUse }) => {
   const words = useWords(runWords)
   const { refs } = use.rule
@@ -45,7 +45,7 @@ const Use = ({ use }: { readonly use: GrantedUse }) => {
   )
 }
 
-/** The private data that the code of a ref outside the reviewed ones received, and who opened it. */
+/** The private data that was opened for the code of an unreviewed ref, and the person who opened it. */
 const Opened = ({ use }: { readonly use: NonNullable<Run["openedForRef"]> }) => {
   const words = useWords(runWords)
   const actorName = useActorName()
@@ -86,7 +86,7 @@ const Providers = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** The additions of the operator's configuration to this Run: fixed inputs, and checks after the apply. */
+/** The effects of the operator's configuration on this Run: fixed inputs, and checks after the apply. */
 const Operator = ({ config }: { readonly config: NonNullable<Run["operatorConfig"]> }) => {
   const words = useWords(runWords)
   return (
@@ -133,7 +133,7 @@ const Checks = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** The origin of this Run, and its versions and settings. */
+/** The origin, the versions and the settings of this Run. */
 export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(runWords)
   const terms = useWords(vocabulary)
@@ -205,7 +205,7 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
           ],
           [
             basis.files,
-            // Before the first apply there is no commit to compare with.
+            // Before the first apply, there is no commit to compare with.
             isPlan(run.type) && run.resolvedCommit !== undefined && run.baseStateGeneration !== 0 ? (
               <ChangedFiles key="files" runId={run.id} />
             ) : undefined

@@ -107,7 +107,7 @@ const NotifyButton = () => {
   )
 }
 
-// Decisions first; the log follows.
+// Decisions load first, then the log.
 const ApplyResult = lazy(whenReachable(async () => ({ default: (await import("./ApplyResult.tsx")).ApplyResult })))
 const RestoreView = lazy(whenReachable(async () => ({ default: (await import("./RestoreView.tsx")).RestoreView })))
 const Discussion = lazy(whenReachable(async () => ({ default: (await import("./Discussion.tsx")).Discussion })))
@@ -126,7 +126,7 @@ const endReasonOf = (events: ReadonlyArray<RunEvent>): string | undefined => {
   return typeof reason === "string" ? reason : undefined
 }
 
-/** The same size as the log that will replace it. */
+/** A placeholder with the size of the log. */
 const LogPlace = () => {
   const words = useWords(logWords)
   return (
@@ -265,7 +265,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
 
 const WithCapsule = ({ run, capsuleId }: { readonly run: Run; readonly capsuleId: string }) => {
   const { data: capsule, isPending } = useQuery(capsuleQuery(capsuleId))
-  // Waiting for the name is better than a title that changes while somebody is reading it.
+  // Waits for the name, because the title should not change while somebody reads it.
   return isPending ? <RunSkeleton /> : <RunContent run={run} capsule={capsule} />
 }
 
@@ -281,7 +281,7 @@ export const RunScreen = () => {
   const { runId } = useParams({ from: "/w/$workspace/runs/$runId" })
   const query = useQuery({
     ...runQuery(runId),
-    // Events push updates; this only covers the case where a stream cannot be opened at all.
+    // Events update the Run. This only matters if no stream can be opened.
     refetchInterval: ({ state }) =>
       state.data?.status === "queued" || state.data?.status === "running" ? 10_000 : false
   })

@@ -1,7 +1,7 @@
 import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import type { Run, RunApprovals, RunComment, RunEvent } from "../../api/Types.ts"
 
-/** A line of a Run's history that is no comment. No `subject`: the service did it. */
+/** A line in the history of a Run, other than a comment. Without a `subject`, svc itself acted. */
 export interface StoryEvent {
   readonly kind:
     | "queued"
@@ -48,7 +48,7 @@ const approvalsOf = ({ approvals, run }: Told): ReadonlyArray<StoryEvent> => {
     : [{ kind: "approved", at: run.approvedAt, subject: run.approvedBy, reason: run.approvalComment }]
 }
 
-/** What happened to a Run, and what people wrote about it, oldest first. */
+/** Returns the events of a Run and people's comments, oldest first. */
 export const storyOf = (told: Told): ReadonlyArray<StoryLine> => {
   const { apply, comments, events, run } = told
   const lines: Array<StoryLine> = [{ kind: "queued", at: run.createdAt, subject: run.createdBy }]

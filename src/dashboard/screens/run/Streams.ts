@@ -41,13 +41,13 @@ const openSocket = (url: string, listener: SocketListener): StreamSocket => {
   socket.addEventListener("message", ({ data }: MessageEvent<unknown>) => turns.add(() => listener.onMessage(data)), {
     signal
   })
-  // The close event waits its turn too, because the events before it matter.
+  // The close event waits for its turn too, because the events before it matter.
   socket.addEventListener("close", ({ code }) => turns.add(() => listener.onClose(code)), { signal })
   return {
     close: () => {
       quiet.abort()
       turns.clear()
-      // Closing a socket before it opens makes the browser log an error to the console.
+      // Closing a socket before it opens makes the browser log an error.
       if (socket.readyState === WebSocket.CONNECTING) socket.addEventListener("open", () => socket.close())
       else socket.close()
     }
@@ -66,7 +66,7 @@ export interface LiveStream {
   readonly retryNow: () => void
 }
 
-/** Runs a stream for the lifetime of a component, and wakes it when the browser is back online. */
+/** Runs a stream while a component is mounted, and retries it when the browser is online again. */
 const useStream = (stream: { start(): void; stop(): void; retryNow(): void }): void => {
   useEffect(() => {
     const onOnline = () => stream.retryNow()
@@ -80,8 +80,8 @@ const useStream = (stream: { start(): void; stop(): void; retryNow(): void }): v
 }
 
 /**
- * A Run's events, live; each batch also refreshes the Run itself and the lists that show it. One Run per component: give it a
- * key.
+ * The live events of a Run. Each batch also refreshes the Run and the lists that show it. Use a separate component with a key for
+ * each Run.
  */
 export const useRunEvents = (runId: string): LiveStream & { readonly events: ReadonlyArray<RunEvent> } => {
   const queryClient = useQueryClient()
@@ -96,7 +96,7 @@ export const useRunEvents = (runId: string): LiveStream & { readonly events: Rea
           setEvents((known) => [...known, ...items])
           if (items.some(({ kind }) => !kind.startsWith("resource."))) {
             const { queryKey } = runQuery(runId)
-            // A plan may be megabytes long, so it is not fetched again when events it already reflects are replayed.
+            // A plan may be megabytes long, so it is not fetched again when events that it already reflects are replayed.
             const isKnown = saysAlready(queryClient.getQueryData(queryKey), items)
             void queryClient.invalidateQueries({
               queryKey,
@@ -133,7 +133,7 @@ const makeLog = (runId: string, onGrown: () => void, onState: (state: StreamStat
     read: readEntries,
     onItems: (items) => {
       buffer.append(items)
-      // However fast entries arrive, the page draws at most once per frame.
+      // The page renders at most once per frame, however fast entries arrive.
       if (asked) return
       asked = true
       requestAnimationFrame(() => {
@@ -149,7 +149,10 @@ const makeLog = (runId: string, onGrown: () => void, onState: (state: StreamStat
   return { buffer, stream }
 }
 
-/** A Run's log, live. The buffer is a single object that grows; `version` changes as it does. One Run per component. */
+/**
+ * The live log of a Run. The buffer is a single growing object, and `version` changes when it grows. Use a separate component for
+ * each Run.
+ */
 export const useRunLog = (runId: string): LiveStream & { readonly buffer: LogBuffer; readonly version: number } => {
   const [version, grown] = useReducer((count: number) => count + 1, 0)
   const [state, setState] = useState<StreamState>("connecting")

@@ -11,7 +11,7 @@ interface UncertainGroundProps {
   readonly capsule: Capsule | undefined
 }
 
-/** The reason why the plan may miss objects that exist, and the remedy. */
+/** The reason why the plan may miss existing objects, and the remedy. */
 export const UncertainGround = ({ uncertain, capsule }: UncertainGroundProps) => {
   const words = useWords(uncertainWords)
   const workspace = useWorkspace()
@@ -35,7 +35,7 @@ export const UncertainGround = ({ uncertain, capsule }: UncertainGroundProps) =>
   )
 }
 
-/** Above the review of a plan: the objects that it may miss, with the states that can be adopted or discarded. */
+/** Shown above the review of a plan: the objects that it may miss, and the states that can be adopted or discarded. */
 export const UncertainPlan = ({ uncertain, capsule }: UncertainGroundProps & { readonly capsule: Capsule }) =>
   uncertain.length === 0 ? null : (
     <>

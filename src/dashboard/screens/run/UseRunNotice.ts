@@ -6,7 +6,7 @@ import { noticeWords } from "./NoticeWords.ts"
 import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import { progressOf } from "./Phases.ts"
 
-/** The state of a Run, for somebody who has another tab open. */
+/** The state of a Run, for somebody who is looking at another tab. */
 type NoticeState = "running" | "waiting" | "done" | "failed"
 
 const states: Readonly<Record<Run["status"], NoticeState | undefined>> = {
@@ -21,10 +21,10 @@ const states: Readonly<Record<Run["status"], NoticeState | undefined>> = {
 }
 
 const noticeStateOf = ({ drifted, status, type }: Pick<Run, "drifted" | "status" | "type">) =>
-  // The check succeeded, but somebody has to look at it.
+  // The check succeeded, but its result needs attention.
   type === "drift_check" && drifted === true ? "waiting" : states[status]
 
-/** Number of an apply's finished resources, and the total; `undefined` before the first resource is finished. */
+/** Number of finished resources of an apply, and their total. `undefined` before the first resource is finished. */
 const doneOf = (run: Pick<Run, "type">, events: ReadonlyArray<RunEvent>, expected: number) => {
   const items = isPlan(run.type) ? [] : progressOf(events)
   if (items.length === 0) return undefined
@@ -33,7 +33,7 @@ const doneOf = (run: Pick<Run, "type">, events: ReadonlyArray<RunEvent>, expecte
 
 const signs: Readonly<Record<NoticeState, string>> = { running: "▸", waiting: "●", done: "✓", failed: "✕" }
 
-// Each has its own shape, since colour is not enough.
+// Each mark has a different shape, because colour is not sufficient.
 const marks: Readonly<Record<NoticeState, string>> = {
   running:
     '<path d="M14 12.6v9.8l8.8-4.9z" fill="#9aa8ff" stroke="#121110" stroke-width="1.5" stroke-linejoin="round"/>',
@@ -55,7 +55,7 @@ const useIconMark = (state: NoticeState | undefined): void => {
       if (!isGone)
         link.href = `data:image/svg+xml,${encodeURIComponent(icon.replace("</svg>", `${marks[state]}</svg>`))}`
     }
-    // Without it the page keeps its normal icon; the title still shows the state.
+    // Without the mark, the page keeps its normal icon. The title still shows the state.
     draw().catch(() => {})
     return () => {
       isGone = true
@@ -68,11 +68,11 @@ const show = (text: string, tag: string): void => {
   try {
     new Notification(text, { tag }).addEventListener("click", () => window.focus())
   } catch {
-    // Mobile browsers have the interface but do not let pages use it; the title still shows the state.
+    // Mobile browsers have the interface but do not permit its use. The title still shows the state.
   }
 }
 
-/** Shows a desktop notification when the Run changes while the page is hidden. It contains no values. */
+/** Shows a desktop notification without values if the Run changes while the page is hidden. */
 const useDesktopNotice = (run: Run, state: NoticeState | undefined, name: string): void => {
   const words = useWords(noticeWords)
   const before = useRef(state)
@@ -91,7 +91,7 @@ const useDesktopNotice = (run: Run, state: NoticeState | undefined, name: string
   }, [run, state, name, words])
 }
 
-/** Title, icon and notifications for the open Run. Returns the document's title. */
+/** Updates the title, icon and notifications for the open Run. Returns the title. */
 export const useRunNotice = (run: Run, events: ReadonlyArray<RunEvent>, expected: number, name: string): string => {
   const words = useWords(noticeWords)
   const state = noticeStateOf(run)

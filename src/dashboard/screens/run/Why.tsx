@@ -7,10 +7,10 @@ import { Panel } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
 import { planWords } from "./PlanWords.ts"
 
-/** The plan whose changes are explained, if any. */
+/** The id of the plan whose changes are explained, if any. */
 export const ExplainedPlan = createContext<string | undefined>(undefined)
 
-// The plan loads first; the causes follow with the response.
+// The plan loads first, then the causes.
 const ResourceWhy = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).ResourceWhy })))
 const PlanWhy = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).PlanWhy })))
 
@@ -36,7 +36,7 @@ export const Why = ({ runId }: { readonly runId: string }) => {
   )
 }
 
-/** The reason why a resource changes, once its row is open and the response has arrived. */
+/** The reason why a resource changes, after its row was expanded and the response has arrived. */
 export const RowWhy = ({ address }: { readonly address: string }) => {
   const runId = useContext(ExplainedPlan)
   const { data } = useQuery({

@@ -7,13 +7,13 @@ import { shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { whyWords } from "./WhyWords.ts"
 
-/** The first few of several addresses. */
+/** The first of several addresses. */
 const listed = ({ addresses, count }: { readonly addresses: ReadonlyArray<string>; readonly count: number }) =>
   visibleText(`${addresses.slice(0, 3).join(", ")}${count > 3 ? ", …" : ""}`)
 
 type Resource = ChangeCauses["resources"][number]
 
-/** The names of the Capsules that fill inputs; a Capsule in another Workspace has no name here. */
+/** The names of the Capsules that provide inputs. A Capsule in another Workspace has no name here. */
 const useCapsuleNames = (causes: ReadonlyArray<ChangeCause>) => {
   const ids = [
     ...new Set(
@@ -26,7 +26,7 @@ const useCapsuleNames = (causes: ReadonlyArray<ChangeCause>) => {
   return new Map(ids.map((id, index) => [id, names[index]?.data?.name]))
 }
 
-/** A cause, worded as the second half of a sentence; `here` if it concerns the resource that the sentence is about. */
+/** Describes a cause as the second half of a sentence. `here` is true if the cause concerns the resource in the sentence. */
 const useCauseText = (causes: ReadonlyArray<ChangeCause>, here: boolean) => {
   const words = useWords(whyWords)
   const names = useCapsuleNames(causes)
@@ -54,7 +54,7 @@ const useCauseText = (causes: ReadonlyArray<ChangeCause>, here: boolean) => {
   }
 }
 
-/** The reason why one resource changes: the cause if the evidence leaves only one, otherwise the possible causes. */
+/** The reason why one resource changes: the cause if the evidence permits only one, otherwise the possible causes. */
 export const ResourceWhy = ({ resource }: { readonly resource: Resource }) => {
   const words = useWords(whyWords)
   const textOf = useCauseText(resource.causes, true)

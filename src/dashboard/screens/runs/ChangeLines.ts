@@ -2,13 +2,13 @@ import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import type { FoldedRun, Run } from "../../api/Types.ts"
 import { dayOf } from "../../words/Days.ts"
 
-/** A line in the list: a Run with everything that belongs to it, or a series of drift checks that found nothing. */
+/** A line of the list: a Run with everything that belongs to it, or a series of drift checks without findings. */
 export type Line =
   | { readonly kind: "change"; readonly run: Run; readonly apply?: FoldedRun; readonly fed: ReadonlyArray<FoldedRun> }
   | { readonly kind: "checks"; readonly runs: ReadonlyArray<Run> }
 
 export interface Day {
-  /** In the format of a date field, in local time. */
+  /** Local date in the format of a date field. */
   readonly day: string
   readonly lines: ReadonlyArray<Line>
 }
@@ -18,7 +18,7 @@ const foundNothing = (run: Run): boolean =>
 
 const isApply = ({ type }: FoldedRun): boolean => type === "apply" || type === "destroy_apply"
 
-/** The lines of a list by day, newest first. Consecutive drift checks that found nothing share one line, if `checks` is set. */
+/** The lines of a list by day, newest first. If `checks` is set, consecutive drift checks without findings share one line. */
 export const linesByDay = (
   runs: ReadonlyArray<Run>,
   folded: ReadonlyArray<FoldedRun>,
@@ -43,7 +43,7 @@ export const linesByDay = (
       today.lines.push(apply === undefined ? { kind: "change", run, fed } : { kind: "change", run, apply, fed })
     }
   }
-  // A single check needs no folding.
+  // A single check is not collapsed.
   return days.map(({ day, lines }) => ({
     day,
     lines: lines.map((line) => {
@@ -67,7 +67,7 @@ export const barsOf = (run: Run, apply: FoldedRun | undefined): readonly [Bar, B
   return [planned ? "done" : active(run.status), approval, "open"]
 }
 
-/** The execution time of a Run, in milliseconds; for a change, the time of its plan and apply together. */
+/** The execution time of a Run in milliseconds. For a change, the total of its plan and apply. */
 export const tookOf = (
   ...runs: ReadonlyArray<Pick<Run, "startedAt" | "finishedAt"> | undefined>
 ): number | undefined => {

@@ -17,7 +17,7 @@ const changesNothing = ({ planSummary: sum }: Run): boolean =>
   sum !== undefined &&
   [sum.add, sum.change, sum.destroy, sum.replace, sum.import, sum.forget].every((count) => count === 0)
 
-/** The status of a change, in the words of its latest Run. */
+/** The status of a change, described by its latest Run. */
 const Standing = ({ run, apply }: { readonly run: Run; readonly apply: FoldedRun | undefined }) => {
   const text = useWords(runListWords)
   const terms = useWords(vocabulary)
@@ -95,11 +95,11 @@ interface ChangeRowProps {
   readonly apply: FoldedRun | undefined
   readonly fed: ReadonlyArray<FoldedRun>
   readonly capsule: Capsule | undefined
-  /** Only if there is more than one. */
+  /** Set only if there are several Projects. */
   readonly project: string | undefined
 }
 
-/** One change: the line links to its latest Run, with the earlier ones folded below it. */
+/** A change. The line links to its latest Run, and the earlier Runs are collapsed below it. */
 export const ChangeRow = ({ run, apply, fed, capsule, project }: ChangeRowProps) => {
   const text = useWords(runListWords)
   const terms = useWords(vocabulary)

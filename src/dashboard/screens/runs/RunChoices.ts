@@ -1,6 +1,6 @@
 import type { Run, RunStatus as Status, RunType as Type } from "../../api/Types.ts"
 
-// The available choices, in the order in which they are offered.
+// The available choices in order.
 
 const ordered = <A extends string>(choices: Readonly<Record<A, true>>): ReadonlyArray<A> =>
   Object.keys(choices).filter((choice): choice is A => choice in choices)

@@ -1,7 +1,7 @@
 import { addressInstant, addressText, boundedText, setOnly } from "../../words/AddressText.ts"
 import { runStatuses, runTriggers, runTypes } from "./RunChoices.ts"
 
-/** The list's filters, as carried in its URL: a link shows everybody the same list. */
+/** The list's filters in its URL, so that a link shows everybody the same list. */
 export interface RunSearch {
   readonly q?: string | undefined
   readonly capsule?: string | undefined
@@ -9,12 +9,12 @@ export interface RunSearch {
   readonly type?: string | undefined
   readonly status?: string | undefined
   readonly trigger?: string | undefined
-  /** An instant, since days begin at different times in different time zones. */
+  /** A point in time, because days begin at different times in different time zones. */
   readonly from?: string | undefined
   readonly until?: string | undefined
 }
 
-/** Only words that the API accepts, without duplicates: a link with any other word would show an error instead of a list. */
+/** Keeps only words that the API accepts, without duplicates. With any other word, the link would show an error and no list. */
 const known = (value: unknown, words: ReadonlyArray<string>): string | undefined => {
   const chosen = new Set((addressText(value) ?? "").split(",").filter((word) => words.includes(word)))
   return chosen.size === 0 ? undefined : [...chosen].join(",")
@@ -33,11 +33,11 @@ export const runSearch = (search: Record<string, unknown>): RunSearch => ({
 
 export const isFiltered = (search: RunSearch): boolean => Object.values(search).some((value) => value !== undefined)
 
-/** Returns true if whole changes are shown: the other filters may match one Run of a change but not another. */
+/** Returns true if the list shows whole changes. The other filters may match only one of the Runs of a change. */
 export const showsChanges = ({ person, q, status, trigger, type }: RunSearch): boolean =>
   [person, q, status, trigger, type].every((value) => value === undefined)
 
-/** The filters, under the names that the API uses. */
+/** The filters by their names in the API. */
 export const filterOf = (search: RunSearch): Readonly<Record<string, string>> =>
   setOnly({
     search: search.q,

@@ -22,7 +22,7 @@ import { filterOf, isFiltered, type RunSearch, showsChanges } from "./RunSearch.
 import { isTyping } from "../../app/Shortcuts.ts"
 import { preferences } from "../../preferences/Preferences.ts"
 
-/** J and K move the focus through the rows of the list; Enter opens a row, because each is a link. */
+/** J and K move the focus through the rows of the list. Each row is a link, so Enter opens it. */
 const useRowKeys = (selector: string): void => {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -42,12 +42,12 @@ const useRowKeys = (selector: string): void => {
   }, [selector])
 }
 
-/** Avoids sending a request for every keystroke. */
+/** Avoids a request for every keystroke. */
 const typingPauseMs = 250
 
 /**
- * The search field keeps its own text: if it waited for the URL, a Japanese input method would break mid-word. It follows the URL
- * when that changes for any other reason, such as going back or clearing the filters.
+ * The search field has its own text. If it waited for the URL, composing Japanese text would be interrupted. It follows the URL
+ * if that changes for another reason, such as going back or clearing the filters.
  */
 const useSearchText = (inAddress: string | undefined, change: (q: string | undefined) => void) => {
   const [typed, setTyped] = useState(inAddress ?? "")

@@ -21,9 +21,9 @@ import { readSource, useSnapshot, type SourceReading } from "../install/ReadSour
 import { sourceOptionsWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** The progress of reading a link's document, stored in this browser tab so that a reload continues it. */
+/** The progress of reading a link's document. It is stored in this browser tab, so that it continues after a reload. */
 interface DocumentReading extends SourceReading {
-  /** Set only when the link does not name a revision. */
+  /** Set only if the link contains no revision. */
   readonly tag?: string
 }
 
@@ -32,7 +32,7 @@ const text = (value: unknown, name: string): string | undefined => {
   return typeof found === "string" ? found : undefined
 }
 
-/** Restores what was stored; anything unexpected is ignored. */
+/** Restores a stored value, and ignores unexpected contents. */
 const restoreReading = (kept: string | null): DocumentReading | undefined => {
   let parsed: unknown
   try {
@@ -65,7 +65,7 @@ const useDocumentReading = (link: OptionsLink, workspaceId: string) => {
       try {
         sessionStorage.setItem(key, JSON.stringify(next))
       } catch {
-        // Without storage, it lasts as long as the page.
+        // Without storage, the progress only lasts as long as the page.
       }
     }
   }
@@ -170,7 +170,7 @@ const Choices = ({ file }: { readonly file: SnapshotFile }) => {
   const proceed = useDecision({
     send: async (signal, { source }: SourceOption) => ({
       git: source.url,
-      // The commit is pinned before any of it is read.
+      // The commit is pinned before anything is read from it.
       ref: source.ref ?? (await newestStable(workspace.id, source.url, signal)).commit,
       sourcePath: source.path
     }),
@@ -223,7 +223,9 @@ const Choices = ({ file }: { readonly file: SnapshotFile }) => {
   )
 }
 
-/** A link to a document that offers several sources: shows exactly which document, and continues with one of them. */
+/**
+ * Handles a link to a document with several sources. Shows exactly which document it is, and continues with one of its sources.
+ */
 export const SourceOptionsChooser = ({ link }: { readonly link: OptionsLink }) => {
   const words = useWords(sourceOptionsWords)
   const { file, read, run, snapshot, tag } = useDocument(link)

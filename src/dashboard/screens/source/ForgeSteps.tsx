@@ -4,7 +4,8 @@ import { useWords } from "../../words/Words.ts"
 import { type Forge, forgeNames, forgeOf, forges, forgeWords } from "./ForgeWords.ts"
 
 /**
- * The buttons to click and the values to paste in the Git server, for the forge that the address suggests or the person selects.
+ * The buttons to click and the values to paste in the Git server. The forge is guessed from the address, or selected by the
+ * person.
  */
 export const ForgeSteps = ({ sourceUrl }: { readonly sourceUrl: string }) => {
   const words = useWords(forgeWords)

@@ -1,4 +1,4 @@
-/** The kinds of Git servers with instructions; each is the name of a page in `docs/webhooks`. */
+/** The Git servers with instructions. Each is the name of a page in `docs/webhooks`. */
 export const forges = ["github", "gitlab", "forgejo-gitea", "bitbucket", "azure-devops", "plain"] as const
 export type Forge = (typeof forges)[number]
 
@@ -10,7 +10,7 @@ const hosts: ReadonlyArray<readonly [RegExp, Forge]> = [
   [/(?:^|\.)dev\.azure\.com$|\.visualstudio\.com$/, "azure-devops"]
 ]
 
-/** The forge that the host of a repository's address suggests. */
+/** Guesses the forge from the host of a repository's address. */
 export const forgeOf = (sourceUrl: string): Forge => {
   const host = URL.canParse(sourceUrl) ? new URL(sourceUrl).hostname : ""
   return hosts.find(([pattern]) => pattern.test(host))?.[1] ?? "plain"

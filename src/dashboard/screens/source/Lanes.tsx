@@ -64,7 +64,7 @@ const LaneRow = ({
   )
 }
 
-/** The position of each ref in use, and when it was last checked; the default ref comes first. */
+/** The commit of each used ref, and the time of its last check. The default ref is first. */
 export const Lanes = ({
   lanes,
   gitAddress

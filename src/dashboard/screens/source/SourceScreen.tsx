@@ -32,7 +32,7 @@ import { useDecision } from "../../ui/Decision.ts"
 import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 
-/** Removes a Source that has no existing Capsules. */
+/** Removes a Source without existing Capsules. */
 const RemoveSource = ({ source, capsules }: { readonly source: Source; readonly capsules: ReadonlyArray<Capsule> }) => {
   const words = useWords(sourceWords)
   const workspace = useWorkspace()

@@ -17,19 +17,19 @@ import { useDecision } from "../../ui/Decision.ts"
 import { signingTokenOf } from "../../../../schema/records/SigningToken.ts"
 import { ForgeSteps } from "./ForgeSteps.tsx"
 
-/** Asks for confirmation, renews the secret, and shows the new one once. */
+/** Asks for confirmation, renews the secret, and shows the new secret once. */
 const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly onClose: () => void }) => {
   const words = useWords(sourceWords)
   const queryClient = useQueryClient()
   const renew = useDecision({
-    // The version is a guard: a second click, or a second person, is refused instead of invalidating this secret.
+    // The version is a guard: a second click, or a second person, cannot invalidate this secret.
     send: async (signal) => {
       const answer = await call(sourcesRenewHookSecret, {
         signal,
         params: { sourceId: source.id },
         body: { hookSecretVersion: source.hookSecretVersion }
       })
-      // Only a replay with the same key gets a response without the secret, and no replay is sent.
+      // Only a repeated request with the same key gets a response without the secret, and this page does not repeat it.
       const secret = "hookSecret" in answer ? answer.hookSecret : undefined
       if (typeof secret !== "string") throw new Error("The answer to a renewal holds no secret.")
       return secret

@@ -11,7 +11,7 @@ export interface SourceDraft {
   readonly autoSync: boolean
 }
 
-/** The part of a Source that can be changed later. */
+/** The fields of a Source that can be changed later. */
 export const SourceFields = ({
   url,
   draft,

@@ -182,7 +182,7 @@ const Content = ({ group, runs }: { readonly group: RunGroup; readonly runs: Rea
   )
 }
 
-/** An update of a Workspace: its waves, what is waiting for what, and where a person is needed to proceed. */
+/** An update of a Workspace: its waves, the dependencies between waiting Capsules, and the decisions that it needs. */
 export const UpdateScreen = () => {
   const params = useParams({ strict: false })
   const query = useQuery(runGroupQuery(params.groupId ?? ""))

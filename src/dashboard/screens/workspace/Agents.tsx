@@ -105,7 +105,7 @@ const Pool = ({ pool }: { readonly pool: WorkspacePool }) => {
   )
 }
 
-/** The pools of agents that the Workspace may use, with what each agent last reported about its machine. */
+/** The pools of agents that the Workspace may use, with the latest report of each agent about its machine. */
 export const Agents = () => {
   const words = useWords(agentWords)
   const workspace = useWorkspace()

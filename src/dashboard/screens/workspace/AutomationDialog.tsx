@@ -14,7 +14,7 @@ import { workspaceWords } from "./Words.ts"
 /** An automation can never own a Workspace. */
 const roles: ReadonlyArray<Role> = ["viewer", "member", "admin"]
 
-/** Creates a member that never signs in. */
+/** Creates a member that cannot sign in. */
 export const AutomationDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(automationWords)
   const roleWords = useWords(workspaceWords)

@@ -47,7 +47,7 @@ const Row = ({ backup }: { readonly backup: Backup }) => {
   )
 }
 
-/** Backups of the whole installation, shown to the people responsible for it. */
+/** Backups of the whole installation, for its operators. */
 const ServerBackups = () => {
   const words = useWords(backupWords)
   const { serverBackups } = useBootstrap()

@@ -70,7 +70,7 @@ const Row = ({ invitation }: { readonly invitation: Invitation }) => {
   )
 }
 
-/** Invitations with their outcomes; nothing if there have never been any. */
+/** Invitations and their results. Renders nothing if there have never been any. */
 export const Invitations = () => {
   const words = useWords(memberWords)
   const workspace = useWorkspace()

@@ -12,13 +12,13 @@ import { memberWords } from "./MemberWords.ts"
 import { useMembersChange } from "./MembersChange.ts"
 import { workspaceWords } from "./Words.ts"
 
-/** Roles that can be granted by a link that anybody may use. */
+/** The roles that a link for anybody can grant. */
 const open: ReadonlyArray<Role> = ["viewer", "member"]
 const addressed: ReadonlyArray<Role> = [...open, "admin", "owner"]
 const days = [1, 7, 30] as const
 
 const dayMillis = 86_400_000
-/** The maximum period is measured by the server's clock, which may be slightly behind. */
+/** The server's clock, which may be slightly behind, limits the maximum period. */
 const slackMillis = 60_000
 
 const daysFromNow = (count: number): string => new Date(Date.now() + count * dayMillis - slackMillis).toISOString()

@@ -128,7 +128,7 @@ const Row = ({ member }: { readonly member: Member }) => {
         <RemovalDialog
           title={people.leaveTitle(workspace.displayName)}
           action={people.leave}
-          // The page belongs to the Workspace, so it cannot stay open.
+          // The page belongs to the Workspace, so it cannot remain open.
           remove={(signal) => call(workspacesRemoveMember, { signal, params }).then(() => window.location.assign("/"))}
           details={<DepartureNotice subject={member.subject} />}
           list={membersQuery(workspace.id).queryKey}

@@ -3,7 +3,7 @@ import { membersQuery } from "../../api/Queries.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** A change to members or invitations: both lists are fetched again afterwards, whether or not it succeeds. */
+/** A change to members or invitations. Both lists are fetched again afterwards, even if the change fails. */
 export const useMembersChange = <A = void, B = unknown>(change: (signal: AbortSignal, input: A) => Promise<B>) => {
   const workspace = useWorkspace()
   const queryClient = useQueryClient()

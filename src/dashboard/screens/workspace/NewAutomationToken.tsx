@@ -15,7 +15,7 @@ import { useDecision } from "../../ui/Decision.ts"
 const days = [30, 90, 365] as const
 const dayMillis = 86_400_000
 
-/** Creates an automation token with its limits, and shows it once. */
+/** Creates a limited automation token, and shows it once. */
 export const NewAutomationToken = ({
   subject,
   onClose

@@ -11,7 +11,9 @@ import { useWords } from "../../words/Words.ts"
 import { workspaceWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** Offers Outputs of a Capsule; only those that are not sensitive can be shared, and only those are listed. */
+/**
+ * Offers Outputs of a Capsule to another Workspace. Lists only Outputs that are not sensitive, because no others can be shared.
+ */
 export const NewShare = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(workspaceWords)
   const workspace = useWorkspace()

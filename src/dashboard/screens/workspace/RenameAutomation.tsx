@@ -10,7 +10,7 @@ import { useWords } from "../../words/Words.ts"
 import { automationWords } from "./AutomationWords.ts"
 import { useMembersChange } from "./MembersChange.ts"
 
-/** Renames an automation. People set their own names. */
+/** Renames an automation. People choose their own names. */
 export const RenameAutomation = ({
   member,
   name: present,

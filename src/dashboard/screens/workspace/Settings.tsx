@@ -26,7 +26,7 @@ interface FleetProps {
   readonly line: typeof workspacesPlanUpdate | typeof workspacesDriftCheck
 }
 
-/** A button that starts Runs for many Capsules with one click. */
+/** A button that starts Runs for many Capsules. */
 const Fleet = ({ title, text, label, line }: FleetProps) => {
   const words = useWords(workspaceWords)
   const workspace = useWorkspace()
@@ -37,7 +37,7 @@ const Fleet = ({ title, text, label, line }: FleetProps) => {
     onSuccess: ({ runGroup, runs }) => {
       toast(words.started(runs.length))
       void queryClient.invalidateQueries({ queryKey: ["workspace", workspace.id] })
-      // Also reports what was skipped.
+      // Also reports the Capsules that were skipped.
       if (runGroup.waves !== undefined) {
         void navigate({
           to: "/w/$workspace/updates/$groupId",

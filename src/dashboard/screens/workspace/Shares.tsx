@@ -99,7 +99,9 @@ const Row = ({ share }: { readonly share: OutputShare }) => {
   )
 }
 
-/** Outputs shared by one Workspace with another: offered by one side, accepted by the other, revoked by either. */
+/**
+ * Outputs that one Workspace shares with another. One side offers them, the other accepts them, and either may revoke the share.
+ */
 export const Shares = () => {
   const words = useWords(workspaceWords)
   const workspace = useWorkspace()
