@@ -15,9 +15,9 @@ const stepBytes = 11
 const continuesFor = 100
 
 /**
- * Generates ids. Lists sort records by their time in milliseconds, then by id, so ids that are created shortly after one another
- * ascend: each is the previous id plus a random number that cannot be guessed. After a pause the next id is entirely random,
- * so that ids do not reveal how many exist.
+ * Generates ids. Lists are sorted by creation time in milliseconds and then by id, so ids created in quick succession are
+ * ascending. Each of them is the previous id plus an unpredictable random number. After a pause, the next id is entirely random,
+ * so ids do not reveal how many exist.
  */
 interface IdOrderShape {
   /** Returns the bytes of the next id. `random` contains `idBytes` random bytes; `at` is the current time in milliseconds. */

@@ -3,25 +3,25 @@ import type { RunEventKind } from "../../schema/events/RunEvent.ts"
 import type { RunType } from "../../schema/records/Run.ts"
 
 /**
- * The points at which a crash leaves different data.
+ * The points at which tests can kill the process, because a crash there leaves different data.
  *
- * - `<type>.<event>`: that event has been written for such a Run (for a resource: noted); for moves of the Run, inside the
- *   transaction, just before its commit
- * - `<type>.claimed`, `.settled`: the execution is beginning, or is over with its run folder still in place
+ * - `<type>.<event>`: this event of a Run of this type has been written (or, for a resource, noted); for changes of the Run's
+ *   status, within the transaction, just before its commit
+ * - `<type>.claimed`, `.settled`: the execution begins, or has ended with its run folder still in place
  * - `<type>.prepared`, `.executed`: between the three steps of an execution, around the work outside the database
  * - `<type>.checkpoint`: a state of a running apply has been kept
  * - `<type>.committed`: the state of an apply has been committed, and the checks after it have not begun
  * - `install.created`, `approve.decided`, `apply.asked`, `cancel.decided`: committed, but the response has not been sent
- * - `install.stepping`, `.stepped`: around each step of the coordinator, inside its transaction
+ * - `install.stepping`, `.stepped`: around each step of the coordinator, within its transaction
  * - `restoring.*`: the steps in which a backup becomes the database of a folder
- * - `left_over.adopting`, `.adopted`: inside the transaction of an adoption, just before its commit, and after it
- * - `state_upload.storing`, `.stored`: inside the transaction of an upload, just before its commit, and after it
- * - `install.adopting`: inside the transaction of the initial commit, once the uploaded state is StateVersion 1
- * - `import.confirming`, `.confirmed`: inside the transaction that confirms an import, and after it
- * - `export.granting`, `.granted`: inside the transaction that records the link for an export, just before its commit, and after
+ * - `left_over.adopting`, `.adopted`: within the transaction of an adoption, just before its commit, and after it
+ * - `state_upload.storing`, `.stored`: within the transaction of an upload, just before its commit, and after it
+ * - `install.adopting`: within the transaction of the initial commit, once the uploaded state is StateVersion 1
+ * - `import.confirming`, `.confirmed`: within the transaction that confirms an import, and after it
+ * - `export.granting`, `.granted`: within the transaction that records the link for an export, just before its commit, and after
  *   it
  * - `export.sending`: a download has been recorded, and none of it has been sent
- * - `restore.committing`: inside the transaction of a Capsule's restore, just before its commit
+ * - `restore.committing`: within the transaction of a Capsule's restore, just before its commit
  * - `connection.renewed`: the authorization server has issued new tokens, and none of them have been written
  * - `log_removal.marked`, `.erased`: the Runs whose logs will be removed have been marked, and some of their lines have been
  *   deleted
@@ -30,7 +30,7 @@ import type { RunType } from "../../schema/records/Run.ts"
  *   yet in the audit trail
  * - `notice.sending`, `.sent`: before the request of a delivery, and after its response
  * - `notice.settling`, `.settled`: attempts have been recorded but not committed, and committed
- * - `notice.mailing`: inside the transaction that queues the mails of a notice, just before its commit
+ * - `notice.mailing`: within the transaction that queues the mails of a notice, just before its commit
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
  */
 export type KillPointName =

@@ -23,8 +23,8 @@ const lookUp = Effect.fnUntraced(function* (hostname: string, whose: string) {
 })
 
 /**
- * Resolves a host once. Fails if any of its addresses is not public, unless the operator allows the origin. The error contains
- * `setting`, the setting with which to allow it.
+ * Resolves a host once. Fails if any of its addresses is not public, unless the operator allows the origin. The error includes
+ * `setting`, which can allow it.
  */
 export const pinnedAddresses = Effect.fn("pinnedAddresses")(function* (
   { hostname, origin }: URL,

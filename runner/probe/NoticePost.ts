@@ -12,19 +12,19 @@ export interface NoticePostRequest {
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Exact origins that may use plain http and may resolve to private addresses. */
+  /** Exact origins that may use plain HTTP and resolve to private addresses. */
   readonly allowOrigins: ReadonlyArray<string>
 }
 
-/** What became of one attempt. Nothing of the response's body is kept. */
+/** The result of one attempt. The response's body is discarded. */
 export interface NoticePostResult {
   readonly outcome: NoticeOutcome
   readonly status?: number
-  /** Seconds that the receiver asked to wait before the next attempt. */
+  /** Seconds that the receiver requested before the next attempt. */
   readonly retryAfter?: number
 }
 
-/** The time until the head of the response, name resolution and connection included. */
+/** Maximum time until the head of the response, including name resolution and connection. */
 const longestMillis = 15_000
 
 const retryAfterOf = (headers: IncomingHttpHeaders, now: number): number | undefined => {
@@ -41,13 +41,13 @@ const outcomeOf = (status: number): NoticeOutcome => {
   return status === 410 ? "gone" : "refused"
 }
 
-/** The codes of Node and OpenSSL for certificates that do not prove the host, and for servers that do not speak TLS. */
+/** Codes of Node and OpenSSL for certificates that are invalid for the host, and for servers without TLS. */
 const tlsCode = /CERT|SIGNED|ALTNAME|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO/
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : ""
 
-/** Errors after which the next address of the host may be tried, because the request was never sent. */
+/** Errors after which the host's next address may be tried, because the request was never sent. */
 const neverConnected: ReadonlySet<string> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"])
 
 const attempt = (url: URL, address: string, { body, headers }: NoticePostRequest) =>
@@ -104,13 +104,13 @@ const post = Effect.fnUntraced(function* (request: NoticePostRequest) {
 
 export interface NoticePostShape {
   /**
-   * Sends one notice under the policy of Git addresses: https on an ordinary port and public addresses, or an origin that the
-   * operator allows by name. The name is resolved once, and redirects are not followed. Never fails.
+   * Sends one notice under the policy for Git addresses: HTTPS at an ordinary port and a public address, or an origin that the
+   * operator explicitly allows. Resolves the name once and does not follow redirects. Never fails.
    */
   readonly send: (request: NoticePostRequest) => Effect.Effect<NoticePostResult>
 }
 
-/** The implementation of requests; a test may replace it. */
+/** The implementation of requests, which a test can replace. */
 export const NoticePost = Context.Reference<NoticePostShape>("svc/runner/probe/NoticePost", {
   defaultValue: () => ({
     send: (request) =>

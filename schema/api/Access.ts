@@ -23,7 +23,7 @@ export type WorkspaceLocator =
   | "body.fromWorkspaceId"
 
 /**
- * The kind of a record to which a body refers. It determines when a token limited to Projects or environments may refer to the
+ * The kind of a record that a body refers to. It determines when a token limited to Projects or environments may refer to the
  * record.
  *
  * - `boundConnection`: a Connection that the Capsule in the path already binds; all others are outside the limits
@@ -40,7 +40,7 @@ export interface WorkspaceAccess {
   readonly locate: WorkspaceLocator
   readonly session?: boolean
   readonly confirmed?: boolean
-  /** With `confirmed`: a token is admitted too, with a confirmation of this action that its person approved in the browser. */
+  /** With `confirmed`, also admits a token with a confirmation of this action, which its owner has approved in the browser. */
   readonly action?: ConfirmableAction
   readonly archived?: "open"
   /**
@@ -62,18 +62,18 @@ export interface WorkspaceAccess {
 }
 
 /**
- * The callers that an endpoint admits. The same check enforces it for every route, before query or body are validated
- * (specification, Authentication, rule 4).
+ * The callers that an endpoint admits. The same check applies to every route before query or body are validated (specification,
+ * Authentication, rule 4).
  *
  * - `public`: no credential is required
  * - `account`: a signed-in person; `session` refuses tokens, `anyCredential` also accepts tokens; `wholeAccount` refuses
  *   credentials bound to one Workspace, because the endpoint affects more than that
- * - `token`: the endpoint reads the presented bearer token itself (current authority)
+ * - `token`: the endpoint itself reads the presented bearer token (current authority)
  * - `workspace`: an active membership with at least `role` in the Workspace of the request; two Workspaces may use `shared`
  *   routes, so their handler authorises the caller; an archived Workspace is read-only unless `archived` is `open`, in which case
  *   the route decides what may still change
- * - `confirmed`: only in the session of a person who has confirmed their identity within the last five minutes; tokens are
- *   refused, unless `action` names what their person can confirm for them
+ * - `confirmed`: only in the session of a person who has confirmed their identity within the last five minutes; refuses tokens,
+ *   except with a confirmation of `action`
  */
 export type AccessRule =
   | { readonly kind: "public" }

@@ -4,14 +4,14 @@ import { ActionConfirmation, ConfirmableAction, NewActionConfirmation } from "..
 import { WorkspaceId } from "../records/Ids.ts"
 import { created } from "./AnswerStatus.ts"
 
-/** `targetId`: the Capsule or the Source. */
+/** `targetId` is the id of the Capsule or the Source. */
 export const ConfirmationToBegin = Schema.Struct({
   workspaceId: WorkspaceId,
   action: ConfirmableAction,
   targetId: Schema.String.check(Schema.isMaxLength(64))
 }).annotate({ identifier: "ConfirmationToBegin" })
 
-/** A client with a token asks its person to confirm one action in the browser. */
+/** A client with a token asks the token's owner to confirm one action in the browser. */
 export class ActionConfirmationsApi extends HttpApiGroup.make("actionConfirmations")
   .add(
     HttpApiEndpoint.post("begin", "/api/v1/confirmations", {

@@ -112,7 +112,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         /** Total number of entries on all pages. */
         total: Schema.Int,
         counts: NeedCounts,
-        /** The part of `counts` that waits for others. */
+        /** The part of `counts` that waits for other people. */
         forOthers: NeedCounts,
         health: CapsuleHealth,
         ...nextCursor

@@ -174,7 +174,7 @@ export const accessTable = {
     confirmed: true,
     action: "capsule.export"
   }),
-  // The link works only for the credential that asked for it.
+  // The link works only for the credential that requested it.
   "GET /api/v1/capsules/:capsuleId/exports/:exportLink": owner("path.capsuleId"),
   "POST /api/v1/confirmations": member("body.workspaceId"),
   "POST /api/v1/confirmations/poll": member("body.workspaceId"),

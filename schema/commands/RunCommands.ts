@@ -43,7 +43,7 @@ export const RunCommands = commandsOf(
     payload: {
       context: CommandContext,
       reason: Schema.optional(Schema.String),
-      /** The plan that the person saw. Another plan is not discarded. */
+      /** The digest of the plan that the person saw. Any other plan is not discarded. */
       planDigest: Schema.optional(Schema.String)
     },
     success: Run,

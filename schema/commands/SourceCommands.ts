@@ -34,7 +34,7 @@ export const SourceCommands = commandsOf(
       context: CommandContext,
       /** The version to replace. */
       hookSecretVersion: Schema.Int,
-      /** Ends the present secret at once, because somebody else knows it. */
+      /** If true, invalidates the current secret at once, because somebody else may have it. */
       endFormerNow: Schema.optional(Schema.Boolean),
       idempotency: Schema.optional(IdempotentRequest)
     },

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** The actions that a person can confirm in the browser for a token, named as the operation history names them. */
+/** The actions that a person can confirm in the browser for a token. Their names are those of the audit history. */
 export const ConfirmableAction = Schema.Literals(["capsule.export", "source.hook_secret.renew"])
 export type ConfirmableAction = typeof ConfirmableAction.Type
 
@@ -19,7 +19,7 @@ export const confirmationHeaders = {
   )
 }
 
-/** The answer to a client that asks for a confirmation. `code` is the client's secret, `userCode` what the person compares. */
+/** The response to a client that requests a confirmation. `code` is the client's secret, and the person compares `userCode`. */
 export const NewActionConfirmation = Schema.Struct({
   code: Schema.String,
   userCode: Schema.String,
@@ -32,7 +32,7 @@ export const NewActionConfirmation = Schema.Struct({
 export const ActionConfirmationStatus = Schema.Literals(["pending", "approved", "denied", "used", "expired"])
 export type ActionConfirmationStatus = typeof ActionConfirmationStatus.Type
 
-/** The state of a confirmation for the client that asked for it. */
+/** The state of a confirmation for the client that requested it. */
 export const ActionConfirmation = Schema.Struct({
   status: ActionConfirmationStatus,
   expiresAt: Timestamp,
@@ -40,13 +40,13 @@ export const ActionConfirmation = Schema.Struct({
 }).annotate({ identifier: "ActionConfirmation" })
 export type ActionConfirmation = typeof ActionConfirmation.Type
 
-/** What the person decides on. */
+/** The confirmation as shown to the person. */
 export const WaitingConfirmation = Schema.Struct({
   userCode: Schema.String,
   action: ConfirmableAction,
   workspace: Schema.Struct({ id: WorkspaceId, handle: Schema.String }),
   target: Schema.Struct({ kind: Schema.Literals(["capsule", "source"]), id: Schema.String, name: Schema.String }),
-  /** The name of the token or of the application that asks. */
+  /** The name of the token or the application that requests the confirmation. */
   asker: Schema.Struct({ kind: Schema.Literals(["token", "application"]), name: Schema.String }),
   createdAt: Timestamp,
   expiresAt: Timestamp

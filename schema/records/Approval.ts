@@ -124,7 +124,7 @@ export class ApprovalRequest extends Schema.Opaque<ApprovalRequest>()(
     runId: RunId,
     subject: Subject,
     at: Timestamp,
-    /** The number of people whose approval would count now. */
+    /** Number of people whose approval would count now. */
     asked: Schema.Int
   }).annotate({ identifier: "ApprovalRequest" })
 ) {}

@@ -44,7 +44,7 @@ export class ReportVariable extends Schema.Opaque<ReportVariable>()(
     sensitive: Schema.Boolean,
     ephemeral: Schema.Boolean,
     nullable: Schema.optionalKey(Schema.Boolean),
-    /** Where the module declares it, for the order of a form. Absent in reports of earlier releases. */
+    /** The position of the declaration, for the order of a form. Absent in reports of earlier releases. */
     declaredAt: Schema.optionalKey(Schema.Struct({ path: Schema.String, line: Schema.Int })),
     ...InputFacts.fields
   }).annotate({ identifier: "ReportVariable" })

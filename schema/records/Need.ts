@@ -32,9 +32,9 @@ export const NeedRun = Schema.Struct({
   id: RunId,
   type: RunType,
   planSummary: Schema.optionalKey(PlanSummary),
-  /** Of a plan that waits for its approval. */
+  /** Set for a plan that waits for approval. */
   planDigest: Schema.optionalKey(Schema.String),
-  /** The last request for its approval. */
+  /** The last request to approve the plan. */
   approvalAsked: Schema.optionalKey(Schema.Struct({ subject: Subject, at: Timestamp })),
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
   /** Number of resources in which a drift check found changes. */
@@ -70,7 +70,7 @@ export class Need extends Schema.Opaque<Need>()(
     commit: Schema.optionalKey(NeedCommit),
     staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
     reason: Schema.optionalKey(Schema.String),
-    /** The reader cannot act on it: somebody else has to. */
+    /** True if only somebody else can act on the entry. */
     waitsForOthers: Schema.optionalKey(Schema.Boolean),
     turn: Schema.optionalKey(CredentialWait.fields.turn),
     runGroupId: Schema.optionalKey(RunGroupId),

@@ -2,18 +2,18 @@ import { Schema } from "effect"
 import { RunCommentId, RunId, Subject } from "./Ids.ts"
 import { requiredText, Timestamp } from "./Primitives.ts"
 
-/** Most code points of a comment. */
+/** Maximum number of code points in a comment. */
 export const longestComment = 4000
 
-/** Most people whom one comment mentions. */
+/** Maximum number of people mentioned in a comment. */
 export const mostMentions = 20
 
 /** The text of a new comment. */
 export const CommentText = requiredText(longestComment)
 
 /**
- * A comment on a Run, as stored: secrets that the service knows are masked. A comment never changes; once its author has removed
- * it, only `removedAt` and the facts without `text` and `mentions` remain.
+ * A comment on a Run as stored, with known secrets masked. A comment cannot be changed. After its author has removed it, it has a
+ * `removedAt` and no `text` or `mentions`.
  */
 export class RunComment extends Schema.Opaque<RunComment>()(
   Schema.Struct({

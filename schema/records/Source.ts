@@ -46,7 +46,7 @@ export class Source extends Schema.Opaque<Source>()(
     hookSecretVersion: Schema.Int,
     /** When that secret became valid. */
     hookSecretCreatedAt: Timestamp,
-    /** The secret before it is valid until then, or until a delivery proves the current one. */
+    /** The previous secret is valid until then, or until a delivery uses the current one. */
     formerHookSecretUntil: Schema.optionalKey(Timestamp),
     /** The default lane comes first. Present only in responses for a single Source. */
     lanes: Schema.optionalKey(Schema.Array(SourceLane)),

@@ -1,4 +1,4 @@
-/** The last request for the approval of each plan. */
+/** The last request to approve each plan. */
 export const approvalRequestTables: ReadonlyArray<string> = [
   `CREATE TABLE run_approval_requests (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -7,7 +7,7 @@ export const approvalRequestTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** Comments on Runs. `text` is `NULL` once the author has removed the comment; `mentions` is a JSON list of subjects. */
+/** Comments on Runs. `text` is `NULL` after the author has removed the comment. `mentions` is a JSON list of subjects. */
 export const runCommentTables: ReadonlyArray<string> = [
   `CREATE TABLE run_comments (
     id TEXT PRIMARY KEY NOT NULL,

@@ -89,7 +89,7 @@ export const noticeTables: ReadonlyArray<string> = [
   `ALTER TABLE mails ADD COLUMN notice_workspace_id TEXT`
 ]
 
-/** What a notice has reported of facts that no transaction changes: a Connection that expires, an agent that is silent. */
+/** The last reported value of facts that no transaction changes: an expiring Connection, and a silent agent. */
 export const reportedColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN expiry_reported TEXT`,
   `ALTER TABLE agents ADD COLUMN away_reported_at TEXT`

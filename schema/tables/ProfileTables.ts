@@ -46,7 +46,7 @@ export const profileTables: ReadonlyArray<string> = [
   `CREATE INDEX recovery_codes_by_subject ON recovery_codes (subject, code_hash)`
 ]
 
-/** Confirmations of single actions that programs with tokens asked for. */
+/** Confirmations of single actions, requested by programs with tokens. */
 export const actionConfirmationTables: ReadonlyArray<string> = [
   `CREATE TABLE action_confirmations (
     secret_hash TEXT PRIMARY KEY NOT NULL,

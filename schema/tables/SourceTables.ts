@@ -81,7 +81,7 @@ export const hookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN hook_secret_at TEXT`
 ]
 
-/** The sealed webhook secret before a renewal, which stays valid until a delivery proves the new one, or until this time. */
+/** The previous webhook secret in sealed form. It is valid until a delivery uses the new one, or until this time. */
 export const formerHookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN former_hook_secret TEXT`,
   `ALTER TABLE sources ADD COLUMN former_hook_secret_until TEXT`

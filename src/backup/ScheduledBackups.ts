@@ -40,7 +40,7 @@ export const failedBackups = Metric.counter("svc_backups_failed_total", {
 /** A command that the server started was refused. */
 class SvcSubprocessFailed extends Schema.TaggedError<SvcSubprocessFailed>()("SvcSubprocessFailed", {
   message: Schema.String,
-  /** The backup was written, and could not be restored to verify it. */
+  /** True if the backup was written but the trial restore failed. */
   isUnverified: Schema.optionalKey(Schema.Boolean)
 }) {}
 
@@ -113,7 +113,7 @@ const syncFolder = (folder: string) =>
     Effect.scoped(Effect.flatMap(files.open(folder, { flag: "r" }), (handle) => handle.sync))
   )
 
-/** Restores a backup elsewhere, to prove that it can be restored. */
+/** Verifies a backup by restoring it elsewhere. */
 const verified = (settings: Settings, file: string) =>
   Effect.mapError(
     runSvc(settings, ["backup", "verify", file]),
@@ -211,7 +211,7 @@ export class ScheduledBackups extends Context.Service<
           Effect.catch((failure) =>
             Effect.gen(function* () {
               const { message } = failure
-              // Later attempts fail for the same reason until somebody does something about it.
+              // Later attempts fail for the same reason until somebody fixes it.
               if ((yield* Ref.get(failedAt)) === undefined) {
                 yield* report("isUnverified" in failure && failure.isUnverified === true)
               }

@@ -4,7 +4,7 @@ import { NoticeSettings } from "../../actors/base/notice/NoticeRows.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import type { Settings } from "../settings/Settings.ts"
 
-/** The server's address in notices, and the origins that they may be sent to besides public https. */
+/** The server's address in notices, and the additional origins to which notices may be sent. */
 export const noticeSettings = (settings: Settings) =>
   Layer.effect(
     NoticeSettings,

@@ -19,7 +19,7 @@ const Endpoints = rowShape({ state: NoticeEndpointState, endpoints: Schema.Int }
 
 const sample = Effect.gen(function* () {
   const sql = yield* ReadSql
-  // From the index of waiting deliveries, by endpoint: it contains nothing that has ended.
+  // Uses the index of waiting deliveries by endpoint, which contains no finished deliveries.
   const [row] = yield* Waiting.rows(sql)`SELECT COUNT(*) AS deliveries, MIN(d.created_at) AS since
     FROM notice_endpoints e JOIN notice_deliveries d ON d.endpoint_id = e.id AND d.status = 'waiting'
     WHERE e.state = 'active'`
@@ -33,5 +33,5 @@ const sample = Effect.gen(function* () {
   }
 }).pipe(Effect.catch((error) => Effect.logDebug("The notice metrics could not be sampled", error)))
 
-/** Samples the deliveries that wait, and the endpoints by state. */
+/** Samples the number of waiting deliveries, and of endpoints by state. */
 export const noticeMetrics = Layer.effectDiscard(Effect.forkScoped(Effect.repeat(sample, Schedule.spaced(sampleEvery))))

@@ -65,7 +65,7 @@ export class AccountCommands extends Context.Service<
       account: Credentials
     ) => Effect.Effect<{ readonly subject: string; readonly email: string }, ApiError>
     readonly createToken: (request: TokenRequest) => Effect.Effect<CreatedAccessToken, ApiError>
-    /** Revokes a token whose secret nobody has seen. Fails with `not_found`. */
+    /** Revokes a token whose secret could not be shown. Fails with `not_found`. */
     readonly withdrawToken: (request: {
       readonly subject: string
       readonly tokenId: AccessTokenId

@@ -23,7 +23,7 @@ import { Sessions } from "./Sessions.ts"
 
 const AskerKind = Schema.Literals(["token", "application"])
 
-/** Confirmations of actions that tokens asked for. `holder` is the credential that may use one. */
+/** Confirmations that tokens have requested for actions. `holder` is the credential that may use the confirmation. */
 export const ActionConfirmationRow = table("action_confirmations", {
   secret_hash: Schema.String,
   user_code_digest: Schema.String,
@@ -35,7 +35,7 @@ export const ActionConfirmationRow = table("action_confirmations", {
   action: ConfirmableAction,
   target_id: Schema.String,
   status: Schema.Literals(["pending", "approved", "denied", "used"]),
-  /** The request that used it. */
+  /** The request that used the confirmation. */
   used_by: Schema.NullOr(Schema.String),
   interval_seconds: Schema.Int,
   last_polled_at: Schema.NullOr(Timestamp),
@@ -61,7 +61,7 @@ export interface ConfirmedAction {
   readonly targetId: string
 }
 
-/** How to get a confirmation; the same wherever a token lacks one. */
+/** Explains how to get a confirmation, whenever a token lacks one. */
 const unconfirmed = new ApiError({
   code: "reauthentication_required",
   message:
@@ -76,16 +76,16 @@ const waitingNowhere = () =>
   })
 
 /**
- * Confirmations of single actions. A program with a token asks for one; its person sees in the browser what it is for, and approves
- * or denies it in a session in which they have just confirmed their identity; the program then makes one request with it. A
- * confirmation belongs to one credential, one action and one record, and ends after ten minutes.
+ * Confirmations of single actions. A program requests one with its token. The token's owner sees the purpose in the browser, and
+ * approves or denies it in a session in which they have recently confirmed their identity. The program then makes one request
+ * with the confirmation. A confirmation is valid for one credential, one action and one record, and expires after ten minutes.
  */
 export class ActionConfirmations extends Context.Service<
   ActionConfirmations,
   {
     /**
-     * Fails with `not_found` if the Workspace has no such record, and with `failed_precondition` for a caller that is no person's
-     * token.
+     * Fails with `not_found` if the Workspace has no such record, and with `failed_precondition` if the caller does not use a
+     * person's token.
      */
     readonly begin: (
       principal: Pick<Principal, "credential" | "credentialId" | "grantId" | "subject">,
@@ -99,22 +99,28 @@ export class ActionConfirmations extends Context.Service<
       },
       ApiError
     >
-    /** For the credential that began it. Fails with `rate_limited` for polls that are too fast, which lengthens the interval. */
+    /**
+     * Returns the status to the credential that requested the confirmation. Fails with `rate_limited` for polls at short
+     * intervals, which also increases the required interval.
+     */
     readonly poll: (
       principal: Pick<Principal, "credentialId" | "grantId">,
       code: Redacted.Redacted
     ) => Effect.Effect<ActionConfirmation, ApiError>
-    /** What waits for this person under a code that they typed. */
+    /** Returns the confirmation that waits for this person under the code that they entered. */
     readonly waiting: (subject: string, userCode: string) => Effect.Effect<WaitingConfirmation, ApiError>
-    /** The caller has checked that the person confirmed their identity in this session, if it approves. */
+    /** To approve, the caller has to check first that the person has confirmed their identity in this session. */
     readonly decide: (session: ConfirmedSession, userCode: string, isApproved: boolean) => Effect.Effect<void, ApiError>
-    /** Fails with `reauthentication_required` unless the credential may do this with this code now. Changes nothing. */
+    /**
+     * Fails with `reauthentication_required` unless the credential may currently perform the action with this code. Changes
+     * nothing.
+     */
     readonly require: (
       principal: Pick<Principal, "credentialId" | "grantId" | "subject">,
       code: Redacted.Redacted | undefined,
       asked: ConfirmedAction
     ) => Effect.Effect<void, ApiError>
-    /** As above, in the transaction of the action: the confirmation is used if and only if the action happens. */
+    /** Like `require`, in the transaction of the action. The confirmation is used if and only if the transaction commits. */
     readonly use: (
       principal: Pick<Principal, "credentialId" | "grantId" | "subject">,
       code: Redacted.Redacted | undefined,
@@ -134,7 +140,7 @@ export class ActionConfirmations extends Context.Service<
       // Keyed, because 34 bits could be guessed from a plain digest.
       const digestOf = (userCode: string) => vault.mac("confirmation-user-code", userCode)
 
-      /** The record that an action names, with its Workspace. */
+      /** Returns the record of an action and its Workspace. */
       const named = Effect.fnUntraced(function* (
         action: ConfirmableAction,
         targetId: string,
@@ -239,7 +245,7 @@ export class ActionConfirmations extends Context.Service<
         return row === undefined ? yield* waitingNowhere() : { row, userCode }
       })
 
-      /** The row that a request with this code may use; `undefined` if there is none. */
+      /** Returns the row that a request with this code may use, or `undefined` if there is none. */
       const usable = Effect.fnUntraced(function* (
         principal: Parameters<Requiring>[0],
         code: Redacted.Redacted | undefined,

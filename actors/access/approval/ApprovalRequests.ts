@@ -18,21 +18,21 @@ import { StoredUser, verifiedAddress } from "../account/UserRow.ts"
 import { uselessBecause } from "./ApprovalDecision.ts"
 import { approvalBy, planApproval } from "./PlanApproval.ts"
 
-/** The last request for the approval of a plan. */
+/** The last request to approve a plan. */
 export const ApprovalRequestRow = table("run_approval_requests", {
   run_id: RunId,
   subject: Subject,
   created_at: Timestamp
 })
 
-/** A plan's approval is requested at most once within this time. */
+/** Minimum time between two requests to approve the same plan. */
 const between = Duration.hours(1)
-/** Most people whom one request mails. */
+/** Maximum number of emails per request. */
 const mostMails = 50
 
 const Person = rowShape({ subject: Subject, kind: SubjectKind })
 
-/** The people whose approval of the plan would count now, except those who have approved it. */
+/** Returns the people whose approval of the plan would count now, except those who have already approved it. */
 const approversOf = Effect.fnUntraced(function* (run: RunRow) {
   const sql = yield* SqlClient.SqlClient
   const { decision, facts, given, place } = yield* planApproval(run)
@@ -66,7 +66,10 @@ const refuseSoon = Effect.fnUntraced(function* (id: RunId, at: DateTime.Utc) {
   })
 })
 
-/** Asks the people who may approve a plan for their approval: by mail, where the server sends mail, and in their lists. */
+/**
+ * Asks the people who may approve a plan to approve it. They get an email, if the server sends emails, and an entry in their
+ * lists.
+ */
 export const askForApproval = Effect.fn("askForApproval")(function* (id: RunId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const mails = yield* Mails

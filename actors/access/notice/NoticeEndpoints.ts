@@ -53,7 +53,7 @@ import { Vault } from "../../base/vault/Vault.ts"
 import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import { permissionDenied, roleHeld } from "../member/InvitationRights.ts"
 
-/** The Workspace whose endpoints are changed, and the admin who changes them; the operator changes the server's. */
+/** The Workspace whose endpoints are changed, and the admin who changes them. The operator changes those of the server. */
 export type NoticeScope = { readonly workspaceId: WorkspaceId; readonly subject: string } | "operator"
 
 export interface DeliveryFilter {
@@ -61,7 +61,7 @@ export interface DeliveryFilter {
   readonly kind?: NoticeKind | undefined
 }
 
-/** The previous secret stays valid for a day, unless the request says otherwise. */
+/** Minutes for which the previous secret remains valid, unless the request contains another time. */
 const defaultOverlap = 24 * 60
 const secretBytes = 32
 
@@ -69,7 +69,7 @@ const Counted = rowShape({ count: Schema.Int })
 
 const ownedBy = (scope: NoticeScope): WorkspaceId | null => (scope === "operator" ? null : scope.workspaceId)
 
-/** The name of what the endpoint belongs to in receipts and cursors. */
+/** The owner of the endpoint, as used in receipts and cursors. */
 const scopeName = (scope: NoticeScope) => ownedBy(scope) ?? "server"
 
 const filterWords = ({ capsuleIds, environments, projectIds }: NoticeFilter): AuditData => ({
@@ -79,15 +79,15 @@ const filterWords = ({ capsuleIds, environments, projectIds }: NoticeFilter): Au
 })
 
 /**
- * Endpoints of a Workspace, which its admins change, and of the server, which the operator changes. The address and the secret are
- * sealed and never returned; the audit trail has the host.
+ * Endpoints of a Workspace, which its admins manage, and of the server, which the operator manages. The address and the secret
+ * are sealed and never returned. The audit trail contains the host.
  */
 export class NoticeEndpoints extends Context.Service<
   NoticeEndpoints,
   {
     readonly list: (scope: NoticeScope, page: PageRequest) => Effect.Effect<Page<NoticeEndpoint>, ApiError>
     readonly read: (scope: NoticeScope, id: NoticeEndpointId) => Effect.Effect<NoticeEndpoint, ApiError>
-    /** The secret is in the first response only. */
+    /** Only the first response contains the secret. */
     readonly create: (
       context: CommandContext,
       scope: NoticeScope,
@@ -100,7 +100,7 @@ export class NoticeEndpoints extends Context.Service<
       id: NoticeEndpointId,
       change: NoticeEndpointChange
     ) => Effect.Effect<NoticeEndpoint, ApiError>
-    /** Also removes its deliveries, waiting ones included. */
+    /** Also removes the endpoint's deliveries, including waiting ones. */
     readonly remove: (
       context: CommandContext,
       scope: NoticeScope,
@@ -113,7 +113,7 @@ export class NoticeEndpoints extends Context.Service<
       request: RotateNoticeSecret,
       idempotency?: IdempotentRequest
     ) => Effect.Effect<Replayable<CreatedNoticeEndpoint>, ApiError>
-    /** Queues a test, also for a disabled endpoint. */
+    /** Queues a test. Also works for a disabled endpoint. */
     readonly test: (
       context: CommandContext,
       scope: NoticeScope,
@@ -131,7 +131,7 @@ export class NoticeEndpoints extends Context.Service<
       id: NoticeEndpointId,
       deliveryId: NoticeDeliveryId
     ) => Effect.Effect<NoticeDeliveryLog, ApiError>
-    /** Sends a delivery again, from its first attempt; a waiting delivery is sent now. */
+    /** Sends a delivery again, starting with its first attempt. A waiting delivery is sent now. */
     readonly replay: (
       context: CommandContext,
       scope: NoticeScope,
@@ -205,7 +205,9 @@ const make = Effect.gen(function* () {
       onSuccess: (address) => Effect.succeed(address)
     })
 
-  /** Everything that a filter names must belong to the Workspace; the server's endpoints may name anything that exists. */
+  /**
+   * Every record in a filter has to belong to the Workspace. A filter of the server's endpoints may refer to any existing record.
+   */
   const checkFilter = Effect.fnUntraced(function* (scope: NoticeScope, filter: NoticeFilter | undefined) {
     for (const { field, from, names } of [
       { field: "projectIds", from: "projects", names: filter?.projectIds ?? [] },
@@ -276,7 +278,7 @@ const make = Effect.gen(function* () {
     return { endpoint: yield* shown(sql, row), ...(secret === undefined ? {} : { secret: Redacted.value(secret) }) }
   })
 
-  /** Runs a create once for each key. A repetition returns the record as it is now, without a secret. */
+  /** Runs a create once per key. A repeated request returns the current record without a secret. */
   const repeatable = <A extends object>(
     context: CommandContext,
     scope: NoticeScope,

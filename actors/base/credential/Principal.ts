@@ -15,7 +15,7 @@ export interface Principal {
   readonly credential: CredentialKind
   /** The id of the session or token, never its secret. */
   readonly credentialId: string
-  /** The grant of an OAuth token; clients renew the token, and the grant stays. */
+  /** The grant of an OAuth token. It remains the same when the client renews the token. */
   readonly grantId?: string | undefined
   readonly subject: string
   readonly scopes: ReadonlyArray<string> | "all"
@@ -29,7 +29,7 @@ export interface Principal {
   readonly renewed?: boolean | undefined
 }
 
-/** The lasting part of a credential: confirmations and links for it outlast the renewal of its token. */
+/** The stable part of a credential. Confirmations and links for it remain valid when its token is renewed. */
 export const holderOf = ({ credentialId, grantId }: Pick<Principal, "credentialId" | "grantId">): string =>
   grantId ?? credentialId
 

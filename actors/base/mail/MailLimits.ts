@@ -21,7 +21,7 @@ export const MailRow = table("mails", {
   created_at: Timestamp,
   ended_at: Schema.NullOr(Timestamp),
   outcome: Schema.NullOr(Schema.Literals(["sent", "refused", "expired", "left"])),
-  /** For a mail about a notice: its reader, and the Workspace that the reader has to be a member of. */
+  /** The recipient of an email about a notice, who has to be a member of the Workspace. */
   notice_subject: Schema.NullOr(Subject),
   notice_workspace_id: Schema.NullOr(WorkspaceId)
 })

@@ -56,7 +56,7 @@ export type MailContent =
       readonly capsule?: string | undefined
     }
   | {
-      /** A comment on a Run mentions the recipient. The comment itself is never mailed. */
+      /** A comment on a Run mentions the recipient. The email does not contain the comment. */
       readonly kind: "mention"
       readonly link: string
       readonly person: string

@@ -3,18 +3,18 @@ import { originProblem } from "../../../runner/git/FetchPolicy.ts"
 import { isAddress, readServerAddress } from "../../../schema/git/ServerAddress.ts"
 import type { NoticeSettingsShape } from "./NoticeRows.ts"
 
-/** The characters that RFC 3986 allows in a query. */
+/** Characters that RFC 3986 allows in a query. */
 const plainQuery = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/
 
-/** The address of a receiver, and its origin, which is shown instead of the address. */
+/** The address of a receiver, and its origin, which is displayed instead of the address. */
 export interface NoticeAddress {
   readonly address: string
   readonly host: string
 }
 
 /**
- * Reads the address of a receiver under the network policy of Git addresses. A query is allowed, because the addresses of Teams have
- * one. The failure completes a sentence and never repeats the address, which may contain a secret.
+ * Parses the address of a receiver under the network policy for Git addresses. A query is allowed, because the addresses of Teams
+ * contain one. The error is a part of a sentence and never includes the address, which may contain a secret.
  */
 export const readNoticeAddress = (
   text: string,

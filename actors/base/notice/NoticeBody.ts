@@ -7,7 +7,7 @@ import { type NoticeDeliveryRow, NoticeDataJson, NoticeRow, type NoticeSettingsS
 
 const Named = rowShape({ id: WorkspaceId, handle: Schema.String, display_name: Schema.String })
 
-/** The notice of a delivery, as the JSON format sends it. */
+/** The notice of a delivery as sent in the JSON format. */
 export const sentNotice = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { baseUrl }: Pick<NoticeSettingsShape, "baseUrl">,

@@ -31,25 +31,34 @@ import { formerSecretPlace, noticeAddressPlace, noticeSecretPlace } from "./Noti
 import { type Attempted, settleAttempt } from "./NoticeSettlement.ts"
 import { NoticeSignals } from "./Notices.ts"
 
-/** Requests to one endpoint at the same time, each about another subject. A failing endpoint gets one. */
+/**
+ * Maximum number of concurrent requests to one endpoint, each about a different subject. A failing endpoint gets one request at a
+ * time.
+ */
 const placesOfEndpoint = 4
-/** Requests to endpoints that work, and to endpoints that fail: dead receivers never take the places of others. */
+/**
+ * Maximum number of concurrent requests to healthy and to failing endpoints. Unreachable receivers cannot use up the requests to
+ * the others.
+ */
 const healthyPlaces = 192
 const failingPlaces = 64
-/** Deliveries of an endpoint that are read at once. */
+/** Number of deliveries of an endpoint that are read at a time. */
 const batch = 100
-/** Attempts that are recorded in one transaction. */
+/** Maximum number of attempts recorded in one transaction. */
 const mostSettled = 100
-/** A lost wake delays a delivery by at most this. */
+/** A lost wake-up delays a delivery by at most this time. */
 const rereadMillis = 60_000
 const sweepEvery = Duration.hours(1)
-/** Deliveries that wait for one endpoint; beyond this the oldest are dropped. */
+/** Maximum number of deliveries waiting for one endpoint. Beyond this, the oldest are dropped. */
 export const mostWaiting = 10_000
 
 const EndpointId = rowShape({ id: NoticeEndpointId })
 const NextDue = rowShape({ next_at: Schema.NullOr(Timestamp) })
 
-/** Whether an attempt could be recorded, and whether its endpoint takes more deliveries. */
+/**
+ * `unrecorded` if the attempt could not be recorded. Otherwise, `open` if the endpoint accepts more deliveries and `closed` if it
+ * does not.
+ */
 type Recorded = "open" | "closed" | "unrecorded"
 
 interface Settling {
@@ -57,25 +66,24 @@ interface Settling {
   readonly recorded: Deferred.Deferred<Recorded>
 }
 
-/** The address and the secrets of an endpoint, opened for one batch. */
+/** The decrypted address and secrets of an endpoint, for one batch. */
 interface Opened {
   readonly address: Redacted.Redacted
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
 /**
- * Sends the deliveries that are due: at least once, and in order for each subject and endpoint. An earlier delivery that waits for a
- * retry holds back the later ones of its subject for five minutes, then they are sent.
- *
- * Each endpoint has a line, which exists while something is due for it, so that a slow or dead receiver delays no other. What has
- * been sent is recorded afterwards; after a crash between the two it is sent again, with the same id.
+ * Sends due deliveries at least once, and in order for each subject and endpoint. If an earlier delivery waits for a retry, it
+ * holds back later ones of its subject for up to five minutes. Each endpoint has a separate worker while it has due deliveries,
+ * so a slow or unreachable receiver does not delay the others. Results are recorded after sending. After a crash in between, the
+ * delivery is sent again with the same id.
  */
 export class NoticeDelivery extends Context.Service<
   NoticeDelivery,
   {
-    /** Begins the lines of the endpoints with due deliveries, until it is interrupted. */
+    /** Starts workers for the endpoints with due deliveries. Runs until interrupted. */
     readonly follow: Effect.Effect<never>
-    /** Removes what has ended and is older than its period, and drops the oldest of too many waiting deliveries. */
+    /** Removes old finished deliveries, and drops the oldest waiting deliveries of an endpoint that has too many. */
     readonly sweep: Effect.Effect<void>
   }
 >()("svc/actors/base/notice/NoticeDelivery") {
@@ -97,9 +105,9 @@ const make = Effect.gen(function* () {
   const failing = yield* Semaphore.make(failingPlaces)
   const wakes = yield* Queue.sliding<void>(1)
   const settlements = yield* Queue.unbounded<Settling>()
-  /** Endpoints with a line under way; `true` if something was found due for it since it began. */
+  /** Endpoints with a running worker. The value is true if a due delivery was found after the worker started. */
   const lines = new Map<NoticeEndpointId, boolean>()
-  /** Consecutive failures of an endpoint in this process, and the time in milliseconds until which it rests. */
+  /** Consecutive failures of an endpoint in this process, and the time in milliseconds until which no requests are sent to it. */
   const rests = new Map<NoticeEndpointId, { readonly failures: number; readonly until: number }>()
 
   const wake = () => void Queue.offerUnsafe(wakes, undefined)
@@ -113,7 +121,10 @@ const make = Effect.gen(function* () {
     return rows.map(({ id }) => id)
   }).pipe(Effect.orDie)
 
-  /** In the order in which they were written; without those that an earlier delivery of their subject holds back. */
+  /**
+   * Returns due deliveries in the order in which they were written, except those that an earlier delivery of their subject holds
+   * back.
+   */
   const dueOf = Effect.fnUntraced(function* (endpoint: NoticeEndpointRow) {
     const now = yield* DateTime.now
     const at = DateTime.formatIso(now)
@@ -178,7 +189,7 @@ const make = Effect.gen(function* () {
     for (const { recorded } of all) yield* Deferred.succeed(recorded, "unrecorded")
   }).pipe(Effect.forever)
 
-  /** Lets an endpoint rest after a failure. Returns `true` if it rests. */
+  /** Pauses an endpoint after a failure. Returns true if it is paused. */
   const restIf = Effect.fnUntraced(function* (id: NoticeEndpointId, failed: boolean) {
     const at = yield* Clock.currentTimeMillis
     if (!failed) {
@@ -190,7 +201,7 @@ const make = Effect.gen(function* () {
     return true
   })
 
-  /** Sends one delivery and records the attempt. Returns `true` if the line goes on. */
+  /** Sends one delivery and records the attempt. Returns true if the worker may continue. */
   const deliver = Effect.fnUntraced(function* (
     endpoint: NoticeEndpointRow,
     opened: Option.Option<Opened>,
@@ -205,12 +216,12 @@ const make = Effect.gen(function* () {
     const milliseconds = (yield* Clock.currentTimeMillis) - begun
     yield* killPoint("notice.sent")
     const recorded = yield* settled({ delivery, result, milliseconds })
-    // What could not be recorded is due again at once, and must not be repeated in a loop.
+    // A delivery without a recorded attempt is due again immediately, so the endpoint is paused to avoid a loop.
     const rests = yield* restIf(endpoint.id, result.outcome !== "accepted" || recorded === "unrecorded")
     return recorded === "open" && !rests
   })
 
-  /** Sends the deliveries of one subject in order, until one fails. */
+  /** Sends the deliveries of one subject in order until one fails. */
   const inOrder = Effect.fnUntraced(function* (
     endpoint: NoticeEndpointRow,
     opened: Option.Option<Opened>,
@@ -222,7 +233,7 @@ const make = Effect.gen(function* () {
     return true
   })
 
-  /** Sends what is due for an endpoint. Returns `true` if it stopped although something may be left. */
+  /** Sends the due deliveries of an endpoint. Returns true if it stopped early and some may remain. */
   const line = Effect.fnUntraced(function* (id: NoticeEndpointId) {
     for (;;) {
       const [endpoint] = yield* Effect.orDie(
@@ -235,7 +246,7 @@ const make = Effect.gen(function* () {
       const subjects = [...Map.groupBy(due, ({ subject }) => subject).values()].map((group) =>
         group.toSorted((a, b) => a.sequence - b.sequence)
       )
-      // One delivery shows whether a failing receiver is back.
+      // A single delivery is enough to find out if a failing receiver works again.
       const isFailing = endpoint.failing_since !== null
       const taken = isFailing ? subjects.slice(0, 1).map((group) => group.slice(0, 1)) : subjects
       let isStopped = false
@@ -268,7 +279,7 @@ const make = Effect.gen(function* () {
       Effect.onInterrupt(() => Effect.sync(() => lines.delete(id)))
     )
 
-  /** The milliseconds until the next delivery is due that is not due yet. */
+  /** Milliseconds until the next delivery that is not yet due. */
   const untilNext = Effect.gen(function* () {
     const now = yield* DateTime.now
     const [next] = yield* NextDue.rows(sql)`SELECT MIN(next_at) AS next_at FROM (
@@ -279,7 +290,7 @@ const make = Effect.gen(function* () {
       : DateTime.toEpochMillis(DateTime.makeUnsafe(next.next_at)) - DateTime.toEpochMillis(now)
   }).pipe(Effect.orDie)
 
-  /** Begins the lines that are due and not under way, and returns how long nothing else is, in milliseconds. */
+  /** Starts the missing workers for due deliveries. Returns the milliseconds until the next check. */
   const begin = Effect.gen(function* () {
     const ids = yield* dueEndpoints
     const at = yield* Clock.currentTimeMillis

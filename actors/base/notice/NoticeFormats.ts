@@ -4,16 +4,16 @@ import { noticeKinds } from "../../../schema/records/Notice.ts"
 import type { NoticeFormat, SentNotice } from "../../../schema/records/NoticeEndpoint.ts"
 import { visibleJson, visibleText } from "../../../schema/records/VisibleText.ts"
 
-/** The body of a request to a receiver, and the headers that belong to it. */
+/** The body of a request to a receiver, and its headers. */
 export interface NoticeMessage {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** The current secret first; the previous one while both are valid. */
+/** The current secret, followed by the previous one while both are valid. */
 type Secrets = ReadonlyArray<Redacted.Redacted>
 
-/** Control characters and line breaks of names would change the layout of a message. */
+/** Replaces control characters and line breaks in names, because they would change the layout of a message. */
 const oneLine = (text: string): string => visibleText(text).replace(/[\p{Cc}]+/gu, " ")
 
 const cut = (text: string, max: number): string => {
@@ -21,7 +21,7 @@ const cut = (text: string, max: number): string => {
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join("")}…`
 }
 
-/** A name from others, in the length that a message has room for. */
+/** Shortens a name from another system for a message. */
 const named = (text: string): string => cut(oneLine(text), 120)
 
 interface Fact {
@@ -49,7 +49,7 @@ const changeWords = (changes: unknown): string | undefined => {
   return counts.length === 0 ? "no changes" : counts.join(", ")
 }
 
-/** The facts of a notice that a chat shows, in their order. */
+/** The facts of a notice that a chat message shows, in order. */
 const factsOf = ({ data, workspace }: SentNotice): ReadonlyArray<Fact> => {
   const given = isRecord(data) ? data : {}
   const capsule = given["capsule"]
@@ -71,7 +71,7 @@ const factsOf = ({ data, workspace }: SentNotice): ReadonlyArray<Fact> => {
   return rows.flatMap(([label, value]) => (value === undefined ? [] : [{ label, value: named(value) }]))
 }
 
-/** Slack's escape of the three characters that begin its markup. */
+/** Escapes the three characters that begin Slack's markup. */
 const slackText = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 
@@ -90,7 +90,7 @@ const slack = (notice: SentNotice): string => {
         : [
             {
               type: "section",
-              // Plain text: names are shown as they are, whatever markup they contain.
+              // Plain text, so markup in names has no effect.
               fields: facts
                 .slice(0, 10)
                 .map(({ label, value }) => ({ type: "plain_text", text: `${label}: ${value}`, emoji: false }))
@@ -101,7 +101,7 @@ const slack = (notice: SentNotice): string => {
   })
 }
 
-/** The characters that Markdown gives a meaning, in a text block of a card. */
+/** Escapes characters with a meaning in Markdown, in a text block of a card. */
 const cardText = (text: string): string => text.replace(/[\\`*_[\]<>]/g, (character) => `\\${character}`)
 
 const teams = (notice: SentNotice): string =>
@@ -141,7 +141,7 @@ const signed = (notice: SentNotice, secrets: Secrets, at: Date): NoticeMessage =
   }
 }
 
-/** The request that carries a notice to a receiver of this format, sent at `at`. */
+/** The request that sends a notice to a receiver of this format. `at` is the time of sending. */
 export const noticeMessage = (format: NoticeFormat, notice: SentNotice, secrets: Secrets, at: Date): NoticeMessage => {
   switch (format) {
     case "json":

@@ -9,12 +9,12 @@ import { transaction } from "../database/Transaction.ts"
 import { Mails } from "../mail/Mails.ts"
 import { NoticeMailKindRow } from "./NoticeRows.ts"
 
-/** The kinds of notice that each person receives by mail: none until the person chooses some. */
+/** The kinds of notices that each person receives by email. Initially there are none. */
 export class NoticeMailChoices extends Context.Service<
   NoticeMailChoices,
   {
     readonly read: (subject: string) => Effect.Effect<NoticeMails>
-    /** Replaces the kinds. */
+    /** Replaces the chosen kinds. */
     readonly choose: (
       context: CommandContext,
       subject: string,

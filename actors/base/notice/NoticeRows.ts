@@ -33,14 +33,14 @@ export const NoticeEndpointRow = table("notice_endpoints", {
   secret: Schema.NullOr(Schema.String),
   former_secret: Schema.NullOr(Schema.String),
   former_secret_until: Schema.NullOr(Timestamp),
-  /** 0 if the format has no secret. */
+  /** 0 if the format uses no secret. */
   secret_version: Schema.Int,
   kinds: NoticeKindsJson,
   filter: NoticeFilterJson,
   state: NoticeEndpointState,
   reason: Schema.NullOr(NoticeEndpointReason),
   failing_since: Schema.NullOr(Timestamp),
-  /** The receiver asked for a pause until then. */
+  /** The end of a pause that the receiver requested. */
   paused_until: Schema.NullOr(Timestamp),
   last_accepted_at: Schema.NullOr(Timestamp),
   created_by: Schema.NullOr(Subject),
@@ -49,7 +49,7 @@ export const NoticeEndpointRow = table("notice_endpoints", {
 })
 export type NoticeEndpointRow = RowOf<typeof NoticeEndpointRow.columns>
 
-/** Facts to report. `path` is the page in the dashboard, below the Workspace. */
+/** Facts to report. `path` is the dashboard page, relative to the Workspace. */
 export const NoticeRow = table("notices", {
   id: NoticeId,
   workspace_id: Schema.NullOr(WorkspaceId),
@@ -58,7 +58,7 @@ export const NoticeRow = table("notices", {
   subject_id: Schema.String,
   path: Schema.String,
   data: NoticeDataJson,
-  /** Set until the mails to people have been queued. */
+  /** Set until the emails to people have been queued. */
   mail_due: Schema.NullOr(Flag),
   created_at: Timestamp
 })
@@ -74,9 +74,9 @@ export const NoticeDeliveryRow = table("notice_deliveries", {
   subject: Schema.String,
   sequence: Schema.Int,
   status: NoticeDeliveryStatus,
-  /** Attempts in total, which number the rows of its log. */
+  /** Total number of attempts, which number the rows of the log. */
   attempts: Schema.Int,
-  /** Attempts since it was created or replayed, which determine the next delay. */
+  /** Number of attempts since the delivery was created or replayed. It determines the next delay. */
   tries: Schema.Int,
   last_outcome: Schema.NullOr(NoticeOutcome),
   last_status: Schema.NullOr(Schema.Int),
@@ -95,7 +95,7 @@ export const NoticeAttemptRow = table("notice_attempts", {
   milliseconds: Schema.Int
 })
 
-/** The last sequence of each subject at each endpoint. */
+/** The last sequence number of each subject at each endpoint. */
 export const NoticeSequenceRow = table("notice_sequences", {
   endpoint_id: NoticeEndpointId,
   subject: Schema.String,
@@ -105,10 +105,10 @@ export const NoticeSequenceRow = table("notice_sequences", {
 /** The kinds that a person receives by mail. */
 export const NoticeMailKindRow = table("notice_mail_kinds", { subject: Subject, kind: NoticeKind })
 
-/** The server's description of itself in notices. `baseUrl` has no trailing slash. */
+/** The server's details for notices. `baseUrl` has no trailing slash. */
 export interface NoticeSettingsShape {
   readonly baseUrl: string
-  /** Exact origins that may use plain http and may resolve to private addresses. */
+  /** Exact origins that may use plain HTTP and resolve to private addresses. */
   readonly allowOrigins: ReadonlyArray<string>
 }
 
@@ -119,7 +119,7 @@ export const NoticeSettings = Context.Reference<NoticeSettingsShape>("svc/actors
 const decodeEndpoint = storedRecord(NoticeEndpoint)
 const decodeDelivery = storedRecord(NoticeDelivery)
 
-/** An endpoint as the API shows it: without its address and secrets. */
+/** An endpoint as returned by the API, without its address and secrets. */
 export const toNoticeEndpoint = (row: NoticeEndpointRow, waiting: number, at: Timestamp): NoticeEndpoint =>
   decodeEndpoint({
     id: row.id,
@@ -143,7 +143,7 @@ export const toNoticeEndpoint = (row: NoticeEndpointRow, waiting: number, at: Ti
     updatedAt: row.updated_at
   })
 
-/** The subject in a delivery's column. */
+/** The subject as stored in the column of a delivery. */
 export const subjectText = ({ id, kind }: NoticeSubject): string => `${kind}:${id}`
 
 const subjectOf = (text: string) => {

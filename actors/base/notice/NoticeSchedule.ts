@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import type { NoticePostResult } from "../../../runner/probe/NoticePost.ts"
 
-/** The delays before the attempts of one delivery. */
+/** The delays before the attempts of a delivery. */
 const delays = [
   Duration.zero,
   Duration.seconds(5),
@@ -15,19 +15,19 @@ const delays = [
 
 export const mostAttempts = delays.length
 
-/** A delay grows by at most this share of itself, so that the retries of many deliveries do not coincide. */
+/** Maximum random extension of a delay as a fraction, so that the retries of many deliveries do not coincide. */
 const jitter = 0.2
 
-/** A receiver cannot ask for a longer pause. */
+/** Maximum pause that a receiver can request. */
 const longestPause = Duration.hours(10)
 
-/** Later notices of a subject wait for an earlier one at most this long after it was written. */
+/** Maximum time for which a delivery holds back later ones of its subject, counted from its creation. */
 export const holdFor = Duration.minutes(5)
 
-/** An endpoint is disabled after failing for this long. */
+/** An endpoint is disabled after it has failed for this long. */
 export const failingFor = Duration.days(5)
 
-/** The time that a failing endpoint rests between attempts, whatever the deliveries that wait for it. */
+/** Time between two attempts at a failing endpoint, regardless of the number of waiting deliveries. */
 export const restAfter = (failures: number): Duration.Duration =>
   Duration.min(Duration.times(Duration.seconds(5), 2 ** Math.min(Math.max(failures, 1) - 1, 20)), Duration.minutes(5))
 
@@ -35,10 +35,10 @@ export const restAfter = (failures: number): Duration.Duration =>
 export type NoticeNext =
   | { readonly status: "delivered" }
   | { readonly status: "failed" }
-  /** The milliseconds until the next attempt; `pause` is the pause that the receiver asked for. */
+  /** `after` is in milliseconds until the next attempt. `pause` is the pause in milliseconds that the receiver requested. */
   | { readonly status: "waiting"; readonly after: number; readonly pause: number | undefined }
 
-/** `tries` includes the attempt; `random` is between 0 and 1. */
+/** `tries` includes the last attempt, and `random` is between 0 and 1. */
 export const nextOf = ({ outcome, retryAfter }: NoticePostResult, tries: number, random: number): NoticeNext => {
   if (outcome === "accepted") return { status: "delivered" }
   const delay = delays[tries]

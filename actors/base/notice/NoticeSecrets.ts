@@ -6,7 +6,7 @@ const place =
   (column: "address" | "secret" | "former_secret") =>
   ({ id, workspace_id }: Owner) => ({ table: "notice_endpoints", column, workspaceId: workspace_id, rowId: id })
 
-/** The places of an endpoint's sealed address, its secret and its previous secret. */
+/** The sealing contexts of an endpoint's address, its secret and its previous secret. */
 export const noticeAddressPlace = place("address")
 export const noticeSecretPlace = place("secret")
 export const formerSecretPlace = place("former_secret")

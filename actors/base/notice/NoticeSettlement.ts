@@ -6,7 +6,7 @@ import { NoticeAttemptRow, NoticeDeliveryRow, NoticeEndpointRow } from "./Notice
 import { changeEndpoint, dropWaiting } from "./Notices.ts"
 import { failingFor, nextOf } from "./NoticeSchedule.ts"
 
-/** An attempt that has been made and is not recorded yet. */
+/** An attempt that is not recorded yet. */
 export interface Attempted {
   readonly delivery: NoticeDeliveryRow
   readonly result: NoticePostResult
@@ -16,8 +16,9 @@ export interface Attempted {
 const iso = (millis: number) => DateTime.formatIso(DateTime.makeUnsafe(millis))
 
 /**
- * Records an attempt in the caller's transaction: the delivery, its log, and the state of its endpoint. An endpoint that answered 410
- * ends, and an endpoint that has failed for five days is disabled. Returns `false` if the endpoint takes no more deliveries.
+ * Records an attempt in the caller's transaction: the delivery, its log, and the state of its endpoint. An endpoint that
+ * responded with 410 ends, and an endpoint that has failed for five days is disabled. Returns false if the endpoint accepts no
+ * more deliveries.
  */
 export const settleAttempt = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -28,12 +29,12 @@ export const settleAttempt = Effect.fnUntraced(function* (
   const [endpoint] = yield* NoticeEndpointRow.rows(
     sql
   )`SELECT * FROM notice_endpoints WHERE id = ${delivery.endpoint_id}`
-  // Removed while it was sent.
+  // The endpoint or delivery was removed while the request was sent.
   if (present === undefined || endpoint === undefined) return false
   const at = yield* DateTime.now
   const now = DateTime.formatIso(at)
   const number = present.attempts + 1
-  // A replay that came meanwhile begins again.
+  // If the delivery was replayed in the meantime, it starts over.
   const tries = present.tries + 1
   const next = nextOf(result, tries, yield* Random.next)
   const isOpen = present.status === "waiting"
@@ -74,7 +75,7 @@ export const settleAttempt = Effect.fnUntraced(function* (
     yield* changeEndpoint(sql, endpoint.id, { failing_since: null, paused_until: null, last_accepted_at: now })
     return endpoint.state === "active"
   }
-  // A test of a disabled endpoint says nothing about notices.
+  // A test of a disabled endpoint has no effect on the endpoint's state.
   if (endpoint.state !== "active") return false
   if (result.outcome === "gone") return yield* stop("ended", "gone")
   const since = endpoint.failing_since ?? now

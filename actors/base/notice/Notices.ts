@@ -23,21 +23,21 @@ import {
   subjectText
 } from "./NoticeRows.ts"
 
-/** The facts of a notice. `data` never contains a value, a line of a log or a secret. */
+/** The facts of a notice. `data` never contains a value, a log line or a secret. */
 export interface NoticeFacts<K extends SentNoticeKind> {
   /** `null` for the server's own notices. */
   readonly workspaceId: WorkspaceId | null
   readonly subject: NoticeSubject
-  /** The page in the dashboard, below the Workspace: `runs/run_...`. */
+  /** The dashboard page relative to the Workspace, such as `runs/run_...`. */
   readonly path: string
-  /** The Capsule that filters apply to; absent if the notice concerns no Capsule. */
+  /** The Capsule for filters. Absent if the notice is not about a Capsule. */
   readonly capsule?: { readonly id: CapsuleId; readonly projectId: ProjectId; readonly environment: string } | undefined
-  /** True for a fact that the server's endpoints get separately, because it concerns several Workspaces. */
+  /** True for a fact that affects several Workspaces. The server's endpoints then get a separate notice. */
   readonly isOnlyForWorkspace?: boolean | undefined
   readonly data: NoticeData<K>
 }
 
-/** Wakes the deliveries of this process after a commit that wrote a notice. */
+/** Callbacks that wake this process's deliveries after a commit with a notice. */
 export const NoticeSignals = Context.Reference<Set<() => void>>("svc/actors/base/notice/NoticeSignals", {
   defaultValue: () => new Set()
 })
@@ -46,13 +46,13 @@ const wake = Effect.map(NoticeSignals, (listeners) => {
   for (const listener of listeners) listener()
 })
 
-/** Wakes the deliveries once the caller's transaction has committed. */
+/** Wakes the deliveries after the caller's transaction has committed. */
 export const wakeAfterCommit = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const signals = yield* NoticeSignals
   yield* sql.afterCommit(Effect.provideService(wake, NoticeSignals, signals))
 })
 
-/** An id like `newId` makes it. The outbox is written from everywhere, and must not need another service for it. */
+/** Creates an id like `newId`, but without requiring another service, because notices are written in many places. */
 const mintId = Effect.fnUntraced(function* <A>(kind: IdKind<A>, prefix: string) {
   const order = yield* IdOrder
   const id = order.next(randomBytes(idBytes), yield* Clock.currentTimeMillis)
@@ -62,8 +62,8 @@ const mintId = Effect.fnUntraced(function* <A>(kind: IdKind<A>, prefix: string) 
 const Wanted = rowShape({ endpoints: Schema.Int, mails: Schema.Int })
 
 /**
- * True if an endpoint or a person wants this kind. Read first, because most servers send few kinds, and the facts of a notice cost
- * several reads.
+ * Returns true if an endpoint or a person wants this kind. This is checked first, because most servers send few kinds, and
+ * reading the facts of a notice takes several queries.
  */
 const isWanted = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, kind: NoticeKind) {
   const [found] = yield* Wanted.rows(sql)`SELECT
@@ -140,8 +140,8 @@ const insertDelivery = Effect.fnUntraced(function* (
 })
 
 /**
- * Writes a notice in the caller's transaction: it is sent if and only if the transaction commits. Nothing is written, and `facts`
- * is not read, if no endpoint and no person wants the kind. `facts` may return `undefined` if there is nothing to report.
+ * Writes a notice in the caller's transaction. It is sent if and only if the transaction commits. If no endpoint and no person
+ * wants the kind, nothing is written and `facts` is not evaluated. `facts` may return `undefined` if there is nothing to report.
  */
 export const writeNotice = Effect.fnUntraced(function* <K extends NoticeKind, E, R>(
   sql: SqlClient.SqlClient,
@@ -166,7 +166,7 @@ export const writeNotice = Effect.fnUntraced(function* <K extends NoticeKind, E,
   }).pipe(Effect.orDie)
 })
 
-/** Writes a test of one endpoint, in the caller's transaction, whatever kinds it receives. */
+/** Writes a test notice for one endpoint in the caller's transaction, regardless of the kinds that the endpoint receives. */
 export const writeTest = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { id, workspace_id }: NoticeEndpointRow,
@@ -180,14 +180,14 @@ export const writeTest = Effect.fnUntraced(function* (
   return row
 }, Effect.orDie)
 
-/** Removes the selected endpoints with their deliveries; notices stay until their period has passed. */
+/** Removes the selected endpoints and their deliveries. Their notices remain until the retention period ends. */
 export const removeEndpoints = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, which: Statement.Fragment) {
   const selected = sql`SELECT id FROM notice_endpoints WHERE ${which}`
   yield* sql`DELETE FROM notice_deliveries WHERE endpoint_id IN (${selected})`
   yield* sql`DELETE FROM notice_endpoints WHERE ${which}`
 }, Effect.orDie)
 
-/** Adds an endpoint, in the caller's transaction. */
+/** Adds an endpoint in the caller's transaction. */
 export const insertEndpoint = (sql: SqlClient.SqlClient, row: NoticeEndpointRow) =>
   Effect.orDie(sql`INSERT INTO notice_endpoints ${NoticeEndpointRow.values(sql, row)}`)
 
@@ -197,13 +197,13 @@ export const changeEndpoint = (
   changes: ChangesOf<typeof NoticeEndpointRow>
 ) => Effect.orDie(sql`UPDATE notice_endpoints SET ${NoticeEndpointRow.changes(sql, changes)} WHERE id = ${id}`)
 
-/** Gives up the deliveries that wait for an endpoint. */
+/** Drops the deliveries that wait for an endpoint. */
 export const dropWaiting = (sql: SqlClient.SqlClient, id: NoticeEndpointId, at: Timestamp) =>
   Effect.orDie(sql`UPDATE notice_deliveries
     SET ${NoticeDeliveryRow.changes(sql, { status: "dropped", next_at: null, ended_at: at })}
     WHERE endpoint_id = ${id} AND status = 'waiting'`)
 
-/** Makes a delivery due now, with all its attempts ahead. */
+/** Makes a delivery due now, and resets its attempts. */
 export const sendAgain = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, row: NoticeDeliveryRow) {
   const changes = { status: "waiting" as const, tries: 0, next_at: yield* now, ended_at: null }
   yield* sql`UPDATE notice_deliveries SET ${NoticeDeliveryRow.changes(sql, changes)} WHERE id = ${row.id}`

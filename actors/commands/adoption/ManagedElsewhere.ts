@@ -84,7 +84,7 @@ export class ManagedElsewhere extends Context.Service<
             ORDER BY c.created_at, c.id`
           for (const { id, name, object_key } of rows) owners.set(object_key, { id, name })
         }
-        // Adds the objects of states that are not in the index, because nothing may be managed twice.
+        // Adds the objects of states that are not in the index, so that no object is managed twice.
         for (const { current_state_version_id, id, name } of keys.length === 0 ? [] : yield* unread(workspaceId)) {
           const managed = unindexed.get(current_state_version_id)
           if (managed === undefined) return undefined

@@ -39,7 +39,7 @@ export const groupOf: Readonly<Record<NeedKind, NeedGroup>> = {
 const rank = new Map<NeedKind, number>(needKinds.map((kind, index) => [kind, index]))
 const rankOf = (kind: NeedKind): number => rank.get(kind) ?? needKinds.length
 
-/** The sort key of an entry: what the reader can do comes first, then the most urgent kind, then the newest. */
+/** The sort key of an entry. Entries that the person can act on come first, then the most urgent kind, then the newest. */
 export const placeOf = ({
   key,
   kind,

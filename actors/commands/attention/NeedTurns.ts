@@ -13,7 +13,7 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 import { MembershipRow } from "../../ledger/workspace/MembershipRow.ts"
 import type { OpenNeed } from "./NeedDecision.ts"
 
-/** The lowest role that acts on an entry. A plan that waits for its approval follows the rules of approval. */
+/** The lowest role that can act on an entry. For a plan waiting for approval, the approval rules apply. */
 export const actingRole: Readonly<Record<Exclude<NeedKind, "waiting_approval">, Role>> = {
   unknown_safety: "member",
   failed: "member",
@@ -35,7 +35,7 @@ export const actingRole: Readonly<Record<Exclude<NeedKind, "waiting_approval">, 
   connection_expiring: "admin"
 }
 
-/** More plans than a person decides about before the list is read again: beyond them, the role alone counts. */
+/** Maximum number of plans for which the approval rules are evaluated. For further plans, only the role counts. */
 const mostRuledPlans = 200
 
 const PlaceRow = rowShape(Struct.pick(CapsuleRow.columns, ["id", "project_id", "environment"]))
@@ -43,7 +43,7 @@ const PlanRow = rowShape(
   Struct.pick(RunRow.columns, ["id", "type", "capsule_id", "source_snapshot_id", "created_by", "trigger_kind"])
 )
 
-/** The reader's role for each Capsule. The roles that teams add depend on the Project and the environment. */
+/** The person's role for each Capsule. Roles from teams depend on the Project and the environment. */
 const rolesOf = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   subject: Subject,
@@ -67,7 +67,7 @@ const rolesOf = Effect.fnUntraced(function* (
   return roles
 }, Effect.orDie)
 
-/** The plans among these whose approval by the reader would count, or complete what others have approved. */
+/** Returns the plans for which the person's approval would count, or complete the approvals of others. */
 const countingPlans = Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>, reader: Reader) {
   const sql = yield* SqlClient.SqlClient
   const plans =
@@ -83,7 +83,7 @@ const countingPlans = Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>,
   return counting
 }, Effect.orDie)
 
-/** The keys of the entries on which the reader cannot act: somebody else's turn. */
+/** Returns the keys of the entries that wait for somebody else, because the person cannot act on them. */
 export const othersTurns = Effect.fn("othersTurns")(function* (
   workspaceId: WorkspaceId,
   entries: ReadonlyArray<OpenNeed>,

@@ -96,7 +96,7 @@ export interface NeedPage {
   /** Total across all pages. */
   readonly total: number
   readonly counts: Readonly<Record<NeedGroup, number>>
-  /** The part of `counts` that waits for others. */
+  /** The part of `counts` that waits for other people. */
   readonly forOthers: Readonly<Record<NeedGroup, number>>
   readonly health: CapsuleHealth
 }
@@ -105,7 +105,7 @@ export interface NeedPage {
 export class Needs extends Context.Service<
   Needs,
   {
-    /** What the reader can do comes before what waits for others. */
+    /** Entries that the person can act on come before those that wait for other people. */
     readonly list: (workspaceId: WorkspaceId, reader: Reader, page: PageRequest) => Effect.Effect<NeedPage, ApiError>
   }
 >()("svc/actors/commands/attention/Needs") {

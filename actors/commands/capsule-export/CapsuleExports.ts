@@ -78,7 +78,7 @@ const checkLink = Effect.fnUntraced(function* (
   return id
 })
 
-/** The Capsule to export, and the person and credential that request it. */
+/** The Capsule to export, and the person and the credential that request it. */
 export interface Exporting {
   readonly context: CommandContext
   readonly holder: string

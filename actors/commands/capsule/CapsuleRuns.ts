@@ -156,7 +156,7 @@ export class CapsuleRuns extends Context.Service<
           )
         }
         if (request.type === "plan" && request.purpose !== acceptsDrift) return yield* trackedSnapshot(capsule)
-        // Destroy plans, drift checks and plans that accept drift use the deployed code.
+        // Destroy plans, drift checks and plans that accept drift use the deployed revision.
         return capsule.adopted_snapshot_id ?? (yield* trackedSnapshot(capsule))
       })
 

@@ -85,8 +85,8 @@ const perhapsOnce = Effect.fnUntraced(function* <R>(
 })
 
 /**
- * Returns the reason why the schedule must not check the Capsule, or `undefined` while its checks are scheduled. They may have
- * been turned off since the check became due.
+ * Returns the reason why the schedule must not check the Capsule, or `undefined` if scheduled checks are enabled. They may have
+ * been disabled after the check became due.
  */
 const unscheduled = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient

@@ -22,8 +22,8 @@ const mostSuccessors = 1_000
 const Succession = rowShape({ id: InstallConfigId, steps: Schema.Int })
 
 /**
- * How often the configuration has been replaced since the Run; `undefined` if the Capsule's configuration does not descend from
- * the Run's.
+ * Number of configuration replacements since the Run, or `undefined` if the Capsule's configuration does not descend from the
+ * Run's.
  */
 const successionsSince = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, run: RunRow) {
   const sql = yield* SqlClient.SqlClient

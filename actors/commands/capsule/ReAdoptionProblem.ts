@@ -29,8 +29,8 @@ export interface DecisiveRecords {
     | undefined
   readonly plan: Pick<RunRow, "used_by_run_id" | "plan_digest"> | undefined
   /**
-   * How often the configuration has been replaced since the Run; `undefined` if the Capsule's configuration does not
-   * descend from the Run's.
+   * Number of configuration replacements since the Run, or `undefined` if the Capsule's configuration does not descend from the
+   * Run's.
    */
   readonly successions: number | undefined
 }

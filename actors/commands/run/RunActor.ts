@@ -92,7 +92,7 @@ export const layer = serve(RunCommands, {
 
   AskApproval: (id, { context }) => askForApproval(id, context),
 
-  // Secrets are looked for before the transaction begins.
+  // Reads the secrets to mask before the transaction begins.
   Comment: (id, { context, ...comment }) => RunComments.use((comments) => comments.write(id, context, comment)),
 
   RemoveComment: (id, { commentId, context }) => RunComments.use((comments) => comments.remove(id, context, commentId)),

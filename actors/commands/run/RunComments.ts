@@ -37,7 +37,7 @@ export const RunCommentRow = table("run_comments", {
   id: RunCommentId,
   run_id: RunId,
   author: Subject,
-  /** Masked. `NULL` once the author has removed the comment. */
+  /** The masked text. `NULL` after the author has removed the comment. */
   text: Schema.NullOr(Schema.String),
   mentions: SubjectsJson,
   created_at: Timestamp,
@@ -45,7 +45,7 @@ export const RunCommentRow = table("run_comments", {
 })
 type RunCommentRow = RowOf<typeof RunCommentRow.columns>
 
-/** Most comments of one Run, removed ones included. */
+/** Maximum number of comments on a Run, including removed ones. */
 export const mostComments = 1000
 
 const decode = storedRecord(RunComment)
@@ -69,19 +69,21 @@ interface NewComment {
   readonly idempotency?: IdempotentRequest | undefined
 }
 
-/** The discussion of a Run. Everybody who reads the Run reads its comments; nobody changes a comment, its author removes it. */
+/**
+ * The comments on a Run. Everybody who can read the Run can read them. A comment cannot be changed, and its author can remove it.
+ */
 export class RunComments extends Context.Service<
   RunComments,
   {
     /** Oldest first. */
     readonly list: (id: RunId, page: PageRequest) => Effect.Effect<Page<RunComment>, ApiError>
-    /** Masks the secrets that the service knows, as in logs, and mails the people who are mentioned. */
+    /** Masks known secrets as in logs, and emails the mentioned people. */
     readonly write: (
       id: RunId,
       context: CommandContext,
       comment: NewComment
     ) => Effect.Effect<Replayable<RunComment>, ApiError>
-    /** Erases the text. Only the author may do this. */
+    /** Erases the text. Fails for everybody except the author. */
     readonly remove: (
       id: RunId,
       context: CommandContext,
@@ -116,13 +118,13 @@ const make = Effect.gen(function* () {
     return yield* redaction.redactor(secrets).pipe(
       Effect.flatMap((redactor) => redactor.items([{ as: "text", text }])),
       Effect.map(([shown]) => shown ?? redactionMark),
-      // Without its thread, the same rule is applied here: a comment is short.
+      // Without the worker thread, the same rule runs here, because a comment is short.
       Effect.orElseSucceed(() => new Redactor(secrets).text(text)),
       Effect.scoped
     )
   })
 
-  /** The people among these who can read the Run: active members of its Workspace. Automations read no mail. */
+  /** Returns the given people who can read the Run, which are active members of its Workspace. Automations get no email. */
   const readersAmong = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subjects: ReadonlyArray<Subject>) {
     if (subjects.length === 0) return []
     const rows = yield* MembershipRow.some(sql, "subject")`SELECT m.subject FROM memberships m
@@ -147,7 +149,7 @@ const make = Effect.gen(function* () {
     for (const subject of mentions) {
       const address = subject === author ? undefined : yield* inDatabase(verifiedAddress(subject))
       if (address === undefined) continue
-      // Whoever has sent too many mails still comments; the people find the comment in the dashboard.
+      // A person who has sent too many emails can still comment. The mentioned people see the comment in the dashboard.
       const isAdmitted = yield* mails.admit(sender).pipe(
         Effect.as(true),
         Effect.orElseSucceed(() => false)
@@ -167,7 +169,7 @@ const make = Effect.gen(function* () {
       target: { kind: "run", id: run.id },
       capsuleId: run.capsule_id ?? undefined,
       runId: run.id,
-      // The history only records that there is a comment.
+      // The audit history does not include the text of the comment.
       data: { type: run.type, commentId },
       requestId: context.requestId
     })
@@ -264,8 +266,8 @@ const authorOf = ({ actor: { subject } }: CommandContext) =>
   subject === undefined ? Effect.die(new Error("A comment without an author")) : Effect.succeed(Subject.make(subject))
 
 /**
- * The secrets that the service knows of a Run and its Capsule: of the plan, of the states before and after it, of the
- * configuration, and of the Connections that the Capsule uses.
+ * The known secrets of a Run and its Capsule: from the plan, from the states before and after it, from the configuration, and
+ * from the Capsule's Connections.
  */
 const makeRunSecrets = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

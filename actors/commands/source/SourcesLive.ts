@@ -166,7 +166,7 @@ export const layer = Layer.effect(
           }
         })
         // An unknown Source gets the same response as a wrong secret, after the same work, so that the URL of a hook reveals
-        // nothing. Neither does a renewal.
+        // nothing. A recent renewal cannot be detected either.
         const { current = nobodysSecret, former = nobodysSecret } = (yield* secretsOf(yield* store.find(id))) ?? {}
         const proven = yield* provenSecret([current, former], delivery.proofs, delivery.body)
         // The body may take half a minute, and the Source and its secret may have changed meanwhile.
@@ -180,7 +180,7 @@ export const layer = Layer.effect(
               "The delivery does not prove that its sender knows the Source's webhook secret. Check the secret in the webhook's settings."
           })
         }
-        // The Git server has the new secret, so the one before it has served.
+        // The Git server uses the new secret, so the previous one is no longer needed.
         if (proven === valid.current && row.former_hook_secret !== null) {
           yield* transaction(write)(store.endFormerHookSecret(row))
         }

@@ -18,7 +18,10 @@ const about = <K extends NoticeKind>(row: Named, data: NoticeData<K>): NoticeFac
   data
 })
 
-/** Reports that the tokens of a Connection could not be renewed, unless that is known already. In the caller's transaction. */
+/**
+ * Reports that the tokens of a Connection could not be renewed, unless this was already reported. Runs in the caller's
+ * transaction.
+ */
 export const reportFailing = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   row: Named & Pick<ConnectionRow, "oauth_fault">,
@@ -35,8 +38,8 @@ export const reportFailing = Effect.fnUntraced(function* (
 const Expiring = ConnectionRow.only("id", "workspace_id", "display_name", "provider", "expires_at")
 
 /**
- * Reports the Connections that expire soon, each once for each time of expiry. A person does not change anything at that time, so
- * the cleanup looks for them.
+ * Reports each Connection that expires soon, once per expiry time. The cleanup runs this, because an approaching expiry causes no
+ * change by itself.
  */
 export const reportExpiring = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -42,7 +42,7 @@ export const ConnectionRow = table(
     last_used_at: Schema.NullOr(Timestamp),
     verified_at: Schema.NullOr(Timestamp),
     expires_at: Schema.NullOr(Timestamp),
-    /** The time of expiry that a notice has reported. */
+    /** The expiry time that a notice has reported. */
     expiry_reported: Schema.NullOr(Timestamp),
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -12,12 +12,12 @@ import { makeFetchCredentials } from "./FetchCredentials.ts"
 
 const mostNames = 200
 const mostCommits = 30
-/** A person waits for the answer. */
+/** Maximum time, because a person is waiting. */
 const patience = Duration.seconds(20)
 
 type ReadSource = Pick<SourceRow, "id" | "workspace_id" | "url" | "auth_connection_id">
 
-/** The short name, unless a branch, a tag or a commit could have it too. */
+/** Returns the short name, unless it is ambiguous with a branch, a tag or a commit. */
 const refOf = ({ kind, name }: NamedRef, all: ReadonlyArray<NamedRef>): string =>
   isCommitRef(name) || all.some((other) => other.kind !== kind && other.name === name)
     ? `refs/${kind === "branch" ? "heads" : "tags"}/${name}`
@@ -25,7 +25,7 @@ const refOf = ({ kind, name }: NamedRef, all: ReadonlyArray<NamedRef>): string =
 
 const byName = new Intl.Collator("en", { numeric: true })
 
-/** The first branches and tags of a listing, with the ref that selects exactly each of them. */
+/** The first branches and tags of a listing, each with its unambiguous ref. */
 export const namedRevisions = (all: ReadonlyArray<NamedRef>): Omit<SourceRevisions, "commits"> => {
   const branches = named("branch", all)
   const tags = named("tag", all)
@@ -42,7 +42,7 @@ const named = (kind: NamedRef["kind"], all: ReadonlyArray<NamedRef>) =>
     .map((ref) => ({ ref: refOf(ref, all), name: ref.name, commit: ref.commit }))
     .sort((a, b) => (kind === "tag" ? byName.compare(b.name, a.name) : byName.compare(a.name, b.name)))
 
-/** Questions about a Source's repository that fetch no files, with the network policy and the Git Connection of the Source. */
+/** Queries about a Source's repository that fetch no files. They use the network policy and the Git Connection of the Source. */
 export const makeRemoteRevisions = Effect.gen(function* () {
   const remote = yield* GitRemote
   const policy = yield* GitPolicy
@@ -70,7 +70,7 @@ export const makeRemoteRevisions = Effect.gen(function* () {
       const request = yield* requestOf(source, subject, ref)
       const all = yield* remote.namedRefs(request)
       const { commit } = yield* remote.resolve({ ...request, ref: yield* Effect.fromResult(storedRef(ref)) })
-      // Without the newest commits, the names remain useful.
+      // The names are useful even without the newest commits.
       const history = yield* remote.history({ ...request, commit }).pipe(Effect.orElseSucceed(() => undefined))
       const commits = history === undefined ? [] : ancestry(history, commit).slice(0, mostCommits)
       const revisions: SourceRevisions = {
@@ -85,7 +85,7 @@ export const makeRemoteRevisions = Effect.gen(function* () {
     })
   )
 
-  /** The number of commits since `base`; undefined if it is not known, for whatever reason. */
+  /** Number of commits since `base`, or `undefined` if it is unknown for any reason. */
   const ahead = Effect.fn("RemoteRevisions.ahead")(
     function* (
       source: ReadSource,

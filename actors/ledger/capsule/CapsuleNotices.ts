@@ -28,7 +28,7 @@ type CapsuleFacts = Pick<
   "drift_status" | "environment" | "id" | "name" | "project_id" | "runtime_safety" | "workspace_id"
 >
 
-/** The Capsule in the data of a notice. */
+/** The Capsule as included in the data of a notice. */
 export const noticeCapsule = ({ environment, id, name, project_id }: CapsuleFacts) => ({
   id,
   name,
@@ -36,7 +36,7 @@ export const noticeCapsule = ({ environment, id, name, project_id }: CapsuleFact
   projectId: project_id
 })
 
-/** A notice about a Capsule; `path` is its page, unless a Run explains it. */
+/** A notice about a Capsule. `path` is the Capsule's page, unless a Run explains the notice. */
 export const aboutCapsule = <K extends NoticeKind>(
   row: CapsuleFacts,
   data: NoticeData<K>,
@@ -51,7 +51,7 @@ export const aboutCapsule = <K extends NoticeKind>(
 
 const CurrentRun = RunRow.only("id", "type", "trigger_kind", "created_by")
 
-/** The Run that is changing the Capsule: the one that is executed now, or else the newest apply. */
+/** The Run that is changing the Capsule: the currently executed one, or else the newest apply. */
 const currentRun = (sql: SqlClient.SqlClient, id: CapsuleId) =>
   Effect.map(
     CurrentRun.rows(sql)`SELECT id, type, trigger_kind, created_by FROM runs WHERE capsule_id = ${id}
@@ -60,7 +60,10 @@ const currentRun = (sql: SqlClient.SqlClient, id: CapsuleId) =>
     ([row]) => (row === undefined ? {} : { run: noticeRun(row) })
   ).pipe(Effect.orDie)
 
-/** The notices about a change of a Capsule's row, in its transaction. `before` reads or has the row before the change. */
+/**
+ * Writes the notices about a change to a Capsule's row, in the transaction of the change. `before` contains or reads the row
+ * before the change.
+ */
 export const reportChange = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   before: Effect.Effect<CapsuleFacts | undefined>,
@@ -94,7 +97,7 @@ export const reportChange = Effect.fnUntraced(function* (
   }
 })
 
-/** The row of a Capsule before a change that only knows its id. */
+/** Reads the row of a Capsule before a change, given only the Capsule's id. */
 export const rowBefore = (sql: SqlClient.SqlClient, id: CapsuleId | null) =>
   Effect.map(
     Before.rows(sql)`SELECT id, workspace_id, project_id, name, environment, drift_status, runtime_safety
@@ -104,13 +107,13 @@ export const rowBefore = (sql: SqlClient.SqlClient, id: CapsuleId | null) =>
 
 const Snapshot = rowShape({ source_id: capsule.source_id, resolved_commit: Schema.String })
 
-/** The commit that makes a Capsule stale, by its snapshot. */
+/** The snapshot of the commit that makes a Capsule stale. */
 const newerSnapshot = (reasons: string): SourceSnapshotId | undefined =>
   StaleReasonsJson.read(reasons).flatMap(({ kind, sourceSnapshotId }) =>
     kind === "commit" && sourceSnapshotId !== undefined ? [sourceSnapshotId] : []
   )[0]
 
-/** Reports a newer commit of the ref that the Capsule follows, once for each commit. */
+/** Reports a newer commit of the ref that the Capsule follows, once per commit. */
 export const reportUpdate = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   row: GuardedCapsuleRow,

@@ -172,7 +172,7 @@ export const mergedEvidence = (stored: StoredEvidence, added: RunEvidence & RunD
   })
 })
 
-/** The purpose of a plan that changes the state only, and of its apply. */
+/** The purpose of a plan that only changes the state, and of its apply. */
 export const acceptsDrift = "accept_drift" satisfies PlanPurpose
 
 /** The evidence of a new Run. */

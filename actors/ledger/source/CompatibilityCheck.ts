@@ -122,7 +122,7 @@ export class CompatibilityCheck extends Context.Service<
             HclParserUnavailable: impossible("scan_failed")
           })
         )
-        // Nobody needs to know which files a refused module reads.
+        // The files that a refused module reads are irrelevant.
         const needed =
           scan.status === "unsupported"
             ? []

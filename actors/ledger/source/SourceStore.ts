@@ -117,17 +117,17 @@ export class SourceStore extends Context.Service<
     readonly insert: (source: NewSource) => Effect.Effect<SourceRow>
     readonly find: (id: SourceId | null) => Effect.Effect<SourceRow | undefined>
     readonly update: (id: SourceId, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
-    /** The webhook secrets that are valid now: the current one, and for a day the one before a renewal. */
+    /** The currently valid webhook secrets: the current one and, for a day after a renewal, the previous one. */
     readonly hookSecrets: (row: SourceRow) => Effect.Effect<{
       readonly current: Redacted.Redacted
       readonly former: Redacted.Redacted | undefined
     }>
     /**
-     * Replaces the webhook secret of `row`. The secret that the Git server has stays valid until a delivery proves the new one, and
-     * for a day at most, unless it has to end at once.
+     * Replaces the webhook secret of `row`. The previous secret remains valid until a delivery uses the new one, and for at most
+     * a day. With `endFormerNow`, it becomes invalid at once.
      */
     readonly renewHookSecret: (row: SourceRow, secret: Redacted.Redacted, endFormerNow: boolean) => Effect.Effect<void>
-    /** Ends the secret before a renewal; nothing happens if another renewal came between. */
+    /** Invalidates the previous secret. Does nothing if the secret has been renewed again in the meantime. */
     readonly endFormerHookSecret: (row: SourceRow) => Effect.Effect<void>
     readonly insertSnapshot: (
       workspaceId: WorkspaceId,
@@ -216,7 +216,7 @@ export class SourceStore extends Context.Service<
         const { current, former } = yield* hookSecrets(row)
         const until = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, retention.formerHookSecret.after))
         yield* update(row.id, {
-          // While nobody has used the current secret, the Git server still has the one before it.
+          // If no delivery has used the current secret, the Git server still uses the previous one.
           former_hook_secret: endFormerNow ? null : yield* vault.seal(formerPlace(row), former ?? current),
           former_hook_secret_until: endFormerNow ? null : until,
           hook_secret: yield* vault.seal(hookPlace(row.workspace_id, row.id), secret),

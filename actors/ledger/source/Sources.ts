@@ -43,7 +43,7 @@ export class Sources extends Context.Service<
       workspaceId: WorkspaceId,
       url: string
     ) => Effect.Effect<{ readonly tag: string; readonly commit: string; readonly version: string }, ApiError>
-    /** The branches, tags and newest commits of the repository, read now with the authority of the person. */
+    /** Reads the current branches, tags and newest commits of the repository with the person's authority. */
     readonly revisions: (
       context: CommandContext,
       id: SourceId,

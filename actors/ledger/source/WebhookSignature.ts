@@ -19,7 +19,7 @@ export interface HookProofs {
 const sameText = (key: string, a: string, b: string): boolean =>
   timingSafeEqual(createHmac("sha256", key).update(a).digest(), createHmac("sha256", key).update(b).digest())
 
-/** The comparison of a delivery's proofs with one secret, while its body arrives. */
+/** Compares the proofs of a delivery with one secret while its body arrives. */
 const comparison = (secret: string, { secrets = [], signatures = [], standard }: HookProofs) => {
   const hash = createHmac("sha256", secret)
   const standardHash = createHmac("sha256", Buffer.from(secret, "base64url"))
@@ -51,9 +51,9 @@ const comparison = (secret: string, { secrets = [], signatures = [], standard }:
 }
 
 /**
- * The first of these secrets that a delivery proves; `undefined` if it proves none. Forges may send up to four proofs per request:
- * at least one is required, and all must be correct for the same secret. The body is hashed as it arrives and never buffered;
- * reading fails if it is too long or too slow.
+ * Returns the first of these secrets that a delivery proves, or `undefined` if it proves none of them. Forges may send up to four
+ * proofs per request. At least one is required, and all of them have to be correct for the same secret. The body is hashed as it
+ * arrives and never buffered. Fails if the body is too long or arrives too slowly.
  */
 export const provenSecret = Effect.fnUntraced(function* (
   known: ReadonlyArray<string>,
@@ -68,6 +68,6 @@ export const provenSecret = Effect.fnUntraced(function* (
       for (const { update } of comparisons) update(bytes)
     })
   )
-  // Every comparison is made, so that the time reveals nothing.
+  // All comparisons are made, so that the duration reveals nothing.
   return comparisons.filter(({ isRight }) => isRight())[0]?.secret
 })

@@ -4,14 +4,14 @@ import type { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
 import { SandboxLevel, type ToolIdentity } from "../../../schema/records/Run.ts"
 
 /**
- * The requirements of a Run for the agent that executes it.
+ * The agent capabilities that a Run requires.
  *
  * - `tool`: the tool's name, and its exact version if no other is possible
  * - `platform`: for an apply, the platform of its plan
  * - `isolation`: the lowest level that both the pool and the execution profile accept
  * - `provided`: names of the pool credentials that its Connections use
- * - `holders`: for an apply, the agents that have the credentials of its plan, if any do
- * - `capability`: the capability that the agent must have
+ * - `holders`: for an apply, the agents that have the credentials of its plan, if there are any
+ * - `capability`: the feature that the agent has to support
  * - `heldUntil`: for an apply after a restore, the earliest start time
  */
 export interface AgentNeed {

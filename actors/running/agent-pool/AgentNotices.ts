@@ -9,7 +9,7 @@ import { writeNotice } from "../../base/notice/Notices.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentRow } from "./PoolRows.ts"
 
-/** An agent is reported after this silence. A restart of its machine or of a proxy takes less. */
+/** An agent is reported after it has been silent for this long. A restart of its machine or of a proxy takes less time. */
 const awayFor = Duration.minutes(3)
 const awayNanos = seconds(Duration.toSeconds(awayFor))
 
@@ -20,13 +20,13 @@ type Watched = RowOf<typeof Watched.columns>
 const Affected = rowShape({ workspace_id: Schema.NullOr(WorkspaceId), runs: Schema.Int })
 
 /**
- * Reports agents from which no message arrives, and their return: to the Workspaces that may use their pool, and to the server's
- * endpoints. An agent that announced its exit is not missed.
+ * Reports silent agents and their return, to the Workspaces that may use their pool and to the server's endpoints. Does not
+ * report agents that announced their exit.
  */
 export class AgentNotices extends Context.Service<
   AgentNotices,
   {
-    /** Reports what has changed since the last time. Runs every minute. */
+    /** Reports changes since the last call. Runs every minute. */
     readonly report: Effect.Effect<void>
   }
 >()("svc/actors/running/agent-pool/AgentNotices") {
@@ -37,7 +37,7 @@ export class AgentNotices extends Context.Service<
       const presence = yield* AgentPresence
       const begun = yield* monotonicNow
 
-      /** The server itself, and the Workspaces of the agent's pool, each with its Runs that the agent has. */
+      /** The server itself and the Workspaces of the agent's pool, each with its Runs on the agent. */
       const affected = (agent: Watched) => Affected.rows(sql)`SELECT NULL AS workspace_id, COUNT(*) AS runs
           FROM agent_runs WHERE agent_id = ${agent.id} AND ended_at IS NULL
         UNION ALL SELECT w.workspace_id, (SELECT COUNT(*) FROM agent_runs r JOIN runs u ON u.id = r.run_id

@@ -50,7 +50,7 @@ export const FactsJson = jsonText(AgentFacts)
 export const KeysJson = jsonText(AgentKeys)
 
 export const AgentRow = table("agents", {
-  /** The time since which notices report the agent as unreachable. */
+  /** The start of the agent's unreachability, as reported in notices. */
   away_reported_at: Schema.NullOr(Timestamp),
   id: AgentId,
   pool: PoolName,

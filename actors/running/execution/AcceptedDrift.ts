@@ -2,8 +2,8 @@ import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import type { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 
 /**
- * The reason why drift of the Capsule cannot be accepted; `undefined` without a reason. The state is refreshed at the revision
- * and with the configuration that made it: with any other, its Outputs would be values that nobody has applied.
+ * Returns the reason why drift of the Capsule cannot be accepted, or `undefined` if it can. The state is refreshed with the
+ * revision and the configuration that created it. Any other would lead to Outputs that nobody has applied.
  */
 export const acceptanceRefusal = (
   capsule: Pick<CapsuleRow, "adopted_snapshot_id" | "install_config_id">,

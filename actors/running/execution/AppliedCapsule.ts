@@ -35,8 +35,8 @@ const pointersTo = (
     : { current_state_version_id: stateVersionId, current_state_generation: current_state_generation + 1 }
 
 /**
- * The columns of a Capsule that accepting drift changes: its state, and what follows from that. It touched no object, so the
- * Capsule's status and safety stay as the last apply left them, however it ended.
+ * The columns of a Capsule that change when drift is accepted: its state, and columns derived from it. No object was changed, so
+ * the Capsule keeps the status and safety of the last apply, however that ended.
  */
 export const refreshedCapsule = (
   capsule: Pick<GuardedCapsuleRow, "current_state_generation" | "drift_checked_at">,

@@ -75,7 +75,7 @@ const makeApplyPreparation = Effect.gen(function* () {
 
   /**
    * Checks that the host's deliveries have not changed since the review, and returns those of the plan. A plan that accepts drift
-   * has none: it used those of the last apply.
+   * has none of its own, because it used those of the last apply.
    */
   const delivered = (run: RunRow, prepared: PreparedRun) =>
     (run.purpose === acceptsDrift

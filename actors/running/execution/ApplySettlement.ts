@@ -43,7 +43,7 @@ import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
 import { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 
-/** True for an apply after which its commit and configuration are deployed: one that accepts drift changes the state only. */
+/** Returns true for an apply that deploys its commit and configuration. An apply that accepts drift only changes the state. */
 const deploys = ({ purpose, type }: Pick<RunRow, "purpose" | "type">) => type === "apply" && purpose !== acceptsDrift
 
 /** Updates the lane that a Capsule follows after an apply. */

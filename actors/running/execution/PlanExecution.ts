@@ -22,7 +22,7 @@ import { makePreparationRecord } from "./PreparationRecord.ts"
 import { RunPreparation } from "./RunPreparation.ts"
 import { makeRunVariables } from "./RunVariables.ts"
 
-/** Prepares a plan, destroy plan or plan that accepts drift under the current authority. */
+/** Prepares a plan, a destroy plan or a plan that accepts drift under the current authority. */
 const makePlanPreparation = Effect.gen(function* () {
   const preparation = yield* RunPreparation
   const variablesOf = yield* makeRunVariables

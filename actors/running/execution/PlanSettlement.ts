@@ -161,7 +161,7 @@ export class PlanSettlement extends Context.Service<
         if (reason !== undefined) return yield* supersedeRun(ending, run, reason)
         const refreshOnly = run.purpose === acceptsDrift
         const { requires } = config.config.compiled
-        // Accepting drift delivers nothing: what the last apply delivered is kept.
+        // Accepting drift delivers nothing new, so the deliveries of the last apply are kept.
         if (!refreshOnly) yield* deliveries.pin(run, { capsule, requires }, prepared.deliveries)
         const base = yield* states.find(run.base_state_version_id)
         // A new plan supersedes every older plan that still waits.

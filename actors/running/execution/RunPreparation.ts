@@ -183,7 +183,7 @@ export class RunPreparation extends Context.Service<
       const capsuleObstacle = yield* makeCapsuleObstacle
       const automaticObstacle = yield* makeAutomaticObstacle
 
-      /** Runs that use the deployed commit find it as the apply before them left it. */
+      /** Updates the Run's basis to the current state of the Capsule. Runs of the deployed revision also use its current revision. */
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
         const concernsLane = run.type === "plan" && run.purpose !== acceptsDrift
         const deployed = concernsLane ? null : capsule.adopted_snapshot_id
@@ -273,8 +273,8 @@ export class RunPreparation extends Context.Service<
           const refusal = acceptanceRefusal(capsule, yield* states.find(capsule.current_state_version_id))
           if (refusal !== undefined) return yield* blocked("failed_precondition", refusal)
         }
-        // A plan uses the operator's current policy. An apply uses the policy under which its plan was reviewed.
-        // A plan that accepts drift uses the configuration that was applied.
+        // A plan uses the operator's current policy, and an apply uses the policy under which its plan was reviewed. A plan that
+        // accepts drift uses the applied configuration.
         const followed =
           (run.type === "plan" && run.purpose !== acceptsDrift) || run.type === "destroy_plan"
             ? yield* succession

@@ -254,7 +254,7 @@ const hookSecretCommand = Command.make(
           "The secret is shown only now. Set it in the webhook of the Git server; the signing token is the same secret for GitLab."
         ].join("\n")
       )
-      // The Git server's secret stays valid, and another renewal replaces the unseen one.
+      // The Git server's secret remains valid, and another renewal replaces the secret that nobody has seen.
       yield* printSecret(printed, "secret", Effect.fail("renewed already"))
     }).pipe(onServer(given))
   )

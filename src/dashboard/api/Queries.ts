@@ -62,7 +62,7 @@ export const bootstrapQuery = queryOptions({
   queryKey: ["bootstrap"],
   queryFn: ({ signal }) => call(dashboardBootstrap, { signal }),
   staleTime: 60_000,
-  // A page that reads nothing else notices that its reader was removed.
+  // Detects that the person was removed, even on a page that reads nothing else.
   refetchInterval: 20_000
 })
 

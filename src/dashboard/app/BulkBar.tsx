@@ -7,7 +7,7 @@ import { type BulkPlan, type ChosenPlans, onlyVerbOf, sumOfPlans } from "./BulkP
 import { bulkWords } from "./BulkWords.ts"
 import { useMay } from "./Workspace.ts"
 
-/** The box with which a plan is chosen. */
+/** The checkbox that selects a plan. */
 export const PlanChoice = ({ plan, plans }: { readonly plan: BulkPlan; readonly plans: ChosenPlans }) => {
   const words = useWords(bulkWords)
   return (
@@ -24,7 +24,7 @@ export const PlanChoice = ({ plan, plans }: { readonly plan: BulkPlan; readonly 
   )
 }
 
-/** The box with which every plan on the page is chosen that may be decided together with others. */
+/** The checkbox that selects every plan on the page that can be decided in bulk. */
 export const AllPlansChoice = ({ plans }: { readonly plans: ChosenPlans }) => {
   const words = useWords(bulkWords)
   const { chosen, offered } = plans
@@ -43,7 +43,7 @@ export const AllPlansChoice = ({ plans }: { readonly plans: ChosenPlans }) => {
   )
 }
 
-/** What the chosen plans hold together, and the decisions about them. */
+/** The total changes of the selected plans, and the decisions about them. */
 export const BulkBar = ({ plans }: { readonly plans: ChosenPlans }) => {
   const words = useWords(bulkWords)
   const may = useMay()

@@ -32,12 +32,12 @@ interface BulkDialogProps {
   readonly onClose: () => void
 }
 
-/** Sends the ordinary decision for each plan, with the digest of the plan that is listed. A refusal does not stop the others. */
+/** Sends the ordinary decision for each plan, with the digest of the listed plan. Continues after a refusal. */
 export const BulkDialog = ({ kind, plans: given, onClose }: BulkDialogProps) => {
   const words = useWords(bulkWords)
   const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
-  // The list behind the dialog is read again while it is open; these are the plans that the person chose.
+  // The selected plans. The list behind the dialog is refreshed while the dialog is open.
   const [plans] = useState(given)
   const [key] = useState(newIdempotencyKey)
   const [text, setText] = useState("")

@@ -1,10 +1,10 @@
 import { useState } from "react"
 import type { PlanSummary, Run } from "../api/Types.ts"
 
-/** A plan that can be decided together with others. */
+/** A plan that can be decided in bulk. */
 export interface BulkPlan {
   readonly runId: string
-  /** The plan that the person saw. */
+  /** The digest of the plan that the person saw. */
   readonly planDigest: string
   readonly name: string
   readonly environment: string | undefined
@@ -14,8 +14,8 @@ export interface BulkPlan {
 type Decidable = Pick<Run, "id" | "type"> & Partial<Pick<Run, "planDigest" | "planSummary">>
 
 /**
- * The plan, if it may be decided together with others: it waits for its approval, and it destroys, replaces and forgets nothing.
- * The server refuses a plan that needs an acknowledgement, because none is sent.
+ * Returns the plan if it can be decided in bulk: it waits for approval, and destroys, replaces and forgets nothing. The server
+ * refuses a plan that needs an acknowledgement, because bulk decisions contain none.
  */
 export const bulkPlanOf = (
   run: Decidable,
@@ -27,7 +27,7 @@ export const bulkPlanOf = (
   return { runId: id, planDigest, summary, name: capsule?.name ?? id, environment: capsule?.environment }
 }
 
-/** The changes of several plans together. */
+/** The total changes of several plans. */
 export const sumOfPlans = (plans: ReadonlyArray<BulkPlan>): PlanSummary => {
   const total = { add: 0, change: 0, destroy: 0, replace: 0, import: 0, forget: 0 }
   for (const { summary } of plans) {
@@ -38,7 +38,7 @@ export const sumOfPlans = (plans: ReadonlyArray<BulkPlan>): PlanSummary => {
   return total
 }
 
-/** What several plans do, if all of them do only one thing. */
+/** Returns the only kind of change in several plans, if there is just one. */
 export const onlyVerbOf = ({
   add,
   change,
@@ -53,8 +53,8 @@ export const onlyVerbOf = ({
 }
 
 /**
- * The plans that the person has chosen among those on the page. A plan with another digest than at the time of the choice is not
- * chosen any more: nobody has seen it.
+ * The plans on the page that the person has selected. A plan whose digest has changed since its selection is no longer selected,
+ * because nobody has seen it.
  */
 export const useChosenPlans = (offered: ReadonlyArray<BulkPlan>) => {
   const [digests, setDigests] = useState<ReadonlyMap<string, string>>(new Map())

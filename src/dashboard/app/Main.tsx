@@ -14,7 +14,7 @@ import { makeRouter } from "./Router.tsx"
 applyPreferences()
 takeAddressSecret()
 
-/** A refused read may mean that the person was removed: the list of their Workspaces decides what the page still shows. */
+/** A refused read may mean that the person was removed, so the list of their Workspaces is read again. */
 const queryCache = new QueryCache({
   onError: (error, { queryKey }) => {
     if (error instanceof Fault && error.status === 403 && queryKey[0] !== bootstrapQuery.queryKey[0]) {

@@ -17,12 +17,12 @@ export const WorkspaceFrame = () => {
   const handle = workspace?.handle
   const { workspace: named } = useParams({ strict: false })
   const queryClient = useQueryClient()
-  // The Workspace that this page showed before the person lost access to it.
+  // The Workspace of this page before the person lost access to it.
   const [last, setLast] = useState(workspace)
   if (workspace !== undefined && workspace !== last) setLast(workspace)
   useEffect(() => {
     if (handle !== undefined) rememberWorkspace(handle)
-    // Nothing of it stays in memory, and no list is read again.
+    // Removes the Workspace's data from memory, so that no list is read again.
     else queryClient.removeQueries({ predicate: ({ queryKey: [kind] }) => kind !== "bootstrap" })
   }, [handle, queryClient])
   if (workspace === undefined && last !== undefined && last.handle === named) {

@@ -37,7 +37,7 @@ const useChange = (capsule: Capsule) => {
 
 interface SettingProps {
   readonly capsule: Capsule
-  /** Members read the settings; admins change them. */
+  /** True for admins. Members can only read the settings. */
   readonly editable: boolean
 }
 

@@ -9,7 +9,7 @@ import { toast } from "../../ui/Toast.tsx"
 import { useWords } from "../../words/Words.ts"
 import { needWords } from "./NeedWords.ts"
 
-/** Asks the people who may approve a plan. The server sends it once an hour. */
+/** Asks the people who may approve a plan. The server sends at most one request per hour. */
 export const AskApproval = ({ runId }: { readonly runId: string }) => {
   const words = useWords(needWords)
   const may = useMay()

@@ -30,13 +30,13 @@ interface NeedListProps {
   readonly needs: ReadonlyArray<Need>
   /** Counted across all pages. */
   readonly counts: Counts
-  /** The title of the list, which separates the names of its groups from those of another list. */
+  /** The title of the list. It distinguishes the group names of several lists. */
   readonly title: string
 }
 
 const totalOf = (counts: Counts): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-/** What the reader can do. */
+/** The counts of the entries that the person can act on. */
 const ownCounts = ({ counts, forOthers }: { readonly counts: Counts; readonly forOthers: Counts }): Counts => ({
   failed: counts.failed - forOthers.failed,
   decision: counts.decision - forOthers.decision,

@@ -205,7 +205,7 @@ export const NeedEntry = ({
   choice
 }: NeedProps & {
   readonly replaces: boolean
-  /** The box with which its plan is chosen, if it may be decided together with others. */
+  /** The checkbox that selects the plan, if it can be decided in bulk. */
   readonly choice?: ReactNode
 }) => {
   const words = useWords(needWords)

@@ -108,7 +108,7 @@ export const useRunEvents = (runId: string): LiveStream & { readonly events: Rea
         },
         onState: (next) => {
           setState(next)
-          // The access may have ended; the list of Workspaces decides what the page still shows.
+          // The person may have lost access, so the list of their Workspaces is read again.
           if (next === "refused") void queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
         },
         open: openSocket,
