@@ -28,6 +28,23 @@ export const approvalsUpdateRule: Endpoint<"approvals", "updateRule"> =
 export const approvalsRemoveRule: Endpoint<"approvals", "removeRule"> =
   "DELETE /api/v1/workspaces/:workspaceId/approval-rules/:ruleId"
 export const approvalsOfRun: Endpoint<"approvals", "ofRun"> = "GET /api/v1/runs/:runId/approvals"
+export const noticesEndpoints: Endpoint<"notices", "endpoints"> = "GET /api/v1/workspaces/:workspaceId/notice-endpoints"
+export const noticesCreateEndpoint: Endpoint<"notices", "createEndpoint"> =
+  "POST /api/v1/workspaces/:workspaceId/notice-endpoints"
+export const noticesUpdateEndpoint: Endpoint<"notices", "updateEndpoint"> =
+  "PATCH /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId"
+export const noticesRemoveEndpoint: Endpoint<"notices", "removeEndpoint"> =
+  "DELETE /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId"
+export const noticesRotateSecret: Endpoint<"notices", "rotateSecret"> =
+  "POST /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/secret"
+export const noticesTestEndpoint: Endpoint<"notices", "testEndpoint"> =
+  "POST /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/test"
+export const noticesDeliveries: Endpoint<"notices", "deliveries"> =
+  "GET /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/deliveries"
+export const noticesReplayDelivery: Endpoint<"notices", "replayDelivery"> =
+  "POST /api/v1/workspaces/:workspaceId/notice-endpoints/:endpointId/deliveries/:deliveryId/replay"
+export const noticesMails: Endpoint<"notices", "mails"> = "GET /api/v1/account/notice-mails"
+export const noticesChooseMails: Endpoint<"notices", "chooseMails"> = "PUT /api/v1/account/notice-mails"
 export const invitationsList: Endpoint<"invitations", "list"> = "GET /api/v1/workspaces/:workspaceId/invitations"
 export const invitationsCreate: Endpoint<"invitations", "create"> = "POST /api/v1/workspaces/:workspaceId/invitations"
 export const invitationsRevoke: Endpoint<"invitations", "revoke"> =

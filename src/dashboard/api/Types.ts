@@ -73,6 +73,10 @@ import type {
   ResourceEvent as ResourceEventSchema,
   StateResource as StateResourceSchema
 } from "../../../schema/records/StateResource.ts"
+import type {
+  NoticeDelivery as NoticeDeliverySchema,
+  NoticeEndpoint as NoticeEndpointSchema
+} from "../../../schema/records/NoticeEndpoint.ts"
 import type { Team as TeamSchema } from "../../../schema/records/Team.ts"
 import type {
   ApprovalRule as ApprovalRuleSchema,
@@ -90,6 +94,9 @@ export type Role = Workspace["role"]
 export type Member = typeof MemberSchema.Encoded
 export type Team = typeof TeamSchema.Encoded
 export type ApprovalRule = typeof ApprovalRuleSchema.Encoded
+export type NoticeEndpoint = typeof NoticeEndpointSchema.Encoded
+export type NoticeDelivery = typeof NoticeDeliverySchema.Encoded
+export type NoticeKind = NoticeEndpoint["kinds"][number]
 export type RunApprovals = typeof RunApprovalsSchema.Encoded
 export type Invitation = typeof InvitationSchema.Encoded
 export type InvitationPreview = typeof InvitationPreviewSchema.Encoded

@@ -13,7 +13,9 @@ import { needWords } from "../../../src/dashboard/screens/home/NeedWords.ts"
 import { discussionWords } from "../../../src/dashboard/screens/run/DiscussionWords.ts"
 import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
 import { automationWords } from "../../../src/dashboard/screens/workspace/AutomationWords.ts"
+import { noticeWords } from "../../../src/dashboard/screens/workspace/NoticeWords.ts"
 import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
+import { noticeKindWords } from "../../../src/dashboard/words/NoticeKindWords.ts"
 import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
 import { dialogs } from "./Dialogs.ts"
 import type { Language } from "./dialogs/DialogActions.ts"
@@ -136,6 +138,20 @@ const inNewDialog = (
   }
 })
 
+/** An entry of the menu of the first entry in a list. */
+const onMenu = (line: string, path: string, ready: string, name: (language: Language) => string): DecisionRow => ({
+  line,
+  path,
+  ready,
+  reach: async (page, language) => {
+    await page
+      .getByRole("button", { name: new RegExp(`^${vocabulary[language].more}: `) })
+      .first()
+      .click()
+    return page.getByRole("menuitem", { name: name(language), exact: true })
+  }
+})
+
 const capsule = `/w/acme/capsules/${storefrontId}`
 const settings = "/w/acme/settings"
 const install = `/install?git=${encodeURIComponent("https://git.acme.example/infra/platform.git")}&ref=main&path=modules%2Fservice&name=Shop`
@@ -210,6 +226,24 @@ export const decisions: ReadonlyArray<DecisionRow> = [
   dialogOf(endpoints.approvalsCreateRule, "screens/workspace/RuleDialog.tsx"),
   dialogOf(endpoints.approvalsUpdateRule, "screens/workspace/RuleDialog.tsx", 1),
   dialogOf(endpoints.approvalsRemoveRule, "screens/workspace/Approvals.tsx"),
+  dialogOf(endpoints.noticesCreateEndpoint, "screens/workspace/NoticeEndpointDialog.tsx"),
+  dialogOf(endpoints.noticesUpdateEndpoint, "screens/workspace/NoticeEndpointDialog.tsx", 1),
+  dialogOf(endpoints.noticesRotateSecret, "screens/workspace/Notices.tsx"),
+  dialogOf(endpoints.noticesRemoveEndpoint, "screens/workspace/Notices.tsx", 1),
+  onMenu(endpoints.noticesTestEndpoint, `${settings}/notices`, ".row-static", (to) => noticeWords[to].test),
+  onPage(
+    endpoints.noticesReplayDelivery,
+    `${settings}/notices`,
+    ".row-static",
+    (to) => noticeWords[to].replay,
+    (page, to) => page.getByRole("button", { name: noticeWords[to].log, exact: true }).first().click()
+  ),
+  {
+    line: endpoints.noticesChooseMails,
+    path: "/account",
+    ready: ".feature",
+    reach: async (page, to) => page.getByLabel(noticeKindWords[to]["run.failed"], { exact: true })
+  },
   dialogOf(endpoints.teamsCreate, "screens/workspace/TeamDialog.tsx"),
   dialogOf(endpoints.teamsUpdate, "screens/workspace/TeamDialog.tsx", 1),
   dialogOf(endpoints.teamsRemove, "screens/workspace/Approvals.tsx", 1),

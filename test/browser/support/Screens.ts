@@ -103,7 +103,8 @@ export const screensByRoute: Readonly<
     { name: "workspace-settings", path: "/w/acme/settings/settings", ready: ".facts" },
     { name: "workspace-shares", path: "/w/acme/settings/shares", ready: ".row-static" },
     { name: "workspace-agents", path: "/w/acme/settings/agents", ready: ".agent-row" },
-    { name: "workspace-backups", path: "/w/acme/settings/backups", ready: ".row-static" }
+    { name: "workspace-backups", path: "/w/acme/settings/backups", ready: ".row-static" },
+    { name: "workspace-notices", path: "/w/acme/settings/notices", ready: ".row-static" }
   ]
 }
 

@@ -9,6 +9,7 @@ import { useWords } from "../../words/Words.ts"
 import { Applications } from "./Applications.tsx"
 import { ChangePassword } from "./ChangePassword.tsx"
 import { Identities } from "./Identities.tsx"
+import { NoticeMails } from "./NoticeMails.tsx"
 import { Notices } from "./Notices.tsx"
 import { Passkeys } from "./Passkeys.tsx"
 import { Profile } from "./Profile.tsx"
@@ -40,6 +41,7 @@ export const AccountScreen = () => {
       <Sessions />
       <Applications />
       <Tokens />
+      <NoticeMails />
       <Panel title={words.appearance}>
         <div className="form">
           <div className="form-pair">

@@ -8,6 +8,7 @@ const en = {
     shares: "Shared outputs",
     agents: "Agents",
     backups: "Backups",
+    notices: "Notices",
     settings: "Settings"
   },
   sharesAbout:
@@ -100,6 +101,7 @@ const ja: typeof en = {
     shares: "出力の共有",
     agents: "エージェント",
     backups: "バックアップ",
+    notices: "通知",
     settings: "設定"
   },
   sharesAbout:

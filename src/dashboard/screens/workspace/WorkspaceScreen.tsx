@@ -11,11 +11,12 @@ import { Agents } from "./Agents.tsx"
 import { Approvals } from "./Approvals.tsx"
 import { Backups } from "./Backups.tsx"
 import { Members } from "./Members.tsx"
+import { Notices } from "./Notices.tsx"
 import { Settings } from "./Settings.tsx"
 import { Shares } from "./Shares.tsx"
 import { workspaceWords } from "./Words.ts"
 
-const tabs = ["members", "approvals", "tokens", "shares", "agents", "backups", "settings"] as const
+const tabs = ["members", "approvals", "tokens", "shares", "agents", "backups", "notices", "settings"] as const
 
 export const WorkspaceScreen = () => {
   const words = useWords(workspaceWords)
@@ -42,6 +43,7 @@ export const WorkspaceScreen = () => {
       {tab === "shares" ? <Shares key={workspace.id} /> : null}
       {tab === "agents" ? <Agents key={workspace.id} /> : null}
       {tab === "backups" ? <Backups key={workspace.id} /> : null}
+      {tab === "notices" ? <Notices key={workspace.id} /> : null}
       {tab === "settings" ? <Settings key={workspace.id} /> : null}
     </Page>
   )

@@ -2,6 +2,8 @@ import type { Page } from "playwright-core"
 import { automationWords } from "../../../../src/dashboard/screens/workspace/AutomationWords.ts"
 import { backupWords } from "../../../../src/dashboard/screens/workspace/BackupWords.ts"
 import { approvalWords } from "../../../../src/dashboard/screens/workspace/ApprovalWords.ts"
+import { noticeWords } from "../../../../src/dashboard/screens/workspace/NoticeWords.ts"
+import { vocabulary } from "../../../../src/dashboard/words/Vocabulary.ts"
 import { memberWords } from "../../../../src/dashboard/screens/workspace/MemberWords.ts"
 import { workspaceWords } from "../../../../src/dashboard/screens/workspace/Words.ts"
 import { button, inPanel, remove, type Language, type OpenedDialog } from "./DialogActions.ts"
@@ -29,6 +31,17 @@ const madeLink = async (page: Page, to: Language): Promise<void> => {
 const settings = { path: "/w/acme/settings", ready: ".row-static" }
 
 const approvals = { path: "/w/acme/settings/approvals", ready: ".row-static" }
+const notices = { path: "/w/acme/settings/notices", ready: ".row-static" }
+
+/** An entry in the menu of the first endpoint of notices. */
+export const ofEndpoint = (name: (to: Language) => string) => async (page: Page, to: Language) => {
+  await page
+    .getByRole("button", { name: new RegExp(`^${vocabulary[to].more}: `) })
+    .first()
+    .click()
+  await page.getByRole("menuitem", { name: name(to), exact: true }).click()
+}
+
 const shares = { path: "/w/acme/settings/shares", ready: ".row-static" }
 
 /** Dialogs in the Workspace settings. */
@@ -77,6 +90,19 @@ export const workspaceDialogs: ReadonlyArray<OpenedDialog> = [
       (to) => memberWords[to].withdraw
     )
   },
+  {
+    source: "screens/workspace/NoticeEndpointDialog.tsx",
+    ...notices,
+    open: button((to) => noticeWords[to].add)
+  },
+  {
+    source: "screens/workspace/NoticeEndpointDialog.tsx",
+    ...notices,
+    open: ofEndpoint((to) => noticeWords[to].edit)
+  },
+  { source: "screens/workspace/NoticeLog.tsx", ...notices, open: button((to) => noticeWords[to].log) },
+  { source: "screens/workspace/Notices.tsx", ...notices, open: ofEndpoint((to) => noticeWords[to].rotate) },
+  { source: "screens/workspace/Notices.tsx", ...notices, open: ofEndpoint(remove) },
   { source: "screens/workspace/Members.tsx", ...settings, open: button(remove) },
   {
     source: "screens/workspace/AutomationDialog.tsx",

@@ -5,6 +5,7 @@ import { type Answer, type Asked, ok, refuse, textField } from "./Answer.ts"
 import type { World } from "./World.ts"
 
 export const accountRoute = (path: string, asked: Asked): Answer => {
+  if (path === "notice-mails") return ok({ noticeMails: { sendsMail: true, kinds: ["run.waiting_approval"] } })
   if (path === "tokens" && asked.method === "GET") return ok({ tokens })
   if (path === "tokens/scopes") return ok({ kind: "svc.account-pat-scope-catalog@v1", scopes: tokenScopes })
   if (path === "tokens") return ok({ token: "svcp_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE", token_record: tokens[0] }, 201)

@@ -2,6 +2,7 @@ import type { StateUpload } from "../../../../src/dashboard/api/Types.ts"
 import { activity } from "../records/Activity.ts"
 import { storefrontId, unconfirmedImport } from "../records/Capsules.ts"
 import { approvalRules, teams } from "../records/Approvals.ts"
+import { noticeDeliveries, noticeEndpoints } from "../records/Notices.ts"
 import { healthOf } from "../records/Needs.ts"
 import { automationTokens, departure, invitations, me, members } from "../records/People.ts"
 import { waitingUpdate } from "../records/RunGroups.ts"
@@ -70,6 +71,17 @@ export const installPlan = (phase: string, nextAction: string, planRunId: string
 
 const importedUpload = "sup_0000000000000002"
 
+const noticeRoute = (rest: string, { method }: Asked): Answer => {
+  const [, endpointId = "", part, , replay] = rest.split("/")
+  const endpoint = noticeEndpoints.find(({ id }) => id === endpointId) ?? noticeEndpoints[0]
+  const secret = "whsec_shown-once"
+  if (part === "secret") return ok({ endpoint, secret }, 201)
+  if (part === "test" || replay === "replay") return ok({ delivery: noticeDeliveries[0] }, 201)
+  if (part === "deliveries") return ok({ deliveries: noticeDeliveries })
+  if (endpointId === "") return method === "GET" ? ok({ endpoints: noticeEndpoints }) : ok({ endpoint, secret }, 201)
+  return ok({ endpoint })
+}
+
 export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer => {
   if (rest === "agent-pools") return ok({ agentPools: world.empty ? [] : world.pools })
   if (rest === "agents") return ok({ agents: world.agents.filter(({ pool }) => pool === asked.query.get("pool")) })
@@ -89,6 +101,7 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
   if (rest === "run-facets") return runFacetCounts(world, asked.query)
   if (rest === "members") return ok({ members })
   if (rest === "teams") return ok(asked.method === "GET" ? { teams } : { team: teams[0] })
+  if (rest.startsWith("notice-endpoints")) return noticeRoute(rest, asked)
   if (rest === "approval-rules")
     return ok(asked.method === "GET" ? { approvalRules } : { approvalRule: approvalRules[0] })
   if (rest.endsWith("/departure")) return ok({ departure })
