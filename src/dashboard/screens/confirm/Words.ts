@@ -6,8 +6,8 @@ const en = {
   unknown:
     "No action waits under this code. It is mistyped, belongs to somebody else, was decided already, or ended after ten minutes.",
   actions: {
-    "capsule.export": "Export a Capsule with its state, secrets included",
-    "source.hook_secret.renew": "Make a new webhook secret of a Source and show it"
+    "capsule.export": "Export a capsule with its state, secrets included",
+    "source.hook_secret.renew": "Make a new webhook secret of a source and show it"
   },
   action: "Action",
   workspace: "Workspace",

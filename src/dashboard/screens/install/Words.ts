@@ -54,7 +54,7 @@ const en = {
   connectionChoose: "Choose or create a connection…",
   connectionMissing: "Choose a connection, or say that the provider needs no credentials.",
   connectionFree: "It needs no credentials",
-  connectionFreeName: (name: string) => `${name} without credentials`,
+  connectionFreeName: (name: string) => `${name} (no credentials)`,
   connectionAsk: "There is no connection for this provider. An admin of the workspace can create one.",
   change: "Change",
   keep: "Fold",
