@@ -30,7 +30,7 @@ export const momentOf = (clocks: Clocks): Moment => ({
 export const elapsedSeconds = (clocks: Clocks, since: Moment): number =>
   Math.max(clocks.bootSeconds() - since.boot, clocks.monotonicSeconds() - since.monotonic)
 
-/** When a tool is stopped, in seconds from the start of its lease. */
+/** The times at which a tool is stopped, in seconds from the start of its lease. */
 export interface StopTimes {
   /** Sends one SIGINT, so that the tool can save its state and exit. */
   readonly interruptAfter: number
@@ -60,7 +60,7 @@ export interface Lease {
   readonly secondsUntilKill: () => number
   /** True if the lease has ever expired, even if the server extended it since. The tool should have been killed then. */
   readonly wasOver: () => boolean
-  /** When the tool has to be dead, on the clock that all processes share. */
+  /** The time by which the tool must be dead, on the clock that all processes share. */
   readonly killAtBoot: () => number
 }
 

@@ -124,7 +124,7 @@ export const readJournal = (path: string): Effect.Effect<JournalSummary, RunFile
     )
   )
 
-/** How the tool's diagnostics begin if a call to a plugin was cut off, for example because the plugin died. */
+/** The beginnings of the tool's diagnostics about an interrupted call to a plugin, for example because the plugin died. */
 const brokenCalls: ReadonlySet<string> = new Set(["Plugin did not respond", "Plugin error", "Request cancelled"])
 
 const entryOf = (message: ToolMessage): Entry | undefined => {

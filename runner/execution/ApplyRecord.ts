@@ -1,7 +1,7 @@
 import { Effect, Option, Schema } from "effect"
 import { type RunFileFailed, readOptional, replaceDurably } from "./RunFiles.ts"
 
-/** Where an apply runs and from which state it started, so that its state can be found after a crash. */
+/** The location of an apply and the state from which it started, so that its state can be found after a crash. */
 export const ApplyRecord = Schema.Struct({
   version: Schema.Literal(1),
   modulePath: Schema.String,

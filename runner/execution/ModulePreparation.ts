@@ -27,7 +27,7 @@ export const lockFileName = ".terraform.lock.hcl"
 export const longestLock = 4 * 1024 * 1024
 
 /**
- * What the sandbox contains besides the job.
+ * The contents of the sandbox in addition to the job.
  *
  * - `inputs`: the content of the variable file, which is not written if it is empty
  * - `planFile`: the plan to apply; it already contains the provider arguments, and the tool refuses any others

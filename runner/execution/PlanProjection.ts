@@ -73,7 +73,7 @@ const markedPaths = (marks: Marks): ReadonlyArray<Path> => {
   return found
 }
 
-/** Whether each existing side is marked as sensitive. */
+/** Returns the sensitivity of each existing side. */
 const sensitivityOf = (
   sides: { readonly before: boolean; readonly after: boolean },
   marked: { readonly before: boolean; readonly after: boolean }
@@ -183,14 +183,14 @@ export const isDeclaredSensitive = ({ configuration }: PlanDocument, name: strin
 
 /** Facts about a plan's Outputs that are not in the plan. */
 interface ProjectedOutputs {
-  /** Whether each Output of the base state is sensitive. */
+  /** The sensitivity of each Output of the base state. */
   readonly stored?: ReadonlyMap<string, boolean> | undefined
   /** For Outputs that lose their mark: the secrets that they repeat, except their own earlier value. */
   readonly unmarked?: ReadonlyMap<string, HeldSecrets | undefined> | undefined
 }
 
 /**
- * Whether an Output is sensitive before and after. The plan has a single mark for both sides of a change; the state and the
+ * The sensitivity of an Output before and after the change. The plan has a single mark for both sides. The state and the
  * configuration have the exact marks.
  */
 interface OutputMarks {

@@ -148,7 +148,10 @@ const blocksOf = (root: PlannedModule) => {
   return blocks
 }
 
-/** What the number of instances refers to: the repetition of the resource itself and of each module that contains it. */
+/**
+ * Returns the references that determine the number of instances: those in the repetition of the resource itself and of each
+ * module that contains it.
+ */
 const repetitionOf = (place: Place, block: PlannedBlock): ChangeReferences | undefined => {
   const found = emptyFound()
   let isRepeated = false

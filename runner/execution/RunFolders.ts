@@ -8,7 +8,7 @@ export interface RunFolderKey {
   readonly fence: number
 }
 
-/** What an execution left. `unreadable`: the contents of its folder cannot be interpreted. */
+/** The remains of an execution. `unreadable` means that the contents of its folder cannot be interpreted. */
 export type FoundLeftOver =
   | { readonly kind: "nothing" }
   | { readonly kind: "left"; readonly left: LeftOver }

@@ -129,8 +129,8 @@ export const JournalResource = Schema.Struct({
 export type JournalResource = typeof JournalResource.Type
 
 /**
- * What an apply left when svc stopped. Present only if the tool had been started. With `neverStarted`, an agent reports that the
- * start was recorded but the tool never ran.
+ * The remains of an apply that was running when svc stopped. Present only if the tool had been started. With `neverStarted`, an
+ * agent reports that the start was recorded but the tool never ran.
  */
 export const LeftOver = Schema.Struct({
   ...leftState,

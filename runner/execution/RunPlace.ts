@@ -52,7 +52,7 @@ export class RunPlace extends Context.Service<
 >()("svc/runner/execution/RunPlace") {}
 
 /**
- * What an execution needs in addition to its job.
+ * Everything that an execution requires in addition to its job.
  *
  * - `runFolder`: absolute path on a durable disk; created with mode 0700
  * - `cancelRequested`: completes when somebody requests a stop

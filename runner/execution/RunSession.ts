@@ -225,7 +225,7 @@ const providedSets = Effect.fnUntraced(function* ({ credentials }: Pick<RunJob, 
 })
 
 /**
- * What a tool command may use: `install` can contact registries, and `credentials` gets the credentials of the module's
+ * The access of a tool command: `install` can contact registries, and `credentials` gets the credentials of the module's
  * providers.
  */
 export type ToolAccess = "none" | "install" | "credentials"

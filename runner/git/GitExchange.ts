@@ -70,7 +70,7 @@ async function* iterate(parts: ReadonlyArray<Uint8Array>) {
   yield* parts
 }
 
-/** What a Git server offers. In protocol v2 the body lists its commands; in earlier versions it lists its refs. */
+/** The capabilities of a Git server. In protocol v2 the body lists its commands; in earlier versions it lists its refs. */
 export interface Advertised {
   readonly isV2: boolean
   readonly body: ReadonlyArray<Packet>

@@ -38,7 +38,7 @@ export interface GitLimits {
 export interface GitPolicyShape {
   /** Exact origins such as `http://git.internal:3000`, which may use plain http and resolve to private addresses. */
   readonly allowOrigins: ReadonlyArray<string>
-  /** Whether to fetch with native git: if available, never, or always. The snapshot is the same in every case. */
+  /** Controls the use of native git: if it is available, never, or always. The snapshot is the same in every case. */
   readonly native: "auto" | "off" | "required"
   readonly limits: GitLimits
 }

@@ -1,5 +1,5 @@
 /**
- * When a match of a pattern counts.
+ * The condition under which a match of a pattern counts.
  *
  * - `anywhere`: always
  * - `token`: between characters that are not part of a word

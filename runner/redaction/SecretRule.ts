@@ -18,7 +18,7 @@ export const shortestToken = 2
 
 const ordinaryWords: ReadonlySet<string> = new Set(["true", "false", "null"])
 
-/** How a text is hidden: anywhere, as a whole token, or not at all. */
+/** The scope in which a text is hidden: anywhere, as a whole token, or not at all. */
 export type SecretScope = "anywhere" | "token" | "none"
 
 export const scopeOf = (text: string): SecretScope => {

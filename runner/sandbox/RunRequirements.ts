@@ -4,8 +4,8 @@ import type { SandboxLimits } from "./SandboxSettings.ts"
 import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
 
 /**
- * What an execution profile requires of the machine, in addition to the settings. It can only narrow them: the level may not be
- * lower, nor a limit higher, than in the settings for all Runs.
+ * The requirements of an execution profile for the machine, in addition to the settings. It can only narrow them: the level may
+ * not be lower, nor a limit higher, than in the settings for all Runs.
  *
  * - `profile`: its name, for the error message
  * - `isolation`: the lowest level to accept

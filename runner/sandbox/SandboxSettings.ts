@@ -28,7 +28,7 @@ export interface SandboxLimits {
 }
 
 /**
- * How module code is isolated from this machine.
+ * The isolation of module code from this machine.
  *
  * - `levels`: the levels that may be chosen, in any order; never includes `process`
  * - `trustedTrees`: digests of module trees that may run at `process` if nothing better works; see `treeDigest`

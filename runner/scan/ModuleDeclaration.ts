@@ -31,7 +31,7 @@ const namesInstance = (value: ConfigValue): boolean =>
 /** The only edition of the language. */
 const knownEdition = "tofu2024"
 
-/** What the blocks of one folder require of the tool. */
+/** The requirements of one folder's blocks for the tool. */
 interface ModuleToolConstraints {
   readonly requiredVersion: ReadonlyArray<string>
   readonly constraints: ReadonlyArray<ToolConstraint>

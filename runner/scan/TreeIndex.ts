@@ -2,7 +2,7 @@ import { posix } from "node:path"
 import type { OmittedEntry, SourceFile, SourceTree } from "../snapshot/SourceTree.ts"
 import { configFileName } from "./ConfigFileName.ts"
 
-/** What a module call finds at a path in the tree. */
+/** The kind of entry that a module call finds at a path in the tree. */
 export type FolderKind = "folder" | "missing" | OmittedEntry["kind"]
 
 /** Folders of the tools, which the runner removes, so they are not part of a module. */

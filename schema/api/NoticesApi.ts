@@ -23,7 +23,7 @@ const record = Schema.Struct({ endpoint: NoticeEndpoint })
 const Kinds = Schema.Array(NoticeKind).check(Schema.isMinLength(1), Schema.isMaxLength(NoticeKind.literals.length))
 const Address = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048))
 
-/** How long both secrets are valid, in minutes. */
+/** Number of minutes for which both secrets are valid. */
 const Overlap = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_080 }))
 
 export class NewNoticeEndpoint extends Schema.Opaque<NewNoticeEndpoint>()(

@@ -25,7 +25,7 @@ const sourceFields = {
 
 /** A sync that starts together with the creation of the Source. */
 const FirstSync = Schema.Struct({
-  /** What happens to a Source that cannot be read. */
+  /** The action for a Source that cannot be read. */
   onFailure: Schema.Literals(["keep", "remove"])
 })
 

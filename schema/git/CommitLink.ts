@@ -34,8 +34,8 @@ const forgeOf = (gitAddress: string, commit: string) => {
 }
 
 /**
- * The page of a commit on its forge. Only for `https:` addresses of known forges without credentials, query or port, because a
- * link to any other host would be a guess.
+ * Returns the page of a commit on its forge. Only `https:` addresses of known forges without credentials, query or port have a
+ * link, because a link to any other host would be a guess.
  */
 export const commitLink = (gitAddress: string, commit: string): string | undefined => {
   const found = forgeOf(gitAddress, commit)

@@ -33,7 +33,7 @@ export type CompiledInput = typeof CompiledInput.Type
 /** The module's variable of type map of strings whose entries are the runtime bindings. */
 export const bindingEnvironmentVariable = "env"
 
-/** Where the value of a slot goes: the variable with that name, or the entry with that name in the variable `env`. */
+/** The destination of a slot's value: the variable with that name, or the entry with that name in the variable `env`. */
 export const CompiledDelivery = Schema.Struct({
   slot: Schema.String,
   lane: Schema.Literals(["variable", "binding"]),
@@ -79,7 +79,7 @@ export type InterfaceBindingRequest = typeof InterfaceBindingRequest.Type
 export const PublicOutput = Schema.Struct({ name: Schema.String, type: OutputType })
 export type PublicOutput = typeof PublicOutput.Type
 
-/** Whether the manifest was adopted as a whole or has no effect. */
+/** `adopted` if the manifest was adopted as a whole. Otherwise the manifest has no effect, for this reason. */
 export const ManifestAssistance = Schema.Literals(["adopted", "absent", "invalid", "not_declared", "rejected"])
 export type ManifestAssistance = typeof ManifestAssistance.Type
 

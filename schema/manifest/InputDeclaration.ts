@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { InputType } from "./InputType.ts"
 import { bilingualText, presentationText, token, VariableName } from "./TextRules.ts"
 
-/** Where the value of an input comes from. */
+/** The source of an input's value. */
 export const InputSourceKind = Schema.Literals([
   "user",
   "capsule_name",

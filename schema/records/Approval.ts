@@ -30,11 +30,11 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
     role: ApproverRole,
     /** If set, only members of this team count. */
     teamId: Schema.optionalKey(TeamId),
-    /** Whether an approval by an author of the plan counts. */
+    /** True if an approval by an author of the plan counts. */
     planAuthorCounts: Schema.Boolean,
-    /** Whether an approval by an author of the commit counts. */
+    /** True if an approval by an author of the commit counts. */
     commitAuthorCounts: Schema.Boolean,
-    /** Whether approvals by automation count: by auto-update, or by subjects that cannot sign in. */
+    /** True if approvals by automation count: by auto-update, or by subjects that cannot sign in. */
     automationCounts: Schema.Boolean,
     createdAt: Timestamp,
     updatedAt: Timestamp

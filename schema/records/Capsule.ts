@@ -23,7 +23,7 @@ import { displayText, Timestamp } from "./Primitives.ts"
 export const CapsuleStatus = Schema.Literals(capsuleStatuses)
 export type CapsuleStatus = typeof CapsuleStatus.Type
 
-/** What happened to the infrastructure of a released Capsule. */
+/** The reason for releasing a Capsule, and the fate of its infrastructure. */
 export const ReleaseReason = Schema.Literals(["infrastructure_gone", "moved_elsewhere"])
 export type ReleaseReason = typeof ReleaseReason.Type
 
@@ -81,9 +81,9 @@ export class CredentialWait extends Schema.Opaque<CredentialWait>()(
     /** The bound Connection, which cannot be used. */
     connectionId: Schema.optionalKey(ConnectionId),
     reason: Schema.String,
-    /** Who can fix it: members with this role (the lowest sufficient one), or the operator of the installation. */
+    /** The people who can fix it: members with this role (the lowest sufficient one), or the operator of the installation. */
     turn: Schema.Literals(["member", "admin", "operator"]),
-    /** How to fix it. */
+    /** The steps that fix it. */
     next: Schema.String
   }).annotate({ identifier: "CredentialWait" })
 ) {}

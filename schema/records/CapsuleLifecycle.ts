@@ -1,6 +1,6 @@
 // Must not import Effect, because the first script of the dashboard also loads this module.
 
-/** In the order in which a Capsule goes through them. */
+/** The statuses of a Capsule, in the order in which it usually passes through them. */
 export const capsuleStatuses = ["pending", "active", "stale", "error", "disabled", "destroyed", "released"] as const
 export type CapsuleStatus = (typeof capsuleStatuses)[number]
 

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 
 /**
- * What the configuration of an attribute refers to, followed through modules. Contains no values. Without an attribute: what the
- * number of instances refers to.
+ * The references in the configuration of an attribute or, without an attribute, of the number of instances. They are followed
+ * through modules. Contains no values.
  *
  * - `inputs`: inputs of the root module
  * - `resources`: addresses in the configuration, without instance keys; data sources have `data.` after their module

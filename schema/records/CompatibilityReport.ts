@@ -92,7 +92,7 @@ export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
     outputs: Schema.Array(ReportOutput),
     providerPackages: Schema.Array(ProviderPackage),
     rootProviderRequirements: Schema.Array(ProviderRequirement),
-    /** How the repository manifest is used. `digest` identifies the manifest on which the report is based. */
+    /** The use of the repository manifest. `digest` identifies the manifest on which the report is based. */
     manifest: Schema.Struct({
       status: Schema.String,
       digest: Schema.optionalKey(Schema.String),

@@ -32,7 +32,7 @@ export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
 ) {}
 
 /**
- * What was tested: the fields of the recipe are complete, a Git server accepts the credentials, or the operator allows the
+ * The tested property: the fields of the recipe are complete, a Git server accepts the credentials, or the operator allows the
  * Workspace to use the pool's credentials.
  */
 export const CredentialTestKind = Schema.Literals(["completeness", "git_server", "pool"])
@@ -58,13 +58,13 @@ export class ConnectionOAuth extends Schema.Opaque<ConnectionOAuth>()(
     /** True if svc renews the access token before Runs. Otherwise the Connection expires with the token. */
     refreshable: Schema.Boolean,
     accessTokenExpiresAt: Schema.optionalKey(Timestamp),
-    /** When the current access token was issued. */
+    /** The time at which the current access token was issued. */
     grantedAt: Timestamp,
     fault: Schema.optionalKey(ConnectionOAuthFault)
   })
 ) {}
 
-/** How long before its expiry a Connection is listed under attention. */
+/** Time before its expiry at which a Connection is listed as needing attention. */
 export const connectionExpiryNotice = "14 days"
 
 /** A credential. Values and file contents can be written but are never returned. */

@@ -18,8 +18,8 @@ const listOf = <S extends Schema.Top>(item: S) =>
   Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(64))
 
 /**
- * Who may use a Connection, and for what. A role includes the higher ones. An absent field is no restriction, except that `refs`
- * defaults to the adopted lane and the Source's default.
+ * The permitted uses of a Connection, and the roles that may use it. A role includes the higher ones. An absent field is no
+ * restriction, except that `refs` defaults to the adopted lane and the Source's default.
  */
 const fields = {
   roles: Schema.Array(UseRole).check(Schema.isMinLength(1), Schema.isMaxLength(3)),

@@ -22,8 +22,8 @@ const normalised = (text: string): string | undefined => {
 }
 
 /**
- * Where a Git Connection may be sent: an exact origin, or the part of it below a path, which then ends with a slash. Each has
- * exactly one spelling.
+ * A permitted destination of a Git Connection: an exact origin, or the part of it below a path, which then ends with a slash.
+ * Each has exactly one spelling.
  */
 export const CredentialOrigin = Schema.String.check(
   Schema.makeFilter((text: string) => normalised(text) === text, { description: expected, expected })

@@ -29,7 +29,7 @@ const KeptToken = Schema.Struct({
   automation: Schema.String
 })
 
-/** What stops in a Workspace when a member leaves, is removed or is suspended. */
+/** Everything that stops in a Workspace when a member leaves, is removed or is suspended. */
 export class Departure extends Schema.Opaque<Departure>()(
   Schema.Struct({
     subject: Subject,

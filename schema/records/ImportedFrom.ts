@@ -18,8 +18,8 @@ export class ImportedFrom extends Schema.Opaque<ImportedFrom>()(
 ) {}
 
 /**
- * Where an imported Capsule comes from. Without `confirmedAt`, the Capsule is disabled until an owner confirms that the original
- * no longer manages the infrastructure.
+ * The origin of an imported Capsule. Without `confirmedAt`, the Capsule is disabled until an owner confirms that the original no
+ * longer manages the infrastructure.
  */
 export class CapsuleImport extends Schema.Opaque<CapsuleImport>()(
   Schema.Struct({

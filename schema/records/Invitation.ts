@@ -4,7 +4,7 @@ import { Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * How an account's address was verified: the operator entered it, or somebody opened a link that was mailed to it. An address
+ * The proof of an account's address: the operator entered it, or somebody opened a link that was emailed to it. An address
  * verified by the upstream provider is stored with the identity instead.
  */
 export const AddressProof = Schema.Literals(["operator", "mail"])

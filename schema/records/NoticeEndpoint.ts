@@ -88,7 +88,7 @@ export class NoticeEndpoint extends Schema.Opaque<NoticeEndpoint>()(
     lastAcceptedAt: Schema.optionalKey(Timestamp),
     /** Number of deliveries that have not ended. */
     waiting: Schema.Int,
-    /** Version of the secret, from 1. Only for JSON. */
+    /** Version of the secret, from 1. Set only for JSON. */
     secretVersion: Schema.optionalKey(Schema.Int),
     /** Until then, deliveries also have a signature with the previous secret. */
     formerSecretUntil: Schema.optionalKey(Timestamp),
@@ -124,7 +124,7 @@ export class SentNotice extends Schema.Opaque<SentNotice>()(
     type: SentNoticeKind,
     /** Equals the header `webhook-id`, for every attempt and replay. */
     id: NoticeId,
-    /** When the event happened. */
+    /** The time of the event. */
     timestamp: Timestamp,
     /** Number of the notice among those about the subject to this endpoint, from 1. A higher number is newer. */
     sequence: Schema.Int,

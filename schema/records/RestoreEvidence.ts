@@ -28,7 +28,7 @@ const MovedPointer = Schema.Struct({
 })
 export type MovedPointer = typeof MovedPointer.Type
 
-/** What restoring a backup changes, for reviewers: versions and names, no values. */
+/** The changes that restoring a backup makes, for reviewers: versions and names, but no values. */
 export class RestoreEvidence extends Schema.Opaque<RestoreEvidence>()(
   Schema.Struct({
     backupId: BackupId,

@@ -53,7 +53,7 @@ export const RunStatus = Schema.Literals([
 ])
 export type RunStatus = typeof RunStatus.Type
 
-/** What started a Run. */
+/** The trigger that started a Run. */
 export const RunTrigger = Schema.Literals(["user", "webhook", "schedule", "auto_update", "service"])
 export type RunTrigger = typeof RunTrigger.Type
 
@@ -82,7 +82,7 @@ export class RunDiagnostic extends Schema.Opaque<RunDiagnostic>()(
     address: Schema.optionalKey(Schema.String),
     path: Schema.optionalKey(Schema.String),
     line: Schema.optionalKey(Schema.Int),
-    /** Only on a plan that may not include existing objects: the code that an approval has to acknowledge. */
+    /** The code that an approval has to acknowledge. Set only on a plan that may not include existing objects. */
     code: Schema.optionalKey(UncertainCode)
   }).annotate({ identifier: "RunDiagnostic" })
 ) {}
@@ -191,30 +191,30 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     tool: Schema.optionalKey(ToolIdentity),
     providerLockDigest: Schema.optionalKey(Schema.String),
     sourceBuild: Schema.optionalKey(SourceBuild),
-    /** How the operator's base configuration affects this Run. */
+    /** The effect of the operator's base configuration on this Run. */
     operatorConfig: Schema.optionalKey(OperatorEvidence),
     /**
-     * Only for plans and drift checks of a ref that is not reviewed: the private data that its code received, and who started the
-     * Run.
+     * The private data that the code of an unreviewed ref received, and the person who started the Run. Set only for plans and
+     * drift checks of such a ref.
      */
     openedForRef: Schema.optionalKey(OpenedForRef),
-    /** Only for drift checks and destroys, which use the deployed commit: a newer commit of the lane. */
+    /** A newer commit of the lane. Set only for drift checks and destroys, which use the deployed commit. */
     newerCommit: Schema.optionalKey(NewerCommit),
-    /** Only for plans of a Capsule whose application has a sign-in. */
+    /** Set only for plans of a Capsule whose application has a sign-in. */
     signIn: Schema.optionalKey(PlannedSignIn),
-    /** Only for applies: the results of the operator's checks. */
+    /** The results of the operator's checks. Set only for applies. */
     postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
-    /** Only for plans: inputs from other Capsules whose value differs from the last apply. Values are not recorded. */
+    /** Inputs from other Capsules whose value differs from the last apply. Values are not recorded. Set only for plans. */
     injectedInputs: Schema.optionalKey(Schema.Array(InjectedInput)),
-    /** Only for plans after an apply: configured inputs whose value differs from the last apply. Values are not recorded. */
+    /** Configured inputs whose value differs from the last apply. Values are not recorded. Set only for plans after an apply. */
     changedInputs: Schema.optionalKey(Schema.Array(InputChange)),
-    /** Only for the first plan on a state that no apply of the Capsule committed. */
+    /** Set only for the first plan on a state that no apply of the Capsule committed. */
     adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
-    /** Only for restores: what restoring the backup changes. */
+    /** The changes that restoring the backup makes. Set only for restores. */
     restore: Schema.optionalKey(RestoreEvidence),
-    /** Only for drift checks: true if the real infrastructure differs from the state. */
+    /** True if the real infrastructure differs from the state. Set only for drift checks. */
     drifted: Schema.optionalKey(Schema.Boolean),
-    /** Only for drift checks and plans that accept drift: the number of resources that differ. */
+    /** Number of resources that differ. Set only for drift checks and for plans that accept drift. */
     driftedResources: Schema.optionalKey(Schema.Int)
   })
 ) {}
@@ -278,7 +278,7 @@ export class Run extends Schema.Opaque<Run>()(
     startedAt: Schema.optionalKey(Timestamp),
     finishedAt: Schema.optionalKey(Timestamp),
     expiresAt: Schema.optionalKey(Timestamp),
-    /** When retention removed the log. */
+    /** The time at which retention removed the log. */
     logRemovedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "Run" })
 ) {}

@@ -19,8 +19,8 @@ export class RunGroup extends Schema.Opaque<RunGroup>()(
     replacedBy: Schema.optionalKey(RunGroupId),
     createdAt: Timestamp,
     /**
-     * When nothing in the group could continue any more. An update with a failed Capsule remains open, because it continues after
-     * the Capsule has been planned again.
+     * The time from which nothing in the group could continue. An update with a failed Capsule remains open, because it continues
+     * after the Capsule has been planned again.
      */
     finishedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "RunGroup" })

@@ -20,7 +20,7 @@ export class SourceLane extends Schema.Opaque<SourceLane>()(
     lastChangeAt: Schema.optionalKey(Timestamp),
     /** The error of the last check; absent after a success. */
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
-    /** When the next scheduled check is due; absent if `autoSync` is off. */
+    /** The time at which the next scheduled check is due; absent if `autoSync` is off. */
     nextLookAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "SourceLane" })
 ) {}
@@ -44,13 +44,13 @@ export class Source extends Schema.Opaque<Source>()(
     lastSyncedAt: Schema.optionalKey(Timestamp),
     /** Version of the current webhook secret: initially 1, incremented by every renewal. */
     hookSecretVersion: Schema.Int,
-    /** When that secret became valid. */
+    /** The time from which that secret is valid. */
     hookSecretCreatedAt: Timestamp,
     /** The previous secret is valid until then, or until a delivery uses the current one. */
     formerHookSecretUntil: Schema.optionalKey(Timestamp),
     /** The default lane comes first. Present only in responses for a single Source. */
     lanes: Schema.optionalKey(Schema.Array(SourceLane)),
-    /** When the Source was removed. It remains readable for records that refer to it, but starts nothing. */
+    /** The time at which the Source was removed. It remains readable for records that refer to it, but starts nothing. */
     removedAt: Schema.optionalKey(Timestamp),
     createdAt: Timestamp,
     updatedAt: Timestamp

@@ -24,7 +24,7 @@ export class StateUpload extends Schema.Opaque<StateUpload>()(
     /** For a state from another installation's backup. */
     importedFrom: Schema.optionalKey(ImportedFrom),
     createdAt: Timestamp,
-    /** When the upload is erased, unless an install takes it over before. */
+    /** The time at which the upload is erased, unless an install uses it earlier. */
     expiresAt: Timestamp
   }).annotate({ identifier: "StateUpload" })
 ) {}

@@ -148,7 +148,7 @@ export const livingCapsule = (alias: "" | `${string}.` = "") => `${alias}status 
 export const capsuleInService = (alias: "" | `${string}.` = "") =>
   `${alias}status NOT IN ('destroyed', 'released', 'disabled')`
 
-/** Who released a Capsule, when and why. */
+/** The person who released a Capsule, the time and the reason. */
 export const capsuleReleaseColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN released_at TEXT`,
   `ALTER TABLE capsules ADD COLUMN released_by TEXT`,

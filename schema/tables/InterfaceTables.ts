@@ -1,4 +1,4 @@
-/** What configurations request from the host: delivered values, offered and consumed Interfaces, hand-off tickets. */
+/** The host features that configurations request: delivered values, offered and consumed Interfaces, and hand-off tickets. */
 export const interfaceTables: ReadonlyArray<string> = [
   // Generated once per Capsule and delivery target. A target with another shape gets another secret.
   `CREATE TABLE generated_secrets (

@@ -113,7 +113,7 @@ export const laneTables: ReadonlyArray<string> = [
     SELECT s.source_id, s.ref, s.path, s.id, s.resolved_commit, s.created_at, s.created_at FROM source_snapshots s
     WHERE s.id = (SELECT n.id FROM source_snapshots n WHERE n.source_id = s.source_id AND n.ref = s.ref AND n.path = s.path
       ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`,
-  // How earlier releases recorded a default lane that could not be fetched.
+  // Converts the form in which earlier releases recorded a default lane that could not be fetched.
   `INSERT INTO source_lanes (source_id, ref, path, error_code, error_message, error_since)
     SELECT id, default_ref, default_path, 'source_sync_failed', 'The last sync failed. Sync the Source again to see why.', updated_at
     FROM sources WHERE status = 'error'

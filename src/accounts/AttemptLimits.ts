@@ -13,7 +13,7 @@ const perMinute = {
   mutation: 600,
   invitation: 20,
   address_link: 3,
-  /** A confirmation that a program asks its person for, or a code of one that a person types. */
+  /** A confirmation requested by a program, or a code that a person enters for it. */
   confirmation: 10,
   /** A message from an agent without a session. */
   agent: 600,

@@ -88,7 +88,7 @@ const byPasskey = Effect.gen(function* () {
   return done
 })
 
-/** Counts a typed code, which could be a guess. */
+/** Counts an entered code, because it could be a guess. */
 const countCode = Effect.fnUntraced(function* (subject: string) {
   const limits = yield* AttemptLimits
   yield* limits.consume("confirmation", { subject: `code:${subject}` })
@@ -110,7 +110,7 @@ const decide = Effect.gen(function* () {
   const principal = yield* signedInToChange
   const { decision, userCode } = yield* decisionBody
   yield* countCode(principal.subject)
-  // Anybody at the browser may stop a program.
+  // Denying needs no confirmation, because anybody at the browser may stop a program.
   if (decision === "approve") yield* requireConfirmed(principal)
   const confirmations = yield* ActionConfirmations
   yield* confirmations.decide(yield* sessionOf(principal), userCode, decision === "approve")

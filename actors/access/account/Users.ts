@@ -18,7 +18,7 @@ import { PasswordRow, StoredUser } from "./UserRow.ts"
 export const User = Schema.Struct({
   subject: Subject,
   email: Schema.String,
-  /** How the address was verified; `null` if it was not. */
+  /** The proof of the address; `null` if it is not verified. */
   emailProof: Schema.NullOr(AddressProof),
   displayName: Schema.NullOr(Schema.String),
   /** Set for operators of the installation. Grants nothing in any Workspace. */

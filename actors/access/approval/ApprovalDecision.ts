@@ -34,7 +34,7 @@ export interface ApprovalFacts {
   readonly commitAuthors: ReadonlySet<Subject> | "unknown"
 }
 
-/** How far one rule is satisfied. */
+/** The approvals counted for one rule. */
 export interface RuleTally {
   readonly rule: BindingRule
   readonly approvedBy: ReadonlyArray<Approver>

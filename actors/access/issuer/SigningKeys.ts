@@ -61,7 +61,7 @@ type SigningKeyRow = RowOf<typeof SigningKeyRow.columns>
 
 const ActiveSince = rowShape({ since: SigningKeyRow.columns.activated_at })
 
-/** How long clients may cache the key set. A key is published at least this long before it signs. */
+/** Time for which clients may cache the key set. A key is published for at least this time before it signs. */
 export const keySetMaxAge = Duration.minutes(10)
 // Longer than the lifetime of any token plus clock skew.
 const publishedAfterRetirement = Duration.sum(lifetimes.idToken, Duration.days(1))
@@ -116,7 +116,7 @@ export class SigningKeys extends Context.Service<
       context: CommandContext,
       options?: { readonly compromised: boolean }
     ) => Effect.Effect<{ readonly activeKeyIds: ReadonlyArray<string> }, ApiError>
-    /** When the oldest active key started signing. In a new installation, waits until the keys exist. */
+    /** The time at which the oldest active key started signing. In a new installation, waits until the keys exist. */
     readonly activeSince: Effect.Effect<string, SqlError>
   }
 >()("svc/actors/access/issuer/SigningKeys") {

@@ -13,7 +13,7 @@ import { AuditChainRow, type AuditScope, workspaceOf } from "./AuditChainRow.ts"
 import { AuditKeys } from "./AuditLink.ts"
 import { AuditRow } from "./AuditRow.ts"
 
-/** How long the operator keeps audit events; `undefined` means forever. */
+/** The operator's retention period of audit events; `undefined` means forever. */
 export const AuditRetention = Context.Reference<Duration.Duration | undefined>("svc/actors/base/audit/AuditRetention", {
   defaultValue: () => undefined
 })

@@ -5,8 +5,8 @@ import { ApiError } from "../../../schema/errors/ApiError.ts"
 import { retention } from "../../../schema/records/Retention.ts"
 
 /**
- * How a caller was authenticated. In-process callers present no credential: the host vouches for the person (`host`), or svc acts
- * for itself (`service`). External requests can have neither kind.
+ * The kind of a caller's credential. In-process callers present no credential: the host vouches for the person (`host`), or svc
+ * acts for itself (`service`). External requests can have neither kind.
  */
 export type CredentialKind = "session" | "token" | "oauth" | "host" | "service"
 
@@ -21,7 +21,7 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string> | "all"
   /** Set if the credential is bound to one Workspace. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
-  /** When the person last confirmed their identity, in milliseconds since the Unix epoch. Only for sessions. */
+  /** The time at which the person last confirmed their identity, in milliseconds since the Unix epoch. Set only for sessions. */
   readonly confirmedAt?: number | undefined
   /** Set if the credential is restricted within its Workspace. */
   readonly limits?: TokenLimits | undefined

@@ -34,8 +34,8 @@ export const approvalRefusal = (
 }
 
 /**
- * What cancelling does to a Run: withdraws it if it has not started or waits for review, requests a stop if it is running, or
- * withdraws the approval of a plan. Every other Run has already ended.
+ * The effect of cancelling a Run. It withdraws a Run that has not started or waits for review, requests a stop of a running one,
+ * or withdraws the approval of a plan. Every other Run has already ended.
  */
 export type CancelStep = "withdraw" | "request" | "withdraw_approval" | "ended"
 

@@ -54,7 +54,7 @@ const MadeConnection = Schema.Struct({
   kind: Schema.optionalKey(ConnectionKind),
   recipeId: Schema.optionalKey(Schema.String),
   authMode: Schema.optionalKey(Schema.String),
-  /** Where to put the access token: an environment variable, or `token` of a Git Connection. */
+  /** The destination of the access token: an environment variable, or `token` of a Git Connection. */
   accessToken: Schema.NonEmptyString,
   /** Additional values that are the same for everybody and not secret. */
   values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),

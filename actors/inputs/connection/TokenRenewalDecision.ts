@@ -9,7 +9,7 @@ import { isDue, stillServes } from "./TokenLifetime.ts"
 
 export const reconnect = "An owner or admin has to connect it again, on the page of Connections."
 
-/** What to do about a Connection's access token before it is used. */
+/** The action to take before a Connection's access token is used. */
 export type RenewalNeed<Row> =
   | { readonly kind: "none" }
   /** Only a person can fix this, by connecting again. */

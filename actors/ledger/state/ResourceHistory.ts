@@ -20,7 +20,7 @@ export interface ResourceName {
 }
 
 export interface ResourceEvents extends Page<ResourceEvent> {
-  /** Only on the first page: the drift that the newest check of the current state found in this resource. */
+  /** The drift that the newest check of the current state found in this resource. Set only on the first page. */
   readonly drift: ResourceDrift | undefined
   /** True if the current state is in the index. */
   readonly indexed: boolean

@@ -13,7 +13,7 @@ export const PoolRow = table("agent_pools", {
   name: PoolName,
   /** The lowest isolation level for Runs of the pool. */
   isolation: Schema.NullOr(IsolationFloor),
-  /** How long an agent may be silent during an apply. */
+  /** Maximum time in seconds for which an agent may be silent during an apply. */
   lease_seconds: Schema.Int,
   created_at: Timestamp,
   archived_at: Schema.NullOr(Timestamp)

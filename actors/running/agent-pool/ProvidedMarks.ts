@@ -85,7 +85,7 @@ export class ProvidedMarks extends Context.Service<
           WHERE agent_id = ${agentId} AND draining = 0 AND created_at >= ${takenAt} LIMIT 1`)
         if (reported.length > 0) return
         for (const { mark, name } of yield* keyedMarks(vault, bindings)) {
-          // Only names that the agent has reported, so that it cannot fill the table.
+          // Stores only names that the agent has reported before, so that it cannot fill the table.
           yield* Effect.orDie(sql`UPDATE agent_provided_marks SET ${ProvidedMarkRow.changes(sql, { mark })}
             WHERE agent_id = ${agentId} AND name = ${name} AND mark <> ${mark}`)
         }

@@ -15,7 +15,7 @@ import { retainedKinds } from "./RetainedKinds.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** What the current pass has removed so far. */
+/** The numbers of records that the current pass has removed so far. */
 export const TallyRow = table("retention_tallies", {
   workspace_id: WorkspaceId,
   kind: RetainedKindName,

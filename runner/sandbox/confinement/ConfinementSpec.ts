@@ -66,7 +66,7 @@ export const supervisorFds = {
   spec: 4
 } as const
 
-/** What the process does: become the program, supervise it, or print the Landlock version. */
+/** The role of the process: become the program, supervise it, or print the Landlock version. */
 export const confinementRoles = { become: "become", supervise: "supervise", version: "landlock-version" } as const
 
 /** The program could not be confined or started, so none of it ran. */

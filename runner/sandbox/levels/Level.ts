@@ -72,7 +72,7 @@ export interface Level {
   ) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
 }
 
-/** What every level is built from. */
+/** The host facts from which every level is built. */
 export interface LevelHost {
   readonly spawner: ChildProcessSpawner.ChildProcessSpawner["Service"]
   readonly settings: SandboxSettingsShape

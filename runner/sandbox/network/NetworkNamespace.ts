@@ -84,7 +84,7 @@ export interface NetworkRequest {
 }
 
 const longestStart = "10 seconds"
-/** How long a network may take to end after its input closes, before it is killed. */
+/** Maximum time for a network to end after its input closes, before it is killed. */
 const longestEnd = "1 second"
 
 /**

@@ -30,7 +30,7 @@ const endpointsOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   )
 })
 
-/** An endpoint of a Workspace by id or by name. */
+/** Finds an endpoint of a Workspace by id or by name. */
 const endpointNamed = Effect.fn("endpointNamed")(function* (named: string, workspace: Option.Option<string>) {
   const { id: workspaceId } = yield* workspaceNamed(workspace)
   const all = yield* endpointsOf(workspaceId)
@@ -129,7 +129,9 @@ const filterFrom = Effect.fnUntraced(function* (given: GivenFilter, workspaceId:
   return filter
 })
 
-/** An address, or standard input for `-`: addresses of chats contain a secret, which other users could read in arguments. */
+/**
+ * Reads an address, from standard input if it is `-`. Addresses of chats contain a secret, and other users can read arguments.
+ */
 const addressFrom = Effect.fnUntraced(function* (given: string) {
   const { stdin } = yield* Stdio.Stdio
   const address = given === "-" ? (yield* Stream.mkString(Stream.decodeText(stdin))).trim() : given
@@ -324,7 +326,7 @@ const rotateCommand = Command.make(
         secret === undefined
           ? "This request was answered before, and the secret was shown then. Rotate again for a new one."
           : secretText(answer.endpoint, secret)
-      // The previous secret is still valid, and a further rotation replaces an unread secret.
+      // The previous secret remains valid, and a further rotation replaces the secret that nobody has seen.
       yield* printSecret(print(given.json, answer, text), "secret", Effect.fail("kept"))
     }).pipe(onServer(given))
   )

@@ -13,7 +13,7 @@ import { openBrowser } from "../remote/Browser.ts"
 import { patiently } from "../remote/Patience.ts"
 import { asPerson, sessionFlags } from "./PersonSession.ts"
 
-/** The flags of an action that its person confirms in the browser, or with a password from standard input. */
+/** The flags of an action that a person confirms in the browser, or with a password from standard input. */
 export const confirmationFlags = {
   ...sessionFlags,
   browser: Flag.Boolean("browser").pipe(
@@ -59,8 +59,8 @@ const approved = Effect.fnUntraced(function* (workspaceId: WorkspaceId, code: st
 type ConfirmationHeaders = { readonly [confirmationHeader]?: string }
 
 /**
- * Makes a request for which the server needs the person: they confirm the action in their browser, with whatever they sign in with
- * there, and the request carries the code. With `--password-stdin` the request is made in a session of its own instead.
+ * Makes a request that requires a confirmation. The person confirms the action in their browser with one of their sign-in
+ * methods, and the request contains the code. With `--password-stdin`, the request is sent in a separate session instead.
  */
 export const withConfirmation =
   (given: Confirming, asked: ActionToConfirm) =>

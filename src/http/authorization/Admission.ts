@@ -77,10 +77,9 @@ interface Authenticated {
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
 /**
- * Admits the current request under a route's rule, in the order of the specification: authentication (401), origin and scope
- * (403), the Workspace (404), the caller's role in it (403), whether the person has recently confirmed their identity or this action
- * (403), whether the Workspace is archived (409), whether there is disk space for its writes (503). Query and body have not been
- * validated yet.
+ * Admits the current request under a route's rule. The checks run in the order of the specification: authentication (401), origin
+ * and scope (403), the Workspace (404), the caller's role in it (403), a recent confirmation of identity or of this action (403),
+ * an archived Workspace (409), and disk space for writes (503). The query and the body have not been validated yet.
  */
 export const admissions = Effect.gen(function* () {
   const { baseUrl } = yield* HttpSettings
@@ -127,7 +126,7 @@ export const admissions = Effect.gen(function* () {
       })
   }
 
-  /** Refuses a sensitive action that its person has not confirmed: in their session, or in the browser for a token. */
+  /** Refuses a sensitive action that the person has not confirmed, either in their session or in the browser for a token. */
   const confirming = (rule: AdmittedRule, endpoint: string) => {
     if (rule.kind !== "workspace" || rule.confirmed !== true) return () => Effect.void
     const { action, locate } = rule

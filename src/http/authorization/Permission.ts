@@ -28,7 +28,7 @@ const inactive = new ApiError({
 
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
-/** True for a credential of a program: its person can confirm an action for it. */
+/** True for a program's credential, for which the person can confirm an action. */
 export const isToken = ({ credential }: Principal): boolean => credential === "token" || credential === "oauth"
 
 /** The refusal of a credential whose kind does not permit the request. */

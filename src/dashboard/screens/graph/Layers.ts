@@ -15,7 +15,7 @@ export interface LinkedCapsule {
 }
 
 export interface LinkedGraph {
-  /** In the order of their layers, and by name within a layer. */
+  /** Sorted by layer, and by name within a layer. */
   readonly capsules: ReadonlyMap<string, LinkedCapsule>
   readonly layers: ReadonlyArray<ReadonlyArray<LinkedCapsule>>
   readonly links: number

@@ -106,7 +106,7 @@ const sequence = new RegExp(
 // oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
 const control = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]", "g")
 
-// As above, without the state: most lines contain nothing of the kind, and one test suffices.
+// Like `control`, without state. Most lines contain no such characters, so a single test suffices.
 // oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
 const anyControl = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]")
 
