@@ -50,6 +50,7 @@ describe("settings", () => {
         oidcRefreshGrace: 0,
         gitAllowOrigins: [],
         gitNative: "auto",
+        noticeAllowOrigins: [],
         tool: "auto",
         toolDownload: "on",
         providerMirrorRequired: false,
