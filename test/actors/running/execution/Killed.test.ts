@@ -53,7 +53,7 @@ const killedAt = Effect.fnUntraced(function* (given: object) {
 })
 
 it.live(
-  "a service killed during an apply loses no state, repeats no apply, and resumes an interrupted plan",
+  "a service killed during an apply loses no state, repeats no apply, and restarts an interrupted plan",
   () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
