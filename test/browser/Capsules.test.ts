@@ -63,7 +63,7 @@ describe("Capsule drift", () => {
     await page.getByLabel("Check for drift").selectOption({ label: "Every day" })
     await page.waitForFunction(() => document.body.textContent?.includes("Saved"))
     await page.goBack()
-    await page.getByRole("button", { name: "Plan to put it back" }).click()
+    await page.getByRole("button", { name: "Put it back" }).click()
     await page.waitForURL(/\/runs\/run_/)
     expect(asked).toEqual([
       `/api/v1/capsules/${capsule.id} {"driftChecks":{"mode":"every","hours":24}}`,

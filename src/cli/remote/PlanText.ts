@@ -250,9 +250,8 @@ const driftWords = (kind: ChangeKind): string => {
 
 /** Describes the differences between the state and the real infrastructure as changes made outside svc. */
 const driftLines = ({ resourceDrift = [] }: Run, paint: Paint): ReadonlyArray<string> => {
-  const { groups, noise } = diffOf(resourceDrift)
-  const all = [...groups, ...(noise.length === 0 ? [] : [{ kind: "update" as const, changes: noise }])]
-  return all.flatMap(({ changes, kind }) => [
+  const { groups } = diffOf(resourceDrift, "", true)
+  return groups.flatMap(({ changes, kind }) => [
     paint("bold", `${changes.length} ${driftWords(kind)}`),
     ...changes.flatMap((change) => [
       `  ${objectText(change)}`,

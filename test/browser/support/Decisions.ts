@@ -17,6 +17,7 @@ import { noticeWords } from "../../../src/dashboard/screens/workspace/NoticeWord
 import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
 import { noticeKindWords } from "../../../src/dashboard/words/NoticeKindWords.ts"
 import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
+import { driftFoundWords } from "../../../src/dashboard/screens/drift/DriftFoundWords.ts"
 import { dialogs } from "./Dialogs.ts"
 import type { Language } from "./dialogs/DialogActions.ts"
 import { storefrontId, unconfirmedImport } from "./records/Capsules.ts"
@@ -273,7 +274,7 @@ export const decisions: ReadonlyArray<DecisionRow> = [
     endpoints.capsulesReconcilePlan,
     "/w/acme/capsules/cap_0000000000000004",
     ".tabs",
-    (to) => capsuleWords[to].reconcile
+    (to) => driftFoundWords[to].putBack
   ),
   {
     line: endpoints.capsulesConfigurationPlan,

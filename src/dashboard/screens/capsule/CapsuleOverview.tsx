@@ -3,13 +3,12 @@ import { MissingCredential } from "./MissingCredential.tsx"
 import { Ended } from "./Ended.tsx"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { capsulesReconcilePlan } from "../../api/Endpoints.ts"
 import { capsulesQuery, outputsQuery, runsQuery, sourceQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
-import { useMay, useWorkspace } from "../../app/Workspace.ts"
-import { Button, LinkButton } from "../../ui/Button.tsx"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { LinkButton } from "../../ui/Button.tsx"
 import { FailureReason } from "../../ui/FailureReason.tsx"
-import { FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
+import { Loadable, Notice } from "../../ui/Feedback.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { CapsuleStatus, DriftStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
@@ -17,7 +16,7 @@ import { repositoryName } from "../../words/Format.ts"
 import { leftKnownState } from "../../words/FailureEvidence.ts"
 import { useWords } from "../../words/Words.ts"
 import { LeftOvers } from "../left-over/LeftOvers.tsx"
-import { usePlan } from "../run/PlanAgain.tsx"
+import { DriftFound } from "../drift/DriftFound.tsx"
 import { Decisions, Pin } from "./AutoUpdates.tsx"
 import { RecentHistory } from "./CapsuleHistory.tsx"
 import { ReAdoptButton } from "./ReAdopt.tsx"
@@ -27,21 +26,6 @@ import { ImportConfirmation } from "./ImportConfirmation.tsx"
 import { Outputs, OutputValue } from "./Outputs.tsx"
 import { capsuleWords } from "./Words.ts"
 import { Commit } from "../../ui/Commit.tsx"
-
-const Reconcile = ({ capsule }: { readonly capsule: Capsule }) => {
-  const words = useWords(capsuleWords)
-  const may = useMay()
-  const plan = usePlan(capsule.id, capsulesReconcilePlan)
-  if (!may("member") || capsule.status === "disabled") return null
-  return (
-    <>
-      <Button small busy={plan.isPending} onClick={() => plan.mutate()}>
-        {words.reconcile}
-      </Button>
-      {plan.error === null ? null : <FaultNotice error={plan.error} />}
-    </>
-  )
-}
 
 /** The reasons why the Capsule is outdated: a newer commit, and Outputs that have changed since its apply. */
 const StaleNotices = ({ capsule }: { readonly capsule: Capsule }) => {
@@ -138,12 +122,7 @@ const Alerts = ({ capsule, runs }: { readonly capsule: Capsule; readonly runs: R
           </LinkButton>
         </Notice>
       )}
-      {capsule.driftStatus === "drifted" ? (
-        <Notice tone="warn" title={words.driftedTitle}>
-          <p>{words.driftedText}</p>
-          <Reconcile capsule={capsule} />
-        </Notice>
-      ) : null}
+      {capsule.driftStatus === "drifted" ? <DriftFound capsule={capsule} /> : null}
       <LeftOvers capsule={capsule} />
       <StaleNotices capsule={capsule} />
       <MissingCredential capsule={capsule} />

@@ -44,10 +44,6 @@ const en = {
   unknownTitle: "It is uncertain which objects exist",
   unknownText:
     "An apply ended without evidence of its result. Make a new plan: it reads the real infrastructure and shows what differs.",
-  driftedTitle: "The real infrastructure differs from the state",
-  driftedText:
-    "Somebody or something changed it outside of this service. A reconcile plan puts the deployed revision back, after review.",
-  reconcile: "Plan to put it back",
   nextCheck: "next check",
   openLastRun: "Open the last run",
   outputs: "Outputs",
@@ -195,10 +191,6 @@ const ja: typeof en = {
   unknownTitle: "実際の状態が確認できていません",
   unknownText:
     "結果の証拠を残さずに終了した適用があります。新しいプランを作成すると、実際のインフラを読み取って差異を表示します。",
-  driftedTitle: "実際のインフラがステートと異なります",
-  driftedText:
-    "このサービスの外で変更が行われました。復元プランで、適用済みのリビジョンどおりに戻せます（レビュー後）。",
-  reconcile: "元に戻すプラン",
   nextCheck: "次回の確認",
   openLastRun: "直前の実行を開く",
   outputs: "出力",

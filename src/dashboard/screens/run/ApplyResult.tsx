@@ -199,7 +199,11 @@ export const ApplyResult = ({ capsule, plan, run }: ApplyResultProps) => {
               {words.appliedIn(capsule.environment)}
             </h2>
           )}
-          <Counts plan={plan} />
+          {run.refreshOnly === true ? (
+            <p className="muted">{words.accepted(run.driftedResources ?? 0)}</p>
+          ) : (
+            <Counts plan={plan} />
+          )}
           <Story capsule={capsule} plan={plan} run={run} />
         </div>
       </div>

@@ -153,7 +153,9 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
           if (isReady && !approve.isPending) approve.mutate(true)
         }}
       >
-        {run.planSummary === undefined ? null : (
+        {run.refreshOnly === true ? (
+          <p>{words.reviewAccepts(run.resourceDrift?.length ?? 0)}</p>
+        ) : run.planSummary === undefined ? null : (
           <Counts summary={run.planSummary} moves={movesOf(run.resourceChanges ?? [])} />
         )}
         {isRestore ? <p>{restores.reviewText}</p> : null}

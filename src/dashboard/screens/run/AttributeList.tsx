@@ -36,8 +36,11 @@ const valueOf = (side: Side) => (side.kind === "value" ? side.value : undefined)
 export const ValueChange = ({
   actions,
   attribute,
+  drift = false,
   of
 }: {
+  /** True if the value changed outside svc: it was one thing and is another. */
+  readonly drift?: boolean
   /** The actions of the change that contains the value. */
   readonly actions: ReadonlyArray<string>
   /** The address or name of the attribute's owner, because a page may show several attributes of the same name. */
@@ -51,6 +54,7 @@ export const ValueChange = ({
       <span className="value-sides">
         {before.kind === "absent" ? null : (
           <>
+            {drift ? <span className="side-word">{words.was}</span> : null}
             <InlineSide of="before" side={before} />
             {after.kind === "absent" ? null : (
               <span className="arrow" aria-hidden="true">
@@ -59,6 +63,7 @@ export const ValueChange = ({
             )}
           </>
         )}
+        {drift && after.kind !== "absent" ? <span className="side-word">{words.is}</span> : null}
         {after.kind === "absent" ? null : <InlineSide of="after" side={after} />}
         {before.kind === "absent" && after.kind === "absent" ? <InlineSide of="after" side={after} /> : null}
         {after.kind === "hidden" ? (
@@ -103,7 +108,13 @@ export const ValueChange = ({
 }
 
 /** The attributes of a change. Those that force a replacement are first, and those that are known later are last. */
-export const AttributeList = ({ change }: { readonly change: ResourceChange }) => {
+export const AttributeList = ({
+  change,
+  drift = false
+}: {
+  readonly change: ResourceChange
+  readonly drift?: boolean
+}) => {
   const words = useWords(planWords)
   const { later, shown } = attributesOf(change)
   return (
@@ -135,7 +146,7 @@ export const AttributeList = ({ change }: { readonly change: ResourceChange }) =
             {attribute.forcesReplacement === true ? <span className="value-force">± {words.forces}</span> : null}
           </dt>
           <dd>
-            <ValueChange of={changeName(change)} actions={change.actions} attribute={attribute} />
+            <ValueChange of={changeName(change)} actions={change.actions} attribute={attribute} drift={drift} />
           </dd>
         </div>
       ))}

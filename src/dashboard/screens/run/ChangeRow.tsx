@@ -51,22 +51,27 @@ export const ChangeRow = ({ change, drift = false, startsOpen }: ChangeRowProps)
   const [place, name] = splitAddress(change)
   const reason = reasonOf(change, words)
   const count = change.changedAttributes.length
+  const isGone = drift && kind === "destroy"
   const hasMore = count > 0 || change.importing?.id !== undefined || change.previousAddress !== undefined
   return (
     <details className="change" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <ChangeSign kind={kind} />
-        <span className="visually-hidden">{(drift ? words.driftKinds : words.kinds)[kind]}</span>
+        {drift ? (
+          <strong className={`drift-word drift-word-${kind}`}>{words.driftKinds[kind]}</strong>
+        ) : (
+          <span className="visually-hidden">{words.kinds[kind]}</span>
+        )}
         <span className="change-address">
           {place === "" ? null : <span className="change-place">{place}</span>}
           {name}
         </span>
         {reason === undefined ? null : <span className="change-reason">{reason}</span>}
-        <span className="change-count">{count === 0 ? "" : words.attributes(count)}</span>
+        <span className="change-count">{count === 0 || isGone ? "" : words.attributes(count)}</span>
         <Icon name="chevron" className="change-chevron" />
       </summary>
       {open && change.deposed === undefined ? <RowWhy address={change.address} /> : null}
-      {open && hasMore ? <AttributeList change={change} /> : null}
+      {open && hasMore && !isGone ? <AttributeList change={change} drift={drift} /> : null}
     </details>
   )
 }

@@ -102,6 +102,7 @@ const Again = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule 
       capsule={capsule}
       destroy={run.type === "destroy_plan"}
       tone="plain"
+      purpose={run.purpose}
       revisionPlanId={run.revisionPlanId}
     />
   )

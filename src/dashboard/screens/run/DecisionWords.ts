@@ -1,3 +1,5 @@
+import { counted } from "../../words/Format.ts"
+
 const en = {
   queueTitle: "Waiting in the queue",
   queueCapsule: (before: number) =>
@@ -77,6 +79,10 @@ const en = {
       ? "One resource will be destroyed or replaced. Its data may be lost."
       : `${count} resources will be destroyed or replaced. Their data may be lost.`,
   andMore: (count: number) => `and ${count} more`,
+  reviewAccepts: (count: number) =>
+    count === 0
+      ? "Every resource is as the state has it. No resource changes."
+      : `Only the state changes: ${counted(count, "resource is", "resources are")} recorded as they are now. No resource changes.`,
   reviewOutputs: "No changes to infrastructure. Only outputs change.",
   reviewMoves: "Only addresses change. Nothing real is touched.",
   reviewSafe: "Nothing will be destroyed or replaced.",
@@ -170,6 +176,10 @@ const ja: typeof en = {
   reviewLosses: (count: number) =>
     `${count} 個のリソースが削除または再作成されます。データが失われる可能性があります。`,
   andMore: (count: number) => `ほか ${count} 件`,
+  reviewAccepts: (count: number) =>
+    count === 0
+      ? "すべてのリソースがステートと一致しています。リソースは変更されません。"
+      : `ステートだけが変わります。${count} 件のリソースが現在の内容で記録されます。リソースは変更されません。`,
   reviewOutputs: "インフラに変更はありません。出力だけが変わります。",
   reviewMoves: "アドレスだけが変わります。実物には何も起きません。",
   reviewSafe: "削除・再作成されるリソースはありません。",

@@ -147,7 +147,11 @@ export const Diagnosis = ({ run, capsule, events, plan }: DiagnosisProps) => {
             <p>{limitOf(run, words.limits) ?? words.advice[advice]}</p>
             <div className="diagnosis-actions">
               {capsule === undefined ? null : (
-                <PlanAgain capsule={capsule} destroy={run.type === "destroy_plan" || run.type === "destroy_apply"} />
+                <PlanAgain
+                  capsule={capsule}
+                  destroy={run.type === "destroy_plan" || run.type === "destroy_apply"}
+                  purpose={run.purpose}
+                />
               )}
               {advice === "credentials" ? (
                 <LinkButton to="/w/$workspace/connections" params={{ workspace: workspace.handle }}>

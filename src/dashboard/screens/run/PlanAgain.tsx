@@ -3,9 +3,14 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { call } from "../../api/Call.ts"
 import { newIdempotencyKey } from "../../api/Client.ts"
-import { capsulesDestroyPlan, type capsulesDriftCheck, type capsulesReconcilePlan } from "../../api/Endpoints.ts"
+import {
+  capsulesDestroyPlan,
+  type capsulesDriftCheck,
+  capsulesPlan,
+  capsulesReconcilePlan
+} from "../../api/Endpoints.ts"
 import { revisionPlanQuery } from "../../api/Queries.ts"
-import type { Capsule } from "../../api/Types.ts"
+import type { Capsule, Run } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button, type ButtonTone } from "../../ui/Button.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
@@ -17,13 +22,12 @@ import { useDecision } from "../../ui/Decision.ts"
 
 type PlanLine = typeof capsulesDestroyPlan | typeof capsulesDriftCheck | typeof capsulesReconcilePlan
 
-/** Requests a plan or check of the applied commit, and opens it. */
-export const usePlan = (capsuleId: string, line: PlanLine) => {
+const useOpened = (send: (signal: AbortSignal) => Promise<{ readonly run: Pick<Run, "id"> }>) => {
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   return useDecision({
-    send: (signal) => call(line, { signal, params: { capsuleId }, idempotencyKey: newIdempotencyKey() }),
+    send,
     onSuccess: ({ run }) => {
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
       void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: run.id } })
@@ -31,10 +35,27 @@ export const usePlan = (capsuleId: string, line: PlanLine) => {
   })
 }
 
+/** Requests a plan or check of the applied commit and opens it. */
+export const usePlan = (capsuleId: string, line: PlanLine) =>
+  useOpened((signal) => call(line, { signal, params: { capsuleId }, idempotencyKey: newIdempotencyKey() }))
+
+/** Requests a plan that accepts what was changed outside svc, and opens it. */
+export const useAcceptance = (capsuleId: string) =>
+  useOpened((signal) =>
+    call(capsulesPlan, {
+      signal,
+      params: { capsuleId },
+      idempotencyKey: newIdempotencyKey(),
+      body: { refreshOnly: true }
+    })
+  )
+
 interface PlanAgainProps {
   readonly capsule: Capsule
   readonly destroy: boolean
   readonly tone?: ButtonTone
+  /** The purpose of the void plan; the new one has the same if it is about what was changed outside svc. */
+  readonly purpose?: Run["purpose"]
   /** Set if the plan is for a different revision, which is then planned again. */
   readonly revisionPlanId?: string | undefined
 }
@@ -54,11 +75,19 @@ const RevisionAgain = ({ capsule, revisionPlanId, tone }: PlanAgainProps & { rea
   )
 }
 
-const TrackedAgain = ({ capsule, destroy, tone }: PlanAgainProps) => {
+const TrackedAgain = ({ capsule, destroy, purpose, tone }: PlanAgainProps) => {
   const words = useWords(decisionWords)
   const destruction = usePlan(capsule.id, capsulesDestroyPlan)
+  const putBack = usePlan(capsule.id, capsulesReconcilePlan)
+  const acceptance = useAcceptance(capsule.id)
   const update = useLookedPlan(capsule.id)
-  const plan = destroy ? destruction : update
+  const plan = destroy
+    ? destruction
+    : purpose === "reconcile"
+      ? putBack
+      : purpose === "accept_drift"
+        ? acceptance
+        : update
   return (
     <>
       <Button tone={tone ?? "primary"} icon="refresh" busy={plan.isPending} onClick={() => plan.mutate()}>

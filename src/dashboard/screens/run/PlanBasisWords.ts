@@ -4,8 +4,7 @@ const en = {
   what: {
     rollback:
       "This plan returns the capsule to the revision and configuration of an earlier state. Applied, it holds the capsule there.",
-    accept_drift:
-      "This plan accepts what was changed outside of svc: its apply writes that into the state and changes no resource.",
+    accept_drift: "This plan accepts what was changed outside of svc.",
     reconcile: "This plan puts back what was changed outside of svc, at the revision that is deployed.",
     adopt: "This plan takes over a state of infrastructure that existed before the capsule.",
     destroy: "This plan destroys everything that the capsule manages."
@@ -35,8 +34,7 @@ const ja: typeof en = {
   what: {
     rollback:
       "このプランは、カプセルを以前のステートのリビジョンと構成に戻します。適用後、カプセルはそのステートに固定されます。",
-    accept_drift:
-      "このプランは、svc の外で行われた変更を受け入れます。適用すると、その内容がステートに記録されるだけで、リソースは変更されません。",
+    accept_drift: "このプランは、svc の外で行われた変更を受け入れます。",
     reconcile: "このプランは、svc の外で行われた変更を、デプロイ済みのリビジョンのとおりに戻します。",
     adopt: "このプランは、カプセルより前から存在するインフラのステートを引き継ぎます。",
     destroy: "このプランは、カプセルが管理するものをすべて削除します。"

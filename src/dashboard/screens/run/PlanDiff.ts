@@ -75,8 +75,11 @@ const byAddress = (a: ResourceChange, b: ResourceChange): number =>
 
 const fold = (text: string): string => text.normalize("NFKC").toLowerCase()
 
-/** Groups changes by risk and collapses the insignificant ones. `search` matches addresses, types and attribute names. */
-export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Diff => {
+/**
+ * Groups changes by risk and collapses the insignificant ones, unless they are drift: every change that nobody planned counts.
+ * `search` matches addresses, types and attribute names.
+ */
+export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = "", isDrift = false): Diff => {
   const wanted = fold(search)
     .split(/\s+/)
     .filter((word) => word !== "")
@@ -86,8 +89,9 @@ export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Dif
     )
     return wanted.every((word) => text.includes(word))
   })
-  const noise = shown.filter(isNoise)
-  const loud = shown.filter((change) => !isNoise(change))
+  const isFolded = (change: ResourceChange) => !isDrift && isNoise(change)
+  const noise = shown.filter(isFolded)
+  const loud = shown.filter((change) => !isFolded(change))
   return {
     groups: riskOrder
       .map((kind) => ({ kind, changes: loud.filter((change) => changeKind(change) === kind).sort(byAddress) }))

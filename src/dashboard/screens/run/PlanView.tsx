@@ -92,7 +92,7 @@ const Group = ({
   drift,
   open
 }: {
-  readonly drift: boolean
+  readonly drift: Drift | undefined
   readonly kind: ChangeKind
   readonly changes: ReadonlyArray<ResourceChange>
   readonly open: boolean
@@ -103,17 +103,19 @@ const Group = ({
     <div className={`change-group change-group-${kind}`}>
       <h3>
         <ChangeSign kind={kind} />
-        {(drift ? words.driftKinds : words.kinds)[kind]}
+        <span className="change-group-name">{(drift === undefined ? words.kinds : words.driftKinds)[kind]}</span>
         <span className="count">{changes.length}</span>
-        {kind === "create" || kind === "none" || (drift && kind !== "destroy") ? null : (
-          <span className="change-about">{drift ? words.driftGone : words.about[kind]}</span>
+        {kind === "create" || kind === "none" || (drift !== undefined && kind !== "destroy") ? null : (
+          <span className="change-about">
+            {drift === undefined ? words.about[kind] : drift === "check" ? words.driftGone : words.acceptGone}
+          </span>
         )}
       </h3>
       {changes.slice(0, limit).map((change) => (
         <ChangeRow
           key={`${changeName(change)} ${change.actions.join()}`}
           change={change}
-          drift={drift}
+          drift={drift !== undefined}
           startsOpen={open}
         />
       ))}
@@ -124,24 +126,27 @@ const Group = ({
   )
 }
 
+/** What was changed outside svc: found by a check, or to be accepted by a plan. */
+type Drift = "check" | "accept"
+
 interface PlanViewProps {
   readonly changes: ReadonlyArray<ResourceChange>
   readonly outputs: ReadonlyArray<OutputChange>
   readonly summary: PlanSummary | undefined
-  readonly drift: boolean
+  readonly drift?: Drift | undefined
 }
 
 export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) => {
   const words = useWords(planWords)
   const [search, setSearch] = useState("")
   const [all, setAll] = useState<boolean | undefined>(undefined)
-  const diff = diffOf(changes, search)
-  const nothing = diffOf(changes).groups.length === 0 && !outputs.some(isShownOutput)
+  const diff = diffOf(changes, search, drift !== undefined)
+  const nothing = diffOf(changes, "", drift !== undefined).groups.length === 0 && !outputs.some(isShownOutput)
   const open = all ?? changes.length <= opensUpTo
   return (
     <Panel
       flush
-      title={drift ? words.changesDrift : words.changes}
+      title={drift === undefined ? words.changes : drift === "check" ? words.changesDrift : words.changesAccepted}
       beside={summary === undefined ? null : <Counts summary={summary} moves={movesOf(changes)} />}
       actions={
         changes.length < 2 ? null : (
@@ -164,7 +169,7 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
     >
       {nothing && diff.noise.length === 0 ? (
         <Empty icon="check" title={words.noChanges}>
-          <p>{drift ? words.noDriftText : words.noChangesText}</p>
+          <p>{drift === undefined ? words.noChangesText : words.noDriftText}</p>
         </Empty>
       ) : null}
       <div key={String(open)} className="changes">
@@ -186,7 +191,7 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
               <span className="noise-about">{words.noiseAbout}</span>
             </summary>
             {diff.noise.map((change) => (
-              <ChangeRow key={changeName(change)} change={change} drift={drift} startsOpen={false} />
+              <ChangeRow key={changeName(change)} change={change} drift={drift !== undefined} startsOpen={false} />
             ))}
           </details>
         )}

@@ -4,6 +4,8 @@ const en = {
   applied: (name: string) => `Applied. ${name} runs`,
   appliedIn: (environment: string) => `in ${environment}.`,
   destroyed: (name: string) => `Destroyed. All infrastructure of ${name} is gone.`,
+  accepted: (count: number) =>
+    `Only the state changed: ${counted(count, "resource was", "resources were")} accepted as found.`,
   nothing: "Nothing had to change.",
   done: {
     create: "created",
@@ -35,6 +37,7 @@ const ja: typeof en = {
   applied: (name: string) => `適用しました。${name} は`,
   appliedIn: (environment: string) => `で ${environment} に動いています。`,
   destroyed: (name: string) => `削除しました。${name} が管理していたものは残っていません。`,
+  accepted: (count: number) => `ステートだけが変わりました。${count} 件のリソースを現在の内容で受け入れました。`,
   nothing: "変更は必要ありませんでした。",
   done: {
     create: "作成",

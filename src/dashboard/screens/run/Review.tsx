@@ -72,13 +72,15 @@ export const Review = ({
                 ? restores.reviewText
                 : lost > 0
                   ? words.reviewLosses(lost)
-                  : empty
-                    ? changesOutputs
-                      ? words.reviewOutputs
-                      : words.reviewNoChanges
-                    : isUncounted
-                      ? words.reviewMoves
-                      : words.reviewSafe}
+                  : run.refreshOnly === true
+                    ? words.reviewAccepts(run.resourceDrift?.length ?? 0)
+                    : empty
+                      ? changesOutputs
+                        ? words.reviewOutputs
+                        : words.reviewNoChanges
+                      : isUncounted
+                        ? words.reviewMoves
+                        : words.reviewSafe}
           </p>
         </div>
         <PlanPurposeText run={run} />

@@ -14,6 +14,8 @@ import { Page, Panel } from "../../ui/Layout.tsx"
 import { RunStatus } from "../../ui/Status.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords, useLanguage } from "../../words/Words.ts"
+import { DriftChoices } from "../drift/DriftFound.tsx"
+import { driftFoundWords } from "../drift/DriftFoundWords.ts"
 import { LeftOvers } from "../left-over/LeftOvers.tsx"
 import { AgentStanding } from "./AgentStanding.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
@@ -143,6 +145,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
   const terms = useWords(vocabulary)
   const decisions = useWords(decisionWords)
   const app = useWords(appWords)
+  const driftFound = useWords(driftFoundWords)
   const workspace = useWorkspace()
   const may = useMay()
   const { events } = useRunEvents(run.id)
@@ -154,6 +157,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
   const [cancelling, setCancelling] = useState(false)
   const isApply = run.type === "apply" || run.type === "destroy_apply"
   const explains = run.type === "plan" && run.resourceChanges !== undefined && run.resourceChanges.length > 0
+  const drift = run.type === "drift_check" ? "check" : run.refreshOnly === true && !isApply ? "accept" : undefined
   const busy = run.status === "queued" || run.status === "running"
   const cancelAsked = events.some(({ kind }) => kind === "run.cancelling")
   const title = capsule === undefined ? terms.runType[run.type] : `${terms.runType[run.type]} · ${capsule.name}`
@@ -236,14 +240,19 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
               <RestoreView restore={run.restore} />
             </Suspense>
           )}
+          {drift === "check" && run.drifted === true && capsule?.driftStatus === "drifted" ? (
+            <Panel title={driftFound.title}>
+              <DriftChoices capsule={capsule} />
+            </Panel>
+          ) : null}
           {explains ? <Why runId={run.id} /> : null}
           {showsPlan(run) ? (
             <ExplainedPlan value={explains ? run.id : undefined}>
               <PlanView
-                changes={(run.type === "drift_check" ? run.resourceDrift : undefined) ?? run.resourceChanges ?? []}
+                changes={(drift === undefined ? undefined : run.resourceDrift) ?? run.resourceChanges ?? []}
                 outputs={run.outputChanges ?? []}
-                summary={run.status === "waiting_approval" ? undefined : run.planSummary}
-                drift={run.type === "drift_check"}
+                summary={run.status === "waiting_approval" || drift === "accept" ? undefined : run.planSummary}
+                drift={drift}
               />
             </ExplainedPlan>
           ) : null}
