@@ -30,6 +30,9 @@ export interface Highlight {
   readonly after: string | undefined
 }
 
+/** A heading lists no more paths. */
+export const pathsAtMost = 24
+
 /** The interpretation of both sides. */
 export type Reading = "json" | "base64" | "text" | "words"
 
@@ -48,6 +51,9 @@ export interface Difference {
     readonly total: number
   }
   readonly highlights: ReadonlyArray<Highlight>
+  /** The path of every changed part of a structure, at most `pathsAtMost` of the `pathCount` that there are. */
+  readonly paths: ReadonlyArray<string>
+  readonly pathCount: number
   /** Number of items whose only change is their position, in lists without a meaningful order. */
   readonly reordered: number
   /** The only difference between the two values. */

@@ -1,4 +1,4 @@
-import type { Difference, DifferenceLine, Unit, Highlight } from "./Difference.ts"
+import { type Difference, type DifferenceLine, type Highlight, pathsAtMost, type Unit } from "./Difference.ts"
 import { identityOf, isIdentityKey, pairElements, pairKeys } from "./JsonPairing.ts"
 import { isJsonArray, isJsonObject, type JsonValue, canonicalText } from "./JsonValue.ts"
 import { visibleText } from "../../../schema/records/VisibleText.ts"
@@ -356,6 +356,27 @@ const leaves = (node: JsonNode): ReadonlyArray<JsonNode> =>
 
 const isScalar = (value: JsonValue | undefined) => value !== undefined && !isJsonArray(value) && !isJsonObject(value)
 
+/** The path of each changed part; a list of scalars is one part. */
+const pathsOf = (node: JsonNode, ancestors: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (node.state === "same") return []
+  const own =
+    node.index === undefined
+      ? node.key === undefined
+        ? ancestors
+        : [...ancestors, node.key]
+      : [...ancestors.slice(0, -1), `${ancestors.at(-1) ?? ""}[${node.index + 1}]`]
+  const name = node.index === undefined ? undefined : identityOf(node.after ?? node.before)
+  const path = name === undefined ? own : [...own, name]
+  const changed = node.children?.filter(({ state }) => state !== "same") ?? []
+  const isPart = changed.every(
+    ({ after, before, children }) => children === undefined && (isScalar(after) || isScalar(before))
+  )
+  if (node.children === undefined || node.state === "moved" || (isJsonArray(node.after) && isPart)) {
+    return [path.map(visibleText).join(" › ")]
+  }
+  return changed.flatMap((child) => pathsOf(child, path))
+}
+
 /** The difference between two objects or lists, key by key or item by item. One side may be absent. */
 export const jsonDifference = (
   before: JsonValue | undefined,
@@ -369,6 +390,7 @@ export const jsonDifference = (
   const isType = ({ after, before, state }: JsonNode) =>
     state === "changed" && isScalar(before) && isScalar(after) && String(before) === String(after)
   const lines = draw(tree, isText)
+  const paths = tree.children === undefined ? [] : pathsOf(tree, [])
   const changedLines = (part: ReadonlyArray<DifferenceLine>): number =>
     part.filter(({ kind }) => kind === "removed" || kind === "added" || kind === "moved").length
   return {
@@ -382,6 +404,8 @@ export const jsonDifference = (
     },
     // A value that is added or removed as a whole is shown in full.
     highlights: tree.children === undefined ? [] : highlightsOf(tree),
+    paths: paths.slice(0, pathsAtMost),
+    pathCount: paths.length,
     reordered: tree.reordered,
     only:
       changed.length === 0 ? (tree.reordered > 0 ? "order" : "whitespace") : changed.every(isType) ? "type" : undefined,

@@ -140,6 +140,8 @@ export const lineDifference = (
     reading,
     extent: { unit: "lines", changed, added, removed, total },
     highlights: [],
+    paths: [],
+    pathCount: 0,
     reordered: 0,
     only: withoutSpace(before) === withoutSpace(after) ? "whitespace" : undefined,
     lines: folded(lines, 1),

@@ -30,6 +30,8 @@ const words = (before: string, after: string): Difference => {
     reading: "words",
     extent: { unit: "lines", changed: 1, added: 0, removed: 0, total: 1 },
     highlights: [],
+    paths: [],
+    pathCount: 0,
     reordered: 0,
     only: before.replace(/\s+/g, "") === after.replace(/\s+/g, "") ? "whitespace" : undefined,
     lines: [

@@ -1,8 +1,11 @@
+import { type ReactNode, useState } from "react"
 import type { ChangedAttribute, ResourceChange } from "../../api/Types.ts"
+import { Button } from "../../ui/Button.tsx"
 import { Icon } from "../../ui/Icon.tsx"
+import { structureOf } from "../../value-difference/JsonValue.ts"
 import { useWords } from "../../words/Words.ts"
 import { DifferenceView } from "./DifferenceView.tsx"
-import { attributesOf, type ChangedSides, changeName, inlineText, type Side, sidesOf } from "./PlanDiff.ts"
+import { attributesOf, type ChangedSides, changeKind, changeName, inlineText, type Side, sidesOf } from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
 const rawText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
@@ -31,6 +34,26 @@ const InlineSide = ({ of, side }: { readonly of: "before" | "after"; readonly si
 
 const isInline = (side: Side) => side.kind !== "value" || inlineText(side.value) !== undefined
 const valueOf = (side: Side) => (side.kind === "value" ? side.value : undefined)
+
+const linesOf = (value: unknown): number => {
+  const structure = structureOf(value)
+  return (structure === undefined ? rawText(value) : JSON.stringify(structure, null, 2)).split("\n").length
+}
+
+/** A value of up to this many lines is never folded. */
+const shortWhole = 6
+
+const WholeValue = ({ children, lines }: { readonly children: ReactNode; readonly lines: number }) => {
+  const words = useWords(planWords)
+  const [open, setOpen] = useState(false)
+  if (lines <= shortWhole) return children
+  return (
+    <details className="value-whole" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{words.showValue(lines)}</summary>
+      {open ? children : null}
+    </details>
+  )
+}
 
 /** An attribute before and after the change: on one line if both values are short, and as a diff otherwise. */
 export const ValueChange = ({
@@ -82,7 +105,8 @@ export const ValueChange = ({
   }
   // A value that will be known later is not shown as deleted.
   const isKept = after.kind === "later"
-  return (
+  const whole = before.kind === "absent" ? after : after.kind === "absent" ? before : undefined
+  const long = (
     <div className="value-long">
       <DifferenceView
         of={of}
@@ -105,7 +129,13 @@ export const ValueChange = ({
       </div>
     </div>
   )
+  // What is created or destroyed has no difference to read: a long value is there on request.
+  return whole?.kind === "value" ? <WholeValue lines={linesOf(whole.value)}>{long}</WholeValue> : long
 }
+
+/** What is created or destroyed with more attributes than this shows only a few of them at first. */
+const manyAttributes = 12
+const fewAttributes = 8
 
 /** The attributes of a change. Those that force a replacement are first, and those that are known later are last. */
 export const AttributeList = ({
@@ -116,48 +146,61 @@ export const AttributeList = ({
   readonly drift?: boolean
 }) => {
   const words = useWords(planWords)
-  const { later, shown } = attributesOf(change)
+  const { later, shown: known } = attributesOf(change)
+  const [isWhole, setWhole] = useState(false)
+  const kind = changeKind(change)
+  const isFolded = !isWhole && (kind === "create" || kind === "destroy") && known.length > manyAttributes
+  const shown = isFolded ? known.slice(0, fewAttributes) : known
   return (
-    <dl className="attributes">
-      {change.importing?.id === undefined ? null : (
-        <div>
-          <dt>{words.importId}</dt>
-          <dd>
-            <span className="value value-after">{change.importing.id}</span>
-          </dd>
+    <>
+      <dl className="attributes">
+        {change.importing?.id === undefined ? null : (
+          <div>
+            <dt>{words.importId}</dt>
+            <dd>
+              <span className="value value-after">{change.importing.id}</span>
+            </dd>
+          </div>
+        )}
+        {change.previousAddress === undefined ? null : (
+          <div>
+            <dt>{words.address}</dt>
+            <dd>
+              <ValueChange
+                of={change.address}
+                actions={change.actions}
+                attribute={{ name: "address", before: change.previousAddress, after: change.address }}
+              />
+            </dd>
+          </div>
+        )}
+        {shown.map((attribute) => (
+          <div key={attribute.name}>
+            <dt>
+              {attribute.name}
+              {attribute.forcesReplacement === true ? <span className="value-force">± {words.forces}</span> : null}
+            </dt>
+            <dd>
+              <ValueChange of={changeName(change)} actions={change.actions} attribute={attribute} drift={drift} />
+            </dd>
+          </div>
+        ))}
+        {later.length === 0 ? null : (
+          <div>
+            <dt>{later.join(", ")}</dt>
+            <dd>
+              <span className="value-chip value-later">{words.later}</span>
+            </dd>
+          </div>
+        )}
+      </dl>
+      {isFolded ? (
+        <div className="attributes-more">
+          <Button small tone="quiet" onClick={() => setWhole(true)}>
+            {words.showAttributes(known.length - shown.length)}
+          </Button>
         </div>
-      )}
-      {change.previousAddress === undefined ? null : (
-        <div>
-          <dt>{words.address}</dt>
-          <dd>
-            <ValueChange
-              of={change.address}
-              actions={change.actions}
-              attribute={{ name: "address", before: change.previousAddress, after: change.address }}
-            />
-          </dd>
-        </div>
-      )}
-      {shown.map((attribute) => (
-        <div key={attribute.name}>
-          <dt>
-            {attribute.name}
-            {attribute.forcesReplacement === true ? <span className="value-force">± {words.forces}</span> : null}
-          </dt>
-          <dd>
-            <ValueChange of={changeName(change)} actions={change.actions} attribute={attribute} drift={drift} />
-          </dd>
-        </div>
-      ))}
-      {later.length === 0 ? null : (
-        <div>
-          <dt>{later.join(", ")}</dt>
-          <dd>
-            <span className="value-chip value-later">{words.later}</span>
-          </dd>
-        </div>
-      )}
-    </dl>
+      ) : null}
+    </>
   )
 }

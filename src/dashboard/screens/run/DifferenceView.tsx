@@ -85,7 +85,7 @@ const Lines = ({ lines, page }: LinesProps) =>
 
 const Head = ({ difference }: Pick<OpenDifference, "difference">) => {
   const words = useWords(differenceWords)
-  const { extent, highlights, only, reading } = difference
+  const { extent, highlights, only, pathCount, paths, reading } = difference
   const isWhole = extent.total === 0 || extent.changed === 0
   const parts =
     only === undefined
@@ -107,6 +107,13 @@ const Head = ({ difference }: Pick<OpenDifference, "difference">) => {
         </span>
       ))}
       {reading === "words" ? null : <span className="difference-tag">{words.readings[reading]}</span>}
+      {/* A single path stands above its lines. */}
+      {pathCount < 2 ? null : (
+        <span className="difference-paths">
+          {paths.join(", ")}
+          {pathCount > paths.length ? ` ${words.morePaths(pathCount - paths.length)}` : null}
+        </span>
+      )}
     </p>
   )
 }

@@ -24,6 +24,7 @@ const en = {
   difference: (name: string) => `Difference of ${name}`,
   removedLine: "removed",
   addedLine: "added",
+  morePaths: (count: number) => `and ${count} more`,
   nothing: "nothing"
 }
 
@@ -51,6 +52,7 @@ const ja: typeof en = {
   difference: (name: string) => `${name} の差分`,
   removedLine: "削除",
   addedLine: "追加",
+  morePaths: (count: number) => `ほか ${count} 件`,
   nothing: "なし"
 }
 

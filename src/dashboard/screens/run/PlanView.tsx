@@ -1,15 +1,29 @@
-import { startTransition, useEffect, useEffectEvent, useRef, useState } from "react"
+import { startTransition, useEffect, useEffectEvent, useMemo, useRef, useState } from "react"
 import type { OutputChange, PlanSummary, ResourceChange } from "../../api/Types.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Empty } from "../../ui/Feedback.tsx"
+import { Filter } from "../../ui/Filter.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { type VerbCount, verbCountsOf } from "../../ui/Sum.tsx"
 import { VerbIcon } from "../../ui/VerbIcon.tsx"
+import { visibleText } from "../../../../schema/records/VisibleText.ts"
 import { useWords } from "../../words/Words.ts"
 import { ValueChange } from "./AttributeList.tsx"
 import { ChangeRow, ChangeSign } from "./ChangeRow.tsx"
-import { type ChangeKind, changeName, diffOf, isLoss, isShownOutput, movesOf } from "./PlanDiff.ts"
+import { type ChangeSeries, isSeries, rowKey, rowsOf } from "./ChangeSeries.ts"
+import { type FirstLook, firstLooks } from "./LookFirst.ts"
+import {
+  type ChangeKind,
+  changeKind,
+  changeName,
+  diffOf,
+  isLoss,
+  isShownOutput,
+  movesOf,
+  riskOrder,
+  splitAddress
+} from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
 /** The counts of a plan, dangerous ones first. Zeroes are omitted. */
@@ -90,15 +104,18 @@ const Group = ({
   kind,
   changes,
   drift,
-  open
+  open,
+  opensSeries
 }: {
   readonly drift: Drift | undefined
   readonly kind: ChangeKind
   readonly changes: ReadonlyArray<ResourceChange>
   readonly open: boolean
+  readonly opensSeries: boolean
 }) => {
   const words = useWords(planWords)
   const [limit, setLimit] = useState(drawnAtOnce)
+  const rows = useMemo(() => rowsOf(changes), [changes])
   return (
     <div className={`change-group change-group-${kind}`}>
       <h3>
@@ -111,20 +128,177 @@ const Group = ({
           </span>
         )}
       </h3>
-      {changes.slice(0, limit).map((change) => (
-        <ChangeRow
-          key={`${changeName(change)} ${change.actions.join()}`}
-          change={change}
-          drift={drift !== undefined}
-          startsOpen={open}
-        />
-      ))}
-      {changes.length <= limit ? null : (
-        <More count={Math.min(drawnAtOnce, changes.length - limit)} onReach={() => setLimit(limit + drawnAtOnce)} />
+      {rows
+        .slice(0, limit)
+        .map((row) =>
+          isSeries(row) ? (
+            <SeriesRow key={rowKey(row)} series={row} drift={drift !== undefined} startsOpen={opensSeries} />
+          ) : (
+            <ChangeRow key={rowKey(row)} change={row} drift={drift !== undefined} startsOpen={open} />
+          )
+        )}
+      {rows.length <= limit ? null : (
+        <More count={Math.min(drawnAtOnce, rows.length - limit)} onReach={() => setLimit(limit + drawnAtOnce)} />
       )}
     </div>
   )
 }
+
+/** Resources that differ in one index, as one row that opens to the rows of each. */
+const SeriesRow = ({
+  drift,
+  series,
+  startsOpen
+}: {
+  readonly drift: boolean
+  readonly series: ChangeSeries
+  readonly startsOpen: boolean
+}) => {
+  const words = useWords(planWords)
+  const [open, setOpen] = useState(startsOpen)
+  const [limit, setLimit] = useState(drawnAtOnce)
+  const { address, changes } = series
+  const [first] = changes
+  if (first === undefined) return null
+  const kind = changeKind(first)
+  const [place, name] = splitAddress({ address, type: first.type })
+  return (
+    <details className="change change-series" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <ChangeSign kind={kind} />
+        <span className="visually-hidden">{(drift ? words.driftKinds : words.kinds)[kind]}</span>
+        <span className="change-address">
+          {place === "" ? null : <span className="change-place">{place}</span>}
+          {name}
+        </span>
+        <span className="change-reason">{words.resources(changes.length)}</span>
+        <span className="change-count">{words.attributes(first.changedAttributes.length)}</span>
+        <Icon name="chevron" className="change-chevron" />
+      </summary>
+      {open ? (
+        <div className="change-members">
+          {changes.slice(0, limit).map((change) => (
+            <ChangeRow key={rowKey(change)} change={change} drift={drift} startsOpen={startsOpen} />
+          ))}
+          {changes.length <= limit ? null : (
+            <More count={Math.min(drawnAtOnce, changes.length - limit)} onReach={() => setLimit(limit + drawnAtOnce)} />
+          )}
+        </div>
+      ) : null}
+    </details>
+  )
+}
+
+/** What is listed first of the changes to look at first. */
+const looksAtOnce = 6
+
+/** The changes to read before the others; each opens its row. */
+const FirstLooks = ({
+  looks,
+  onChoose
+}: {
+  readonly looks: ReadonlyArray<FirstLook>
+  readonly onChoose: (name: string) => void
+}) => {
+  const words = useWords(planWords)
+  const [all, setAll] = useState(false)
+  if (looks.length === 0) return null
+  const shown = all ? looks : looks.slice(0, looksAtOnce)
+  return (
+    <section className="first-looks" aria-labelledby="first-looks" data-testid="first-looks">
+      <h3 id="first-looks">
+        {words.lookFirst}
+        <span className="count">{looks.length}</span>
+      </h3>
+      <ul>
+        {shown.map((look, index) => (
+          // The list of one plan never changes its order.
+          <li key={index}>
+            {look.reason === "output" ? (
+              <>
+                <Icon name="warning" />
+                <code>{look.name}</code>
+                <span>{words.lookOutput}</span>
+              </>
+            ) : (
+              <>
+                <ChangeSign kind={look.kind} />
+                <button type="button" className="first-look" onClick={() => onChoose(look.name)}>
+                  <code>{visibleText(look.name)}</code>
+                </button>
+                <span>
+                  {look.reason === "removal"
+                    ? words.kinds[look.kind]
+                    : look.reason === "wider"
+                      ? words.lookWider(look.attribute, visibleText(look.found))
+                      : words.lookPublic(visibleText(look.found))}
+                </span>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      {shown.length === looks.length ? null : (
+        <Button small tone="quiet" onClick={() => setAll(true)}>
+          {words.lookMore(looks.length - shown.length)}
+        </Button>
+      )}
+    </section>
+  )
+}
+
+interface Chosen {
+  readonly kind: ChangeKind | undefined
+  readonly type: string | undefined
+}
+
+/** Narrows the changes to one verb or one type of resource. */
+const Filters = ({
+  changes,
+  chosen,
+  drift,
+  onChoose
+}: {
+  readonly changes: ReadonlyArray<ResourceChange>
+  readonly chosen: Chosen
+  readonly drift: Drift | undefined
+  readonly onChoose: (chosen: Chosen) => void
+}) => {
+  const words = useWords(planWords)
+  const counts = new Map<ChangeKind, number>()
+  for (const change of changes) counts.set(changeKind(change), (counts.get(changeKind(change)) ?? 0) + 1)
+  const kinds = riskOrder.filter((kind) => kind !== "none" && counts.has(kind))
+  const types = [...new Set(changes.map(({ type }) => type))].toSorted()
+  if (kinds.length < 2 && types.length < 2) return null
+  return (
+    <div className="plan-filters">
+      {kinds.length < 2
+        ? null
+        : kinds.map((kind) => (
+            <button
+              key={kind}
+              type="button"
+              className="run-chip"
+              aria-pressed={chosen.kind === kind}
+              onClick={() => onChoose({ ...chosen, kind: chosen.kind === kind ? undefined : kind })}
+            >
+              <ChangeSign kind={kind} />
+              {(drift === undefined ? words.kinds : words.driftKinds)[kind]} <b>{counts.get(kind)}</b>
+            </button>
+          ))}
+      {types.length < 2 ? null : (
+        <Filter
+          label={words.type}
+          value={chosen.type}
+          options={types.map((type) => [type, type])}
+          onChange={(type) => onChoose({ ...chosen, type })}
+        />
+      )}
+    </div>
+  )
+}
+
+const everything: Chosen = { kind: undefined, type: undefined }
 
 /** What was changed outside svc: found by a check, or to be accepted by a plan. */
 type Drift = "check" | "accept"
@@ -139,10 +313,20 @@ interface PlanViewProps {
 export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) => {
   const words = useWords(planWords)
   const [search, setSearch] = useState("")
+  const [chosen, setChosen] = useState(everything)
   const [all, setAll] = useState<boolean | undefined>(undefined)
-  const diff = diffOf(changes, search, drift !== undefined)
-  const nothing = diffOf(changes, "", drift !== undefined).groups.length === 0 && !outputs.some(isShownOutput)
-  const open = all ?? changes.length <= opensUpTo
+  const isDrift = drift !== undefined
+  const diff = useMemo(() => {
+    const { kind, type } = chosen
+    const narrowed = changes.filter(
+      (change) => (kind === undefined || changeKind(change) === kind) && (type === undefined || change.type === type)
+    )
+    return diffOf(narrowed, search, isDrift)
+  }, [changes, chosen, isDrift, search])
+  const looks = useMemo(() => (isDrift ? [] : firstLooks(changes, outputs)), [changes, isDrift, outputs])
+  const isNarrowed = search !== "" || chosen.kind !== undefined || chosen.type !== undefined
+  const nothing = !isNarrowed && diff.groups.length === 0 && diff.noise.length === 0 && !outputs.some(isShownOutput)
+  const open = all ?? diff.total <= opensUpTo
   return (
     <Panel
       flush
@@ -167,7 +351,15 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
         )
       }
     >
-      {nothing && diff.noise.length === 0 ? (
+      <FirstLooks
+        looks={looks}
+        onChoose={(name) => {
+          setChosen(everything)
+          setSearch(name)
+        }}
+      />
+      <Filters changes={changes} chosen={chosen} drift={drift} onChoose={setChosen} />
+      {nothing ? (
         <Empty icon="check" title={words.noChanges}>
           <p>{drift === undefined ? words.noChangesText : words.noDriftText}</p>
         </Empty>
@@ -180,9 +372,10 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
             kind={group.kind}
             changes={group.changes}
             open={open || (all === undefined && isLoss(group.kind) && group.changes.length <= lossesOpenUpTo)}
+            opensSeries={all === true}
           />
         ))}
-        {search === "" ? <Outputs changes={outputs} /> : null}
+        {isNarrowed ? null : <Outputs changes={outputs} />}
         {diff.noise.length === 0 ? null : (
           <details className="noise">
             <summary>
@@ -195,7 +388,7 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
             ))}
           </details>
         )}
-        {search !== "" ? <output className="plan-found">{words.matchingChanges(diff.total)}</output> : null}
+        {isNarrowed ? <output className="plan-found">{words.matchingChanges(diff.total)}</output> : null}
       </div>
     </Panel>
   )

@@ -1,0 +1,50 @@
+import { describe, expect, test } from "bun:test"
+import { isSeries, rowsOf } from "../../src/dashboard/screens/run/ChangeSeries.ts"
+import { change } from "../browser/support/records/PlanChanges.ts"
+
+const web = (index: number, more: { readonly after?: string } = {}) =>
+  change(
+    `module.network.aws_instance.web[${index}]`,
+    ["update"],
+    [{ name: "size", before: "a", after: more.after ?? "b" }]
+  )
+
+const shown = (changes: Parameters<typeof rowsOf>[0]) =>
+  rowsOf(changes).map((row) => (isSeries(row) ? [row.address, row.changes.length] : row.address))
+
+describe("changes that differ in one index", () => {
+  test("are one row with their range, whatever the values are", () => {
+    const all = Array.from({ length: 400 }, (_, index) => web(index, { after: `size ${index}` }))
+    expect(shown([change("aws_s3_bucket.a", ["update"], []), ...all])).toEqual([
+      "aws_s3_bucket.a",
+      ["module.network.aws_instance.web[0...399]", 400]
+    ])
+  })
+
+  test("name each range, and no more than a row holds", () => {
+    expect(shown([0, 1, 2, 4, 9].map((index) => web(index)))).toEqual([
+      ["module.network.aws_instance.web[0...2, 4, 9]", 5]
+    ])
+    expect(shown([0, 2, 4, 6, 8, 10].map((index) => web(index)))).toEqual([
+      ["module.network.aws_instance.web[0, 2, 4, 6, ...]", 6]
+    ])
+  })
+
+  test("may have the index in their module", () => {
+    const all = Array.from({ length: 5 }, (_, index) =>
+      change(`module.shard[${index}].aws_s3_bucket.data`, ["create"], [])
+    )
+    expect(shown(all)).toEqual([["module.shard[0...4].aws_s3_bucket.data", 5]])
+  })
+
+  test("stay apart if they are few, change something else, or are special", () => {
+    const four = [0, 1, 2, 3].map((index) => web(index))
+    expect(shown(four)).toHaveLength(4)
+    const other = change("module.network.aws_instance.web[4]", ["update"], [{ name: "image", before: "a", after: "b" }])
+    expect(shown([...four, other])).toHaveLength(5)
+    const deposed = { ...web(4), deposed: "1a2b3c4d" }
+    expect(shown([...four, deposed])).toHaveLength(5)
+    const keyed = Array.from({ length: 6 }, (_, index) => change(`aws_instance.web["${index}"]`, ["update"], []))
+    expect(shown(keyed)).toHaveLength(6)
+  })
+})
