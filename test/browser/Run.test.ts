@@ -126,7 +126,7 @@ describe("Reviewed plans", () => {
     )
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     await page.getByText("with less isolation than svc can give").waitFor()
-    await page.getByText("without a file system and processes of its own").waitFor()
+    await page.getByText("without a separate file system and separate processes").waitFor()
     await page.getByText("could reach the server's own network").waitFor()
     await page.getByText("The server's own, with its loopback").waitFor()
   })

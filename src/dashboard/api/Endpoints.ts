@@ -164,6 +164,7 @@ export const sourcesStableSemver: Endpoint<"sources", "stableSemver"> =
   "POST /api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver"
 
 export const runsChangeCauses: Endpoint<"runs", "changeCauses"> = "GET /api/v1/runs/:runId/change-causes"
+export const runsCost: Endpoint<"runs", "cost"> = "GET /api/v1/runs/:runId/cost"
 export const runsSourceChanges: Endpoint<"runs", "sourceChanges"> = "GET /api/v1/runs/:runId/source-changes"
 export const runsRead: Endpoint<"runs", "read"> = "GET /api/v1/runs/:runId"
 export const runsApprove: Endpoint<"runs", "approve"> = "POST /api/v1/runs/:runId/approve"

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query"
 import { call } from "./Call.ts"
-import { runsChangeCauses, runsSourceChanges } from "./Endpoints.ts"
+import { runsChangeCauses, runsCost, runsSourceChanges } from "./Endpoints.ts"
 
 /** The changes in a Run's commit never change. Only their availability does, because commits may be removed. */
 export const sourceChangesQuery = (runId: string) =>
@@ -18,4 +18,11 @@ export const changeCausesQuery = (runId: string) =>
     queryFn: ({ signal }) =>
       call(runsChangeCauses, { params: { runId }, signal }).then(({ changeCauses }) => changeCauses),
     staleTime: Number.POSITIVE_INFINITY
+  })
+
+/** By the price list of the server, which its operator may change. */
+export const costQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ["cost", runId],
+    queryFn: ({ signal }) => call(runsCost, { params: { runId }, signal }).then(({ cost }) => cost)
   })

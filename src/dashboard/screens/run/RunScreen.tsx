@@ -111,6 +111,7 @@ const NotifyButton = () => {
 
 // Decisions load first, then the log.
 const ApplyResult = lazy(whenReachable(async () => ({ default: (await import("./ApplyResult.tsx")).ApplyResult })))
+const Impact = lazy(whenReachable(async () => ({ default: (await import("./Impact.tsx")).Impact })))
 const RestoreView = lazy(whenReachable(async () => ({ default: (await import("./RestoreView.tsx")).RestoreView })))
 const Discussion = lazy(whenReachable(async () => ({ default: (await import("./Discussion.tsx")).Discussion })))
 const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
@@ -158,6 +159,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
   const isApply = run.type === "apply" || run.type === "destroy_apply"
   const explains = run.type === "plan" && run.resourceChanges !== undefined && run.resourceChanges.length > 0
   const drift = run.type === "drift_check" ? "check" : run.refreshOnly === true && !isApply ? "accept" : undefined
+  const decides = run.status === "waiting_approval" && run.type !== "restore"
   const busy = run.status === "queued" || run.status === "running"
   const cancelAsked = events.some(({ kind }) => kind === "run.cancelling")
   const title = capsule === undefined ? terms.runType[run.type] : `${terms.runType[run.type]} · ${capsule.name}`
@@ -244,6 +246,11 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
             <Panel title={driftFound.title}>
               <DriftChoices capsule={capsule} />
             </Panel>
+          ) : null}
+          {decides && capsule !== undefined ? (
+            <Suspense fallback={<Skeleton rows={4} />}>
+              <Impact run={run} capsule={capsule} />
+            </Suspense>
           ) : null}
           {explains ? <Why runId={run.id} /> : null}
           {showsPlan(run) ? (

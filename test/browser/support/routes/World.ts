@@ -28,6 +28,7 @@ import { health, needs } from "../records/Needs.ts"
 import { baseRun, failedRun, runs } from "../records/Runs.ts"
 import { comments } from "../records/Comments.ts"
 import { newId } from "../records/Seeds.ts"
+import type { CostEstimate } from "../../../../schema/records/CostEstimate.ts"
 import { dependencies, outputShares } from "../records/Sharing.ts"
 import { resources } from "../records/StateResources.ts"
 import { optionsDocument, sources } from "../records/Sources.ts"
@@ -36,6 +37,8 @@ import { keptState } from "./LeftOverRoutes.ts"
 
 /** The state of one development server. Tests change it directly. */
 export interface World {
+  /** The estimate for every plan. */
+  cost: Omit<CostEstimate, "runId">
   signedIn: boolean
   secondFactor: boolean
   capsules: Array<Capsule>
@@ -69,6 +72,7 @@ export interface World {
 }
 
 export const newWorld = (): World => ({
+  cost: { status: "not_available", items: [], reasons: ["The operator of this server has given no price table."] },
   signedIn: true,
   secondFactor: false,
   capsules: [...capsules],

@@ -1,0 +1,53 @@
+import { counted } from "../../words/Format.ts"
+
+const en = {
+  title: "Before you decide",
+  takers: "Who takes the outputs that change",
+  noOutputs: "No output changes.",
+  noTakers: (outputs: string) => `No capsule takes them: ${outputs}.`,
+  noTakersAtAll: "No capsule takes its outputs.",
+  takes: "takes",
+  becomesStale: "becomes stale after the apply; plan it then",
+  plannedNext: "is planned next in this update",
+  losesThem: "has no outputs to read after the apply",
+  otherWorkspace: "Another workspace",
+  cost: "Cost a month",
+  noCost: "No estimate.",
+  costSetUp: "The operator lists the prices of resources under prices in the policy file:",
+  costLeftOut: "Not in the sum:",
+  checks: "Checks of the module",
+  checkStates: { pass: "passed", fail: "failed", error: "not evaluated", unknown: "known after apply" },
+  noChecks:
+    "The module has none. A check block, or a condition of a resource, an output or a variable, would be listed here.",
+  moreChecks: (count: number) => `and ${counted(count, "more check")}`,
+  afterApply: "Checks after the apply",
+  noAfterApply: "Not set up. The operator adds them as lifecycle.postApply of a base configuration:",
+  loading: "Reading…"
+}
+
+const ja: typeof en = {
+  title: "判断の前に",
+  takers: "変更される出力の利用先",
+  noOutputs: "出力は変更されません。",
+  noTakers: (outputs: string) => `利用しているカプセルはありません（${outputs}）。`,
+  noTakersAtAll: "出力を利用しているカプセルはありません。",
+  takes: "が利用:",
+  becomesStale: "適用後に古くなります。適用してからプランを作成してください",
+  plannedNext: "この更新で次にプランが作成されます",
+  losesThem: "適用後は読み取る出力がなくなります",
+  otherWorkspace: "別のワークスペース",
+  cost: "月額費用",
+  noCost: "見積もりはありません。",
+  costSetUp: "運用者が、ポリシーファイルの prices にリソースの価格を設定します:",
+  costLeftOut: "合計に含まれないもの:",
+  checks: "モジュールの確認",
+  checkStates: { pass: "成功", fail: "失敗", error: "評価不能", unknown: "適用後に確定" },
+  noChecks:
+    "モジュールに定義されていません。check ブロックや、リソース、出力、変数の条件があれば、ここに表示されます。",
+  moreChecks: (count: number) => `ほか ${count} 件`,
+  afterApply: "適用後の確認",
+  noAfterApply: "設定されていません。運用者が、ベース構成の lifecycle.postApply に追加します:",
+  loading: "読み込み中…"
+}
+
+export const impactWords = { en, ja }
