@@ -13,6 +13,7 @@ import {
 } from "../../dashboard/screens/run/PlanDiff.ts"
 import { decisionLines } from "./DecisionText.ts"
 import { differenceText } from "./DifferenceText.ts"
+import { restoreLines } from "./RestoreText.ts"
 import { shortCommit, timeText } from "./Rows.ts"
 import { type Paint, terminalText } from "./TerminalText.ts"
 
@@ -293,6 +294,7 @@ export const planText = (
     ...openedLine(run, paint),
     ...newerLine(run, paint),
     ...confinementLine(run),
+    ...(run.restore === undefined ? [] : ["", ...restoreLines(run.restore)]),
     ...(run.adopts === undefined ? [] : ["The first plan on a state that was made elsewhere."]),
     ...diagnosticLines(
       run.diagnostics?.filter(({ code }) => code !== undefined),
@@ -317,7 +319,7 @@ export const planText = (
     ),
     "",
     ...decisionLines(run, nameOf),
-    summaryText(run),
+    ...(run.restore === undefined ? [summaryText(run)] : []),
     ...(run.planDigest === undefined ? [] : [`digest ${run.planDigest}`])
   ].join("\n")
 }

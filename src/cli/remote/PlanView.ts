@@ -65,7 +65,8 @@ export const addressOf = Effect.fnUntraced(function* ({ id, workspaceId }: Run) 
 
 /** Prints the outcome of a Run: a plan in full for review, and any other Run as a summary of its result. */
 export const showEnd = Effect.fn("showEnd")(function* (run: Run) {
-  if (run.planSummary !== undefined && run.planRunId === undefined) return yield* showPlan(run)
+  const isReviewed = run.planSummary !== undefined || run.restore !== undefined
+  if (isReviewed && run.planRunId === undefined) return yield* showPlan(run)
   const outputs = yield* outputsOf(run)
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
   const drift = run.type === "drift_check" ? driftText(run, painter(canColor)) : ""

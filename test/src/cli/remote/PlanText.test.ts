@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { RunId, WorkspaceId } from "../../../../schema/records/Ids.ts"
+import { BackupId, RunId, StateVersionId, WorkspaceId } from "../../../../schema/records/Ids.ts"
 import type { ResourceChange } from "../../../../schema/records/PlanDetails.ts"
 import type { Run } from "../../../../schema/records/Run.ts"
 import { driftText, planText, summaryText } from "../../../../src/cli/remote/PlanText.ts"
@@ -205,6 +205,44 @@ describe("Terminal plans", () => {
     )
     expect(hasDecision({ ...record, ...accepting })).toBe(true)
     expect(hasDecision({ ...record, ...accepting, resourceDrift: [] })).toBe(false)
+  })
+
+  test("a restore shows what it changes in the records, as the dashboard does, and no counts of resources", () => {
+    const standing = (generation: number) => ({
+      stateVersionId: StateVersionId.make("sv_aaaaaaaaaaaaaaaaaaaaaaaa"),
+      generation,
+      serial: generation * 2,
+      resourceCount: generation
+    })
+    const text = textOf({
+      type: "restore",
+      restore: {
+        backupId: BackupId.make("bkp_aaaaaaaaaaaaaaaaaaaaaaaa"),
+        backupCreatedAt: "2026-01-01T00:00:00.000Z",
+        current: standing(4),
+        restored: standing(1),
+        next: { generation: 5, serial: 9, executionAuthorityEpoch: 3 },
+        configuration: [
+          { kind: "input", name: "region", change: "changed" },
+          { kind: "provider", name: "aws", change: "removed" }
+        ],
+        pointers: [{ name: "ref", current: "main", restored: "release" }],
+        outputs: [{ name: "url", publication: { change: "published", reason: "restored" } }]
+      }
+    })
+    for (const line of [
+      "state: generation 4, serial 8, 4 resources → generation 1, serial 2, 1 resource",
+      "after the restore: generation 5, serial 9",
+      "ref: main → release",
+      "input region gets its earlier value",
+      "provider aws is no longer set",
+      "Output url becomes public",
+      "It changes svc's records and no infrastructure.",
+      "digest sha256:abc"
+    ]) {
+      expect(text).toContain(line)
+    }
+    expect(text).not.toContain("There is no plan.")
   })
 
   test("a plan in the terminal does not let untrusted text move the cursor or hide a line", () => {
