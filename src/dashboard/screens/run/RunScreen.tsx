@@ -111,6 +111,7 @@ const NotifyButton = () => {
 
 // Decisions load first, then the log.
 const ApplyResult = lazy(whenReachable(async () => ({ default: (await import("./ApplyResult.tsx")).ApplyResult })))
+const PaperActions = lazy(whenReachable(async () => ({ default: (await import("./Paper.tsx")).PaperActions })))
 const Impact = lazy(whenReachable(async () => ({ default: (await import("./Impact.tsx")).Impact })))
 const RestoreView = lazy(whenReachable(async () => ({ default: (await import("./RestoreView.tsx")).RestoreView })))
 const Discussion = lazy(whenReachable(async () => ({ default: (await import("./Discussion.tsx")).Discussion })))
@@ -212,6 +213,10 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
               </Button>
             ) : null}
           </>
+        ) : showsPlan(run) || run.restore !== undefined ? (
+          <Suspense fallback={null}>
+            <PaperActions run={run} capsule={capsule} />
+          </Suspense>
         ) : null
       }
     >
