@@ -54,6 +54,9 @@ export const runRoute = (world: World, id: string, action: string | undefined, a
     })
   if (action === "change-causes") return ok({ changeCauses: changeCausesOf(run) })
   if (action === "comments" || action?.startsWith("comments/") === true) return commentRoute(world, id, action, asked)
+  if (action === "approval-requests") {
+    return ok({ approvalRequest: { runId: id, subject: me, at: new Date().toISOString(), asked: 2 } }, 201)
+  }
   if (action === "cost") return ok({ cost: { runId: id, ...world.cost } })
   if (action === "approvals") return ok({ approvals: world.approvals(run) })
   if (action === "approve") {
