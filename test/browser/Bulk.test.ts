@@ -14,7 +14,7 @@ const numbered = [1, 2, 3]
 const idOf = (number: number) => `run_00000000000009${number}0`
 const digestOf = (number: number) => `sha256:${String(number).repeat(64)}`
 
-/** Three plans that only create, next to the plan that destroys. */
+/** Three plans that only create, and the plan that destroys. */
 const worldWithPlans = (): World => {
   const world = newWorld()
   const waiting = runs.find(({ id }) => id === reviewRun)
@@ -55,12 +55,12 @@ const visitHome = async (look: Parameters<typeof suite.visit>[0] = lightEnglish)
   return visit
 }
 
-describe("deciding several plans together", () => {
+describe("Bulk decisions", () => {
   for (const look of [lightEnglish, darkJapanese, phone]) {
-    test(`offers the plans on Home that destroy nothing, and tells what they hold (${look.language}, ${look.width ?? "wide"})`, async () => {
+    test(`Home offers the plans that destroy nothing, and shows their changes (${look.language}, ${look.width ?? "wide"})`, async () => {
       const words = bulkWords[look.language]
       const { page } = await visitHome(look)
-      // The plan that destroys has no box.
+      // The plan that destroys has no check box.
       expect(await page.locator(".attention .plan-choice").count()).toBe(3)
       await page.getByLabel(words.choose("worker-1 · staging"), { exact: true }).check()
       await page.getByLabel(words.choose("worker-2 · staging"), { exact: true }).check()
@@ -74,7 +74,7 @@ describe("deciding several plans together", () => {
     })
   }
 
-  test("approves and applies each with its own digest, and lists what was refused", async () => {
+  test("a bulk decision approves and applies each plan with its own digest, and lists refused plans", async () => {
     const words = bulkWords.en
     const { api, page } = await visitHome()
     await page.getByLabel(words.chooseAll(3), { exact: true }).check()
@@ -99,7 +99,7 @@ describe("deciding several plans together", () => {
     ])
   })
 
-  test("forgets the choice of a plan that changes while the page is open", async () => {
+  test("a bulk decision drops a chosen plan that changes while the page is open", async () => {
     const words = bulkWords.en
     const { api, page, go } = await suite.visit(lightEnglish, worldWithPlans())
     await page.clock.install()
@@ -115,11 +115,11 @@ describe("deciding several plans together", () => {
     expect(await page.getByLabel(words.choose("worker-1 · staging"), { exact: true }).isChecked()).toBe(false)
   })
 
-  test("discards plans from the list of Runs with a reason, by keyboard", async () => {
+  test("a bulk decision discards plans from the list of Runs with a reason, by keyboard", async () => {
     const words = bulkWords.en
     const { api, page, go } = await suite.visit(lightEnglish, worldWithPlans())
     await go("/w/acme/runs", ".rows-choosable")
-    // One more plan of the usual records destroys nothing.
+    // The usual records contain another plan that destroys nothing.
     expect(await page.locator(".rows .plan-choice").count()).toBe(4)
     expect(await barriers(page)).toEqual([])
     await page.locator(".plan-choice-all input").focus()

@@ -22,7 +22,7 @@ const asMember = (page: Page) =>
     await route.fulfill({ response, body: (await response.text()).replaceAll('"role":"owner"', '"role":"member"') })
   })
 
-/** From now on, the person is no member of any Workspace: every read of one is refused. */
+/** From now on the person belongs to no Workspace, and every read of a Workspace is refused. */
 const removeFrom = async (page: Page) => {
   await page.route(bootstrap, async (route) => {
     const response = await route.fetch()
@@ -36,10 +36,10 @@ const removeFrom = async (page: Page) => {
   )
 }
 
-describe("whose turn it is", () => {
+describe("Approval turns", () => {
   for (const look of [lightEnglish, darkJapanese]) {
     const { language } = look
-    test(`the plan that somebody else approves is in its own list, with a request (${language})`, async () => {
+    test(`a plan that somebody else has to approve is in its own list, with a request (${language})`, async () => {
       const home = homeWords[language]
       const words = needWords[language]
       const world = newWorld()
@@ -64,7 +64,7 @@ describe("whose turn it is", () => {
     })
   }
 
-  test("a member reads the settings of a Capsule and changes none of them", async () => {
+  test("a member can read a Capsule's settings, but change none of them", async () => {
     const { page, go } = await suite.visit()
     await asMember(page)
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel")
@@ -80,13 +80,13 @@ describe("whose turn it is", () => {
   })
 })
 
-describe("a removed member", () => {
+describe("Removed members", () => {
   for (const [name, path, ready] of [
     ["a Run", `/w/acme/runs/${reviewRun}`, ".comment-form"],
     ["Home", "/w/acme", ".attention-row"],
     ["a Capsule", `/w/acme/capsules/${storefrontId}`, ".tabs"]
   ] as const) {
-    test(`sees nothing more of the Workspace on the page of ${name}`, async () => {
+    test(`a removed member sees nothing more of the Workspace on the page of ${name}`, async () => {
       const { page, go } = await suite.visit()
       await page.clock.install()
       await go(path, ready)

@@ -101,7 +101,7 @@ const make = Effect.gen(function* () {
 
   return {
     program,
-    /** The commit of the checkout; a build with changes that are not committed has none. */
+    /** The commit of the checkout, or none for a build with uncommitted changes. */
     builtFrom: isChanged ? undefined : head,
     /** The build's output folder, which the binary cannot see. */
     installed,

@@ -139,7 +139,7 @@ const inNewDialog = (
   }
 })
 
-/** An entry of the menu of the first entry in a list. */
+/** A menu entry of the first row in a list. */
 const onMenu = (line: string, path: string, ready: string, name: (language: Language) => string): DecisionRow => ({
   line,
   path,

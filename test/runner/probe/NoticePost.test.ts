@@ -13,7 +13,7 @@ const sendTo = Effect.fnUntraced(function* (address: string, allowOrigins: Reado
   return yield* post.send({ address, allowOrigins, headers: { "webhook-id": "ntc_x" }, body: '{"a":"日本"}' })
 })
 
-/** A receiver with this answer, and the requests that it got. */
+/** A receiver with this response, and its received requests. */
 const receiver = Effect.fnUntraced(function* (status: number, headers: Readonly<Record<string, string>> = {}) {
   const got: Array<{ readonly url: string; readonly id: unknown; readonly body: string }> = []
   const origin = yield* loopback((request, response) => {
@@ -35,7 +35,7 @@ for (const [status, headers, expected] of [
   [429, { "retry-after": "120" }, { outcome: "refused", status: 429, retryAfter: 120 }],
   [503, { "retry-after": "soon" }, { outcome: "refused", status: 503 }]
 ] as const) {
-  it.live(`a receiver that answers ${status} ${JSON.stringify(headers)} is ${expected.outcome}`, () =>
+  it.live(`a receiver that responds with ${status} ${JSON.stringify(headers)} is ${expected.outcome}`, () =>
     Effect.gen(function* () {
       const { got, origin } = yield* receiver(status, headers)
       const result = yield* sendTo(`${origin}/hook?key=1`, [origin])
@@ -45,7 +45,7 @@ for (const [status, headers, expected] of [
   )
 }
 
-it.live("a redirect is not followed", () =>
+it.live("a redirect from a receiver is not followed", () =>
   Effect.gen(function* () {
     const target = yield* receiver(200)
     const { origin } = yield* receiver(307, { location: `${target.origin}/elsewhere` })
@@ -54,7 +54,7 @@ it.live("a redirect is not followed", () =>
   })
 )
 
-it.effect("a receiver that does not answer within 15 seconds has timed out", () =>
+it.effect("a receiver that does not respond within 15 seconds has timed out", () =>
   Effect.gen(function* () {
     let arrived = () => {}
     const waiting = new Promise<void>((resolve) => {
@@ -70,7 +70,7 @@ it.effect("a receiver that does not answer within 15 seconds has timed out", () 
   })
 )
 
-it.live("a receiver with a certificate that nobody vouches for gets nothing", () =>
+it.live("a receiver with an untrusted certificate receives nothing", () =>
   Effect.gen(function* () {
     const { key, pem: cert } = yield* Effect.promise(() => selfSignedCertificate(new Date()))
     let requests = 0
@@ -91,14 +91,14 @@ it.live("a receiver with a certificate that nobody vouches for gets nothing", ()
   })
 )
 
-it.live("a receiver that is not there is unreachable", () =>
+it.live("a receiver that does not exist is unreachable", () =>
   Effect.gen(function* () {
     const origin = "http://127.0.0.1:1"
     expect(yield* sendTo(`${origin}/`, [origin])).toEqual({ outcome: "unreachable" })
   })
 )
 
-it.live("a name whose address becomes private is refused before anything is sent, for each attempt anew", () =>
+it.live("a receiver name that resolves to a private address is refused before each attempt", () =>
   Effect.gen(function* () {
     const { got, origin } = yield* receiver(200)
     const port = new URL(origin).port
@@ -114,7 +114,7 @@ it.live("a name whose address becomes private is refused before anything is sent
   })
 )
 
-it.live("an address that the policy does not allow any longer is refused", () =>
+it.live("a receiver address that the policy no longer allows is refused", () =>
   Effect.gen(function* () {
     const { got, origin } = yield* receiver(200)
     expect(yield* sendTo(`${origin}/`, [])).toEqual({ outcome: "address_refused" })

@@ -34,7 +34,7 @@ describe.skipIf(Bun.which("bash") === null || !existsSync("/dev/full"))("Unwrita
     expect([out, error]).toEqual(["1\n", ""])
   })
 
-  test("a token of `svc admin create-token` that could not be written is withdrawn", async () => {
+  test("a token of `svc admin create-token` that cannot be written is revoked", async () => {
     const folder = mkdtempSync(`${tmpdir()}/svc-unseen-token-`)
     try {
       const flags = `--data-dir "${folder}/data" --email ada@example.test --password-stdin`

@@ -12,7 +12,7 @@ import { servedWorld } from "./support/ServedWorld.ts"
 import { send } from "./support/TestApplication.ts"
 import { world } from "./support/World.ts"
 
-// Nothing leaves the machine: a request of the background deliveries never ends.
+// Requests of the background deliveries never end, so nothing leaves the machine.
 const tests = suite(servedWorld().served.pipe(Layer.provide(Layer.succeed(NoticePost, { send: () => Effect.never }))))
 afterAll(tests.dispose)
 

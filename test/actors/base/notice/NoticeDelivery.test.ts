@@ -28,7 +28,7 @@ const withReceivers = <A, E, R>(body: (receivers: ReturnType<typeof makeReceiver
 }
 
 describe("A notice", () => {
-  it.effect("is sent once, signed as Standard Webhooks specifies, and recorded with its attempt", () =>
+  it.effect("a notice is sent once, signed as Standard Webhooks specifies, and recorded with its attempt", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -57,7 +57,7 @@ describe("A notice", () => {
   )
 
   it.effect(
-    "is retried after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, with at most a fifth added, then given up",
+    "a notice is retried at growing intervals up to ten hours, with a fifth of jitter at most, then dropped",
     () =>
       withReceivers((receivers) =>
         Effect.gen(function* () {
@@ -88,7 +88,7 @@ describe("A notice", () => {
   )
 
   it.effect(
-    "waits for an earlier one of its subject for five minutes at most, while other subjects are not delayed",
+    "a notice waits at most five minutes for an earlier one of its subject, without delaying other subjects",
     () =>
       withReceivers((receivers) =>
         Effect.gen(function* () {
@@ -122,7 +122,7 @@ describe("A notice", () => {
       )
   )
 
-  it.effect("is sent again with the same id after a crash between its response and the record of it", () =>
+  it.effect("a notice is resent with the same id after a crash between its response and the record of it", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -144,7 +144,7 @@ describe("A notice", () => {
 })
 
 describe("An endpoint", () => {
-  it.effect("ends when its receiver answers 410: nothing waits for it any longer, and the audit trail shows why", () =>
+  it.effect("an endpoint whose receiver returns 410 ends, no notice waits for it, and the audit trail shows why", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -166,7 +166,7 @@ describe("An endpoint", () => {
     )
   )
 
-  it.effect("gets a pause of up to ten hours if its receiver asks for it", () =>
+  it.effect("an endpoint pauses for up to ten hours if its receiver requests it", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -190,7 +190,7 @@ describe("An endpoint", () => {
     )
   )
 
-  it.effect("is disabled, visibly, after five days without an accepted notice", () =>
+  it.effect("an endpoint is visibly disabled after five days without an accepted notice", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -227,7 +227,7 @@ describe("An endpoint", () => {
     )
   )
 
-  it.effect("signs with both secrets while they are valid, and with the new one afterwards", () =>
+  it.effect("an endpoint signs with both secrets while both are valid, and with the new secret afterwards", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -254,30 +254,32 @@ describe("An endpoint", () => {
     )
   )
 
-  it.effect("that hangs delays no other: they have every notice before the first request times out", () =>
-    withReceivers((receivers) =>
-      Effect.gen(function* () {
-        const scope = yield* aWorkspace
-        for (let index = 0; index < 20; index++) {
-          const { address } = yield* addEndpoint(scope, `e${index}`)
-          if (index < 5) receivers.answers.set(address, () => Effect.never)
-        }
-        const events = 30
-        for (let event = 0; event < events; event++) yield* report(scope.workspaceId, "abcdef"[event % 6])
-        yield* following
-        // No time passes, so that no request can time out.
-        for (let turn = 0; turn < 40; turn++) yield* settled
-        const arrived = Map.groupBy(receivers.got, ({ address }) => address)
-        const healthy = [...arrived].filter(([address]) => !receivers.answers.has(address))
-        expect(healthy.map(([, got]) => got.length)).toEqual(Array.from({ length: 15 }, () => events))
-        for (const [, got] of healthy) {
-          for (const [, ofSubject] of Map.groupBy(got, ({ notice }) => notice?.subject.id)) {
-            expect(ofSubject.map(({ notice }) => notice?.sequence)).toEqual([1, 2, 3, 4, 5])
+  it.effect(
+    "a hanging endpoint delays no other endpoint, and they receive every notice before its request times out",
+    () =>
+      withReceivers((receivers) =>
+        Effect.gen(function* () {
+          const scope = yield* aWorkspace
+          for (let index = 0; index < 20; index++) {
+            const { address } = yield* addEndpoint(scope, `e${index}`)
+            if (index < 5) receivers.answers.set(address, () => Effect.never)
           }
-        }
-        const hanging = [...arrived].filter(([address]) => receivers.answers.has(address))
-        expect(hanging.every(([, got]) => got.length <= 4)).toBe(true)
-      })
-    )
+          const events = 30
+          for (let event = 0; event < events; event++) yield* report(scope.workspaceId, "abcdef"[event % 6])
+          yield* following
+          // The clock does not advance, so no request can time out.
+          for (let turn = 0; turn < 40; turn++) yield* settled
+          const arrived = Map.groupBy(receivers.got, ({ address }) => address)
+          const healthy = [...arrived].filter(([address]) => !receivers.answers.has(address))
+          expect(healthy.map(([, got]) => got.length)).toEqual(Array.from({ length: 15 }, () => events))
+          for (const [, got] of healthy) {
+            for (const [, ofSubject] of Map.groupBy(got, ({ notice }) => notice?.subject.id)) {
+              expect(ofSubject.map(({ notice }) => notice?.sequence)).toEqual([1, 2, 3, 4, 5])
+            }
+          }
+          const hanging = [...arrived].filter(([address]) => receivers.answers.has(address))
+          expect(hanging.every(([, got]) => got.length <= 4)).toBe(true)
+        })
+      )
   )
 })

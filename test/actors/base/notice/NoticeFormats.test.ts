@@ -19,8 +19,8 @@ const hostile = decode({
   data: { capsule: { ...noticeKinds["run.failed"].example.capsule, name: "x".repeat(5000) } }
 })
 
-describe("every kind of notice", () => {
-  test("has an example that fits its schema, and closed data", () => {
+describe("Notice kinds", () => {
+  test("every kind of notice has an example that fits its schema, and closed data", () => {
     for (const type of kinds) {
       const schema: Schema.Codec<unknown, unknown> = noticeSchema(type)
       const strict = Schema.decodeUnknownSync(schema, { onExcessProperty: "error" })
@@ -29,7 +29,7 @@ describe("every kind of notice", () => {
     }
   })
 
-  test("has a form for each chat that names its link", () => {
+  test("every kind of notice has a text for each chat that contains its link", () => {
     for (const type of kinds) {
       const notice = exampleOf(type)
       for (const format of ["slack", "teams"] as const) {
@@ -39,8 +39,8 @@ describe("every kind of notice", () => {
   })
 })
 
-describe("the JSON format", () => {
-  test("is signed as an independent implementation of the specification signs it", () => {
+describe("JSON format", () => {
+  test("the JSON format is signed as an independent implementation of the specification signs it", () => {
     const notice = exampleOf("run.applied")
     const message = noticeMessage("json", notice, [Redacted.make(secret)], at)
     expect(message.headers).toEqual({
@@ -50,7 +50,7 @@ describe("the JSON format", () => {
     })
   })
 
-  test("shows invisible characters of names, with the same value for a program", () => {
+  test("the JSON format shows invisible characters of names, with the same value for a program", () => {
     const { body } = noticeMessage("json", hostile, [Redacted.make(secret)], at)
     expect(body).not.toContain("\u202e")
     expect(JSON.parse(body)).toEqual({ ...hostile })
@@ -58,7 +58,7 @@ describe("the JSON format", () => {
 })
 
 describe("a chat", () => {
-  test("gets names as text: no mention, no markup, no line break, no change of direction, and no endless name", () => {
+  test("a chat gets names as plain text, without mentions, markup, line breaks or changes of direction", () => {
     for (const format of ["slack", "teams"] as const) {
       const text = JSON.stringify(bodyOf(format, hostile))
       expect([format, text.includes("\u202e"), text.includes("\\u0000"), text.includes("\\n#")]).toEqual([
@@ -90,7 +90,7 @@ describe("a chat", () => {
     expect(JSON.stringify(bodyOf("teams", hostile))).toContain("\\\\[a\\\\]")
   })
 
-  test("gets no signature", () => {
+  test("a chat gets no signature", () => {
     expect(noticeMessage("slack", hostile, [], at).headers).toEqual({})
     expect(noticeMessage("teams", hostile, [], at).headers).toEqual({})
   })

@@ -19,7 +19,7 @@ afterAll(tests.dispose)
 
 const subjectOf = ({ actor }: CommandContext) => Subject.make(actor.subject ?? "")
 
-/** The plan's entry in the list of this person. */
+/** The plan's entry in this person's list. */
 const entryFor = Effect.fnUntraced(function* (person: CommandContext, runId: string) {
   const { workspaceId } = yield* TestPlane
   const page = yield* (yield* Needs).list(workspaceId, { subject: subjectOf(person) }, { limit: 100 })
@@ -39,7 +39,7 @@ const requestsTo = Effect.fnUntraced(function* (person: CommandContext) {
   )
 })
 
-tests.live("a plan is the turn of those whose approval counts, and waits for others in every other list", () =>
+tests.live("a plan waits in the lists of people whose approval counts, and for others in every other list", () =>
   Effect.gen(function* () {
     const { context: owner, workspaceId } = yield* TestPlane
     const runs = yield* RunCommands
@@ -53,7 +53,7 @@ tests.live("a plan is the turn of those whose approval counts, and waits for oth
       expect(yield* entryFor(person, plan.id)).toMatchObject({ waitsForOthers: true, forOthers: 1 })
     }
 
-    // The author of the plan does not count: it is the admin's turn now.
+    // The author's approval does not count, so the plan now waits for the admin.
     const scope = { workspaceId, subject: subjectOf(owner) }
     const rule = yield* (yield* ApprovalRules).create(owner, scope, { approvers: 1 })
     expect((yield* entryFor(owner, plan.id)).waitsForOthers).toBe(true)

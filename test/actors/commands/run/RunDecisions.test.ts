@@ -38,7 +38,7 @@ describe("Run decisions", () => {
     })
   )
 
-  tests.live("a Run is not discarded if its plan is another one than the person saw", () =>
+  tests.live("a Run is not discarded if its plan differs from the one that the person saw", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* RunCommands

@@ -6,7 +6,7 @@ import { testAccounts } from "../../../support/Accounts.ts"
 import { it } from "../../../support/Effect.ts"
 import { add, emptyWorld } from "../../upkeep/retention/support/RetainedWorld.ts"
 
-it.effect("a Connection that expires within its notice period is reported once for each time of expiry", () =>
+it.effect("a Connection that expires within its notice period is reported once for each expiry date", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* emptyWorld

@@ -29,7 +29,7 @@ afterAll(tests.dispose)
 const capsuleId = CapsuleId.make(living)
 const secret = "canary-of-a-value"
 
-/** A Workspace whose only endpoint wants every kind. */
+/** A Workspace whose only endpoint receives every kind of notice. */
 const listening = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* emptyWorld
@@ -109,7 +109,7 @@ tests.live("a plan that waits, is approved and is applied writes one notice each
   })
 )
 
-tests.live("a failure has its code and never its message, and a superseded plan has its status", () =>
+tests.live("a failure's notice has its code and never its message, and a superseded plan has its status", () =>
   Effect.gen(function* () {
     yield* listening
     const sql = yield* SqlClient.SqlClient
@@ -130,7 +130,7 @@ tests.live("a failure has its code and never its message, and a superseded plan 
   })
 )
 
-tests.live("a Capsule reports unknown safety, drift that is gone and a newer commit once each", () =>
+tests.live("a Capsule reports unknown safety, resolved drift and a newer commit once each", () =>
   Effect.gen(function* () {
     yield* listening
     const sql = yield* SqlClient.SqlClient
@@ -150,7 +150,7 @@ tests.live("a Capsule reports unknown safety, drift that is gone and a newer com
   })
 )
 
-tests.live("a lane in use reports that it broke and that it healed, however often it is looked at", () =>
+tests.live("a lane in use reports each failure and recovery once, even if it is checked often", () =>
   Effect.gen(function* () {
     yield* listening
     const sql = yield* SqlClient.SqlClient

@@ -45,7 +45,7 @@ tests.live("a renewed hook secret leaves the old secret valid until a delivery p
     const aDay = Date.parse(renewed.source.formerHookSecretUntil ?? "") - Date.parse(renewed.source.hookSecretCreatedAt)
     expect(Math.round(aDay / 3_600_000)).toBe(24)
     expect(yield* sources.read(source.id)).toMatchObject(renewed.source)
-    // The Git server still signs with the old secret, however often it delivers.
+    // The Git server still signs with the old secret, in any number of deliveries.
     expect([yield* accepts(hookSecret), yield* accepts(hookSecret)]).toEqual(["accepted", "accepted"])
     expect([yield* accepts(renewed.hookSecret ?? ""), yield* accepts(hookSecret)]).toEqual([
       "accepted",
@@ -61,7 +61,7 @@ tests.live("a renewed hook secret leaves the old secret valid until a delivery p
   })
 )
 
-tests.live("an old hook secret ends a day after its renewal, or at once if somebody else knows it", () =>
+tests.live("an old hook secret ends a day after its renewal, or at once if the person requests that", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { accepts, commands, context, hookSecret, source } = yield* newSource
@@ -77,7 +77,7 @@ tests.live("an old hook secret ends a day after its renewal, or at once if someb
   })
 )
 
-tests.live("a second renewal keeps the secret that the Git server has, not the one that nobody used", () =>
+tests.live("a second renewal keeps the secret that the Git server uses, not the unused one", () =>
   Effect.gen(function* () {
     const { accepts, commands, context, hookSecret, source } = yield* newSource
     const lost = yield* commands.RenewHookSecret(source.id, { context, hookSecretVersion: 1 })

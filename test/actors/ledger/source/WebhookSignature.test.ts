@@ -61,7 +61,7 @@ test.each<readonly [string, HookProofs]>([
   expect(await isAuthentic(proofs)).toBe(false)
 })
 
-test("a delivery proves one of two valid secrets, and never a mixture of both", async () => {
+test("a delivery must prove one of two valid secrets, and never a mixture of both", async () => {
   const former = "whs_former"
   const known = [secret, former]
   expect(await proven(known, { secrets: [former] })).toBe(former)

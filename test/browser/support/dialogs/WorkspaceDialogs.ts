@@ -33,7 +33,7 @@ const settings = { path: "/w/acme/settings", ready: ".row-static" }
 const approvals = { path: "/w/acme/settings/approvals", ready: ".row-static" }
 const notices = { path: "/w/acme/settings/notices", ready: ".row-static" }
 
-/** An entry in the menu of the first endpoint of notices. */
+/** A menu entry of the first endpoint for notices. */
 export const ofEndpoint = (name: (to: Language) => string) => async (page: Page, to: Language) => {
   await page
     .getByRole("button", { name: new RegExp(`^${vocabulary[to].more}: `) })

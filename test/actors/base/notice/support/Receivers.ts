@@ -24,7 +24,7 @@ export interface Received {
 
 const decodeNotice = Schema.decodeUnknownOption(Schema.fromJsonString(SentNotice))
 
-/** Receivers by address; an address without one accepts everything. */
+/** Receivers by address; an address without a receiver accepts everything. */
 export interface Receivers {
   readonly got: Array<Received>
   readonly answers: Map<string, (request: Received) => Effect.Effect<NoticePostResult>>
@@ -115,12 +115,12 @@ export const following = Effect.flatMap(NoticeDelivery, ({ follow }) => Effect.f
 /** Ends the follower, as a crash would. */
 export const stopped = <A, E>(fiber: Fiber.Fiber<A, E>) => Fiber.interrupt(fiber)
 
-/** Lets everything that is due happen. Time passes only by `adjust`; the database does its work in between. */
+/** Waits until all due work is done. Time passes only by `adjust`, and the database works in between. */
 export const settled = Effect.gen(function* () {
   for (let turn = 0; turn < 50; turn++) yield* Effect.yieldNow
 })
 
-/** Lets time pass, and then everything that has become due happen. */
+/** Advances the time, then waits until all due work is done. */
 export const later = Effect.fnUntraced(function* (time: Parameters<typeof TestClock.adjust>[0]) {
   yield* TestClock.adjust(time)
   yield* settled
