@@ -65,6 +65,19 @@ const unexpected = (faults: ReadonlyArray<string>, missing: true | undefined) =>
 const sideways = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
 
+/** Sizes of visible text outside of the five of the design. */
+const otherSizes = (page: Page) =>
+  page.evaluate(() => {
+    const sizes = new Set(["12px", "13px", "14px", "16px", "24px"])
+    const found = [...document.body.querySelectorAll("*")].filter(
+      (element) =>
+        element.checkVisibility() &&
+        [...element.childNodes].some((node) => node.nodeType === 3 && (node.textContent ?? "").trim() !== "") &&
+        !sizes.has(getComputedStyle(element).fontSize)
+    )
+    return found.map((element) => `${element.tagName} ${element.className}: ${getComputedStyle(element).fontSize}`)
+  })
+
 const themes = ["light", "dark"] as const
 
 /** Shows the open page in the other theme, using the page's own switch. */
@@ -89,7 +102,8 @@ describe.each(languages)("Screens in %s", (language) => {
         const over = await sideways(page)
         const wrong = [
           ...(shown === language ? [] : [`lang is ${shown}`]),
-          ...(over > 0 ? [`it is ${over} px too wide`] : [])
+          ...(over > 0 ? [`it is ${over} px too wide`] : []),
+          ...(await otherSizes(page))
         ]
         for (const theme of short ? [look.theme] : themes) {
           await inTheme(page, theme)

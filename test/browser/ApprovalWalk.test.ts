@@ -82,15 +82,12 @@ const personIn = (page: Page, language: Language, origin: string) => {
       step(async () => {
         await settings(handle)
         const role = page.getByLabel(workspaceWords[language].changeRole(name))
-        await keys.type(role, "")
-        await Promise.all([
-          page.waitForResponse((answer) => answer.request().method() === "PATCH" && answer.ok()),
-          page.keyboard.press("ArrowDown")
-        ])
-        await page.waitForFunction(
-          (select) => select instanceof HTMLSelectElement && select.value === "admin",
-          await role.elementHandle()
-        )
+        await keys.press(role)
+        await keys.type(labelled(dialog, workspaceWords[language].role), "")
+        await page.keyboard.press("ArrowDown")
+        await keys.press(within(dialog, memberWords[language].changeRole))
+        await closed()
+        await role.getByText(vocabulary[language].role.admin).waitFor()
       }),
     addTeam: (handle: string, name: string, members: ReadonlyArray<string>) =>
       step(async () => {

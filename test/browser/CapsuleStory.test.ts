@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
 import { historyWords } from "../../src/dashboard/screens/capsule/HistoryWords.ts"
 import { inputWords } from "../../src/dashboard/screens/capsule/InputWords.ts"
 import { readmeWords } from "../../src/dashboard/screens/capsule/ReadmeWords.ts"
@@ -85,6 +86,11 @@ describe("Capsule story", () => {
       await rowOf("name").getByText(words.sources.capsule_name).waitFor()
       await rowOf("replicas").getByText(words.sources.set, { exact: true }).waitFor()
       await rowOf("session_key").getByText(words.sensitive).waitFor()
+      // The form to change inputs replaces the list, so no input is on the page twice.
+      expect(await page.locator(".field-declared").count()).toBe(0)
+      await page.getByRole("button", { name: capsuleWords[language].configTitle, exact: true }).click()
+      expect(await page.evaluate(() => document.activeElement?.closest(".field") !== null)).toBe(true)
+      expect(await rows.count()).toBe(0)
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
       expect(await barriers(page)).toEqual([])
       expect(faults).toEqual([])

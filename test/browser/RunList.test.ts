@@ -92,6 +92,18 @@ describe("Run list", () => {
     expect(faults).toEqual([])
   })
 
+  test("the palette shows an approved plan as approved, not as succeeded", async () => {
+    const { page, go } = await suite.visit()
+    const approved = newWorld().runs.find(({ approvedAt, type }) => type === "plan" && approvedAt !== undefined)
+    if (approved === undefined) throw new Error("No approved plan.")
+    await go("/w/acme", ".attention-row")
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox").fill(approved.id)
+    const option = page.getByRole("option", { name: approved.id.slice(0, 12) })
+    await option.waitFor()
+    expect(await option.innerText()).toContain(vocabulary.en.planApproved)
+  })
+
   test("the palette finds a run by its id, and reports when an id is unknown", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme", "h1")

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
 import { diagnosisWords } from "../../src/dashboard/screens/run/DiagnosisWords.ts"
 import { resultWords } from "../../src/dashboard/screens/run/ResultWords.ts"
 import { doneRun, failedRun } from "./support/records/Runs.ts"
@@ -22,9 +23,13 @@ describe("Successful applies", () => {
       `url${en.changed}`,
       `bucket${en.created}`,
       "script",
-      "subnets"
+      "subnets",
+      `admin_password${en.created}`
     ])
-    await result.locator(".result-hidden", { hasText: "admin_password" }).getByText(en.hidden).waitFor()
+    await result
+      .locator(".outputs > div", { hasText: "admin_password" })
+      .getByText(capsuleWords.en.outputHidden)
+      .waitFor()
     expect(await result.getByRole("link", { name: en.openAddress("shop.acme.example") }).getAttribute("href")).toBe(
       "https://shop.acme.example/"
     )

@@ -4,6 +4,7 @@ import {
   changeKind,
   changeName,
   diffOf,
+  inlineParts,
   inlineText,
   isNoise,
   isShownOutput,
@@ -186,5 +187,21 @@ describe("Plan diff", () => {
       "aws_x.y"
     ])
     expect(splitAddress({ address: "aws_x.y", type: "aws_x" })).toEqual(["", "aws_x.y"])
+  })
+})
+
+describe("an inline value", () => {
+  test("shows its sensitive and unknown parts as what they are, not as text of the value", () => {
+    expect(inlineParts({ user: "app", password: "(sensitive value)", id: "(known after apply)" })).toEqual([
+      { kind: "text", text: '{"user":"app","password":' },
+      { kind: "hidden" },
+      { kind: "text", text: ',"id":' },
+      { kind: "later" },
+      { kind: "text", text: "}" }
+    ])
+  })
+
+  test("shows a string with the same words as text", () => {
+    expect(inlineParts("(sensitive value)")).toEqual([{ kind: "text", text: '"(sensitive value)"' }])
   })
 })

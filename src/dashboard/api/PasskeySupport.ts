@@ -1,5 +1,14 @@
-/** Returns true if passkeys are possible, which requires a host name and a secure connection. */
+const ipAddress = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[.*\])$/
+const loopbackAddress = /^(?:127(?:\.\d{1,3}){3}|\[::1\])$/
+
+/** Passkeys belong to a host name: an IP address cannot have any, and neither can a page without a secure connection. */
 export const passkeysPossible = (hostname: string): boolean =>
-  "PublicKeyCredential" in globalThis &&
-  globalThis.isSecureContext &&
-  !/^(?:\d{1,3}(?:\.\d{1,3}){3}|\[.*\])$/.test(hostname)
+  "PublicKeyCredential" in globalThis && globalThis.isSecureContext && !ipAddress.test(hostname)
+
+/** The origin of the page under the name of this machine, if the page is open at a loopback address, such as 127.0.0.1. */
+export const namedOrigin = ({
+  hostname,
+  port,
+  protocol
+}: Pick<Location, "hostname" | "port" | "protocol">): string | undefined =>
+  loopbackAddress.test(hostname) ? `${protocol}//localhost${port === "" ? "" : `:${port}`}` : undefined

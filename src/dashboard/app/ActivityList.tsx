@@ -18,6 +18,7 @@ const isAction = (action: string, names: Readonly<Record<string, string>>): stri
 
 const words = {
   en: {
+    former: "A former member",
     token: "API token",
     service: "svc",
     webhook: "Webhook",
@@ -26,6 +27,7 @@ const words = {
       `${counted(syncs, "sync")} of ${counted(sources, "source")} brought nothing new`
   },
   ja: {
+    former: "以前のメンバー",
     token: "API トークン",
     service: "svc",
     webhook: "Webhook",
@@ -45,8 +47,14 @@ const planOf = (event: AuditEvent, runs: KnownRuns) => {
 const Actor = ({ event: { actor } }: { readonly event: AuditEvent }) => {
   const language = useLanguage()
   const actorName = useActorName()
-  const kind = actor.kind === "user" ? "?" : words[language][actor.kind]
-  return <strong>{actor.subject === undefined ? kind : actorName(actor.subject)}</strong>
+  const { subject } = actor
+  const name = subject === undefined ? undefined : actorName(subject)
+  // An unknown subject has left the Workspace, or is no person.
+  return (
+    <strong title={subject}>
+      {name === undefined || name === subject ? words[language][actor.kind === "user" ? "former" : actor.kind] : name}
+    </strong>
+  )
 }
 
 interface RowProps {
@@ -67,6 +75,7 @@ const Sentence = ({ event, runs, detailed }: RowProps) => {
         {event.runId === undefined ? null : (
           <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: event.runId }}>
             {actions.openRun}
+            <span className="visually-hidden"> {event.runId}</span>
           </Link>
         )}{" "}
         {summary === undefined ? null : <Sum summary={summary} />}

@@ -10,22 +10,66 @@ import { useWorkspace } from "./Workspace.ts"
 
 const kinds = {
   en: {
+    access_token: "API token",
+    agent: "Agent",
+    agent_pool: "Pool of agents",
+    approval_rule: "Approval rule",
+    backup: "Backup",
     capsule: "Capsule",
-    source: "Source",
     connection: "Connection",
+    dependency: "Dependency",
+    install_plan: "Install of",
+    interface_intent: "Interface",
+    invitation: "Invitation",
+    left_over_state: "Left-over state",
     member: "Member",
+    oauth_client: "Sign-in client",
+    oauth_grant: "Sign-in",
+    output_share: "Share of outputs",
+    passkey: "Passkey",
+    policy: "Policy",
+    project: "Project",
+    revision_plan: "Plan of another revision",
     run: "Run",
-    workspace: "Workspace",
-    install_plan: "Install of"
+    run_group: "Update of the workspace",
+    session: "Session",
+    signing_key: "Signing key",
+    source: "Source",
+    state_upload: "Uploaded state",
+    team: "Team",
+    user: "Account",
+    workspace: "Workspace"
   },
   ja: {
+    access_token: "API トークン",
+    agent: "エージェント",
+    agent_pool: "エージェントのプール",
+    approval_rule: "承認ルール",
+    backup: "バックアップ",
     capsule: "カプセル",
-    source: "ソース",
     connection: "接続",
+    dependency: "依存関係",
+    install_plan: "インストール対象",
+    interface_intent: "インターフェース",
+    invitation: "招待",
+    left_over_state: "残されたステート",
     member: "メンバー",
+    oauth_client: "サインインクライアント",
+    oauth_grant: "サインイン",
+    output_share: "出力の共有",
+    passkey: "パスキー",
+    policy: "ポリシー",
+    project: "プロジェクト",
+    revision_plan: "別のリビジョンのプラン",
     run: "実行",
-    workspace: "ワークスペース",
-    install_plan: "インストール対象"
+    run_group: "ワークスペースの更新",
+    session: "セッション",
+    signing_key: "署名鍵",
+    source: "ソース",
+    state_upload: "アップロードされたステート",
+    team: "チーム",
+    user: "アカウント",
+    workspace: "ワークスペース"
   }
 }
 
@@ -77,12 +121,13 @@ const Name = ({ event, target: { id, kind } }: NameProps) => {
   const name =
     connection?.displayName ??
     (kind === "install_plan" ? installed(event) : recordedName(event)) ??
-    (kind === "member"
+    (kind === "member" || kind === "user"
       ? actorName(id)
       : kind === "workspace" && id === workspace.id
         ? workspace.displayName
         : undefined)
-  return name === undefined || name === id ? <code>{id}</code> : name
+  // Without a name, the kind says more to a reader than an id does; the export contains the id.
+  return name === undefined || name === id ? null : name
 }
 
 /** The changed record, shown by its name while it exists. `run` is the event's Run, if the page has loaded it. */
@@ -90,8 +135,8 @@ export const ActivityTarget = ({ event, run }: { readonly event: AuditEvent; rea
   const names = useWords(kinds)
   const target = subjectOf(event, run)
   return (
-    <>
+    <span title={target.id}>
       {isNamed(target.kind, names)} <Name event={event} target={target} />
-    </>
+    </span>
   )
 }

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react"
 import type { Workspace } from "../api/Types.ts"
 import { Icon } from "../ui/Icon.tsx"
+import { useRunStatus } from "../ui/Status.tsx"
 import { useWords } from "../words/Words.ts"
 import { looksLikeId, matching } from "./Matching.ts"
 import { type Command, useCommands } from "./PaletteCommands.ts"
@@ -34,6 +35,7 @@ const usePaused = (typed: string): string => {
 const useFoundRuns = (workspace: Workspace, typed: string) => {
   const terms = useWords(vocabulary)
   const words = useWords(paletteWords)
+  const statusOf = useRunStatus()
   const navigate = useNavigate()
   const search = usePaused(typed.trim())
   const isWanted = search.length >= fewestLetters
@@ -57,7 +59,7 @@ const useFoundRuns = (workspace: Workspace, typed: string) => {
         group: words.runs,
         icon: "run",
         label: name === undefined ? terms.runType[run.type] : `${name} · ${terms.runType[run.type]}`,
-        detail: `${terms.runStatus[run.status]} · ${run.id.slice(0, 12)}`,
+        detail: `${statusOf(run)[1]} · ${run.id.slice(0, 12)}`,
         run: () =>
           void navigate({
             to: "/w/$workspace/runs/$runId",
@@ -65,7 +67,7 @@ const useFoundRuns = (workspace: Workspace, typed: string) => {
           })
       }
     })
-  }, [runs, capsules, sources, search, typed, terms, words, navigate, workspace])
+  }, [runs, capsules, sources, search, typed, terms, words, statusOf, navigate, workspace])
   return { found, isSearching: isFetching || search !== typed.trim() }
 }
 

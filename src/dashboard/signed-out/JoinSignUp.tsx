@@ -4,6 +4,7 @@ import { request } from "../api/Client.ts"
 import { passkeysPossible } from "../api/PasskeySupport.ts"
 import { Button } from "../ui/Button.tsx"
 import { TextField } from "../ui/Field.tsx"
+import { PasskeyHint } from "../ui/PasskeyHint.tsx"
 import { useWords } from "../words/Words.ts"
 import { joinWords } from "./JoinWords.ts"
 import { useSignInOffer } from "./SignInOffer.ts"
@@ -95,7 +96,11 @@ export const JoinSignUp = ({ secret, email: given, busy, onEnter }: JoinSignUpPr
             {join.createByPasskey}
           </Button>
         </div>
-      ) : null}
+      ) : capable ? null : (
+        <p className="signed-out-note">
+          <PasskeyHint offered={offer.passkeys} />
+        </p>
+      )}
     </>
   )
 }

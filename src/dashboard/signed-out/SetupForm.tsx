@@ -6,6 +6,7 @@ import { passkeysPossible } from "../api/PasskeySupport.ts"
 import { Button } from "../ui/Button.tsx"
 import { FaultNotice, Notice } from "../ui/Feedback.tsx"
 import { TextField } from "../ui/Field.tsx"
+import { PasskeyHint } from "../ui/PasskeyHint.tsx"
 import { useWords } from "../words/Words.ts"
 import { enteredBefore } from "./EnteredBefore.ts"
 import type { SetupPerson } from "./PasskeySetup.ts"
@@ -167,6 +168,11 @@ export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
       </form>
       {byPassword && byPasskey ? <p className="signed-out-or">{signedOut.or}</p> : null}
       {byPasskey ? <PasskeyWay recovering={recovering} primary={!byPassword} onPress={withPasskey} /> : null}
+      {secret === undefined || capable ? null : (
+        <p className="signed-out-note">
+          <PasskeyHint offered={offer.passkeys} />
+        </p>
+      )}
     </>
   )
 }

@@ -6,6 +6,7 @@ import { Button } from "../ui/Button.tsx"
 import { FaultNotice, Notice } from "../ui/Feedback.tsx"
 import { TextField } from "../ui/Field.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { PasskeyHint } from "../ui/PasskeyHint.tsx"
 import { useWords } from "../words/Words.ts"
 import { enteredBefore } from "./EnteredBefore.ts"
 import { Frame } from "./Frame.tsx"
@@ -137,6 +138,11 @@ export const SignIn = () => {
           ) : null}
         </div>
       ) : null}
+      {capable || !offer.passkeys || !offer.password ? null : (
+        <p className="signed-out-note">
+          <PasskeyHint offered />
+        </p>
+      )}
       {offer.password ? (
         <p className="signed-out-note">
           {words.forgot} <code>svc admin reset-password</code>

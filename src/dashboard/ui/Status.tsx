@@ -1,3 +1,4 @@
+import { useCallback } from "react"
 import { isPlan } from "../../../schema/records/RunLifecycle.ts"
 import type { Capsule, Connection, Run, Source } from "../api/Types.ts"
 import { vocabulary } from "../words/Vocabulary.ts"
@@ -27,15 +28,24 @@ const runTone: Readonly<Record<Run["status"], StatusTone>> = {
 
 type Standing = Pick<Run, "status" | "type" | "approvedAt" | "drifted">
 
-export const RunStatus = ({ run }: { readonly run: Standing }) => {
+/** The status of a Run as people read it: an approved plan is not a success yet, and a check that found drift is none. */
+export const useRunStatus = (): ((run: Standing) => readonly [StatusTone, string]) => {
   const words = useWords(vocabulary)
   const drift = useWords(driftWords)
-  if (run.type === "drift_check" && run.status === "succeeded" && run.drifted !== undefined) {
-    // The check succeeded, but a result that needs attention is not shown as a success.
-    return <Status tone={run.drifted ? "attention" : "good"}>{run.drifted ? drift.found : drift.none}</Status>
-  }
-  const approved = run.approvedAt !== undefined && isPlan(run.type) && run.status === "succeeded"
-  return <Status tone={runTone[run.status]}>{approved ? words.planApproved : words.runStatus[run.status]}</Status>
+  return useCallback(
+    (run) => {
+      if (run.type === "drift_check" && run.status === "succeeded" && run.drifted !== undefined)
+        return run.drifted ? ["attention", drift.found] : ["good", drift.none]
+      const approved = run.approvedAt !== undefined && isPlan(run.type) && run.status === "succeeded"
+      return [runTone[run.status], approved ? words.planApproved : words.runStatus[run.status]]
+    },
+    [words, drift]
+  )
+}
+
+export const RunStatus = ({ run }: { readonly run: Standing }) => {
+  const [tone, text] = useRunStatus()(run)
+  return <Status tone={tone}>{text}</Status>
 }
 
 const capsuleTone: Readonly<Record<Capsule["status"], StatusTone>> = {

@@ -279,8 +279,9 @@ export const decisions: ReadonlyArray<DecisionRow> = [
   {
     line: endpoints.capsulesConfigurationPlan,
     path: `${capsule}/configuration`,
-    ready: ".field",
+    ready: ".inputs",
     reach: async (page, to) => {
+      await page.getByRole("button", { name: capsuleWords[to].configTitle, exact: true }).click()
       await page.locator(".field input:visible").first().fill("changed.example.com")
       return page.getByRole("button", { name: capsuleWords[to].configPlan, exact: true })
     }

@@ -72,7 +72,7 @@ export const screensByRoute: Readonly<
     { name: "capsule-readme", path: `${capsule}/readme`, ready: ".readme h3" },
     { name: "capsule-runs", path: `${capsule}/runs`, ready: ".row-run" },
     { name: "capsule-state", path: `${capsule}/state`, ready: ".row-static" },
-    { name: "capsule-configuration", path: `${capsule}/configuration`, ready: ".field" },
+    { name: "capsule-configuration", path: `${capsule}/configuration`, ready: ".inputs .input-source :is(a, .status)" },
     { name: "capsule-dependencies", path: `${capsule}/dependencies`, ready: ".row-static" },
     { name: "capsule-activity", path: `${capsule}/activity`, ready: ".activity-row" },
     { name: "capsule-danger", path: `${capsule}/danger`, ready: ".panel-danger" }

@@ -11,9 +11,11 @@ import { Dialog } from "../../ui/Dialog.tsx"
 import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
 import { Panel } from "../../ui/Layout.tsx"
+import { PasskeyHint } from "../../ui/PasskeyHint.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
+import { useSignInOffer } from "../../signed-out/SignInOffer.ts"
 import { accountWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
@@ -103,6 +105,7 @@ const Row = ({ passkey }: { readonly passkey: Passkey }) => {
 
 export const Passkeys = () => {
   const words = useWords(accountWords)
+  const { passkeys: offered } = useSignInOffer()
   const query = useQuery(passkeysQuery)
   const [adding, setAdding] = useState(false)
   const possible = passkeysPossible(window.location.hostname)
@@ -125,14 +128,21 @@ export const Passkeys = () => {
         {(passkeys) =>
           passkeys.length === 0 ? (
             <Empty icon="shield" title={words.passkeysNone}>
-              <p>{possible ? words.passkeysNoneText : words.passkeysUnavailable}</p>
+              <p>{possible ? words.passkeysNoneText : <PasskeyHint offered={offered} />}</p>
             </Empty>
           ) : (
-            <ul className="rows">
-              {passkeys.map((passkey) => (
-                <Row key={passkey.id} passkey={passkey} />
-              ))}
-            </ul>
+            <>
+              <ul className="rows">
+                {passkeys.map((passkey) => (
+                  <Row key={passkey.id} passkey={passkey} />
+                ))}
+              </ul>
+              {possible ? null : (
+                <p className="panel-foot muted">
+                  <PasskeyHint offered={offered} />
+                </p>
+              )}
+            </>
           )
         }
       </Loadable>

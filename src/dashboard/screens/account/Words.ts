@@ -43,8 +43,6 @@ const en = {
     "Sign in with this device or a security key, without a password. Nobody can steal it with a false page.",
   passkeysNone: "No passkeys",
   passkeysNoneText: "Add one for each device you sign in from.",
-  passkeysUnavailable:
-    "Passkeys need a host name and a secure connection (https). This page is open at an address without them.",
   addPasskey: "Add a passkey",
   passkeyName: "Name",
   passkeyNameHelp: "Which device it is on, for example “work laptop”.",
@@ -109,8 +107,6 @@ const ja: typeof en = {
     "パスワードなしで、この端末やセキュリティキーからサインインできます。偽のページに盗まれることもありません。",
   passkeysNone: "パスキーはありません",
   passkeysNoneText: "サインインに使う端末ごとに追加してください。",
-  passkeysUnavailable:
-    "パスキーには、ホスト名と安全な接続（https）が必要です。このページのアドレスでは使用できません。",
   addPasskey: "パスキーを追加",
   passkeyName: "名前",
   passkeyNameHelp: "どの端末のものか分かる名前。例:「会社のノート PC」",

@@ -3,7 +3,7 @@ import { MissingCredential } from "./MissingCredential.tsx"
 import { Ended } from "./Ended.tsx"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { capsulesQuery, outputsQuery, runsQuery, sourceQuery } from "../../api/Queries.ts"
+import { capsulesQuery, outputsQuery, reportQuery, runsQuery, sourceQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
@@ -142,6 +142,10 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
   const runsPage = useInfiniteQuery(runsQuery(workspace.id, { capsuleId: capsule.id }))
   const runs = runsPage.data?.pages[0]?.runs ?? []
   const revision = capsule.adoptedSourceRevision
+  const hasState = capsule.currentStateVersionId !== undefined && isInService(capsule.status)
+  const reportId = hasState ? capsule.compatibilityReportId : undefined
+  const declared = useQuery({ ...reportQuery(reportId ?? ""), enabled: reportId !== undefined }).data?.outputs ?? []
+  const hidden = declared.filter(({ sensitive }) => sensitive).map(({ name }) => name)
   return (
     <div className="split">
       <div className="split-main">
@@ -154,7 +158,15 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
           </div>
         )}
         <Panel flush title={words.outputs}>
-          <Loadable query={outputs}>{(found) => <Outputs capsule={capsule} outputs={found} />}</Loadable>
+          <Loadable query={outputs}>
+            {(found) => (
+              <Outputs
+                capsule={capsule}
+                outputs={found}
+                hidden={hidden.filter((name) => found.every((output) => output.name !== name))}
+              />
+            )}
+          </Loadable>
         </Panel>
         <Decisions capsule={capsule} />
         <RecentHistory capsule={capsule} />

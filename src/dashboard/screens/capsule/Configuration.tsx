@@ -8,8 +8,7 @@ import { capsulesConfigurationPlan } from "../../api/Endpoints.ts"
 import { bindingsQuery, capsuleQuery, connectionsQuery, installConfigQuery } from "../../api/Queries.ts"
 import type { Capsule, InstallConfig, ProviderBinding } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
-import { answersOf, type Draft, fieldsOf, changeableVariables, formModel } from "../../forms/FormModel.ts"
-import { VariableForm } from "../../forms/VariableForm.tsx"
+import { answersOf, fieldsOf, changeableVariables, formModel } from "../../forms/FormModel.ts"
 import { Button } from "../../ui/Button.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { SelectField } from "../../ui/Field.tsx"
@@ -17,7 +16,8 @@ import { Panel } from "../../ui/Layout.tsx"
 import { providerName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { BuildDisclosure } from "../install/BuildDisclosure.tsx"
-import { Inputs } from "./Inputs.tsx"
+import { ChangeInputs, type InputChange } from "./ChangeInputs.tsx"
+import { Inputs, useInputSources } from "./Inputs.tsx"
 import { ReAdoptPanel } from "./ReAdopt.tsx"
 import { capsuleWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
@@ -75,25 +75,27 @@ const Form = ({ capsule, config, bindings }: FormProps) => {
   const may = useMay()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  const [draft, setDraft] = useState<Draft>({})
-  const [removed, setRemoved] = useState<ReadonlySet<string>>(new Set())
+  const [change, setChange] = useState<InputChange>({ draft: {}, removed: new Set() })
+  const [isEditing, setEditing] = useState(false)
+  const sourceOf = useInputSources(capsule)
   const [chosen, setChosen] = useState<Readonly<Record<number, string>>>({})
   const [tried, setTried] = useState(false)
   const [key] = useState(newIdempotencyKey)
   const isSet = new Set(config.variables.filter((variable) => variable.set).map(({ name }) => name))
-  const changeable = changeableVariables(config)
+  // An Output of another Capsule comes before any value that a person sets, so its input is not asked for.
+  const changeable = changeableVariables(config).filter((variable) => sourceOf?.(variable).kind !== "injected")
   const model = formModel(changeable, changeable, config.presentation)
   // A stored value also answers a required question.
   const fields = fieldsOf(model).map((field) => ({ ...field, required: field.required && !isSet.has(field.name) }))
-  const answers = answersOf(fields, draft)
+  const answers = answersOf(fields, change.draft)
   const changed =
     Object.keys(answers.values).length > 0 ||
-    removed.size > 0 ||
+    change.removed.size > 0 ||
     Object.entries(chosen).some(([index, id]) => bindings[Number(index)]?.connectionId !== id)
   const plan = useDecision({
     send: (signal) => {
       const body = {
-        variablePatch: { set: answers.values, remove: [...removed] },
+        variablePatch: { set: answers.values, remove: [...change.removed] },
         providerBindings: bindings.map((binding, index) => ({
           ...binding,
           connectionId: chosen[index] ?? binding.connectionId
@@ -121,48 +123,29 @@ const Form = ({ capsule, config, bindings }: FormProps) => {
         if (answers.problems.size === 0 && changed && !plan.isPending) plan.mutate()
       }}
     >
-      <Panel title={words.configTitle} about={words.configAbout}>
-        <VariableForm
+      {isEditing && sourceOf !== undefined ? (
+        <ChangeInputs
+          config={config}
           model={model}
-          draft={draft}
+          fields={fields}
+          sourceOf={sourceOf}
           problems={tried ? answers.problems : new Map()}
-          onChange={(name, value) => {
-            setDraft({ ...draft, [name]: value })
-            setRemoved(new Set([...removed].filter((each) => each !== name)))
-          }}
-          noteFor={(name) => (isSet.has(name) ? words.configSet : words.configUnset)}
+          change={change}
+          onChange={setChange}
         />
-        {isSet.size === 0 ? null : (
-          <details className="fold">
-            <summary>{words.configReset}</summary>
-            <ul className="plain-list">
-              {fields
-                .filter(
-                  ({ name }) =>
-                    isSet.has(name) && !(config.variables.find((variable) => variable.name === name)?.required ?? false)
-                )
-                .map(({ name }) => (
-                  <li key={name}>
-                    <label className="inline-check">
-                      <input
-                        type="checkbox"
-                        checked={removed.has(name)}
-                        onChange={(event) =>
-                          setRemoved(
-                            new Set(
-                              event.target.checked ? [...removed, name] : [...removed].filter((each) => each !== name)
-                            )
-                          )
-                        }
-                      />{" "}
-                      <code>{name}</code>
-                    </label>
-                  </li>
-                ))}
-            </ul>
-          </details>
-        )}
-      </Panel>
+      ) : (
+        <Inputs
+          config={config}
+          sourceOf={sourceOf}
+          actions={
+            editable && fields.length > 0 ? (
+              <Button small onClick={() => setEditing(true)}>
+                {words.configTitle}
+              </Button>
+            ) : undefined
+          }
+        />
+      )}
       <Panel title={words.configBindings}>
         <Bindings bindings={bindings} chosen={chosen} onChange={(index, id) => setChosen({ ...chosen, [index]: id })} />
       </Panel>
@@ -192,12 +175,7 @@ export const Configuration = ({ capsule }: { readonly capsule: Capsule }) => {
       <Loadable query={config}>
         {(found) => (
           <Loadable query={bindings}>
-            {(bound) => (
-              <>
-                <Inputs capsule={capsule} config={found} />
-                <Form key={found.id} capsule={capsule} config={found} bindings={bound} />
-              </>
-            )}
+            {(bound) => <Form key={found.id} capsule={capsule} config={found} bindings={bound} />}
           </Loadable>
         )}
       </Loadable>

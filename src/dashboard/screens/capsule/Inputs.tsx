@@ -1,28 +1,31 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
 import { bindingsQuery, capsulesQuery, connectionsQuery, dependenciesQuery } from "../../api/Queries.ts"
-import type { Capsule, Connection, DeclaredVariable, Dependency, InstallConfig } from "../../api/Types.ts"
+import type { Capsule, DeclaredVariable, InstallConfig } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
 import { useWords } from "../../words/Words.ts"
-import { inputSourceOf } from "./InputSources.ts"
+import { type InputSource, inputSourceOf } from "./InputSources.ts"
 import { inputWords } from "./InputWords.ts"
 
-const Source = ({
-  capsule,
-  connections,
-  dependencies,
-  variable
-}: {
-  readonly capsule: Capsule
-  readonly connections: ReadonlyArray<Connection>
-  readonly dependencies: ReadonlyArray<Dependency>
-  readonly variable: DeclaredVariable
-}) => {
+export type SourceOf = (variable: DeclaredVariable) => InputSource
+
+/** The origin of each input's value; nothing before it is known whether another Capsule or a Connection gives it. */
+export const useInputSources = (capsule: Capsule): SourceOf | undefined => {
+  const workspace = useWorkspace()
+  const { data: dependencies } = useQuery(dependenciesQuery(capsule.id))
+  const { data: bindings } = useQuery(bindingsQuery(capsule.id))
+  const { data: connections } = useQuery(connectionsQuery(workspace.id))
+  if (dependencies === undefined || bindings === undefined || connections === undefined) return undefined
+  const bound = connections.filter(({ id }) => bindings.some(({ connectionId }) => connectionId === id))
+  return (variable) => inputSourceOf(variable, capsule.id, dependencies, bound)
+}
+
+export const Source = ({ source }: { readonly source: InputSource }) => {
   const words = useWords(inputWords)
   const workspace = useWorkspace()
-  const source = inputSourceOf(variable, capsule.id, dependencies, connections)
   const injected = source.kind === "injected"
   const capsules = useQuery({ ...capsulesQuery(workspace.id), enabled: injected }).data ?? []
   if (source.kind === "connection") {
@@ -80,19 +83,19 @@ const Declared = ({ variable }: { readonly variable: DeclaredVariable }) => {
   )
 }
 
-/** The inputs that a Capsule's module declares, and the sources of their values. */
-export const Inputs = ({ capsule, config }: { readonly capsule: Capsule; readonly config: InstallConfig }) => {
+/** The inputs declared by a Capsule's module, and the origin of each value. */
+export const Inputs = ({
+  actions,
+  config,
+  sourceOf
+}: {
+  readonly config: InstallConfig
+  readonly sourceOf: SourceOf | undefined
+  readonly actions?: ReactNode
+}) => {
   const words = useWords(inputWords)
-  const workspace = useWorkspace()
-  const { data: dependencies } = useQuery(dependenciesQuery(capsule.id))
-  const { data: bindings } = useQuery(bindingsQuery(capsule.id))
-  const { data: connections } = useQuery(connectionsQuery(workspace.id))
-  const bound = (connections ?? []).filter(
-    ({ id }) => bindings?.some(({ connectionId }) => connectionId === id) === true
-  )
-  const isKnown = dependencies !== undefined && bindings !== undefined && connections !== undefined
   return (
-    <Panel flush title={words.title(config.variables.length)} about={words.about}>
+    <Panel flush title={words.title(config.variables.length)} about={words.about} actions={actions}>
       {config.variables.length === 0 ? (
         <p className="muted input-none">{words.none}</p>
       ) : (
@@ -102,10 +105,7 @@ export const Inputs = ({ capsule, config }: { readonly capsule: Capsule; readonl
               <code className="input-name">{variable.name}</code>
               <Declared variable={variable} />
               <span className="input-source">
-                {/* Not before it is known whether another Capsule or a Connection gives it. */}
-                {isKnown ? (
-                  <Source capsule={capsule} connections={bound} dependencies={dependencies} variable={variable} />
-                ) : null}
+                {sourceOf === undefined ? null : <Source source={sourceOf(variable)} />}
               </span>
             </li>
           ))}

@@ -6,18 +6,25 @@ import { useWorkspace } from "../../app/Workspace.ts"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { Empty } from "../../ui/Feedback.tsx"
 import { Icon } from "../../ui/Icon.tsx"
+import { structureOf } from "../../value-difference/JsonValue.ts"
 import { httpsLink } from "../../words/Format.ts"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
 
-const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
+/** A structure is shown as indented JSON, also if the module wrote it into a string; it is copied as it is. */
+const shownValue = (value: unknown): string => {
+  const structure = structureOf(value)
+  if (structure !== undefined) return JSON.stringify(structure, null, 2)
+  return typeof value === "string" ? value : JSON.stringify(value)
+}
 
 /** Renders an `https:` address as a link, and every other value as text. */
 export const OutputValue = ({ value }: { readonly value: unknown }) => {
   const terms = useWords(vocabulary)
   const link = httpsLink(value)
   const text = shownValue(value)
+  const copied = typeof value === "string" ? value : text
   if (link !== undefined) {
     return (
       <span className="output-linked">
@@ -30,13 +37,22 @@ export const OutputValue = ({ value }: { readonly value: unknown }) => {
       </span>
     )
   }
-  return text.includes("\n") ? <pre className="output-block">{text}</pre> : <CopyText text={text} />
+  return text.includes("\n") ? (
+    <span className="output-linked">
+      <pre className="output-block">{text}</pre>
+      <CopyText text={copied} shown={terms.copy} />
+    </span>
+  ) : (
+    <CopyText text={copied} />
+  )
 }
 
 interface OutputsProps {
   readonly capsule: Capsule
   readonly outputs: ReadonlyArray<Output>
-  /** Labels to show after the names. */
+  /** Names of Outputs whose values are never shown. */
+  readonly hidden?: ReadonlyArray<string>
+  /** Words to show next to names. */
   readonly marks?: ReadonlyMap<string, string>
 }
 
@@ -60,7 +76,7 @@ const Takers = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
   )
 }
 
-export const Outputs = ({ capsule, marks, outputs }: OutputsProps) => {
+export const Outputs = ({ capsule, hidden = [], marks, outputs }: OutputsProps) => {
   const words = useWords(capsuleWords)
   const given = (useQuery(dependenciesQuery(capsule.id)).data ?? []).filter(
     ({ producerCapsuleId }) => producerCapsuleId === capsule.id
@@ -72,7 +88,7 @@ export const Outputs = ({ capsule, marks, outputs }: OutputsProps) => {
         .map(({ consumerCapsuleId }) => consumerCapsuleId)
     )
   ]
-  if (outputs.length === 0) {
+  if (outputs.length === 0 && hidden.length === 0) {
     return (
       <Empty icon="external" title={words.outputsNone}>
         <p>{words.outputsNoneText}</p>
@@ -90,6 +106,17 @@ export const Outputs = ({ capsule, marks, outputs }: OutputsProps) => {
           <dd>
             <OutputValue value={output.value} />
             <Takers ids={takersOf(output.name)} />
+          </dd>
+        </div>
+      ))}
+      {hidden.map((name) => (
+        <div key={name}>
+          <dt>
+            <code>{name}</code>
+            {marks?.has(name) === true ? <span className="tag">{marks.get(name)}</span> : null}
+          </dt>
+          <dd className="muted output-hidden">
+            <Icon name="lock" /> {words.outputHidden}
           </dd>
         </div>
       ))}

@@ -149,7 +149,15 @@ const Action = ({ need }: NeedProps) => {
   const { capsules, connectionId, kind, run, runGroupId, sourceId, turn } = need
   const [capsule] = capsules
   const failed = kind === "unknown_safety" && run !== undefined && failedByTool(run)
-  const label = words.actions[failed ? "failed" : kind]
+  const subject =
+    capsule === undefined ? (need.connectionName ?? need.sourceName) : `${capsule.name} ${capsule.environment}`
+  const label = (
+    <>
+      {words.actions[failed ? "failed" : kind]}
+      {/* Many entries have the same action, so its name also contains its subject. */}
+      {subject === undefined ? null : <span className="visually-hidden">: {subject}</span>}
+    </>
+  )
   if (kind === "automation_paused") {
     return (
       <LinkButton small to="/w/$workspace/settings/$tab" params={{ workspace: handle, tab: "settings" }}>

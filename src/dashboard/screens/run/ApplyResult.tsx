@@ -102,19 +102,11 @@ const ResultOutputs = ({
         <h3>{words.outputs}</h3>
         {outputs.length === 0 ? null : <span className="count">{words.outputsChanged(count, outputs.length)}</span>}
       </header>
-      {outputs.length === 0 ? (
+      {outputs.length === 0 && hidden.length === 0 ? (
         <p className="muted">{words.outputsNone}</p>
       ) : (
-        <Outputs capsule={capsule} outputs={outputs} marks={changed} />
+        <Outputs capsule={capsule} outputs={outputs} hidden={hidden.map(({ name }) => name)} marks={changed} />
       )}
-      {hidden.map(({ name }) => (
-        <p key={name} className="result-hidden">
-          <code>{name}</code>
-          <span className="muted">
-            <Icon name="lock" /> {words.hidden}
-          </span>
-        </p>
-      ))}
     </div>
   )
 }

@@ -5,7 +5,16 @@ import { Icon } from "../../ui/Icon.tsx"
 import { structureOf } from "../../value-difference/JsonValue.ts"
 import { useWords } from "../../words/Words.ts"
 import { DifferenceView } from "./DifferenceView.tsx"
-import { attributesOf, type ChangedSides, changeKind, changeName, inlineText, type Side, sidesOf } from "./PlanDiff.ts"
+import {
+  attributesOf,
+  type ChangedSides,
+  changeKind,
+  changeName,
+  inlineParts,
+  inlineText,
+  type Side,
+  sidesOf
+} from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
 const rawText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
@@ -17,18 +26,30 @@ const CopySide = ({ label, value }: { readonly label: string; readonly value: un
   </button>
 )
 
+/** A value, or a part of one, that the plan does not show. */
+const Unshown = ({ kind }: { readonly kind: "hidden" | "later" }) => {
+  const words = useWords(planWords)
+  if (kind === "later") return <span className="value-chip value-later">{words.later}</span>
+  return (
+    <span className="value-chip">
+      <Icon name="lock" />
+      {words.hidden}
+    </span>
+  )
+}
+
 const InlineSide = ({ of, side }: { readonly of: "before" | "after"; readonly side: Side }) => {
   const words = useWords(planWords)
-  if (side.kind === "value") return <span className={`value value-${of}`}>{inlineText(side.value)}</span>
-  if (side.kind === "hidden") {
+  if (side.kind === "value") {
     return (
-      <span className="value-chip">
-        <Icon name="lock" />
-        {words.hidden}
+      <span className={`value value-${of}`}>
+        {inlineParts(side.value).map((part, index) =>
+          part.kind === "text" ? part.text : <Unshown key={index} kind={part.kind} />
+        )}
       </span>
     )
   }
-  if (side.kind === "later") return <span className="value-chip value-later">{words.later}</span>
+  if (side.kind === "hidden" || side.kind === "later") return <Unshown kind={side.kind} />
   return <span className="value value-word">{side.kind === "null" ? "null" : words.absent}</span>
 }
 

@@ -171,6 +171,24 @@ export const inlineText = (value: unknown): string | undefined => {
   return typeof value === "string" && structureOf(value) !== undefined ? undefined : visibleText(JSON.stringify(value))
 }
 
+const markedPart = /"(\((?:known after apply|sensitive value)\))"/
+
+/** A part of an inline value: text, or a part that the plan does not show. */
+export type InlinePart = { readonly kind: "text"; readonly text: string } | { readonly kind: "later" | "hidden" }
+
+/** An inline value with its unknown and sensitive parts; in a string, the same words are only text. */
+export const inlineParts = (value: unknown): ReadonlyArray<InlinePart> => {
+  const text = inlineText(value) ?? ""
+  if (typeof value === "string") return [{ kind: "text", text }]
+  return text
+    .split(markedPart)
+    .map(
+      (part, index): InlinePart =>
+        index % 2 === 0 ? { kind: "text", text: part } : { kind: part === "(sensitive value)" ? "hidden" : "later" }
+    )
+    .filter((part) => part.kind !== "text" || part.text !== "")
+}
+
 export interface AttributeGroups {
   /** Attributes that force a replacement come first. */
   readonly shown: ReadonlyArray<ChangedAttribute>

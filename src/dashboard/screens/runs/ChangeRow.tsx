@@ -79,6 +79,7 @@ export const FoldedRows = ({
         <li key={run.id}>
           <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: run.id }}>
             {run.name === undefined ? terms.runType[run.type] : run.name}
+            <span className="visually-hidden"> {run.id}</span>
           </Link>
           <RunStatus run={run} />
           <span className="muted">

@@ -276,7 +276,7 @@ const Content = ({ source }: { readonly source: Source }) => {
                             to="/w/$workspace/capsules/$capsuleId"
                             params={{ workspace: workspace.handle, capsuleId: capsule.id }}
                           >
-                            {capsule.name}
+                            {capsule.name} · {capsule.environment}
                           </Link>{" "}
                           <span className="muted">{capsule.environment}</span>
                         </li>

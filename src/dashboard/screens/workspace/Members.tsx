@@ -3,11 +3,12 @@ import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { workspacesHandOver, workspacesRemoveMember, workspacesUpdateMember } from "../../api/Endpoints.ts"
 import { bootstrapQuery, membersQuery } from "../../api/Queries.ts"
-import type { Member, Role } from "../../api/Types.ts"
+import type { Member } from "../../api/Types.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { useBootstrap, useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { Icon } from "../../ui/Icon.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
@@ -16,6 +17,7 @@ import { useWords } from "../../words/Words.ts"
 import { AutomationDialog } from "./AutomationDialog.tsx"
 import { AutomationTokens } from "./AutomationTokens.tsx"
 import { automationWords } from "./AutomationWords.ts"
+import { ChangeRole } from "./ChangeRole.tsx"
 import { DepartureNotice } from "./DepartureNotice.tsx"
 import { Invitations } from "./Invitations.tsx"
 import { InviteDialog } from "./InviteDialog.tsx"
@@ -24,10 +26,7 @@ import { useMembersChange } from "./MembersChange.ts"
 import { RenameAutomation } from "./RenameAutomation.tsx"
 import { workspaceWords } from "./Words.ts"
 
-const roles: ReadonlyArray<Role> = ["viewer", "member", "admin", "owner"]
-const asRole = (value: string): Role => roles.find((role) => role === value) ?? "viewer"
-
-type Asked = "remove" | "leave" | "hand-over" | "tokens" | "rename"
+type Asked = "role" | "remove" | "leave" | "hand-over" | "tokens" | "rename"
 
 const Row = ({ member }: { readonly member: Member }) => {
   const words = useWords(workspaceWords)
@@ -44,7 +43,7 @@ const Row = ({ member }: { readonly member: Member }) => {
   const isAutomation = member.kind === "automation"
   const queryClient = useQueryClient()
   const params = { workspaceId: workspace.id, subject: member.subject }
-  const update = useMembersChange((signal, body: { readonly role?: Role; readonly status?: "active" }) =>
+  const update = useMembersChange((signal, body: { readonly status: "active" }) =>
     call(workspacesUpdateMember, { signal, params, body })
   )
   const name = member.displayName ?? member.email ?? member.subject
@@ -66,20 +65,15 @@ const Row = ({ member }: { readonly member: Member }) => {
       </Status>
       <span className="row-end">
         {may("owner") && member.status !== "suspended" && !isInvited ? (
-          <select
-            className="input input-select input-small"
-            aria-label={words.changeRole(name)}
-            value={member.role}
-            onChange={(event) => update.mutate({ role: asRole(event.target.value) })}
+          <Button
+            small
+            tone="quiet"
+            aria-label={`${words.changeRole(name)}: ${terms.role[member.role]}`}
+            onClick={() => setAsked("role")}
           >
-            {roles
-              .filter((role) => !isAutomation || role !== "owner")
-              .map((role) => (
-                <option key={role} value={role}>
-                  {terms.role[role]}
-                </option>
-              ))}
-          </select>
+            {terms.role[member.role]}
+            <Icon name="updown" />
+          </Button>
         ) : (
           <span className="tag">{terms.role[member.role]}</span>
         )}
@@ -137,6 +131,7 @@ const Row = ({ member }: { readonly member: Member }) => {
           {people.leaveText}
         </RemovalDialog>
       ) : null}
+      {asked === "role" ? <ChangeRole member={member} name={name} onClose={close} /> : null}
       {asked === "rename" ? <RenameAutomation member={member} name={name} onClose={close} /> : null}
       {asked === "tokens" ? <AutomationTokens member={member} name={name} onClose={close} /> : null}
       {asked === "hand-over" ? (

@@ -63,7 +63,7 @@ export const capsuleDialogs: ReadonlyArray<OpenedDialog> = [
   {
     source: "screens/capsule/ReAdopt.tsx",
     path: `${capsule}/configuration`,
-    ready: ".field",
+    ready: ".inputs",
     open: button((to) => reAdoptionWords[to].start)
   },
   {

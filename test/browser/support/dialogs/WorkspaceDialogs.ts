@@ -115,6 +115,15 @@ export const workspaceDialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => automationWords[to].tokens)
   },
   {
+    source: "screens/workspace/ChangeRole.tsx",
+    ...settings,
+    open: (page, to) =>
+      page
+        .getByRole("button", { name: workspaceWords[to].changeRole("") })
+        .first()
+        .click()
+  },
+  {
     source: "screens/workspace/RenameAutomation.tsx",
     ...settings,
     open: button((to) => automationWords[to].rename)

@@ -36,7 +36,12 @@ const capsule = (fields: Partial<Capsule> & Pick<Capsule, "id" | "name">): Capsu
 export const storefrontId = "cap_0000000000000001"
 
 export const capsules: ReadonlyArray<Capsule> = [
-  capsule({ id: storefrontId, name: "storefront", publicEndpoint: "https://shop.acme.example/" }),
+  capsule({
+    id: storefrontId,
+    name: "storefront",
+    publicEndpoint: "https://shop.acme.example/",
+    compatibilityReportId: "rep_0000000000000001"
+  }),
   capsule({
     id: "cap_0000000000000002",
     name: "checkout",

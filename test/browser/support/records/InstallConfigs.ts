@@ -123,7 +123,10 @@ export const report: CompatibilityReport = {
     }
   ],
   variables: installConfig.variables.map((variable) => without(variable, "origin", "set")),
-  outputs: [{ name: "url", sensitive: false, ephemeral: false }],
+  outputs: [
+    { name: "url", sensitive: false, ephemeral: false },
+    { name: "admin_password", sensitive: true, ephemeral: false }
+  ],
   providerPackages: [{ source: "registry.opentofu.org/hashicorp/aws", versionConstraints: [">= 5.0"] }],
   rootProviderRequirements: [{ provider: "registry.opentofu.org/hashicorp/aws", moduleLocalName: "aws" }],
   manifest: { status: "valid", diagnostics: [] },

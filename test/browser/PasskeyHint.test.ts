@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test"
+import { passkeyWords } from "../../src/dashboard/ui/PasskeyWords.ts"
+import { barriers, browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+
+/** The texts around the code that a hint contains. */
+const partsOf = (text: string): ReadonlyArray<string> => text.split("`").filter((part) => part !== "")
+
+test.each(["en", "ja"] as const)(
+  "at an IP address of this machine the pages for signing in name localhost, where passkeys work (%s)",
+  async (language) => {
+    const words = passkeyWords[language]
+    const { page, api, faults } = await suite.visit({ language, theme: "light" })
+    const named = api.origin
+    const numbered = named.replace("localhost", "127.0.0.1")
+    for (const path of ["/sign-in", "/setup#right-secret"]) {
+      await page.goto(`${numbered}${path}`)
+      await page.getByText(words.openByName(named)).waitFor()
+      expect(await barriers(page)).toEqual([])
+    }
+    // A server whose own address is an IP address offers no passkeys at all.
+    await page.route("**/auth/offer", (route) => route.fulfill({ json: { password: true, passkeys: false } }))
+    await page.goto(`${numbered}/setup#right-secret`)
+    for (const part of partsOf(words.serveByName(named))) await page.getByText(part.trim()).first().waitFor()
+    await page.goto(`${named}/setup#right-secret`)
+    await page.locator("input[type=password]").waitFor()
+    expect(await page.getByText("localhost").count()).toBe(0)
+    expect(faults).toEqual([])
+  }
+)
