@@ -192,8 +192,8 @@ describe("Plan diff", () => {
 
 describe("an inline value", () => {
   test("shows its sensitive and unknown parts as what they are, not as text of the value", () => {
-    expect(inlineParts({ user: "app", password: "(sensitive value)", id: "(known after apply)" })).toEqual([
-      { kind: "text", text: '{"user":"app","password":' },
+    expect(inlineParts({ key: "(sensitive value)", id: "(known after apply)" })).toEqual([
+      { kind: "text", text: '{"key":' },
       { kind: "hidden" },
       { kind: "text", text: ',"id":' },
       { kind: "later" },
