@@ -65,6 +65,35 @@ describe("the graph", () => {
     await page.waitForFunction((before) => document.querySelector(".node-centre strong")?.textContent !== before, name)
   })
 
+  test.each(["en", "ja"] as const)(
+    "the overview uses its width, names the dot under the pointer or with the focus, and draws all links on demand (%s)",
+    async (language) => {
+      const { page, go } = await suite.visit({ language, theme: "light", width: 1440, height: 900 }, largeWorld())
+      await go("/w/acme/graph", ".node-centre")
+      const place = page.locator(".layers-place")
+      const free = await place.evaluate((element) => {
+        const last = element.querySelector(".layer:last-child")?.getBoundingClientRect().right ?? 0
+        return element.getBoundingClientRect().right - last
+      })
+      expect(free).toBeLessThan(24)
+      const links = async () =>
+        ((await page.locator(".layers-links path").getAttribute("d")) ?? "").split("M").length - 1
+      expect(await page.locator(".layers-links").count()).toBe(0)
+      const dot = page.locator(".dot").nth(3)
+      await dot.hover()
+      const name = (await dot.getAttribute("aria-label"))?.split(" ")[0] ?? "?"
+      await page.locator(".dot-name", { hasText: name }).waitFor()
+      expect(await links()).toBeGreaterThan(0)
+      await page.mouse.move(0, 0)
+      await page.locator(".dot-name").waitFor({ state: "detached" })
+      await page.locator(".dot[tabindex='0']").focus()
+      await page.locator(".dot-name").waitFor()
+      await page.getByRole("button", { name: graphWords[language].allLinks }).click()
+      expect(await links()).toBe(535)
+      expect(await barriers(page)).toEqual([])
+    }
+  )
+
   test("the graph keeps the centre in view when a Capsule has many neighbours", async () => {
     const { page, go } = await suite.visit(undefined, largeWorld())
     await go("/w/acme/graph?around=cap_graph000000000000", ".node-centre")
