@@ -33,7 +33,7 @@ const signInSettings = define({
     env: "SVC_UPSTREAM_OIDC_NAME",
     flag: "upstream-oidc-name",
     metavar: "text",
-    description: "What the sign-in page calls the upstream provider; the host of its address when absent"
+    description: "Name of the upstream provider on the sign-in page; the host of its address when absent"
   },
   upstreamOidcTrust: {
     env: "SVC_UPSTREAM_OIDC_TRUST",
@@ -290,7 +290,8 @@ export const settingDefinitions = define({
     env: "SVC_OIDC_CLIENT_ID",
     flag: "oidc-client-id",
     metavar: "id",
-    description: "Client of the clients file that the discovery document names to mobile applications; none when absent"
+    description:
+      "Client of the clients file that the discovery document lists for mobile applications; none when absent"
   },
   masterKey: {
     env: "SVC_MASTER_KEY",
@@ -334,7 +335,7 @@ export const settingDefinitions = define({
     env: "SVC_POLICY_FILE",
     flag: "policy-file",
     metavar: "file",
-    description: "JSON file with what manifests may ask for and which endpoints Capsules have; the defaults when absent"
+    description: "JSON file with the permissions of manifests and the endpoints of Capsules; the defaults when absent"
   },
   tool: {
     env: "SVC_TOOL",
@@ -394,7 +395,7 @@ export const settingDefinitions = define({
     metavar: "auto|required|off",
     default: "auto",
     description:
-      "Sandbox of module code: the best accepted level of this machine, only one with namespaces of its own, or none at all"
+      "Sandbox of module code: the best accepted level of this machine, only one with separate namespaces, or none"
   },
   runnerNetwork: {
     env: "SVC_RUNNER_NETWORK",
@@ -444,7 +445,7 @@ export const settingDefinitions = define({
     flag: "run-folder",
     metavar: "size",
     default: "8GiB",
-    description: "What a Run may write into its folder, and the largest file that it may write"
+    description: "Most that a Run may write into its folder, and its largest file"
   },
   runFreeDisk: {
     env: "SVC_RUN_FREE_DISK",
@@ -458,7 +459,7 @@ export const settingDefinitions = define({
     flag: "run-concurrency",
     metavar: "number",
     default: "4",
-    description: "Runs executing at once, beside syncs, compatibility checks and plans with a source build"
+    description: "Runs executing at once, not counting syncs, compatibility checks and plans with a source build"
   },
   workspaceRunConcurrency: {
     env: "SVC_WORKSPACE_RUN_CONCURRENCY",

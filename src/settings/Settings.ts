@@ -244,7 +244,7 @@ export const plainHttpWarning =
 
 const transportContradiction = (settings: Settings): string | undefined =>
   settings.plainHttp === "loopback" && isPlainBeyondLoopback(settings)
-    ? `SVC_LISTEN is ${formatListenAddress(settings.listen)}, which is beyond loopback, and no https SVC_BASE_URL says that a proxy with TLS stands in front. Set SVC_BASE_URL to the https origin that people use, listen on loopback, or set SVC_PLAIN_HTTP=anywhere to serve passwords and sessions unencrypted.`
+    ? `SVC_LISTEN is ${formatListenAddress(settings.listen)}, which is beyond loopback, and no https SVC_BASE_URL shows that a proxy with TLS is in front. Set SVC_BASE_URL to the https origin that people use, listen on loopback, or set SVC_PLAIN_HTTP=anywhere to serve passwords and sessions unencrypted.`
     : undefined
 
 // Anybody can get an identity from these providers, so a subject does not show the person's employer.
@@ -279,7 +279,7 @@ const isShared = (issuer: string): boolean => {
 /** Returns the reason why the configured kind of trust does not suit the upstream provider, or `undefined` if it does. */
 const trustContradiction = ({ upstreamOidcIssuer, upstreamOidcTrust }: Settings): string | undefined =>
   upstreamOidcTrust === "single_tenant" && upstreamOidcIssuer !== undefined && isShared(upstreamOidcIssuer)
-    ? "SVC_UPSTREAM_OIDC_TRUST=single_tenant says that the provider serves one organisation alone, but SVC_UPSTREAM_OIDC_ISSUER signs in people of everywhere. Name the issuer of your own tenant, or set email_verified."
+    ? "SVC_UPSTREAM_OIDC_TRUST=single_tenant means that the provider serves only one organisation, but SVC_UPSTREAM_OIDC_ISSUER signs in people of every organisation. Set the issuer of your own tenant, or set email_verified."
     : undefined
 
 /** Describes the missing settings of the mail server, if there are any. */
@@ -289,7 +289,7 @@ const mailContradiction = (settings: Settings): string | undefined => {
   if (smtpUrl === undefined) {
     return others.every((part) => part === undefined)
       ? undefined
-      : "The mail server has settings, but SVC_SMTP_URL does not say where it is."
+      : "The mail server has settings, but SVC_SMTP_URL does not contain its address."
   }
   if (smtpFrom === undefined) return "SVC_SMTP_URL needs SVC_SMTP_FROM, the address that mails come from."
   const passwords = [smtpPassword, smtpPasswordFile].filter((part) => part !== undefined).length

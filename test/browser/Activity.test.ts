@@ -84,7 +84,7 @@ describe("the activity", () => {
     expect(await page.locator(".activity-fold[open] .activity-again").count()).toBe(3)
     // A sync that found something gets its own line.
     expect(await page.locator(".activity-row > .activity-text", { hasText: "synced a source." }).count()).toBe(2)
-    await page.locator(".activity-row", { hasText: "asked for a plan." }).locator(".sum-destroy").waitFor()
+    await page.locator(".activity-row", { hasText: "requested a plan." }).locator(".sum-destroy").waitFor()
     expect(await barriers(page)).toEqual([])
     expect(faults).toEqual([])
   })

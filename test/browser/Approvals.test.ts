@@ -18,7 +18,7 @@ describe("approval rules", () => {
     await standing.getByText("It does not count: the role does not allow it.").waitFor()
     await standing.getByText("fine by me").waitFor()
     await standing.getByText("Your approval would not count: started this plan.").waitFor()
-    await standing.getByText(/^Authors of this plan, who do not count: .* \(started it\)\.$/).waitFor()
+    await standing.getByText(/^Authors of this plan, whose approval does not count: .* \(started it\)\.$/).waitFor()
     expect(await page.getByTestId("decision").getByRole("button").first().isDisabled()).toBe(true)
     expect(faults).toEqual([])
   })

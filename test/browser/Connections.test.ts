@@ -21,7 +21,7 @@ describe("Git connections", () => {
     await go(screen, ".row-connection")
     await page.getByRole("button", { name: "New connection" }).click()
     const dialog = page.getByRole("dialog")
-    await dialog.getByLabel("What is it for?").selectOption("git-https-token")
+    await dialog.getByLabel("Purpose").selectOption("git-https-token")
     await dialog.getByLabel("Name", { exact: true }).fill("Team")
     await dialog.getByLabel("Token").fill("hunter2")
     await dialog.getByLabel("May be sent to").fill("https://git.example.com/team/\nhttps://git.example.org")

@@ -57,7 +57,7 @@ describe("External installs", () => {
     await page.getByLabel("Connection for aws").selectOption({ label: "AWS production" })
     await page.getByLabel("I have read these commands; run them").check()
     await page.getByRole("button", { name: "Make the plan" }).click()
-    await page.getByText("After a successful apply you can go on to notes at").waitFor()
+    await page.getByText("After a successful apply you can continue to notes at").waitFor()
 
     await go(`/w/acme/runs/${applyRun}`)
     await page.getByRole("heading", { name: "Everything is in place" }).waitFor()

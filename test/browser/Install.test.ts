@@ -155,7 +155,7 @@ describe("Install links", () => {
     await page.getByRole("button", { name: "Read the repository" }).click()
     await page.getByText("The repository manifest is not used for this module").waitFor()
     await page.getByText("The module has no variable of this name.").waitFor()
-    await page.getByText("The install goes on without: input domain, requirement http.endpoint").waitFor()
+    await page.getByText("The install continues without: input domain, requirement http.endpoint").waitFor()
     expect(await barriers(page)).toEqual([])
   })
 
@@ -188,7 +188,7 @@ describe("Install links", () => {
     await page.getByRole("button", { name: "Read the repository" }).click()
     await page.getByRole("button", { name: "Create a connection" }).click()
     const dialog = page.getByRole("dialog")
-    expect(await dialog.getByLabel("What is it for?").inputValue()).toBe("aws-access-key")
+    expect(await dialog.getByLabel("Purpose").inputValue()).toBe("aws-access-key")
     await dialog.getByLabel("Name").fill("AWS staging")
     await dialog.getByLabel("Access key ID").fill("a")
     await dialog.getByLabel("Secret access key").fill("b")
@@ -233,7 +233,7 @@ describe("signing in", () => {
       ["#used-reset-secret", "getting back into an account", "This link was used", "svc admin reset-password"],
       ["#old-secret", "creating the first account", "This link has expired", "svc admin setup-link"],
       ["#old-reset-secret", "getting back into an account", "This link has expired", "svc admin reset-password"],
-      ["#unheard-of", "This link is not known here", "svc admin setup-link", "svc admin reset-password"],
+      ["#unheard-of", "This server does not recognise the link", "svc admin setup-link", "svc admin reset-password"],
       ["", "This link is incomplete", "svc admin setup-link", "svc admin reset-password"]
     ] as const) {
       const { page, go } = await suite.visit()

@@ -82,7 +82,7 @@ describe("Pinned capsules", () => {
       [`/api/v1/capsules/${storefrontId}`, { autoUpdate: { resume: true } }]
     ])
     await go(`/w/acme/capsules/${storefrontId}/state`, ".row-static")
-    await page.getByRole("button", { name: "Plan a return to this" }).first().click()
+    await page.getByRole("button", { name: "Roll back to this" }).first().click()
     const dialog = page.getByRole("dialog")
     await dialog.getByLabel("Why").fill("back")
     await dialog.getByLabel("Resume at the next new commit").check()

@@ -54,7 +54,9 @@ describe("English counts", () => {
     const one = all("en", [1, 1, 1])
     expect(one.length).toBeGreaterThan(1500)
     expect(
-      offending(one, (text) => /(?<![\d#.:] ?)\b1 (?!is\b|was\b)(?:[a-z]+ )?[a-z]{2,}s\b(?! )/.test(text))
+      offending(one, (text) =>
+        /(?<![\d#.:] ?)\b1 (?!(?:is|was|has|does|without)\b)(?:[a-z]+ )?[a-z]{2,}s\b(?! )/.test(text)
+      )
     ).toEqual([])
     expect(
       offending(all("en", [2, 2, 2]), (text) =>

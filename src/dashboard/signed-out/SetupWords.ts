@@ -19,10 +19,10 @@ const en = {
   create: "Create account",
   incomplete: "This link is incomplete",
   incompleteText:
-    "Open the whole link that you were given or that the server printed when it started, including the part after #. It works once, for 30 minutes.",
-  unknown: "This link is not known here",
+    "Open the whole link that you received or that the server printed when it started, including the part after #. It works once, for 30 minutes.",
+  unknown: "This server does not recognise the link",
   unknownText:
-    "A newer link has replaced it, it ended long ago, or it was not copied whole. Open the newest one that you were given.",
+    "A newer link has replaced it, it expired long ago, or part of it is missing. Open the newest link that you received.",
   wasFor: {
     first_account: "This one-time link was for creating the first account of this server.",
     recovery: "This one-time link was for getting back into an account."

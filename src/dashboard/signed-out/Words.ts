@@ -21,7 +21,7 @@ const en = {
   codeWanted: "Now the code of your second factor.",
   codeFailed: "The code is not right, or it was used before. Wait for the next one.",
   displayName: "Your name",
-  displayNameHelp: "Shown to others beside what you do.",
+  displayNameHelp: "Others see this name next to your actions.",
   passwordHelp: `At least ${shortestPassword} characters. A sentence is easier to remember than a code.`
 }
 

@@ -158,7 +158,9 @@ describe("settings", () => {
         "https://sts.windows.net/common",
         "https://accounts.google.com."
       ]) {
-        expect(yield* refusal({}, { ...tenant, SVC_UPSTREAM_OIDC_ISSUER: shared })).toContain("people of everywhere")
+        expect(yield* refusal({}, { ...tenant, SVC_UPSTREAM_OIDC_ISSUER: shared })).toContain(
+          "people of every organisation"
+        )
       }
       const ownTenant = "https://login.microsoftonline.com/5a7c1c0e-0000-4000-8000-000000000001/v2.0"
       expect(yield* provider({ ...tenant, SVC_UPSTREAM_OIDC_ISSUER: ownTenant })).toBe("login.microsoftonline.com")

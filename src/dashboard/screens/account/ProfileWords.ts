@@ -1,6 +1,6 @@
 const en = {
   changeName: "Change name",
-  nameHelp: "Shown to others beside what you do. Empty shows your address.",
+  nameHelp: "Others see this name next to your actions. If it is empty, they see your address.",
   addressHow: "To change the address, ask an operator for a link. Operators create the link with",
   addressTitle: "Change your address",
   addressText: (from: string, to: string) =>

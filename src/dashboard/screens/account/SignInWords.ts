@@ -12,7 +12,8 @@ const en = {
   applications: "Applications",
   applicationsAbout: "Programs that you have let act for you.",
   applicationsNone: "No applications",
-  applicationsNoneText: "A program that asks for your consent, like the command line after `svc login`, appears here.",
+  applicationsNoneText:
+    "Programs that you allow to act for you appear here, such as the command line after `svc login`.",
   allowed: "allowed",
   offline: "also while you are away",
   withdraw: "Withdraw access",

@@ -1,12 +1,12 @@
 const en = {
   title: (provider: string) => `Waits for a credential for ${provider}`,
-  yourTurn: "It is your turn.",
+  yourTurn: "You can resolve this.",
   turn: {
-    member: "A member of this workspace can go on.",
-    admin: "It is the turn of an owner or admin of this workspace.",
-    operator: "It is the turn of the operator of this service, who does not allow the provider."
+    member: "A member of this workspace can continue.",
+    admin: "An owner or admin of this workspace can resolve this.",
+    operator: "The operator of this service does not allow the provider, and can change that."
   },
-  renewed: "The connection was changed since. Plan again.",
+  renewed: "The connection was changed after this run. Plan again.",
   bind: "Bind a connection",
   connections: "Connections",
   openRun: "Open the run"

@@ -32,7 +32,7 @@ const en = {
   staleInputOf: "from",
   staleInputAny: "any output",
   laneFailedTitle: "The ref that this capsule follows cannot be fetched",
-  rollbackTitle: (generation: number) => `Return to state #${generation}?`,
+  rollbackTitle: (generation: number) => `Roll back to state #${generation}?`,
   rollbackText:
     "The plan shows what that changes. Once it is applied, auto-update follows no commit of this capsule until it is resumed.",
   rollbackReason: "Why",
@@ -78,7 +78,7 @@ const en = {
   partialHelp: "Imported from an apply that did not end in success.",
   resources: (count: number) => counted(count, "resource"),
   serial: "serial",
-  rollback: "Plan a return to this",
+  rollback: "Roll back to this",
   fromRun: "its run",
   configTitle: "Change inputs",
   configAbout:
@@ -107,13 +107,13 @@ const en = {
   depProducer: "Takes from",
   depShared: (id: string) => `Shared by another workspace: ${id}`,
   depMode: "How",
-  depFlows: "What it takes",
+  depFlows: "Outputs that it takes",
   depFrom: "Output",
   depTo: "Input",
   depMust: "The plan waits until it has a value",
   depMore: "Take another output",
   modeHelp: {
-    variable_injection: "Each plan is given the current value of the output as an input.",
+    variable_injection: "Each plan receives the current value of the output as an input.",
     published_output: "Like a variable, but only of outputs that are not sensitive.",
     remote_state:
       "Only the order: this capsule is planned after the other capsule, and reads nothing through this server."

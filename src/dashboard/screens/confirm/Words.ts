@@ -1,10 +1,10 @@
 const en = {
   title: "Confirm an action",
-  about: "A program that you signed in asks for something that only you can allow.",
+  about: "A program that you signed in requests an action that only you can allow.",
   code: "Code that the program shows",
   look: "Continue",
   unknown:
-    "No action waits under this code. It is mistyped, belongs to somebody else, was decided already, or ended after ten minutes.",
+    "No action waits for this code. The code is mistyped, belongs to somebody else, was already used, or expired after ten minutes.",
   actions: {
     "capsule.export": "Export a capsule with its state, secrets included",
     "source.hook_secret.renew": "Make a new webhook secret of a source and show it"
@@ -12,19 +12,19 @@ const en = {
   action: "Action",
   workspace: "Workspace",
   targets: { capsule: "Capsule", source: "Source" },
-  asker: "Asked by",
+  asker: "Requested by",
   askers: {
     token: (name: string) => `the token “${name}”`,
     application: (name: string) => `the application “${name}”`
   },
-  until: "Ends",
+  until: "Expires",
   warning: "Approve it only if you started it yourself just now, and if the program shows this code.",
   approve: "Approve",
   deny: "Deny",
   approved: "Approved",
-  approvedText: "The program goes on by itself. You can close this page.",
+  approvedText: "The program continues automatically. You can close this page.",
   denied: "Denied",
-  deniedText: "The program was refused, and nothing was changed. You can close this page.",
+  deniedText: "The request was refused, and nothing was changed. You can close this page.",
   again: "Enter another code"
 }
 
@@ -36,7 +36,7 @@ const ja: typeof en = {
   unknown:
     "このコードで待機している操作はありません。入力の誤り、別の人のコード、決定済み、または 10 分の期限切れの可能性があります。",
   actions: {
-    "capsule.export": "カプセルを状態とともにエクスポートします（秘密の値を含みます）",
+    "capsule.export": "カプセルをステートとともにエクスポートします（秘密の値を含みます）",
     "source.hook_secret.renew": "ソースの Webhook シークレットを新しく作成して表示します"
   },
   action: "操作",

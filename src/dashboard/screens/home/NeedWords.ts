@@ -19,7 +19,7 @@ const failed: Readonly<Record<RunType, string>> = {
 const kinds: Readonly<Record<Kind, string>> = {
   unknown_safety: "It is uncertain which objects exist",
   failed: "Failed",
-  uncertain_ground: "A state was left behind: objects may exist that no plan knows",
+  uncertain_ground: "A state was left behind: objects may exist that are in no plan",
   waiting_approval: "A plan waits for approval",
   approved: "An approved plan is not applied yet",
   waiting_credential: "Waits for a credential",
@@ -88,8 +88,8 @@ const en = {
   failed,
   actions,
   stuck: {
-    install_plan: "An install does not go on",
-    revision_plan: "A plan of another revision does not go on",
+    install_plan: "An install does not continue",
+    revision_plan: "A plan of another revision does not continue",
     interface: "An interface does not become ready",
     follow_lane: "A new commit is not followed",
     apply_plan: "A plan of auto-update is not applied",

@@ -5,7 +5,7 @@ const en = {
   about:
     "For infrastructure that Terraform or OpenTofu has applied elsewhere. Upload its state, and the capsule begins with it instead of with nothing. The plan shows what the module would change; nothing is applied until somebody approves it.",
   file: "State file",
-  fileHelp: "terraform.tfstate, or what terraform state pull or tofu state pull writes. At most 32 MiB.",
+  fileHelp: "terraform.tfstate, or the output of terraform state pull or tofu state pull. At most 32 MiB.",
   sealed: "It is sealed as soon as it arrives, and erased after an hour unless an install takes it over.",
   tooLarge: "The file is larger than 32 MiB.",
   upload: "Upload the state",
@@ -16,10 +16,10 @@ const en = {
   without: "Install without it",
   undeclared: "Resources to give up",
   undeclaredHelp:
-    "Resources of the state that the module does not declare would be destroyed, so the install refuses them. Better add a moved or removed block to the module. To have them destroyed, type each address on a line of its own.",
+    "Resources of the state that the module does not declare would be destroyed, so the install refuses them. We recommend adding a moved or removed block to the module. To destroy them instead, enter one address per line.",
   unlocked: "The old backend is not locked",
   unlockedText:
-    "Whoever can reach it can still apply to the same resources. Withdraw their access, or remove the state there, before you apply here.",
+    "Everybody who can access it can still apply to the same resources. Withdraw their access, or remove the state there, before you apply here.",
   review: "Takes over"
 }
 

@@ -10,22 +10,23 @@ const en = {
   planGivenUp:
     "The run changes nothing. If the agent is silent for a minute, another agent takes the run, or the run ends.",
   applyGoesOn:
-    "Its tool may still be applying: it goes on without the line, and is dead before the lease of the agent ends. Until then the capsule takes no other run.",
-  givenUpAt: "If it remains silent, the run is given up at about:",
+    "Its tool may still be applying: it continues without the connection, and stops before the agent’s lease ends. Until then, the capsule accepts no other run.",
+  givenUpAt: "If the agent remains silent, svc gives the run up at about:",
   release: "Release the capsule…",
   saved: "State kept by the server",
   savedNone: "none yet",
   serial: (serial: number) => `serial ${serial}`,
   atRisk: (serial: number) =>
     `The agent has a newer state (serial ${serial}). If its disk is lost, this state is lost; the agent sends it as soon as the connection allows.`,
-  atRiskFirst: "Only the agent's disk has what this apply has made so far. It is sent as soon as the line allows.",
+  atRiskFirst:
+    "Only the agent's disk has what this apply has made so far. The agent sends it as soon as the connection allows.",
   safe: "The agent did not report a newer state: no known data would be lost with its disk.",
   atRiskUnknown: "Everything the agent has written since its last message would be lost with its disk.",
   dialogTitle: (name: string) => `Release ${name} from its agent?`,
   risk: "The tool may still be applying on the agent's machine, and nothing can stop it from here. A second apply at the same time damages the infrastructure of both.",
   ends: "The run ends as failed. The newest state that the server has is kept, and resources that may exist are listed. Later reports of the agent are kept as evidence with the run.",
   isDead: "I know that the machine, or the tool on it, is dead",
-  isDeadHelp: "Not only silent: switched off, deleted, or looked at by somebody.",
+  isDeadHelp: "Silence is not enough: it must be switched off, deleted, or checked by somebody.",
   reason: "How do you know?",
   releaseAction: "Release",
   released: "Released",

@@ -8,12 +8,14 @@ const en = {
       ? `1 more approval is needed: ${of(role, team)}.`
       : `${count} more approvals are needed: ${of(role, team)}.`,
   met: (count: number, role: string, team: string | undefined) =>
-    count === 1 ? `The approval is there: ${of(role, team)}.` : `All ${count} approvals are there: ${of(role, team)}.`,
+    count === 1
+      ? `The approval was given: ${of(role, team)}.`
+      : `All ${count} approvals were given: ${of(role, team)}.`,
   approved: (name: string) => `${name} approved`,
   notCounted: (reason: string) => `It does not count: ${reason}.`,
-  given: "You have approved this plan. It waits for others.",
+  given: "You have approved this plan. It waits for other approvals.",
   yours: (reason: string) => `Your approval would not count: ${reason}.`,
-  authors: (names: string) => `Authors of this plan, who do not count: ${names}.`,
+  authors: (names: string) => `Authors of this plan, whose approval does not count: ${names}.`,
   authorParts: {
     starter: "started it",
     automation: "made the automation that started it, or its token",

@@ -32,7 +32,7 @@ const en = {
       "If the agent comes back, it hands in the state and the journal that it has: they appear here, and the state can be adopted. Check what may exist, then make a new plan: it reads the real infrastructure.",
     apply: "Read the message above and the last lines of the log, then make a new plan to see what is left.",
     lifecycle:
-      "The tool succeeded and its state and outputs are saved; only the operator's check afterwards did not pass. Correct what it asks and plan again. If the check itself is wrong, the operator corrects it: re-adopt the configuration or make a new plan, and apply that.",
+      "The tool succeeded and its state and outputs are saved; only the operator's check afterwards did not pass. Fix the reported problem and plan again. If the check itself is wrong, the operator corrects it: re-adopt the configuration or make a new plan, and apply that.",
     profile:
       "The operator decides how this module is executed and with which settings, and that cannot be met here. Give the message above to the operator, then plan again.",
     other:

@@ -37,7 +37,7 @@ const en = {
     count === 0
       ? "a resource changes that it has to be replaced with"
       : `it refers to ${names}, which ${count === 1 ? "changes" : "change"}`,
-  data: (names: string) => `${names} may read something else than at the last apply`,
+  data: (names: string) => `${names} may read other values than at the last apply`,
   connection: "other connections serve its providers",
   operator: "the operator's profile or base configuration differs",
   tool: "the tool or a provider has another version",

@@ -86,7 +86,7 @@ const en = {
   connectionUse: (name: string, roles: string) => `Connection “${name}”, for ${roles}`,
   useRoles: { owner: "owners", admin: "owners and admins", member: "owners, admins and members" },
   otherRef: (ref: string) => `${ref} is outside its refs; an owner or admin started this`,
-  automaticUse: "by the authority of whoever enabled the automation",
+  automaticUse: "by the authority of the person who enabled the automation",
   newerCommit: "Newer commit",
   newerCommitUse: (ref: string, commit: string) =>
     `${ref} is at ${commit}. This run uses the deployed commit; to use the newer one, plan and apply it first.`,

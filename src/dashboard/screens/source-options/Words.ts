@@ -14,7 +14,7 @@ const en = {
   readNote:
     "Nothing was read yet. This adds the repository to the sources of the workspace and reads one commit of it.",
   refused: "The document cannot be used",
-  refusedText: "Nothing of it is used. Tell whoever made the link.",
+  refusedText: "svc uses nothing of it. Contact the author of the link.",
   choose: "Choose a source",
   proceed: "Continue with this source"
 }

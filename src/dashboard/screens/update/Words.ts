@@ -34,7 +34,7 @@ const en = {
   openNewer: "Open it",
   cancel: "Cancel the update",
   cancelTitle: "Cancel this update?",
-  cancelText: "Nothing more is planned, and plans that are not applied become void. What is being applied goes on.",
+  cancelText: "svc makes no further plans, and plans that are not applied become void. Applies in progress continue.",
   started: "Started"
 }
 

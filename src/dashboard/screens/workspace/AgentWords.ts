@@ -7,10 +7,10 @@ const en = {
     "This workspace has no pool: the server executes its runs itself. The operator makes pools and assigns them; an agent is then started on a machine of yours.",
   about: (places: number, runs: number) =>
     places === 0
-      ? "No agent can take a run now."
+      ? "No agent can accept a run now."
       : `${runs} of ${places} places taken, by all workspaces that share it.`,
   queued: (count: number) => `${counted(count, "run of this workspace waits", "runs of this workspace wait")}.`,
-  lease: (minutes: number) => `An apply is given up ${counted(minutes, "minute")} after its agent's last message.`,
+  lease: (minutes: number) => `svc gives an apply up ${counted(minutes, "minute")} after its agent's last message.`,
   isolation: (level: string) => `Agents isolate at least by: ${level}.`,
   agentsNone: "No agent is enrolled",
   agentsNoneText: "Runs of this pool wait until one is started with an enrolment token of the operator.",
@@ -18,12 +18,12 @@ const en = {
     Agent["status"],
     string
   >,
-  drainingText: "ends what it has, and takes no new run",
+  drainingText: "finishes its runs and accepts no new ones",
   places: "Places",
   placesOf: (runs: number, places: number) => `${runs} of ${places} taken`,
   disk: "Disk",
   diskFree: (free: string, total: string) => `${free} of ${total} free`,
-  diskLow: "nearly full: it takes no new run",
+  diskLow: "nearly full: it accepts no new runs",
   contact: "Last contact",
   version: "Version",
   tools: "Tools",

@@ -1,14 +1,14 @@
 import { counted } from "../../words/Format.ts"
 
 const en = {
-  rules: "Rules of approval",
+  rules: "Approval rules",
   rulesAbout:
     "The approvals that an apply needs beyond one approval by an admin. Rules apply to people, tokens, updates and automation; every matching rule must be met.",
   noRules: "No rules",
   noRulesText: "One approval by an admin or owner is enough, and they may approve their own plans.",
   newRule: "Add rule",
-  newRuleTitle: "Add a rule of approval",
-  editRuleTitle: "Change the rule of approval",
+  newRuleTitle: "Add a approval rule",
+  editRuleTitle: "Change the approval rule",
   edit: "Change",
   everywhere: "Every environment",
   environment: "Environment",
@@ -35,7 +35,7 @@ const en = {
   teamsAbout:
     "A named group of members. A team may add a role for the capsules of an environment; it never removes a role.",
   noTeams: "No teams",
-  noTeamsText: "Rules of approval may ask for members of a team.",
+  noTeamsText: "Approval rules can require members of a team.",
   newTeam: "Create team",
   newTeamTitle: "Create a team",
   editTeamTitle: (name: string) => `Change ${name}`,
