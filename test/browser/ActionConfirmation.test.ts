@@ -26,7 +26,7 @@ describe("Action confirmations", () => {
     const question = page.getByRole("dialog", { name: "Confirm that it is you" })
     await question.getByLabel("Your password").fill("correct horse battery")
     await page.keyboard.press("Enter")
-    await page.getByText("The program goes on by itself.").waitFor()
+    await page.getByText("The program continues automatically.").waitFor()
     const approval = { userCode: "BCDF-GHJK", decision: "approve" }
     expect(sent).toEqual([approval, approval])
     expect(faults.filter((fault) => !fault.includes("403"))).toEqual([])
@@ -37,7 +37,7 @@ describe("Action confirmations", () => {
     await go("/confirm", "input")
     await page.getByLabel("Code that the program shows").fill("ZZZZ-ZZZZ")
     await page.keyboard.press("Enter")
-    await page.getByText("No action waits under this code.").waitFor()
+    await page.getByText("No action waits for this code.").waitFor()
     await page.getByRole("button", { name: "Enter another code" }).click()
     await page.getByLabel("Code that the program shows").fill("BCDF-GHJK")
     await page.keyboard.press("Enter")
