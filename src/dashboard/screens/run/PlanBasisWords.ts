@@ -9,7 +9,7 @@ const en = {
     adopt: "This plan takes over a state of infrastructure that existed before the capsule.",
     destroy: "This plan destroys everything that the capsule manages."
   },
-  files: "Files changed since the applied commit",
+  files: "Files that differ from the applied commit",
   fileCount: (count: number) => counted(count, "file"),
   fileStates: {
     first: "Nothing was applied before: every file is new.",
@@ -39,7 +39,7 @@ const ja: typeof en = {
     adopt: "このプランは、カプセルより前から存在するインフラのステートを引き継ぎます。",
     destroy: "このプランは、カプセルが管理するものをすべて削除します。"
   },
-  files: "適用済みコミットから変わったファイル",
+  files: "適用済みコミットと異なるファイル",
   fileCount: (count: number) => `${count} ファイル`,
   fileStates: {
     first: "まだ何も適用されていないため、すべてのファイルが新規です。",

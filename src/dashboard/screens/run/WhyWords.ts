@@ -22,8 +22,8 @@ const en = {
   unexplained: "Nothing that is recorded explains this.",
   commit: (from: string, to: string, fileCount: number | undefined) =>
     fileCount === undefined
-      ? `the commit is ${to} instead of ${from}`
-      : `the commit ${to} changes ${counted(fileCount, "file")} of the module since ${from}`,
+      ? `the commit changes from ${from} to ${to}`
+      : `the commit changes from ${from} to ${to}: ${counted(fileCount, "file")} of the module`,
   input: (input: string, change: Change) =>
     `the input ${input} ${{ added: "was set", changed: "has another value", removed: "is no longer set" }[change]}`,
   dependency: (input: string, change: Change, capsule: string | undefined) =>
@@ -65,7 +65,7 @@ const ja: typeof en = {
   commit: (from: string, to: string, fileCount: number | undefined) =>
     fileCount === undefined
       ? `コミットの変更（${from} → ${to}）`
-      : `コミット ${to} によるモジュールの ${fileCount} ファイルの変更（${from} との比較）`,
+      : `コミットの変更（${from} → ${to}、モジュールの ${fileCount} ファイル）`,
   input: (input: string, change: Change) =>
     `入力 ${input} の${{ added: "設定", changed: "値の変更", removed: "設定の削除" }[change]}`,
   dependency: (input: string, change: Change, capsule: string | undefined) =>
