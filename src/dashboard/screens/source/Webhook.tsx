@@ -9,6 +9,7 @@ import { Button } from "../../ui/Button.tsx"
 import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
+import { TextWithCode } from "../../ui/TextWithCode.tsx"
 import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
@@ -45,7 +46,7 @@ const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly on
         onConfirm={() => renew.mutate()}
         onClose={onClose}
       >
-        {words.renewText}
+        <TextWithCode text={words.renewText} />
       </ConfirmDialog>
     )
   return (
