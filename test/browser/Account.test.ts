@@ -76,7 +76,7 @@ describe("Address links", () => {
     await page.waitForFunction(() => location.hash === "")
   })
 
-  test("an address link is requested if the server sends mail, and created by the operator otherwise", async () => {
+  test("an address link is requested if the server sends email, and created by the operator otherwise", async () => {
     const { page, api, go } = await suite.visit()
     await go("/account", ".row-static")
     await page.getByRole("button", { name: "Change address" }).click()

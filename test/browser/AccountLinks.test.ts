@@ -15,7 +15,7 @@ const noGit = "http://127.0.0.1:9"
 const mina = "mina@acme.example"
 const newAddress = "mina.sato@acme.example"
 
-/** A server that sends mail. The person sets up the account in an English browser, and uses Japanese in another browser. */
+/** A server that sends email. The person sets up the account in an English browser, and uses Japanese in another browser. */
 const world = Effect.gen(function* () {
   const post = yield* mailServer()
   const flags = [`--smtp-url=smtp://127.0.0.1:${post.port}`, "--smtp-from=svc@acme.example"]
@@ -30,7 +30,7 @@ const world = Effect.gen(function* () {
     )
   const english = yield* open(lightEnglish)
   yield* setUp(english.page, setupLink)
-  /** The link from the mail sent to this address. The message body is quoted-printable. */
+  /** The link from the email sent to this address. The message body is quoted-printable. */
   const mailedLink = Effect.fnUntraced(function* (to: string, path: string) {
     const mails = yield* eventually(
       Effect.sync(() => post.mails.filter((mail) => mail.to === to)),
@@ -65,7 +65,7 @@ describe("Reset links", () => {
         yield* japanese.press(ja.setPassword)
         yield* japanese.step(() => japanese.page.waitForURL("**/w/*"))
 
-        // Using the mailed link also invalidated the printed link.
+        // Using the emailed link also invalidated the printed link.
         for (const [{ heading, page, see, step }, words, link] of [
           [japanese, ja, mailed],
           [english, en, printed]
@@ -89,7 +89,7 @@ describe("Reset links", () => {
 
 describe("Address-change links", () => {
   it.live(
-    "an address-change link is mailed to the new address, survives a reload, and is used once",
+    "an address-change link is emailed to the new address, survives a reload, and is used once",
     () =>
       Effect.gen(function* () {
         const { english, japanese, mailedLink, network } = yield* world

@@ -33,7 +33,7 @@ describe("notices", () => {
     expect(faults).toEqual([])
   })
 
-  test("a person chooses the notices to receive by mail, in Japanese", async () => {
+  test("a person chooses the notices to receive by email, in Japanese", async () => {
     const { faults, go, page } = await suite.visit(darkJapanese)
     const sent: Array<string> = []
     page.on("request", (request) => {

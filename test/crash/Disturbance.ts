@@ -65,7 +65,7 @@ export const spoil = Effect.fnUntraced(function* (
   while ((yield* readiness(host)) !== "503 storage_full") yield* Effect.sleep("50 millis")
   // Counts as a fault only once a write has been refused because the disk is full.
   if ((yield* refusedWrite(host)) === "503 storage_full") killed()
-  // Long enough for the tool to exit and for recording its exit to fail.
+  // Time for the tool to exit and for the server to fail while recording the exit.
   yield* Effect.sleep("3 seconds")
   yield* disk.free
   while ((yield* readiness(host)) === "503 storage_full") yield* Effect.sleep("50 millis")

@@ -361,7 +361,7 @@ it.live("a provider's responses are limited, and its redirects are never followe
     const hostile = yield* signInProvider("hostile")
     const server = yield* attackedServer(settingsFor(trusted))
     yield* server.person("ann")
-    // In the order of the server's requests, because the server caches each response.
+    // Sorted in the order of the server's requests, because the server caches each response.
     const answers: ReadonlyArray<readonly [path: string, status: number, claims: Readonly<Record<string, unknown>>]> = [
       ["/.well-known/openid-configuration", 503, annAt],
       ["/jwks", 401, annAt],

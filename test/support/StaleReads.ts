@@ -55,7 +55,7 @@ interface Write {
 }
 
 interface Variable {
-  /** The function that declares it, or the file. */
+  /** The function that declares the variable, or the file at the top level. */
   readonly owner: Node
   readonly writes: Array<Write>
   readonly reads: Array<Node>

@@ -17,7 +17,7 @@ interface Waiting {
 const headBytes = 4096
 
 const headEnd = "\r\n\r\n"
-/** No measured body contains this. */
+/** The end of a chunked body. The measured bodies never contain this sequence. */
 const lastChunk = "\r\n0\r\n\r\n"
 
 /** True if the last chunk has arrived. */

@@ -9,7 +9,7 @@ import { serve } from "../operator/support/Server.ts"
 
 setDefaultTimeout(120_000)
 
-/** The form that a browser's `<input type=email>` sends, and that svc stores, compares and mails. */
+/** The form that a browser's `<input type=email>` sends, and in which svc stores, compares and emails addresses. */
 const stored = "bob@xn--bcher-kva.example"
 /** Spellings that people type elsewhere, and that other programs send. */
 const spellings = ["bob@bücher.example", "BOB@BU\u0308CHER.Example", " bob@b\u00fccher\u3002example ", stored]

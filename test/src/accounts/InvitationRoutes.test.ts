@@ -92,7 +92,7 @@ it.effect("an invitation link is unknown once it has been withdrawn or declined"
   }).pipe(fresh)
 )
 
-it.effect("a person, Workspace or server that sends too many mails gets 429 with the time to wait", () =>
+it.effect("a person, Workspace or server that sends too many emails gets 429 with the time to wait", () =>
   Effect.gen(function* () {
     const { headers, id, path } = yield* setting
     const sql = yield* SqlClient.SqlClient
@@ -115,7 +115,7 @@ it.effect("a person, Workspace or server that sends too many mails gets 429 with
         expect(answer.raw).toContain(whose)
         expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(3000)
       }
-      // svc sends no mail for a link that the inviter passes on.
+      // svc sends no email for a link that the inviter passes on.
       const link = yield* call(`${path}/invitations`, { body: { role: "viewer" }, headers })
       expect(link.status).toBe(201)
     }

@@ -110,7 +110,7 @@ it.effect("an address link expires after a day, when the next link is created, o
   }).pipe(fresh)
 )
 
-it.effect("if mail is sent, people can request an address-change link themselves, a few times a minute", () =>
+it.effect("if svc sends email, people can request an address-change link themselves, a few times a minute", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")

@@ -125,7 +125,7 @@ describe("Policy commands", () => {
       yield* files.writeFileString(policyFile, policy("eu-1"))
       const settings = yield* loadSettings(new Map([["policyFile", policyFile]]), Option.none())
       yield* Effect.gen(function* () {
-        // Read once, as by a layer that lives as long as the server.
+        // Obtains the service once, like a layer that lives as long as the server.
         const configs = yield* OperatorConfigs
         const region = () => configs.baseConfigs[0]?.variables?.["region"]
         yield* files.writeFileString(policyFile, policy("eu-2"))

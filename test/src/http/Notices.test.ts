@@ -215,7 +215,7 @@ tests.live("a notice that no endpoint and no person wants is neither written nor
   })
 )
 
-tests.live("a person chooses the kinds of notice that arrive by mail", () =>
+tests.live("a person chooses the kinds of notice that arrive by email", () =>
   Effect.gen(function* () {
     const mails = "/api/v1/account/notice-mails"
     expect((yield* ask("GET", mails)).noticeMails).toEqual({ sendsMail: false, kinds: [] })

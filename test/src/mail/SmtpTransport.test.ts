@@ -99,7 +99,7 @@ describe("Mail servers", () => {
     })
   )
 
-  it.live("a refused mail is reported as permanent or temporary", () =>
+  it.live("a refused email is reported as permanent or temporary", () =>
     Effect.gen(function* () {
       const server = yield* mailServer()
       const url = `smtp://127.0.0.1:${server.port}`

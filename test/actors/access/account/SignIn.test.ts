@@ -112,7 +112,7 @@ it.effect("a reset link shows its account while it is valid, and afterwards only
     const links = yield* SetupLinks
     const { email, subject } = yield* newPerson("ann")
     const { expiresAt, mailed, secret } = yield* links.issueReset(subject, true)
-    // The server sends no mail, so the operator receives the link.
+    // The server sends no email, so the operator receives the link.
     expect(mailed).toBe(false)
     expect(yield* links.inspect(secret)).toEqual({ state: "live", purpose: "recovery", email, expiresAt })
     yield* links.redeem({ secret, password })

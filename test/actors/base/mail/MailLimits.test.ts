@@ -24,7 +24,7 @@ const invite = Effect.fnUntraced(function* (subject: string, { workspaceId }: Wh
   return yield* invitations.create(as(subject), { workspaceId, acting: { subject } }, { email, role: "viewer" })
 })
 
-/** Mails sent earlier by a person, inserted directly because sending each would be slow. */
+/** Emails sent earlier by a person, inserted directly because sending each would be slow. */
 const sentBefore = Effect.fnUntraced(function* (count: number, sender: string | null, workspaceId: string | null) {
   const sql = yield* SqlClient.SqlClient
   const at = "1970-01-01T00:00:00.000Z"
@@ -44,7 +44,7 @@ const written = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 
 describe("Mail limits", () => {
   it.effect(
-    "mails are refused with a time to retry, and write nothing, once their sender reaches the hourly limit",
+    "emails are refused with a time to retry, and write nothing, once their sender reaches the hourly limit",
     () =>
       Effect.gen(function* () {
         const { olga, ...where } = yield* world
@@ -62,7 +62,7 @@ describe("Mail limits", () => {
       }).pipe(Effect.provide(layer))
   )
 
-  it.effect("mails are refused once a Workspace reaches its hourly limit, but another Workspace can still send", () =>
+  it.effect("emails are refused once a Workspace reaches its hourly limit, but another Workspace can still send", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
       const ann = yield* newPerson("ann")
@@ -79,7 +79,7 @@ describe("Mail limits", () => {
   )
 
   it.effect(
-    "mails are refused once all people of a server reach the hourly limit, but the operator can still send",
+    "emails are refused once all people of a server reach the hourly limit, but the operator can still send",
     () =>
       Effect.gen(function* () {
         const { olga, ...where } = yield* world
@@ -91,7 +91,7 @@ describe("Mail limits", () => {
       }).pipe(Effect.provide(AccountCommands.layer(undefined).pipe(Layer.provideMerge(layer))))
   )
 
-  it.effect("mails chosen by people are not delayed by the operator's mails and notices", () =>
+  it.effect("emails to addresses chosen by people are not delayed by the operator's emails and notices", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
       yield* sentBefore(perHour.server, null, null)
@@ -99,7 +99,7 @@ describe("Mail limits", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("mail limits include links to change the address, and a refused link leaves the earlier link valid", () =>
+  it.effect("email limits include links to change the address, and a refused link leaves the earlier link valid", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const changes = yield* AddressChanges
@@ -111,7 +111,7 @@ describe("Mail limits", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("mails have no limit on a server without a mail server", () =>
+  it.effect("emails have no limit on a server without a mail server", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
       for (let n = 0; n <= perHour.sender; n++) yield* invite(olga, where, `a${n}@example.com`)

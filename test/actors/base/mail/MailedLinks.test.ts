@@ -16,38 +16,40 @@ const proofOf = Effect.fnUntraced(function* (name: string) {
 })
 
 describe("Address links", () => {
-  it.effect("an address change mails its link to the new address, verifies it, and notifies the previous one", () =>
-    Effect.gen(function* () {
-      const users = yield* Users
-      const changes = yield* AddressChanges
-      const ann = yield* newPerson("ann")
-      const bob = yield* newPerson("bob")
-      yield* users.proveAddress(ann.subject, ann.email, "operator")
-      yield* changes.mail(ann.subject, "Ann@new.example")
-      yield* changes.mail(bob.subject, "bob@new.example")
-      yield* deliver
-      expect(post.sent.map(({ to }) => to).toSorted()).toEqual(["ann@new.example", "bob@new.example"])
-      const secretFor = (address: string) =>
-        Redacted.make(
-          /https:\/\/svc\.example\.com\/account\/address#(\S+)/.exec(
-            post.sent.find(({ to }) => to === address)?.text ?? ""
-          )?.[1] ?? ""
-        )
-      yield* changes.redeem(as(ann.subject), ann.subject, secretFor("ann@new.example"))
-      yield* changes.redeem(as(bob.subject), bob.subject, secretFor("bob@new.example"))
-      expect(Option.getOrThrow(yield* users.find(ann.subject))).toMatchObject({
-        email: "ann@new.example",
-        emailProof: "mail"
-      })
-      yield* deliver
-      // Bob's previous address was never verified.
-      expect(post.sent.slice(2).map(({ to, text: body }) => [to, body.split("\n")[0]])).toEqual([
-        [ann.email, expect.stringContaining("The e-mail address was changed.")]
-      ])
-    }).pipe(Effect.provide(layer))
+  it.effect(
+    "an address change emails its link to the new address, verifies it, and notifies the previous address",
+    () =>
+      Effect.gen(function* () {
+        const users = yield* Users
+        const changes = yield* AddressChanges
+        const ann = yield* newPerson("ann")
+        const bob = yield* newPerson("bob")
+        yield* users.proveAddress(ann.subject, ann.email, "operator")
+        yield* changes.mail(ann.subject, "Ann@new.example")
+        yield* changes.mail(bob.subject, "bob@new.example")
+        yield* deliver
+        expect(post.sent.map(({ to }) => to).toSorted()).toEqual(["ann@new.example", "bob@new.example"])
+        const secretFor = (address: string) =>
+          Redacted.make(
+            /https:\/\/svc\.example\.com\/account\/address#(\S+)/.exec(
+              post.sent.find(({ to }) => to === address)?.text ?? ""
+            )?.[1] ?? ""
+          )
+        yield* changes.redeem(as(ann.subject), ann.subject, secretFor("ann@new.example"))
+        yield* changes.redeem(as(bob.subject), bob.subject, secretFor("bob@new.example"))
+        expect(Option.getOrThrow(yield* users.find(ann.subject))).toMatchObject({
+          email: "ann@new.example",
+          emailProof: "mail"
+        })
+        yield* deliver
+        // Bob's previous address was never verified.
+        expect(post.sent.slice(2).map(({ to, text: body }) => [to, body.split("\n")[0]])).toEqual([
+          [ann.email, expect.stringContaining("The e-mail address was changed.")]
+        ])
+      }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a link to change the address remains valid if the next link cannot be mailed", () =>
+  it.effect("a link to change the address remains valid if the next link cannot be emailed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const changes = yield* AddressChanges
@@ -77,7 +79,7 @@ describe("Password links", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a password link is mailed when the operator asks, and not issued at all if mailing fails", () =>
+  it.effect("a password link is emailed on the operator's request, and not issued at all if that fails", () =>
     Effect.gen(function* () {
       const commands = yield* AccountCommands
       yield* newPerson("ann")

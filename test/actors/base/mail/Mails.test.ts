@@ -32,8 +32,8 @@ const invite = Effect.fnUntraced(function* (email: string | undefined) {
 
 const mailedSecret = () => /\/join#(\S+)/.exec(post.sent[0]?.text ?? "")?.[1] ?? ""
 
-describe("Queued mails", () => {
-  it.effect("a queued mail is sent once, and its text is then erased", () =>
+describe("Queued emails", () => {
+  it.effect("a queued email is sent once, and its text is then erased", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -48,7 +48,7 @@ describe("Queued mails", () => {
   )
 
   it.effect(
-    "a queued mail is retried at growing intervals while the mail server is down, and dropped after a day",
+    "a queued email is retried at growing intervals while the mail server is down, and dropped after a day",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -76,7 +76,7 @@ describe("Queued mails", () => {
       }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a queued mail arrives once the mail server is back, even if another mail is refused permanently", () =>
+  it.effect("a queued email arrives once the mail server is back, even if another is refused permanently", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -97,7 +97,7 @@ describe("Queued mails", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a mail is not queued if its address received ten mails of the same kind within an hour", () =>
+  it.effect("an email is not queued if its address received ten emails of the same kind within an hour", () =>
     Effect.gen(function* () {
       const mails = yield* Mails
       const reset = { kind: "reset_link", link: "x", expiresAt: "2099-01-01T00:00:00.000Z" } as const
@@ -110,7 +110,7 @@ describe("Queued mails", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a mail is not queued if its transaction rolls back or no mail server is configured", () =>
+  it.effect("an email is not queued if its transaction rolls back or no mail server is configured", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -130,7 +130,7 @@ describe("Queued mails", () => {
 })
 
 describe("Mailed invitations", () => {
-  it.effect("a mailed invitation has a separate link that verifies the address and can create an account", () =>
+  it.effect("an emailed invitation has a separate link that verifies the address and can create an account", () =>
     Effect.gen(function* () {
       const { invitation, mailed, secret } = yield* invite("Ann@example.com")
       yield* deliver
@@ -157,7 +157,7 @@ describe("Mailed invitations", () => {
   )
 
   it.effect(
-    "only the account with the invited address accepts a mailed invitation, even if never verified before",
+    "only the account with the invited address accepts an emailed invitation, even if never verified before",
     () =>
       Effect.gen(function* () {
         const { secret } = yield* invite("ann@example.com")
@@ -177,7 +177,7 @@ describe("Mailed invitations", () => {
       }).pipe(Effect.provide(layer))
   )
 
-  it.effect("an invitation is not mailed without an address, and a mail server that is down does not delay it", () =>
+  it.effect("an invitation without an address sends no email, and a mail server that is down does not delay it", () =>
     Effect.gen(function* () {
       const { mailed } = yield* invite(undefined)
       yield* deliver
@@ -187,7 +187,7 @@ describe("Mailed invitations", () => {
 })
 
 describe("a notice", () => {
-  it.effect("account notices are mailed only to the owner of a verified address", () =>
+  it.effect("account notices are emailed only to the owner of a verified address", () =>
     Effect.gen(function* () {
       const users = yield* Users
       const ann = yield* newPerson("ann")
@@ -203,11 +203,11 @@ describe("a notice", () => {
   )
 })
 
-test("the intervals between mail attempts grow to an hour", () => {
+test("the intervals between email attempts grow to an hour", () => {
   expect([1, 2, 3, 4, 5, 50].map((attempts) => retryAfterMillis(attempts) / 60_000)).toEqual([1, 5, 15, 60, 60, 60])
 })
 
-describe("Mail texts", () => {
+describe("Email texts", () => {
   const japanese = /[ぁ-んァ-ヶ一-龠]/
   const at = "2026-01-02T03:04:05.000Z"
   const link = "https://svc.example.com/join#svci_x"
@@ -221,7 +221,7 @@ describe("Mail texts", () => {
   ] as const
 
   for (const [index, mail] of mails.entries()) {
-    test(`the mail ${mail.kind} ${index} contains the server, the link and the time, in one language at a time`, () => {
+    test(`the email ${mail.kind} ${index} contains the server, the link and the time, in one language at a time`, () => {
       const [en, ja] = [mailText("en", "Acme svc", mail), mailText("ja", "Acme svc", mail)]
       for (const { subject, text: body } of [en, ja]) {
         expect(`${subject} ${body}`).toContain("Acme svc")

@@ -24,7 +24,7 @@ const listed = Effect.fnUntraced(function* (...[id, page]: Parameters<RunComment
 
 const decodeMail = Schema.decodeUnknownEffect(SealedMail)
 
-/** The queued mails for this person. */
+/** The queued emails for this person. */
 const mailsTo = Effect.fnUntraced(function* (subject: Subject) {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
@@ -111,7 +111,7 @@ describe("Run comments", () => {
     })
   )
 
-  tests.live("comments on a Run mail the mentioned members, without the text, and can mention only members", () =>
+  tests.live("comments on a Run email the mentioned members, without the text, and can mention only members", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* RunCommands
@@ -140,7 +140,7 @@ describe("Run comments", () => {
       expect(mails[0]?.text).toContain(`/runs/${plan.id}`)
       expect(mails[0]?.text).toContain("mentions")
       expect(JSON.stringify(mails)).not.toContain("zebra")
-      // A person receives no mail about their own comment.
+      // A person receives no email about their own comment.
       expect(yield* mailsTo(subjectOf(context))).toEqual([])
     })
   )

@@ -204,7 +204,7 @@ describe("Installation folders", () => {
 })
 
 for (const [level, settings] of rungs) {
-  it.live(`a program at the level ${level} cannot start unlimited processes, as any user`, () =>
+  it.live(`the level ${level} limits a program's processes, regardless of its user`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       if (sandbox.status.level !== level) return
