@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import type { Redacted } from "effect"
-import type { SecretMethod } from "./ClientAuthentication.ts"
+import type { SecretMethod } from "./SecretAuthentication.ts"
 
 /** An authorization server that has this installation as a client. */
 export interface AuthorizationServer {

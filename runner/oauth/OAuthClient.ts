@@ -25,7 +25,7 @@ import {
   type GrantedTokens,
   OAuthFailure
 } from "./AuthorizationServer.ts"
-import { secretAuthentication } from "./ClientAuthentication.ts"
+import { secretAuthentication } from "./SecretAuthentication.ts"
 import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 import type { IncomingMessage } from "node:http"
 import { pinnedRequest } from "../git/PinnedRequest.ts"

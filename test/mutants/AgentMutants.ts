@@ -105,7 +105,7 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a local apply reads its Run again before its tool starts",
-    file: "actors/running/execution/ApplyExecution.ts",
+    file: "actors/running/execution/ApplySteps.ts",
     text: "reason === undefined",
     broken: "reason !== null",
     test: "test/actors/running/execution/StartObstacle.test.ts"

@@ -180,7 +180,7 @@ export const approvalMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "the claim of an apply asks for the approvals",
-    file: "actors/running/execution/ApplyExecution.ts",
+    file: "actors/running/execution/ApplySteps.ts",
     text: "if (unapproved !== undefined) {",
     broken: `if (unapproved === "") {`,
     test: "test/actors/running/execution/ApplyRefusals.test.ts"

@@ -11,7 +11,7 @@ const runFilters = "test/actors/ledger/run/RunFilter.test.ts"
 const runFilterFile = "actors/ledger/run/RunFilter.ts"
 const stateKeeper = "test/actors/ledger/state/StateKeeper.test.ts"
 const stateKeeping = "test/actors/ledger/state/StateKeeping.test.ts"
-const moves = "test/schema/records/RunLifecycle.test.ts"
+const moves = "test/schema/records/RunTransitions.test.ts"
 const digests = "test/runner/execution/ReviewedDigests.test.ts"
 const applyFile = "actors/running/execution/ReviewedPlanProblem.ts"
 const lifecycleFile = "actors/ledger/run/RunLifecycle.ts"
@@ -157,21 +157,21 @@ export const runMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "moves: no way back",
-    file: "schema/records/RunLifecycle.ts",
+    file: "schema/records/RunTransitions.ts",
     text: "  failed: {},",
     broken: `  failed: { queued: "run.queued" },`,
     test: moves
   },
   {
     name: "moves: an approval that an apply has used",
-    file: "schema/records/RunLifecycle.ts",
+    file: "schema/records/RunTransitions.ts",
     text: "isPlan(type) && isApproved && !isUsed",
     broken: "isPlan(type) && isApproved",
     test: moves
   },
   {
     name: "moves: an approval that nobody gave",
-    file: "schema/records/RunLifecycle.ts",
+    file: "schema/records/RunTransitions.ts",
     text: "isPlan(type) && isApproved && !isUsed",
     broken: "isPlan(type) && !isUsed",
     test: moves

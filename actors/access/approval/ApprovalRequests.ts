@@ -5,7 +5,7 @@ import { ApiError, failedPrecondition, notFound } from "../../../schema/errors/A
 import type { ApprovalRequest } from "../../../schema/records/Approval.ts"
 import { RunId, Subject } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { isPlan } from "../../../schema/records/RunLifecycle.ts"
+import { isPlan } from "../../../schema/records/RunTransitions.ts"
 import { roleAtLeast, SubjectKind } from "../../../schema/records/Workspace.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { rowShape, table } from "../../base/database/Table.ts"

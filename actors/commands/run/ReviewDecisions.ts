@@ -1,5 +1,5 @@
 import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
-import { isPlan } from "../../../schema/records/RunLifecycle.ts"
+import { isPlan } from "../../../schema/records/RunTransitions.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
 /** The reason why a plan does not wait for approval. */

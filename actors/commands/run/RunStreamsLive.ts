@@ -1,7 +1,7 @@
 import { Effect, Layer, Schema } from "effect"
 import { EarlierData, RunEventKind, type RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
+import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { RunJournal } from "../../ledger/run/RunJournal.ts"
 import { LogEntriesJson, RunLogChunkRow } from "../../ledger/run/RunLogs.ts"

@@ -1,6 +1,6 @@
 import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
 import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
-import { isPlan } from "../../../schema/records/RunLifecycle.ts"
+import { isPlan } from "../../../schema/records/RunTransitions.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { CapsuleRow } from "./CapsuleRow.ts"
 import { authorityMoved } from "./AuthorityColumns.ts"

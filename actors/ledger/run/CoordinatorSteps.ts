@@ -1,5 +1,5 @@
 import type { Finding } from "../../../schema/records/CompatibilityReport.ts"
-import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
+import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
 import type { RunDiagnostic } from "../../../schema/records/Run.ts"
 import { EvidenceJson, type RunRow } from "./RunRow.ts"
 

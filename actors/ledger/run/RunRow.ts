@@ -30,7 +30,7 @@ import {
 } from "../../../schema/records/Run.ts"
 import { RunNetwork } from "../../../schema/records/RunConfinement.ts"
 import { type RunDecisions, runDecisions } from "../../../schema/records/RunDecision.ts"
-import type { RunStanding } from "../../../schema/records/RunLifecycle.ts"
+import type { RunStanding } from "../../../schema/records/RunTransitions.ts"
 import { jsonText, storedJson, storedRecord } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 

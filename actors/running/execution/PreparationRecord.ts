@@ -9,7 +9,7 @@ import { holdOf } from "../../ledger/run/RunHold.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { type PreparationSchema, RunPreparations } from "../../ledger/run/RunPreparations.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
-import { makeAgentMachine } from "./AgentMachine.ts"
+import { makeReportedMachine } from "./ReportedMachine.ts"
 import { blocked } from "./RunSteps.ts"
 
 /** Facts recorded on the Run itself. `shown` is the evidence that readers see while the Run is executing. */
@@ -27,7 +27,7 @@ export const makePreparationRecord = Effect.gen(function* () {
   const runner = yield* ModuleRunner
   const ledger = yield* RunLedger
   const preparations = yield* RunPreparations
-  const agents = yield* makeAgentMachine
+  const agents = yield* makeReportedMachine
 
   return Effect.fnUntraced(function* <A extends { readonly evidence: RunEvidence }>(
     run: RunRow,

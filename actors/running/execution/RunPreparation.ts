@@ -59,14 +59,14 @@ import {
   profileNameOf,
   profileOf
 } from "../../ledger/configuration/OperatorConfigs.ts"
-import { makeAgentMachine } from "./AgentMachine.ts"
+import { makeReportedMachine } from "./ReportedMachine.ts"
 
 /** Determines the execution profile and the tool of a Run. */
 const makeRunProfiles = Effect.gen(function* () {
   const ledger = yield* RunLedger
   const toolchain = yield* Toolchain
   const operator = yield* OperatorConfigs
-  const agents = yield* makeAgentMachine
+  const agents = yield* makeReportedMachine
 
   /** Recorded before the execution, so that the profile is known however the Run ends. */
   const of = Effect.fnUntraced(function* (run: RunRow, config: LoadedInstallConfig) {

@@ -8,7 +8,7 @@ import { SandboxRefused } from "../SandboxStatus.ts"
 import { systemPath } from "../SandboxView.ts"
 import { deviationsOf } from "./ConfinementProbe.ts"
 import { outside, spawnSupervised, temporaryFolderFor } from "./Confined.ts"
-import { kernelLandlock, landlockFilters, type LandlockFilters, landlockOf } from "./Landlock.ts"
+import { kernelLandlock, landlockFilters, type LandlockFilters, landlockOf } from "./LandlockLevel.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 import type { UserIdRange } from "./UserIdRange.ts"
 

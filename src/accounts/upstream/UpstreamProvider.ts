@@ -16,7 +16,7 @@ import type { UpstreamIdentity } from "../../../actors/access/account/UpstreamId
 import { refusedFor, type UpstreamRefused } from "../../../actors/access/account/UpstreamRefusal.ts"
 import type { UpstreamProof } from "../../../actors/access/account/UpstreamSignIns.ts"
 import type { UpstreamTrust } from "../../../actors/access/member/ProvisioningRules.ts"
-import { secretAuthentication } from "../../../runner/oauth/ClientAuthentication.ts"
+import { secretAuthentication } from "../../../runner/oauth/SecretAuthentication.ts"
 import { retention } from "../../../schema/records/Retention.ts"
 import { providerFetch } from "./ProviderFetch.ts"
 import { claimsFault, completedBy, type ProfileClaims, profileClaims } from "./UpstreamClaims.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
+import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { print, refused } from "../Output.ts"

@@ -1,5 +1,5 @@
 import { useCallback } from "react"
-import { isPlan } from "../../../schema/records/RunLifecycle.ts"
+import { isPlan } from "../../../schema/records/RunTransitions.ts"
 import type { Capsule, Connection, Run, Source } from "../api/Types.ts"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"

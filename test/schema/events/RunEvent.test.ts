@@ -6,7 +6,7 @@ import { OpenApi } from "effect/http-api"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { RunEventPage } from "../../../schema/api/RunsApi.ts"
 import { closed, RunEventKind, type RunEventData, RunFact } from "../../../schema/events/RunEvent.ts"
-import { approvedPlanTransitions, runTransitions } from "../../../schema/records/RunLifecycle.ts"
+import { approvedPlanTransitions, runTransitions } from "../../../schema/records/RunTransitions.ts"
 
 const root = join(import.meta.dir, "../../..")
 

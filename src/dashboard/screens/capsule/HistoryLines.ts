@@ -1,4 +1,4 @@
-import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
+import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import type { FoldedRun, Run } from "../../api/Types.ts"
 
 /** A change to a Capsule: its plan, its apply, and the checks of the resulting state. */

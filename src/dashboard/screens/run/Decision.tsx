@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
-import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
+import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import { runApprovalsQuery } from "../../api/ApprovalQueries.ts"
 import { runsQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
-import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
+import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import { runApprovalsQuery } from "../../api/ApprovalQueries.ts"
 import { call } from "../../api/Call.ts"
 import { commentsQuery } from "../../api/CommentQueries.ts"

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
-import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
+import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import { runsQuery } from "../../api/Queries.ts"
 import type { Run } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
-import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
+import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import { commentsQuery } from "../../api/CommentQueries.ts"
 import { sourceQuery } from "../../api/Queries.ts"
 import type { Capsule, GrantedUse, Run } from "../../api/Types.ts"

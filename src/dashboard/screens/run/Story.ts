@@ -1,4 +1,4 @@
-import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
+import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import type { Run, RunApprovals, RunComment, RunEvent } from "../../api/Types.ts"
 
 /** A line in the history of a Run, other than a comment. Without a `subject`, svc itself acted. */

@@ -3,7 +3,7 @@ import type { Run, RunEvent } from "../../api/Types.ts"
 import { preferences } from "../../preferences/Preferences.ts"
 import { useWords } from "../../words/Words.ts"
 import { noticeWords } from "./NoticeWords.ts"
-import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
+import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import { progressOf } from "./Phases.ts"
 
 /** The state of a Run, for somebody who is looking at another tab. */

@@ -1,4 +1,4 @@
-import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
+import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import type { FoldedRun, Run } from "../../api/Types.ts"
 import { dayOf } from "../../words/Days.ts"
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { pendingPlan } from "../../../../actors/ledger/run/RunRow.ts"
 import { RunStatus, RunType } from "../../../../schema/records/Run.ts"
-import { isPendingPlan } from "../../../../schema/records/RunLifecycle.ts"
+import { isPendingPlan } from "../../../../schema/records/RunTransitions.ts"
 
 const root = join(import.meta.dir, "../../../..")
 

@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeApplySteps } from "../../../../actors/running/execution/ApplyExecution.ts"
+import { makeApplySteps } from "../../../../actors/running/execution/ApplySteps.ts"
 import { inSteps } from "../../../../actors/running/execution/RunSteps.ts"
 import { KillPoint } from "../../../../actors/base/KillPoint.ts"
 import { OperatorConfigs, type OperatorConfigsShape } from "../../../../actors/ledger/configuration/OperatorConfigs.ts"

@@ -7,7 +7,7 @@ import {
   type RunStanding,
   runTransitions,
   transitionEvent
-} from "../../../schema/records/RunLifecycle.ts"
+} from "../../../schema/records/RunTransitions.ts"
 
 const statuses = RunStatus.literals
 const standings: ReadonlyArray<RunStanding> = RunType.literals.flatMap((type) =>

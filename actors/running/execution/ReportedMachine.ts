@@ -11,7 +11,7 @@ import { blocked } from "./RunSteps.ts"
  * The machine of the agent that holds a Run, as the agent reports it. The agent checks the sandbox and the tool again before the
  * tool starts.
  */
-export const makeAgentMachine = Effect.gen(function* () {
+export const makeReportedMachine = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const needs = yield* AgentNeeds
 
