@@ -28,7 +28,7 @@ import { telemetry } from "./observability/Telemetry.ts"
 import type { Draining } from "./streams/Draining.ts"
 import type { WebSockets } from "./streams/WebSockets.ts"
 import type { Settings } from "./settings/Settings.ts"
-import { retentionSettings } from "./settings/RetentionPeriods.ts"
+import { retentionSettings } from "./settings/RetentionSettings.ts"
 import { version } from "./Version.ts"
 
 /** Parts that a host application can replace. */

@@ -16,10 +16,12 @@ export const reviewMutants: ReadonlyArray<Mutant> = [
     ]
   }),
   ...guardsOf("actors/access/approval/ApprovalRequests.ts", "test/actors/commands/attention/NeedTurns.test.ts", {
-    "approval requests: once an hour": ["  yield* refuseSoon(id, at)", "  yield* Effect.void"],
+    "approval requests: once an hour": ["  yield* refuseSoon(id, at)", "  yield* Effect.void"]
+  }),
+  ...guardsOf("actors/access/approval/EligibleApprovers.ts", "test/actors/commands/attention/NeedTurns.test.ts", {
     "approval requests: only people whose approval counts": [
-      "if (mayApprove && uselessBecause(open, own, facts) === undefined)",
-      "if (mayApprove)"
+      "? uselessBecause(openRules(decision), own, facts)",
+      "? uselessBecause([], own, facts)"
     ]
   }),
   ...guardsOf("actors/commands/run/RunActor.ts", "test/actors/commands/run/RunDecisions.test.ts", {

@@ -6,17 +6,15 @@ import type { ApprovalRequest } from "../../../schema/records/Approval.ts"
 import { RunId, Subject } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { isPlan } from "../../../schema/records/RunTransitions.ts"
-import { roleAtLeast, SubjectKind } from "../../../schema/records/Workspace.ts"
 import { Audit } from "../../base/audit/Audit.ts"
-import { rowShape, table } from "../../base/database/Table.ts"
+import { table } from "../../base/database/Table.ts"
 import { transacted } from "../../base/database/Transaction.ts"
 import { Mails } from "../../base/mail/Mails.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 import { StoredWorkspace } from "../../ledger/workspace/StoredWorkspace.ts"
 import { StoredUser, verifiedAddress } from "../account/UserRow.ts"
-import { uselessBecause } from "./ApprovalDecision.ts"
-import { approvalBy, planApproval } from "./PlanApproval.ts"
+import { eligibleApprovers } from "./EligibleApprovers.ts"
 
 /** The last request to approve a plan. */
 export const ApprovalRequestRow = table("run_approval_requests", {
@@ -29,28 +27,6 @@ export const ApprovalRequestRow = table("run_approval_requests", {
 const between = Duration.hours(1)
 /** Maximum number of emails per request. */
 const mostMails = 50
-
-const Person = rowShape({ subject: Subject, kind: SubjectKind })
-
-/** Returns the people whose approval of the plan would count now, except those who have already approved it. */
-const approversOf = Effect.fnUntraced(function* (run: RunRow) {
-  const sql = yield* SqlClient.SqlClient
-  const { decision, facts, given, place } = yield* planApproval(run)
-  const open = decision.tallies.flatMap(({ missing, rule }) => (missing > 0 ? [rule] : []))
-  const members = yield* Person.rows(
-    sql
-  )`SELECT m.subject, u.kind FROM memberships m JOIN users u ON u.subject = m.subject
-    WHERE m.workspace_id = ${run.workspace_id} AND m.status = 'active' AND u.status = 'active' AND u.kind = 'person'
-    ORDER BY m.created_at, m.subject`
-  const found: Array<Subject> = []
-  for (const { subject } of members) {
-    if (given.some(({ approver }) => approver === subject)) continue
-    const own = yield* approvalBy(place, subject)
-    const mayApprove = own.role !== undefined && roleAtLeast(own.role, "admin")
-    if (mayApprove && uselessBecause(open, own, facts) === undefined) found.push(subject)
-  }
-  return found
-}, Effect.orDie)
 
 const refuseSoon = Effect.fnUntraced(function* (id: RunId, at: DateTime.Utc) {
   const sql = yield* SqlClient.SqlClient
@@ -82,7 +58,7 @@ export const askForApproval = Effect.fn("askForApproval")(function* (id: RunId, 
   yield* refuseSoon(id, at)
   if (context.actor.subject === undefined) return yield* Effect.die(new Error("A request without a person"))
   const subject = Subject.make(context.actor.subject)
-  const approvers = (yield* approversOf(run)).filter((approver) => approver !== subject)
+  const approvers = (yield* eligibleApprovers(run)).filter((approver) => approver !== subject)
   const created_at = DateTime.formatIso(at)
   yield* Effect.orDie(sql`DELETE FROM run_approval_requests WHERE run_id = ${id}`)
   yield* Effect.orDie(

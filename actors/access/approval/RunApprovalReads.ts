@@ -4,13 +4,13 @@ import { failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts
 import { RunApprovals } from "../../../schema/records/Approval.ts"
 import type { RunId, Subject } from "../../../schema/records/Ids.ts"
 import { isPlan } from "../../../schema/records/RunTransitions.ts"
-import { roleAtLeast } from "../../../schema/records/Workspace.ts"
 import { peopleBehind } from "../account/PeopleBehind.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
-import { uselessBecause, waitingWords } from "./ApprovalDecision.ts"
+import { waitingWords } from "./ApprovalDecision.ts"
 import { toApprovalRule } from "./ApprovalRules.ts"
+import { ineligibleBecause } from "./EligibleApprovers.ts"
 import { approvalBy, type PlanApproval, planApproval } from "./PlanApproval.ts"
 
 const decode = storedRecord(RunApprovals)
@@ -30,9 +30,7 @@ export const ownStanding = Effect.fnUntraced(function* (
   if (given.some(({ approver }) => approver === subject)) return { status: "given" as const }
   if (decision.state === "approved") return { status: "not_needed" as const }
   const own = yield* approvalBy(place, subject, yield* peopleBehind({ subject, tokenId }))
-  const open = decision.tallies.flatMap(({ missing, rule }) => (missing > 0 ? [rule] : []))
-  const mayApprove = own.role !== undefined && roleAtLeast(own.role, "admin")
-  const problem = mayApprove ? uselessBecause(open, own, facts) : "role"
+  const problem = ineligibleBecause(decision, own, facts)
   return problem === undefined ? { status: "counts" as const } : { status: "does_not_count" as const, problem }
 })
 

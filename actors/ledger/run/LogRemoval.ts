@@ -7,7 +7,7 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { makeCooldown } from "../../base/Cooldown.ts"
-import { RetentionSettings } from "./RetentionSettings.ts"
+import { RetentionPolicy } from "./RetentionPolicy.ts"
 import { RunLogChunkRow } from "./RunLogs.ts"
 import { type RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
@@ -179,7 +179,7 @@ export class LogRemoval extends Context.Service<
       const read = yield* ReadSql
       const audit = yield* Audit
       const killPoint = yield* KillPoint
-      const { logs } = yield* RetentionSettings
+      const { logs } = yield* RetentionPolicy
 
       const before = Effect.map(Clock.currentTimeMillis, (millis) =>
         new Date(millis - Duration.toMillis(logs)).toISOString()

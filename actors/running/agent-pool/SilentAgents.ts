@@ -8,7 +8,7 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
 import { mayOweEvidence, owesEvidence } from "../../ledger/run/PendingAgentState.ts"
-import { RetentionSettings } from "../../ledger/run/RetentionSettings.ts"
+import { RetentionPolicy } from "../../ledger/run/RetentionPolicy.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentRow } from "./PoolRows.ts"
 
@@ -49,8 +49,7 @@ export class SilentAgents extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
       const presence = yield* AgentPresence
-      const { agentFiles = retention.agentFile.after, goneAgents = retention.goneAgent.after } =
-        yield* RetentionSettings
+      const { agentFiles = retention.agentFile.after, goneAgents = retention.goneAgent.after } = yield* RetentionPolicy
       const ephemeral = sql.literal(isEphemeral)
 
       const before = (period: Duration.Duration) =>

@@ -2,7 +2,7 @@ import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { retention } from "../../../schema/records/Retention.ts"
 import { makeCooldown } from "../../base/Cooldown.ts"
-import { RetentionSettings } from "../../ledger/run/RetentionSettings.ts"
+import { RetentionPolicy } from "../../ledger/run/RetentionPolicy.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentRunRow } from "./AgentRunRow.ts"
 import { CarriedBlobs } from "./CarriedBlobs.ts"
@@ -30,7 +30,7 @@ export class AgentFileRemoval extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const blobs = yield* AgentBlobs
       const carried = yield* CarriedBlobs
-      const { agentFiles = retention.agentFile.after } = yield* RetentionSettings
+      const { agentFiles = retention.agentFile.after } = yield* RetentionPolicy
 
       const removeAll = Effect.gen(function* () {
         const at = yield* Clock.currentTimeMillis

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ProviderCredentials, RunVariable } from "../../../runner/execution/RunJob.ts"
 import type { SecretText } from "../../../runner/redaction/SecretText.ts"
@@ -8,8 +8,7 @@ import { SettingsJson } from "../../inputs/connection/ConnectionRow.ts"
 import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
 import { CredentialsInUse } from "../../inputs/connection/CredentialsInUse.ts"
 import { transaction } from "../../base/database/Transaction.ts"
-import { type ConsumedOutput, consumedOf } from "../../ledger/consumption/ConsumedOutputs.ts"
-import { offeredOutputs } from "../../ledger/consumption/OfferedOutputs.ts"
+import type { ConsumedOutput } from "../../ledger/consumption/ConsumedOutputs.ts"
 import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import {
   InstallConfigStore,
@@ -18,8 +17,7 @@ import {
 } from "../../ledger/configuration/InstallConfigStore.ts"
 import { inputSource } from "../../ledger/configuration/InputSource.ts"
 import { type ProviderUse, resolveProviders } from "./ProviderResolutions.ts"
-import { OutputJson } from "../../ledger/state/StateVersionRow.ts"
-import { StateVersions } from "../../ledger/state/StateVersions.ts"
+import { MissingInput, outputInjection } from "./OutputInjection.ts"
 import { StoredWorkspace } from "../../ledger/workspace/StoredWorkspace.ts"
 import { type RunRow } from "../../ledger/run/RunRow.ts"
 import type { InstallConfigId } from "../../../schema/records/Ids.ts"
@@ -40,9 +38,6 @@ export interface GivenVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
-
-/** A required input for which nothing provides a value. */
-export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
 
 /** The inputs from people and other Capsules, and the names of missing ones. */
 export interface KnownVariables extends GivenVariables {
@@ -95,7 +90,7 @@ export class RunInputs extends Context.Service<
       const configs = yield* InstallConfigStore
       const connections = yield* ConnectionStore
       const held = yield* CredentialsInUse
-      const states = yield* StateVersions
+      const injected = yield* outputInjection
 
       // Reads in one transaction, so that the values belong to the recorded version even during a rotation.
       const providers = Effect.fn("RunInputs.providers")(
@@ -152,31 +147,6 @@ export class RunInputs extends Context.Service<
         transaction(sql),
         Effect.orDie
       )
-
-      /** Outputs of the Capsule's producers, by target variable. If two fill the same variable, the later one wins. */
-      const injected = Effect.fnUntraced(function* (capsule: CapsuleRow) {
-        const values = new Map<string, RunVariable>()
-        const missing: Array<MissingInput> = []
-        // Reads in one transaction, so that the record matches the values.
-        const offered = yield* offeredOutputs(capsule).pipe(transaction(sql))
-        for (const { given, input, output, ended, producerName, required, withheld } of offered) {
-          if (input === undefined || output === undefined) continue
-          const [row] = given
-          if (row !== undefined) {
-            const value = yield* states.outputValue(row)
-            values.set(input, { value, type: OutputJson.read(row.type), sensitive: row.sensitive === 1 })
-          } else if (required || withheld !== undefined) {
-            // Fails instead of falling back to the module's default, which would silently change the value.
-            const why = withheld ?? ended ?? "Apply that Capsule first, or renew the share of its Outputs."
-            missing.push(
-              new MissingInput({
-                message: `The input ${input} needs the Output ${output} of the Capsule ${producerName ?? "that it depends on"}, which gives it no such Output. ${why}`
-              })
-            )
-          }
-        }
-        return { values, missing, consumed: offered.map(consumedOf) }
-      })
 
       const known = Effect.fn("RunInputs.known")(function* (
         capsule: CapsuleRow,

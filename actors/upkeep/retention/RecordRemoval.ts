@@ -7,7 +7,7 @@ import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { makeCooldown } from "../../base/Cooldown.ts"
-import { RetentionSettings } from "../../ledger/run/RetentionSettings.ts"
+import { RetentionPolicy } from "../../ledger/run/RetentionPolicy.ts"
 import { type LookedAt, recordCandidates, removableNow, type RemovableRecords } from "./RecordCandidates.ts"
 import { removeRecords } from "./RecordDeletion.ts"
 import type { KeepReason, RetainedKind } from "./RetainedKind.ts"
@@ -84,7 +84,7 @@ export class RecordRemoval extends Context.Service<
       const read = yield* ReadSql
       const audit = yield* Audit
       const killPoint = yield* KillPoint
-      const { periods } = yield* RetentionSettings
+      const { periods } = yield* RetentionPolicy
 
       const before = ({ name }: RetainedKind) =>
         Effect.map(Clock.currentTimeMillis, (millis) => {

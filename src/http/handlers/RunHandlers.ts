@@ -17,6 +17,7 @@ import { subscribe } from "../../streams/LiveSubscription.ts"
 import type { RunSequence } from "../../streams/RunFrames.ts"
 import { serverSentEvents } from "../../streams/ServerSentEvents.ts"
 import { WebSockets } from "../../streams/WebSockets.ts"
+import { resumePoint } from "../../streams/LastEventId.ts"
 import { Admitted } from "../authorization/Admission.ts"
 import { isSameOrigin } from "../../http-kit/CrossSite.ts"
 import { Exchange } from "../../http-kit/Exchange.ts"
@@ -27,22 +28,6 @@ const wantsWebSocket = (request: HttpServerRequest.HttpServerRequest) =>
 
 const wantsEvents = (request: HttpServerRequest.HttpServerRequest) =>
   request.headers["accept"]?.split(",").some((type) => type.trim().startsWith("text/event-stream")) === true
-
-const sequenceNumber = /^(?:0|[1-9][0-9]{0,14})$/
-
-/**
- * The position from which an event source resumes. The id of the last received message takes precedence over `after` in the URL.
- */
-const resumePoint = Effect.fn("resumePoint")(function* (
-  request: HttpServerRequest.HttpServerRequest,
-  after: number | undefined
-) {
-  const lastEventId = request.headers["last-event-id"]
-  if (lastEventId === undefined || lastEventId === "") return after ?? 0
-  return sequenceNumber.test(lastEventId)
-    ? Number(lastEventId)
-    : yield* invalidRequest("The Last-Event-ID header is not the id of a message of this stream.")
-})
 
 const draining = new ApiError({
   code: "rate_limited",

@@ -1,12 +1,12 @@
 import { Duration, Layer } from "effect"
 import { AuditRetention } from "../../actors/base/audit/AuditRemoval.ts"
-import { RetentionSettings } from "../../actors/ledger/run/RetentionSettings.ts"
+import { RetentionPolicy } from "../../actors/ledger/run/RetentionPolicy.ts"
 import type { Settings } from "./Settings.ts"
 
 /** The retention periods in these settings for records that nothing needs. */
 export const retentionSettings = (settings: Settings) =>
   Layer.mergeAll(
-    Layer.succeed(RetentionSettings, {
+    Layer.succeed(RetentionPolicy, {
       logs: Duration.days(settings.keepLogs),
       agentFiles: Duration.days(settings.keepAgentFiles),
       goneAgents: Duration.days(settings.forgetAgents),

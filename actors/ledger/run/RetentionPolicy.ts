@@ -2,7 +2,7 @@ import { Context, type Duration } from "effect"
 import { type KindPeriod, retention } from "../../../schema/records/Retention.ts"
 
 /** The operator's retention periods for records that are no longer needed. */
-export interface RetentionPolicy {
+export interface PolicyPeriods {
   readonly logs: Duration.Duration
   /** Retention of files from agents and of ephemeral agents; absent means the default. */
   readonly agentFiles?: Duration.Duration
@@ -11,6 +11,6 @@ export interface RetentionPolicy {
   readonly periods: { readonly [Period in KindPeriod]?: Duration.Duration }
 }
 
-export const RetentionSettings = Context.Reference<RetentionPolicy>("svc/actors/ledger/run/RetentionSettings", {
+export const RetentionPolicy = Context.Reference<PolicyPeriods>("svc/actors/ledger/run/RetentionPolicy", {
   defaultValue: () => ({ logs: retention.runLog.after, periods: {} })
 })
