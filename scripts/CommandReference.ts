@@ -52,10 +52,33 @@ const table = (head: string, rows: ReadonlyArray<readonly [string, string]>): Re
 const shapeOf = (path: ReadonlyArray<string>): ReadonlyArray<string> =>
   table("key of `--json`", Object.entries(resultShapes[path.join(" ")] ?? {}))
 
-const section = ({ help, path }: CommandHelp): string => {
-  const text = (description: Option.Option<string>) => Option.getOrElse(description, () => "")
-  const flagName = ({ aliases, name, type }: HelpDoc.FlagDoc) =>
-    [`--${name}`, ...aliases].join(", ") + (type === "boolean" ? "" : ` ${type}`)
+const text = (description: Option.Option<string>) => Option.getOrElse(description, () => "")
+
+type FlagRow = readonly [name: string, description: string]
+
+const flagRow = ({ aliases, description, name, type }: HelpDoc.FlagDoc): FlagRow => [
+  [`--${name}`, ...aliases].join(", ") + (type === "boolean" ? "" : ` ${type}`),
+  text(description)
+]
+
+/** A flag that so many commands have with the same meaning is described once. */
+const fewestSharing = 8
+
+/** The flags that many commands share, in the order in which they first appear. */
+const sharedFlags = (commands: ReadonlyArray<CommandHelp>): ReadonlyMap<string, FlagRow> => {
+  const uses = Map.groupBy(
+    commands.flatMap(({ help }) => help.flags.map(flagRow)),
+    (row) => row.join("\n")
+  )
+  return new Map(
+    [...uses].flatMap(([key, rows]) => (rows.length < fewestSharing || rows[0] === undefined ? [] : [[key, rows[0]]]))
+  )
+}
+
+const section = ({ help, path }: CommandHelp, shared: ReadonlyMap<string, FlagRow>): string => {
+  const flags = help.flags.map(flagRow)
+  const isShared = (row: FlagRow) => shared.has(row.join("\n"))
+  const common = flags.filter(isShared).map(([name]) => `\`${name.split(/[, ]/)[0]}\``)
   return [
     `### svc ${path.join(" ")}`,
     "",
@@ -70,8 +93,9 @@ const section = ({ help, path }: CommandHelp): string => {
     ),
     ...table(
       "flag",
-      help.flags.map((flag) => [flagName(flag), text(flag.description)])
+      flags.filter((row) => !isShared(row))
     ),
+    ...(common.length === 0 ? [] : ["", `[Shared flags](#shared-flags): ${common.join(", ")}.`]),
     ...shapeOf(path),
     ...(help.examples ?? []).flatMap(({ command, description }) => [
       "",
@@ -108,6 +132,7 @@ export const exitCodeReference = [
 /** The contents of `docs/cli.md`: every command with its flags and examples, as the program defines them. */
 export const commandReference = Effect.map(commandHelps, (commands) => {
   const groups = [...new Set(commands.map(({ group }) => group ?? ""))]
+  const shared = sharedFlags(commands)
   return [
     "# Command line",
     "",
@@ -118,10 +143,15 @@ export const commandReference = Effect.map(commandHelps, (commands) => {
     "are those of the API, described at `/openapi.json`; a key with `?` may be absent. The exit codes have [a page](exit-codes.md), too:",
     "",
     ...meanings,
+    "",
+    "## Shared flags",
+    "",
+    "Many commands have these flags; each command lists which.",
+    ...table("flag", [...shared.values()]),
     ...groups.flatMap((group) => [
       "",
       `## ${group}`,
-      ...commands.filter((one) => (one.group ?? "") === group).flatMap((one) => ["", section(one)])
+      ...commands.filter((one) => (one.group ?? "") === group).flatMap((one) => ["", section(one, shared)])
     ]),
     ""
   ].join("\n")

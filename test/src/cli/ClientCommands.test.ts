@@ -58,6 +58,8 @@ describe("Client commands", () => {
     Effect.gen(function* () {
       const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8")
       expect(page).toBe(yield* commandReference)
+      // A flag of many commands is described once.
+      expect(page.split("| Handle or id of the Workspace; else SVC_WORKSPACE")).toHaveLength(2)
       const codes = readFileSync(new URL("../../../docs/exit-codes.md", import.meta.url), "utf8")
       expect(codes).toBe(exitCodeReference)
     })
