@@ -65,3 +65,58 @@ row("arrows between folders", arrows.size)
 row("files named after Run / their folders", `${ofRun.length} / ${folders(ofRun)}`)
 row("files that only a neighbour imports", single.length)
 row("imports of actors/Runtime.ts", files.find(({ path }) => path === "actors/Runtime.ts")?.targets.length ?? 0)
+
+// The ways of five requests through the code, as legs between files that import each other. A reader who follows one crosses the
+// shortest chain of imports of each leg; a leg without a chain is an error, since the way has changed.
+const journeys: Readonly<Record<string, ReadonlyArray<readonly [from: string, to: string]>>> = {
+  "install, from POST to the queued Run": [
+    ["src/http/handlers/PlanHandlers.ts", "actors/commands/install-plan/InstallPlans.ts"],
+    ["actors/commands/install-plan/InstallPlansLive.ts", "schema/commands/InstallPlanCommands.ts"],
+    ["actors/commands/install-plan/InstallPlanActor.ts", "actors/commands/install-plan/InstallPlanStore.ts"],
+    ["actors/commands/install-plan/InstallPlanSteps.ts", "actors/ledger/run/RunLedger.ts"]
+  ],
+  "approval, from POST to the event": [
+    ["src/http/handlers/RunHandlers.ts", "actors/ledger/run/Runs.ts"],
+    ["actors/commands/run/RunsLive.ts", "schema/commands/RunCommands.ts"],
+    ["actors/commands/run/RunActor.ts", "actors/access/approval/ApprovalDecision.ts"],
+    ["actors/commands/run/RunActor.ts", "actors/ledger/run/RunJournal.ts"]
+  ],
+  "log line, from the tool to the reader": [
+    ["runner/execution/ToolRun.ts", "runner/execution/RunSink.ts"],
+    ["actors/running/execution/RunExecutor.ts", "actors/ledger/run/RunLogs.ts"],
+    ["src/http/handlers/RunHandlers.ts", "src/streams/RunFeeds.ts"]
+  ],
+  "checkpoint, from the tool's file to the row": [
+    ["runner/execution/ApplyExecution.ts", "runner/execution/StateWatch.ts"],
+    ["runner/execution/StateWatch.ts", "runner/execution/RunSink.ts"],
+    ["actors/running/execution/RunExecutor.ts", "actors/ledger/state/RunCheckpoints.ts"]
+  ],
+  "Output, from the apply to the next input": [
+    ["runner/execution/ApplyExecution.ts", "runner/execution/StateDocument.ts"],
+    ["actors/running/execution/ApplySettlement.ts", "actors/ledger/state/StateVersions.ts"],
+    ["actors/running/execution/RunInputs.ts", "actors/running/execution/OutputInjection.ts"],
+    ["actors/running/execution/OutputInjection.ts", "actors/ledger/state/StateVersions.ts"]
+  ]
+}
+
+const importsOf = new Map(files.map(({ path, targets }) => [path, targets]))
+
+/** The files of the shortest chain of imports, with both ends; `undefined` if there is none. */
+const chain = (from: string, to: string): ReadonlyArray<string> | undefined => {
+  const reached = new Map<string, string | undefined>([[from, undefined]])
+  for (const path of reached.keys()) {
+    for (const target of importsOf.get(path) ?? []) if (!reached.has(target)) reached.set(target, path)
+  }
+  if (!importsOf.has(from) || !reached.has(to)) return undefined
+  const found: Array<string> = []
+  for (let path: string | undefined = to; path !== undefined; path = reached.get(path)) found.push(path)
+  return found
+}
+
+process.stdout.write("files on the shortest way of\n")
+for (const [name, legs] of Object.entries(journeys)) {
+  const chains = legs.map(([from, to]) => chain(from, to) ?? `no imports lead from ${from} to ${to}`)
+  const broken = chains.filter((one) => typeof one === "string")
+  if (broken.length > 0) throw new Error(`${name}: ${broken.join("; ")}`)
+  row(`  ${name}`, new Set(chains.flat()).size)
+}
