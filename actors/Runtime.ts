@@ -15,7 +15,7 @@ import { inputs } from "./inputs/InputLayers.ts"
 import { ledger } from "./ledger/LedgerLayers.ts"
 import { cleanUpSnapshots } from "./ledger/source/SnapshotCleanup.ts"
 import { StaleReasons } from "./ledger/staleness/StaleReasons.ts"
-import { LeftOverStates } from "./ledger/state/LeftOverStates.ts"
+import { OrphanedStates } from "./ledger/state/OrphanedStates.ts"
 import { readWholeBacklog } from "./ledger/state/StateBacklog.ts"
 import { running } from "./running/RunningLayers.ts"
 import { workForAgents } from "./running/agent/AgentLayers.ts"
@@ -42,7 +42,7 @@ const work = Layer.effectDiscard(
     const executor = yield* RunExecutor
     const groups = yield* RunGroups
     yield* recovery.recover
-    yield* (yield* LeftOverStates).takeOver
+    yield* (yield* OrphanedStates).takeOver
     yield* (yield* StaleReasons).compareUnread
     yield* workForAgents
     yield* Effect.forkScoped(executor.work)

@@ -19,7 +19,7 @@ const asText: Readonly<Record<string, string>> = {
   "actors/base/audit/AuditFilter.ts: capsuleId": filter,
   "actors/base/audit/AuditFilter.ts: runId": filter,
   "actors/base/audit/AuditRow.ts: actor_token_id": credential,
-  "actors/commands/capsule/CapsuleLeftOvers.ts: runId": filter,
+  "actors/commands/capsule/CapsuleOrphanedStates.ts: runId": filter,
   "actors/commands/capsule/CapsuleRuns.ts: tokenId": credential,
   "actors/commands/capsule/Capsules.ts: projectId": filter,
   "actors/access/issuer/Consents.ts: workspace_id": "a consent may be bound to no Workspace, which is the empty text",

@@ -5,7 +5,7 @@ import { Needs } from "./attention/Needs.ts"
 import { CapsuleExports } from "./capsule-export/CapsuleExports.ts"
 import * as CapsuleActor from "./capsule/CapsuleActor.ts"
 import { CapsuleBackups } from "./capsule/CapsuleBackups.ts"
-import { CapsuleLeftOvers } from "./capsule/CapsuleLeftOvers.ts"
+import { CapsuleOrphanedStates } from "./capsule/CapsuleOrphanedStates.ts"
 import { CapsuleRuns } from "./capsule/CapsuleRuns.ts"
 import * as CapsulesLive from "./capsule/CapsulesLive.ts"
 import { DeferredFollows } from "./capsule/DeferredFollows.ts"
@@ -44,7 +44,7 @@ const actors = Layer.mergeAll(
 
 const services = Layer.mergeAll(
   CapsulesLive.layer,
-  CapsuleLeftOvers.layer,
+  CapsuleOrphanedStates.layer,
   CapsuleBackups.layer,
   CapsuleExports.layer,
   Handoffs.layer.pipe(Layer.provideMerge(SetupTickets.layer)),

@@ -31,7 +31,7 @@ import { PathFilters } from "./staleness/PathFilters.ts"
 import { SourceChangeReads } from "./staleness/SourceChangeReads.ts"
 import { StaleReasons } from "./staleness/StaleReasons.ts"
 import { BackupStore } from "./state/BackupStore.ts"
-import { LeftOverStates } from "./state/LeftOverStates.ts"
+import { OrphanedStates } from "./state/OrphanedStates.ts"
 import { ResourceHistory } from "./state/ResourceHistory.ts"
 import { RunCheckpoints } from "./state/RunCheckpoints.ts"
 import { StateResources } from "./state/StateResources.ts"
@@ -42,7 +42,7 @@ const records = Layer.mergeAll(
   RunLogs.layer,
   RunOwner.layer,
   RunLedger.layer,
-  LeftOverStates.layer.pipe(Layer.provideMerge(RunCheckpoints.layer)),
+  OrphanedStates.layer.pipe(Layer.provideMerge(RunCheckpoints.layer)),
   RunPreparations.layer,
   RunResults.layer,
   CapsuleLedger.layer,

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { JobKind } from "../../schema/agent/AgentJob.ts"
-import { ApplyOutcome, DriftOutcome, LeftOver, PlanOutcome } from "../execution/RunOutcome.ts"
+import { ApplyOutcome, DriftOutcome, UnfinishedApply, PlanOutcome } from "../execution/RunOutcome.ts"
 import { RunnerFailure } from "../execution/RunnerFailure.ts"
 
 /*
@@ -22,7 +22,11 @@ export const JobResult = Schema.Union([
   ended("apply", ApplyOutcome),
   ended("drift_check", DriftOutcome),
   Schema.Struct({ kind: JobKind, status: Schema.Literal("failed"), failure: RunnerFailure }),
-  Schema.Struct({ kind: Schema.Literal("apply"), status: Schema.Literal("left"), left: Schema.NullOr(LeftOver) }),
+  Schema.Struct({
+    kind: Schema.Literal("apply"),
+    status: Schema.Literal("left"),
+    left: Schema.NullOr(UnfinishedApply)
+  }),
   Schema.Struct({ kind: Schema.Literals(["plan", "drift_check"]), status: Schema.Literal("left") })
 ])
 export type JobResult = typeof JobResult.Type

@@ -3,7 +3,7 @@ import type { ReportBatch } from "../../schema/agent/AgentJob.ts"
 import type { Gone } from "../../schema/agent/AgentRefusal.ts"
 import { ModuleRunner } from "../execution/ModuleRunner.ts"
 import { provesUnstarted } from "../execution/Recovery.ts"
-import { LeftOver } from "../execution/RunOutcome.ts"
+import { UnfinishedApply } from "../execution/RunOutcome.ts"
 import type { StateCheckpoint } from "../execution/RunSink.ts"
 import { AgentParty } from "./AgentParty.ts"
 import { packContents } from "./BlobContents.ts"
@@ -15,7 +15,7 @@ import { sealedBytes } from "./SealedFile.ts"
 import { ServerConnection } from "./ServerConnection.ts"
 import { spoolLimits } from "./Spool.ts"
 
-const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
+const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(UnfinishedApply))
 
 /**
  * Entries that arrive shortly after one another are sent together, unless a whole batch is waiting: each request is a commit on
@@ -84,7 +84,7 @@ export const deliver = Effect.fnUntraced(function* (handle: RunHandle, { files }
   yield* line.result(handle.room.claim, { ...(yield* sendRest(handle)), files })
 })
 
-const neverStarted: LeftOver = {
+const neverStarted: UnfinishedApply = {
   neverStarted: true,
   started: [],
   completed: [],
@@ -105,7 +105,7 @@ export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   yield* Effect.catchTag(sendLeft(room, neverStarted), "Gone", () => Effect.void)
 })
 
-const sendLeft = Effect.fnUntraced(function* (room: AgentRunFolder, left: LeftOver) {
+const sendLeft = Effect.fnUntraced(function* (room: AgentRunFolder, left: UnfinishedApply) {
   const line = yield* ServerConnection
   const party = yield* AgentParty
   const text = yield* Effect.orDie(encodeLeft(left))

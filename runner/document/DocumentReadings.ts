@@ -10,7 +10,7 @@ import { withExactNumbers, withNumbersAsText } from "../../schema/json/ExactNumb
 import { PlanDocument } from "../execution/PlanDocument.ts"
 import { ProviderSchemas } from "../execution/ProviderSchemas.ts"
 import type { RunnerFailure } from "../execution/RunnerFailure.ts"
-import { LeftOver, type StateOutput } from "../execution/RunOutcome.ts"
+import { UnfinishedApply, type StateOutput } from "../execution/RunOutcome.ts"
 import { Instance, Outputs, Resource } from "../execution/StateDocument.ts"
 import { parseState, type StateFile } from "../execution/StateFile.ts"
 import { isWholeState } from "../execution/StateScan.ts"
@@ -44,7 +44,7 @@ export interface DocumentContents {
   /** An agent's report about a job, with its messages cleaned again. */
   readonly jobResult: Unwrapped<PlainJobResult>
   /** The results of an apply, as an agent kept them. */
-  readonly leftOver: Unwrapped<LeftOver>
+  readonly leftOver: Unwrapped<UnfinishedApply>
   /** Every string, number and key. Numbers keep all their digits. */
   readonly texts: ReadonlyArray<string>
 }
@@ -104,7 +104,7 @@ const state = (bytes: Uint8Array): Result.Result<PlainStateFile, JsonRefusal> =>
     : Result.fail(unreadable())
 
 const decodeJobResult = Schema.decodeUnknownResult(JobResult)
-const decodeLeftOver = Schema.decodeUnknownResult(LeftOver)
+const decodeUnfinishedApply = Schema.decodeUnknownResult(UnfinishedApply)
 
 const plainResult = (result: JobResult): PlainJobResult => {
   if (result.status !== "failed") return result
@@ -122,7 +122,7 @@ const jobResult = (bytes: Uint8Array, limits: JsonLimits) =>
 
 const leftOver = (bytes: Uint8Array, limits: JsonLimits) =>
   Result.flatMap(decodeJson(bytes, limits), (document) =>
-    Result.mapBoth(decodeLeftOver(document), { onFailure: () => unreadable(), onSuccess: unwrapSecrets })
+    Result.mapBoth(decodeUnfinishedApply(document), { onFailure: () => unreadable(), onSuccess: unwrapSecrets })
   )
 
 type Readings = {

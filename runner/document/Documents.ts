@@ -4,7 +4,7 @@ import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
 import { JsonRefusal } from "../../schema/json/JsonRefusal.ts"
 import type { JobResult } from "../agent/JobResult.ts"
 import { RunnerFailure } from "../execution/RunnerFailure.ts"
-import type { LeftOver } from "../execution/RunOutcome.ts"
+import type { UnfinishedApply } from "../execution/RunOutcome.ts"
 import type { StateFile } from "../execution/StateFile.ts"
 import { moduleBeside } from "../thread/ModuleLocation.ts"
 import { outsideTransaction } from "../thread/OutsideTransaction.ts"
@@ -145,5 +145,5 @@ export const readJobResult = Effect.fnUntraced(function* (bytes: Uint8Array): Ef
 })
 
 /** Parses the results of an apply that an agent kept. */
-export const readLeftOver = (bytes: Uint8Array): Effect.Effect<LeftOver, JsonRefusal> =>
+export const readUnfinishedApply = (bytes: Uint8Array): Effect.Effect<UnfinishedApply, JsonRefusal> =>
   Effect.flatMap(readDocument("leftOver", bytes, agentDocumentLimits), wrapSecrets)

@@ -13,7 +13,7 @@ import { fileOperation, removeTree, type RunFileFailed } from "./RunFiles.ts"
 import type { ApplyJob, DriftJob, LocalModule, ModuleReference, PlanJob, PlanSecrets, RunJob } from "./RunJob.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
-import type { ApplyOutcome, DriftOutcome, LeftOver, PlanOutcome, StateOutput } from "./RunOutcome.ts"
+import type { ApplyOutcome, DriftOutcome, UnfinishedApply, PlanOutcome, StateOutput } from "./RunOutcome.ts"
 import { type BuildArchive, type RunControl, RunPlace } from "./RunPlace.ts"
 import { type ConcealingControl, plannedValue, serverPaths, shownFailure } from "./ServerPaths.ts"
 import { removeStablePath, StablePaths } from "./StablePaths.ts"
@@ -468,7 +468,7 @@ export class ModuleRunner extends Context.Service<
     readonly plan: (job: PlanJob, control: RunControl) => Effect.Effect<PlanOutcome, RunnerFailure>
     readonly apply: (job: ApplyJob, control: RunControl) => Effect.Effect<ApplyOutcome, RunnerFailure>
     readonly driftCheck: (job: DriftJob, control: RunControl) => Effect.Effect<DriftOutcome, RunnerFailure>
-    readonly recover: (runFolder: string) => Effect.Effect<Option.Option<LeftOver>, RunFileFailed>
+    readonly recover: (runFolder: string) => Effect.Effect<Option.Option<UnfinishedApply>, RunFileFailed>
     readonly withhold: (
       outputs: ReadonlyArray<StateOutput>,
       secrets: ReadonlyArray<SecretText>

@@ -6,7 +6,7 @@ import { endProcessesOfRun } from "./OrphanedProcesses.ts"
 import { readLeftState } from "./LeftState.ts"
 import { type HeldFolder, holdFolder, isInPlace, readOptional, type RunFileFailed } from "./RunFiles.ts"
 import { moduleFolder, removeSecrets, runFolderPaths } from "./RunFolder.ts"
-import type { LeftOver } from "./RunOutcome.ts"
+import type { UnfinishedApply } from "./RunOutcome.ts"
 
 const emptyFolder: HeldFolder = {
   read: () => Effect.succeedNone,
@@ -16,7 +16,7 @@ const emptyFolder: HeldFolder = {
 /** Finds the state of an apply during which svc stopped. See `ModuleRunner.recover`. */
 export const recoverApply = Effect.fnUntraced(function* (
   runFolder: string
-): Effect.fn.Return<Option.Option<LeftOver>, RunFileFailed> {
+): Effect.fn.Return<Option.Option<UnfinishedApply>, RunFileFailed> {
   const paths = runFolderPaths(runFolder)
   yield* endProcessesOfRun(runFolder)
   yield* removeSecrets(paths)

@@ -1,6 +1,6 @@
 import { Context, Effect, FileSystem, Layer, Option, Path, Schedule } from "effect"
 import { ModuleRunner } from "./ModuleRunner.ts"
-import type { LeftOver } from "./RunOutcome.ts"
+import type { UnfinishedApply } from "./RunOutcome.ts"
 
 /** One execution of a Run. */
 export interface RunFolderKey {
@@ -9,9 +9,9 @@ export interface RunFolderKey {
 }
 
 /** The remains of an execution. `unreadable` means that the contents of its folder cannot be interpreted. */
-export type FoundLeftOver =
+export type FoundUnfinishedApply =
   | { readonly kind: "nothing" }
-  | { readonly kind: "left"; readonly left: LeftOver }
+  | { readonly kind: "left"; readonly left: UnfinishedApply }
   | { readonly kind: "unreadable" }
 
 /** The suffix of a folder that could not be read. `sweep` never removes such a folder. */
@@ -26,7 +26,7 @@ export class RunFolders extends Context.Service<
     /** Absolute path of an execution's folder. Creates nothing. */
     readonly pathOf: (key: RunFolderKey) => string
     /** The state that an apply left. Kills processes that still use its folder. */
-    readonly leftBy: (key: RunFolderKey) => Effect.Effect<FoundLeftOver>
+    readonly leftBy: (key: RunFolderKey) => Effect.Effect<FoundUnfinishedApply>
     /** Removes a folder whose state is stored elsewhere. A failure is only logged, because the next sweep removes the folder. */
     readonly remove: (key: RunFolderKey) => Effect.Effect<void>
     /** Keeps the folder for a person to inspect. */
@@ -50,8 +50,8 @@ export class RunFolders extends Context.Service<
           runner.recover(pathOf(key)).pipe(
             Effect.map(
               Option.match({
-                onNone: (): FoundLeftOver => ({ kind: "nothing" }),
-                onSome: (left): FoundLeftOver => ({ kind: "left", left })
+                onNone: (): FoundUnfinishedApply => ({ kind: "nothing" }),
+                onSome: (left): FoundUnfinishedApply => ({ kind: "left", left })
               })
             ),
             Effect.catch((error) =>

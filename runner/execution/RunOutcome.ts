@@ -132,7 +132,7 @@ export type JournalResource = typeof JournalResource.Type
  * The remains of an apply that was running when svc stopped. Present only if the tool had been started. With `neverStarted`, an
  * agent reports that the start was recorded but the tool never ran.
  */
-export const LeftOver = Schema.Struct({
+export const UnfinishedApply = Schema.Struct({
   ...leftState,
   neverStarted: Schema.optional(Schema.Literal(true)),
   started: Schema.Array(JournalResource),
@@ -140,4 +140,4 @@ export const LeftOver = Schema.Struct({
   possiblyCreated: Schema.Array(Schema.String),
   changedAnything: Schema.Boolean
 })
-export type LeftOver = typeof LeftOver.Type
+export type UnfinishedApply = typeof UnfinishedApply.Type

@@ -11,7 +11,7 @@ import { ConnectionsApi } from "./ConnectionsApi.ts"
 import { DashboardApi } from "./DashboardApi.ts"
 import { ExportsApi } from "./ExportsApi.ts"
 import { InvitationsApi } from "./InvitationsApi.ts"
-import { LeftOverStatesApi } from "./LeftOverStatesApi.ts"
+import { OrphanedStatesApi } from "./OrphanedStatesApi.ts"
 import { MembersApi } from "./MembersApi.ts"
 import { NoticesApi } from "./NoticesApi.ts"
 import { RunsApi } from "./RunsApi.ts"
@@ -58,7 +58,7 @@ export const extensions: ReadonlyArray<Family> = [
   family("audit", "The operation history as JSON lines.", AuditApi.endpoints),
   family("state-uploads", "Existing state that an install takes over.", StateUploadsApi.endpoints),
   family("state-resources", "The resources of a Capsule, without values.", StateResourcesApi.endpoints),
-  family("left-over-states", "States that a Run left behind.", LeftOverStatesApi.endpoints),
+  family("left-over-states", "States that a Run left behind.", OrphanedStatesApi.endpoints),
   family("restores", "Backups of a Capsule or Workspace, and restoring from them.", BackupsApi.endpoints),
   family("backup-imports", "A Capsule from the backup of another installation.", BackupImportsApi.endpoints),
   family("exports", "A Capsule as files with which the bare tool goes on.", ExportsApi.endpoints),

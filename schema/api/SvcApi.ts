@@ -14,7 +14,7 @@ import { DiscoveryApi } from "./DiscoveryApi.ts"
 import { ExportsApi } from "./ExportsApi.ts"
 import { InstallPlansApi, RevisionPlansApi } from "./InstallPlansApi.ts"
 import { InvitationsApi } from "./InvitationsApi.ts"
-import { LeftOverStatesApi } from "./LeftOverStatesApi.ts"
+import { OrphanedStatesApi } from "./OrphanedStatesApi.ts"
 import { MembersApi } from "./MembersApi.ts"
 import { Authorization, BodyLimits, Envelope } from "./Middleware.ts"
 import { NoticesApi } from "./NoticesApi.ts"
@@ -40,7 +40,7 @@ export class SvcApi extends HttpApi.make("svc")
   .add(StateResourcesApi)
   .add(RevisionPlansApi)
   .add(CapsulesApi)
-  .add(LeftOverStatesApi)
+  .add(OrphanedStatesApi)
   .add(BackupsApi)
   .add(BackupImportsApi)
   .add(ExportsApi)

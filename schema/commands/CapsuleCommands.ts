@@ -3,21 +3,21 @@ import { Rpc } from "effect/rpc"
 import { ImportConfirmationRequest } from "../api/BackupImportsApi.ts"
 import { CapsuleReleased, ReleaseRequest } from "../api/CapsuleReleased.ts"
 import { ConfigurationPlanRequest, ReAdoptionRequest } from "../api/ConfigurationRequests.ts"
-import { AdoptionRequest, LeftOverAdopted } from "../api/LeftOverAdoption.ts"
+import { AdoptionRequest, OrphanedStateAdopted } from "../api/OrphanedStateAdoption.ts"
 import { RollbackPlanRequest } from "../api/RunsApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
 import { Capsule, CapsuleChange } from "../records/Capsule.ts"
 import {
   BackupId,
   InstallConfigId,
-  LeftOverStateId,
+  OrphanedStateId,
   RunGroupId,
   RunId,
   SourceSnapshotId,
   StateVersionId,
   CapsuleId
 } from "../records/Ids.ts"
-import { LeftOverState } from "../records/LeftOverState.ts"
+import { OrphanedState } from "../records/OrphanedState.ts"
 import { Run } from "../records/Run.ts"
 import { CommandContext, commandsOf, IdempotentRequest, replayable } from "./Command.ts"
 
@@ -115,19 +115,19 @@ export const CapsuleCommands = commandsOf(
     success: replayable(ReAdopted),
     error: ApiError
   }),
-  Rpc.make("AdoptLeftOver", {
+  Rpc.make("AdoptOrphanedState", {
     payload: {
       ...command,
-      leftOverStateId: LeftOverStateId,
+      leftOverStateId: OrphanedStateId,
       request: AdoptionRequest,
       idempotency: IdempotentRequest
     },
-    success: replayable(LeftOverAdopted),
+    success: replayable(OrphanedStateAdopted),
     error: ApiError
   }),
-  Rpc.make("DiscardLeftOver", {
-    payload: { ...command, leftOverStateId: LeftOverStateId },
-    success: LeftOverState,
+  Rpc.make("DiscardOrphanedState", {
+    payload: { ...command, leftOverStateId: OrphanedStateId },
+    success: OrphanedState,
     error: ApiError
   }),
   /** Decides about the newest snapshot of the followed lane, and clears the mark. */

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { CapsuleId, LeftOverStateId, RunId, StateUploadId, StateVersionId, WorkspaceId } from "./Ids.ts"
+import { CapsuleId, OrphanedStateId, RunId, StateUploadId, StateVersionId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /** A committed state. No response contains the state itself. */
@@ -17,7 +17,7 @@ export class StateVersion extends Schema.Opaque<StateVersion>()(
     /** True if the apply did not succeed. */
     partial: Schema.Boolean,
     /** The left-over state that was adopted; absent if an apply committed the state. */
-    adoptedFrom: Schema.optionalKey(LeftOverStateId),
+    adoptedFrom: Schema.optionalKey(OrphanedStateId),
     /** `adopted`: taken over when the Capsule was installed. */
     origin: Schema.Literals(["run", "left_over", "adopted"]),
     /** The upload that the install took over. */

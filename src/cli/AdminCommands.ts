@@ -6,7 +6,7 @@ import { OperatorAccounts, OperatorKeys } from "../operator/Operator.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { jsonFlag, print, printSecret } from "./Output.ts"
-import { leftOverStatesCommand } from "./LeftOverStatesCommand.ts"
+import { orphanedStatesCommand } from "./OrphanedStatesCommand.ts"
 import { newPassword, passwordFlag } from "./Password.ts"
 import { operatorsCommand } from "./OperatorsCommand.ts"
 import { agentCommand } from "./AgentAdminCommand.ts"
@@ -249,7 +249,7 @@ export const adminCommand = Command.make("admin").pipe(
     operatorsCommand,
     rotateKeys,
     restoreReviewCommand,
-    leftOverStatesCommand,
+    orphanedStatesCommand,
     reloadCommand
   ])
 )

@@ -39,7 +39,7 @@ import { installationReleaseColumns, installationTables } from "../../schema/tab
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { invitationTables } from "../../schema/tables/InvitationTables.ts"
 import { stateUploadTables } from "../../schema/tables/StateUploadTables.ts"
-import { leftOverTables } from "../../schema/tables/LeftOverTables.ts"
+import { orphanedStateTables } from "../../schema/tables/OrphanedStateTables.ts"
 import { mailSenderColumns, mailTables } from "../../schema/tables/MailTables.ts"
 import { noticeTables, reportedColumns } from "../../schema/tables/NoticeTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
@@ -127,7 +127,7 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0028_drift_checks": driftCheckColumns,
   "0029_path_filters": pathFilterColumns,
   "0030_run_lifecycle": runLifecycleTables,
-  "0031_left_over_states": leftOverTables,
+  "0031_left_over_states": orphanedStateTables,
   "0032_invitations": invitationTables,
   "0033_issuer": [...upstreamAddressColumns, ...grantRedirectColumns],
   "0034_profile": profileTables,

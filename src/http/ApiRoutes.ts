@@ -10,7 +10,7 @@ import { commentHandlers } from "./handlers/CommentHandlers.ts"
 import { connectionHandlers } from "./handlers/ConnectionHandlers.ts"
 import { dashboardHandlers } from "./handlers/DashboardHandlers.ts"
 import { discoveryHandlers } from "./handlers/DiscoveryHandlers.ts"
-import { leftOverStateHandlers } from "./handlers/LeftOverStateHandlers.ts"
+import { orphanedStateHandlers } from "./handlers/OrphanedStateHandlers.ts"
 import { exportHandlers } from "./handlers/ExportHandlers.ts"
 import { installPlanHandlers, revisionPlanHandlers } from "./handlers/PlanHandlers.ts"
 import { runHandlers } from "./handlers/RunHandlers.ts"
@@ -30,7 +30,7 @@ export const spineHandlers = Layer.mergeAll(
   installPlanHandlers,
   revisionPlanHandlers,
   capsuleHandlers,
-  leftOverStateHandlers,
+  orphanedStateHandlers,
   stateUploadHandlers,
   stateResourceHandlers,
   backupHandlers,

@@ -14,7 +14,7 @@ import type { Settings } from "../settings/Settings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
 import { GrantCommands } from "./GrantCommands.ts"
 import { KeyCommands } from "./KeyCommands.ts"
-import { LeftOverCommands } from "./LeftOverCommands.ts"
+import { OrphanedStateCommands } from "./OrphanedStateCommands.ts"
 import type { PolicyCommands } from "./PolicyCommands.ts"
 import { PoolCommands } from "./PoolCommands.ts"
 import type { ReleaseCommands } from "./ReleaseCommands.ts"
@@ -193,29 +193,30 @@ export class OperatorRestore extends Context.Service<OperatorRestore, Reached<Re
 }
 
 /** Commands for states that applies left behind, reached in the same way. */
-export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reached<LeftOverCommands["Service"]>>()(
-  "svc/src/operator/OperatorLeftOvers"
-) {
+export class OperatorOrphanedStates extends Context.Service<
+  OperatorOrphanedStates,
+  Reached<OrphanedStateCommands["Service"]>
+>()("svc/src/operator/OperatorOrphanedStates") {
   static readonly layer = (settings: Settings) =>
     Layer.effect(
-      OperatorLeftOvers,
+      OperatorOrphanedStates,
       Effect.gen(function* () {
         const server = yield* served(settings.dataDir)
         if (server?.held !== true) {
           yield* requireOwner(settings.dataDir)
-          const own = LeftOverCommands.layer.pipe(Layer.provide(storage(settings)))
-          return Context.get(yield* Layer.build(own), LeftOverCommands)
+          const own = OrphanedStateCommands.layer.pipe(Layer.provide(storage(settings)))
+          return Context.get(yield* Layer.build(own), OrphanedStateCommands)
         }
         const { client, reached } = yield* operatorClient(server.folder, server.holder)
-        return OperatorLeftOvers.of({
-          list: reached(client.ListLeftOverStates()),
-          download: (id) => reached(client.DownloadLeftOverState({ id }))
+        return OperatorOrphanedStates.of({
+          list: reached(client.ListOrphanedStates()),
+          download: (id) => reached(client.DownloadOrphanedState({ id }))
         })
       }).pipe(
-        Effect.map((commands: Reached<LeftOverCommands["Service"]>) =>
-          OperatorLeftOvers.of({
+        Effect.map((commands: Reached<OrphanedStateCommands["Service"]>) =>
+          OperatorOrphanedStates.of({
             ...commands,
-            download: judged("DownloadLeftOverState", commands.download, (id) => ({ id }))
+            download: judged("DownloadOrphanedState", commands.download, (id) => ({ id }))
           })
         )
       )

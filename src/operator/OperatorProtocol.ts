@@ -8,7 +8,7 @@ import { AccessTokenId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Role } from "../../schema/records/Workspace.ts"
 import { OperatorAuthorization } from "./OperatorAuthorization.ts"
 import { OperatorList } from "./GrantCommands.ts"
-import { DownloadedState, KeptLeftOvers } from "./LeftOverCommands.ts"
+import { DownloadedState, KeptOrphanedStates } from "./OrphanedStateCommands.ts"
 import { AgentChange, EnrolmentRequest, IssuedEnrolment, PoolChange } from "./PoolCommands.ts"
 import { ReleaseCommand, ReleasedRun } from "./ReleaseCommands.ts"
 import { Agent, AgentPool } from "../../schema/records/AgentPool.ts"
@@ -80,8 +80,8 @@ export const OperatorProtocol = RpcGroup.make(
   Rpc.make("ListRestoreReview", { success: RestoreReviewList }),
   Rpc.make("ListRestoredRules", { success: RestoredRulesList }),
   Rpc.make("DecideRestoreReview", { payload: RestoreDecision, success: RestoreReviewList, error: ApiError }),
-  Rpc.make("ListLeftOverStates", { success: KeptLeftOvers }),
-  Rpc.make("DownloadLeftOverState", { payload: { id: Schema.String }, success: DownloadedState, error: ApiError }),
+  Rpc.make("ListOrphanedStates", { success: KeptOrphanedStates }),
+  Rpc.make("DownloadOrphanedState", { payload: { id: Schema.String }, success: DownloadedState, error: ApiError }),
   Rpc.make("ListPools", { success: Schema.Array(AgentPool) }),
   Rpc.make("ChangePool", { payload: PoolChange, success: Schema.Array(AgentPool), error: ApiError }),
   Rpc.make("IssueEnrolmentToken", { payload: EnrolmentRequest, success: IssuedEnrolment, error: ApiError }),

@@ -9,7 +9,7 @@ import { AccountCommands } from "./AccountCommands.ts"
 import { GrantCommands } from "./GrantCommands.ts"
 import { KeyCommands } from "./KeyCommands.ts"
 import { issueOperatorSecret, requireOperatorSecret } from "./OperatorAuthorization.ts"
-import { LeftOverCommands } from "./LeftOverCommands.ts"
+import { OrphanedStateCommands } from "./OrphanedStateCommands.ts"
 import { PolicyCommands } from "./PolicyCommands.ts"
 import { PoolCommands } from "./PoolCommands.ts"
 import { ReleaseCommands } from "./ReleaseCommands.ts"
@@ -64,7 +64,7 @@ const handlers = OperatorProtocol.toLayer(
     const grants = yield* GrantCommands
     const restored = yield* RestoreCommands
     const policies = yield* PolicyCommands
-    const leftOvers = yield* LeftOverCommands
+    const leftOvers = yield* OrphanedStateCommands
     const retained = yield* RetentionCommands
     const poolCommands = yield* PoolCommands
     const released = yield* ReleaseCommands
@@ -85,8 +85,8 @@ const handlers = OperatorProtocol.toLayer(
       ListRestoredRules: () => restored.rules,
       // Without a running server, the next startup compares them.
       DecideRestoreReview: (request) => restored.decide(request).pipe(Effect.tap(staleReasons.compareUnread)),
-      ListLeftOverStates: () => leftOvers.list,
-      DownloadLeftOverState: ({ id }) => leftOvers.download(id),
+      ListOrphanedStates: () => leftOvers.list,
+      DownloadOrphanedState: ({ id }) => leftOvers.download(id),
       ListPools: () => poolCommands.list,
       ChangePool: poolCommands.change,
       IssueEnrolmentToken: poolCommands.token,
@@ -108,7 +108,7 @@ const commands = Layer.mergeAll(
   Layer.unwrap(Effect.map(HttpSettings, ({ baseUrl }) => AccountCommands.layer(baseUrl))),
   GrantCommands.layer,
   KeyCommands.layer,
-  LeftOverCommands.layer,
+  OrphanedStateCommands.layer,
   PolicyCommands.layer,
   PoolCommands.layer,
   ReleaseCommands.layer,

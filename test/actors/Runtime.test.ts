@@ -51,7 +51,7 @@ import type { SourceLanes } from "../../actors/ledger/source/SourceLanes.ts"
 import type { SourceStore } from "../../actors/ledger/source/SourceStore.ts"
 import type { PathFilters } from "../../actors/ledger/staleness/PathFilters.ts"
 import type { StaleReasons } from "../../actors/ledger/staleness/StaleReasons.ts"
-import type { LeftOverStates } from "../../actors/ledger/state/LeftOverStates.ts"
+import type { OrphanedStates } from "../../actors/ledger/state/OrphanedStates.ts"
 import type { StateUploads } from "../../actors/ledger/state/StateUploads.ts"
 import type { StateVersions } from "../../actors/ledger/state/StateVersions.ts"
 import type { Memberships } from "../../actors/ledger/workspace/Memberships.ts"
@@ -99,7 +99,7 @@ test("the inferred requirements of each actor match the services its handlers us
     | InstallConfigStore
     | InterfaceLedger
     | InterfaceSettlement
-    | LeftOverStates
+    | OrphanedStates
     | PathFilters
     | ReadSql
     | Receipts

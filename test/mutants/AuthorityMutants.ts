@@ -18,7 +18,7 @@ const fenceColumn = (column: string): Mutant => ({
 
 const adoptionFile = "actors/commands/capsule/AdoptionProblems.ts"
 const adoptionProblems = "test/actors/commands/capsule/AdoptionProblems.test.ts"
-const adoption = "test/actors/commands/capsule/LeftOverAdoption.test.ts"
+const adoption = "test/actors/commands/capsule/OrphanedStateAdoption.test.ts"
 
 const movedColumn = (column: string): Mutant => ({
   name: `adoption of a left-over state: ${column}`,
@@ -363,28 +363,28 @@ export const authorityMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "adoption of a left-over state: the guard",
-    file: "actors/commands/capsule/LeftOverAdoption.ts",
+    file: "actors/commands/capsule/OrphanedStateAdoption.ts",
     text: "if (!(yield* guardHolds(capsule, request.expected.authorityGuard))) return yield* guardMoved()",
     broken: "",
     test: adoption
   },
   {
     name: "adoption of a left-over state: the typed name",
-    file: "actors/commands/capsule/LeftOverAdoption.ts",
+    file: "actors/commands/capsule/OrphanedStateAdoption.ts",
     text: "request.confirm !== capsule.name",
     broken: "false",
     test: adoption
   },
   {
     name: "adoption of a left-over state: of this Capsule",
-    file: "actors/commands/capsule/LeftOverAdoption.ts",
+    file: "actors/commands/capsule/OrphanedStateAdoption.ts",
     text: "row.capsule_id !== capsule.id",
     broken: "false",
     test: adoption
   },
   {
     name: "adoption of a left-over state: void plans",
-    file: "actors/commands/capsule/LeftOverAdoption.ts",
+    file: "actors/commands/capsule/OrphanedStateAdoption.ts",
     text: 'yield* runs.supersedePlans(capsule.id, "A left-over state was adopted.")',
     broken: "",
     test: adoption

@@ -17,10 +17,10 @@ export const boundMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "bounds: a left-over state is read before the transaction",
-    file: "actors/ledger/state/LeftOverStates.ts",
+    file: "actors/ledger/state/OrphanedStates.ts",
     text: `, outsideTransaction("A left-over state is read"))`,
     broken: ")",
-    test: "test/actors/ledger/state/LeftOverStates.test.ts"
+    test: "test/actors/ledger/state/OrphanedStates.test.ts"
   },
   {
     name: "what was saved of an apply while it was read",
@@ -94,10 +94,10 @@ export const boundMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "bounds: the left-over state that was read",
-    file: "actors/commands/capsule/LeftOverAdoption.ts",
+    file: "actors/commands/capsule/OrphanedStateAdoption.ts",
     text: "if (found === undefined || found.digest !== row.digest)",
     broken: "if (found === undefined)",
-    test: "test/actors/commands/capsule/LeftOverAdoption.test.ts"
+    test: "test/actors/commands/capsule/OrphanedStateAdoption.test.ts"
   },
   {
     name: "bounds: long messages in another thread",

@@ -74,8 +74,8 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/commands/adoption/BackupImport",
     "refusals in the order of a confirmation"
   ],
-  "actors/commands/capsule/LeftOverAdoption.ts": [
-    "actors/commands/capsule/LeftOverAdoption",
+  "actors/commands/capsule/OrphanedStateAdoption.ts": [
+    "actors/commands/capsule/OrphanedStateAdoption",
     "asks AdoptionProblems, then writes"
   ],
   "actors/commands/capsule/LifecycleCommands.ts": [

@@ -4,7 +4,7 @@ import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import type { RunDiagnostic } from "../../../schema/records/Run.ts"
 import type { UncertainCode } from "../../../schema/records/UncertainGround.ts"
 import { acceptsDrift, EvidenceJson, RunRow } from "../../ledger/run/RunRow.ts"
-import { LeftOverStateRow } from "../../ledger/state/LeftOverStates.ts"
+import { OrphanedStateRow } from "../../ledger/state/OrphanedStates.ts"
 import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 
 /** A reason why it is uncertain which objects a Capsule has. */
@@ -23,7 +23,7 @@ const listed = (addresses: ReadonlyArray<string>): string =>
     ? addresses.join(", ")
     : `${addresses.slice(0, mostAddresses).join(", ")} and ${addresses.length - mostAddresses} more`
 
-const leftOverGround = ({ id, reason, run_id }: Pick<LeftOverStateRow, "id" | "reason" | "run_id">): Ground => {
+const orphanedStateGround = ({ id, reason, run_id }: Pick<OrphanedStateRow, "id" | "reason" | "run_id">): Ground => {
   const code = reason === "handed_in" ? "handed_in_state" : "left_over_state"
   return {
     code,
@@ -50,10 +50,10 @@ const possiblyCreatedGround = (runId: RunId, addresses: ReadonlyArray<string>): 
 export const uncertainGround = Effect.fn("uncertainGround")(function* (capsuleId: CapsuleId | null) {
   const sql = yield* SqlClient.SqlClient
   if (capsuleId === null) return []
-  const leftOvers = yield* LeftOverStateRow.some(sql, "id", "reason", "run_id")`SELECT id, reason, run_id
+  const leftOvers = yield* OrphanedStateRow.some(sql, "id", "reason", "run_id")`SELECT id, reason, run_id
     FROM left_over_states WHERE capsule_id = ${capsuleId} AND adopted_at IS NULL AND discarded_at IS NULL
     ORDER BY created_at, id`
-  const found: Array<Ground> = leftOvers.map(leftOverGround)
+  const found: Array<Ground> = leftOvers.map(orphanedStateGround)
   const [unfinished] = yield* RunRow.some(
     sql,
     "id",

@@ -4,7 +4,7 @@ import type { RunId, SourceSnapshotId, WorkspaceId } from "../../../schema/recor
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
 import { ApprovalRequestRow } from "../../access/approval/ApprovalRequests.ts"
-import { LeftOverStateRow } from "../../ledger/state/LeftOverStates.ts"
+import { OrphanedStateRow } from "../../ledger/state/OrphanedStates.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 import { RunGroupMemberRow, RunGroupRow } from "../../running/run-group/RunGroupRow.ts"
 import { SnapshotRow } from "../../ledger/source/SourceRow.ts"
@@ -38,7 +38,7 @@ const StandingRow = rowShape({
   run_at: Schema.NullOr(run.created_at),
   drift_run_id: Schema.NullOr(run.id),
   /** The time of the oldest left-over state. */
-  left_over_at: Schema.NullOr(LeftOverStateRow.columns.created_at)
+  left_over_at: Schema.NullOr(OrphanedStateRow.columns.created_at)
 })
 export type StandingRow = RowOf<typeof StandingRow.columns>
 
@@ -58,16 +58,16 @@ export const standingRows = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
     WHERE c.workspace_id = ${workspaceId} AND c.status NOT IN ('destroyed', 'released')
     ORDER BY c.created_at, c.id LIMIT ${mostCapsules + 1}`.pipe(Effect.orDie)
 
-const LeftOverCapsule = rowShape({
+const CapsuleWithOrphanedState = rowShape({
   ...Struct.pick(CapsuleRow.columns, ["id", "name"]),
   run_id: run.id,
-  at: LeftOverStateRow.columns.created_at
+  at: OrphanedStateRow.columns.created_at
 })
-export type LeftOverCapsule = RowOf<typeof LeftOverCapsule.columns>
+export type CapsuleWithOrphanedState = RowOf<typeof CapsuleWithOrphanedState.columns>
 
 /** Capsules with a left-over state that nobody has adopted or discarded, each with the oldest such state; newest first. */
-export const leftOverCapsules = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
-  LeftOverCapsule.rows(sql)`SELECT c.id, c.name, l.run_id, l.created_at AS at
+export const capsulesWithOrphanedStates = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
+  CapsuleWithOrphanedState.rows(sql)`SELECT c.id, c.name, l.run_id, l.created_at AS at
     FROM capsules c JOIN left_over_states l ON l.id = (SELECT id FROM left_over_states WHERE capsule_id = c.id
       AND adopted_at IS NULL AND discarded_at IS NULL ORDER BY created_at, id LIMIT 1)
     WHERE c.workspace_id = ${workspaceId} AND c.status NOT IN ('destroyed', 'released')

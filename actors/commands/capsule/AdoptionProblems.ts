@@ -1,6 +1,6 @@
 import { type CapsuleStatus, isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
 import type { RunId, StateVersionId } from "../../../schema/records/Ids.ts"
-import type { AdoptionProblem, AdoptionProblemCode } from "../../../schema/records/LeftOverState.ts"
+import type { AdoptionProblem, AdoptionProblemCode } from "../../../schema/records/OrphanedState.ts"
 
 /** The facts that determine whether a left-over state may become the Capsule's state. */
 export interface AdoptionFacts {

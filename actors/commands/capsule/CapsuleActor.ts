@@ -12,7 +12,7 @@ import { configurationPlan } from "./ConfigurationPlan.ts"
 import { releaseCapsule } from "./CapsuleRelease.ts"
 import { confirmImport } from "./ImportConfirmation.ts"
 import { applyFollowed } from "./FollowedApply.ts"
-import { adoptLeftOver, discardLeftOver } from "./LeftOverAdoption.ts"
+import { adoptOrphanedState, discardOrphanedState } from "./OrphanedStateAdoption.ts"
 import { followDeferred, followDue } from "./LaneFollowing.ts"
 import { removeCapsule, updateCapsule } from "./LifecycleCommands.ts"
 import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
@@ -51,9 +51,9 @@ const actors = serve(CapsuleCommands, {
   ConfigurationPlan: (id, { context, request, idempotency }) =>
     configurationPlan(id, context, request, idempotency, load(id)),
   ReAdopt: (id, { context, request, idempotency }) => reAdopt(id, context, request, idempotency, load(id)),
-  AdoptLeftOver: (id, { context, idempotency, leftOverStateId, request }) =>
-    adoptLeftOver(leftOverStateId, context, request, idempotency, load(id)),
-  DiscardLeftOver: (id, { context, leftOverStateId }) => discardLeftOver(leftOverStateId, context, load(id)),
+  AdoptOrphanedState: (id, { context, idempotency, leftOverStateId, request }) =>
+    adoptOrphanedState(leftOverStateId, context, request, idempotency, load(id)),
+  DiscardOrphanedState: (id, { context, leftOverStateId }) => discardOrphanedState(leftOverStateId, context, load(id)),
   FollowLane: (id) => followDue(id),
   FollowDeferred: (id) => followDeferred(id),
   ApplyFollowed: (_, { planRunId }) => applyFollowed(planRunId)

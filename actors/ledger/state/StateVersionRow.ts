@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import {
   CapsuleId,
   InstallConfigId,
-  LeftOverStateId,
+  OrphanedStateId,
   OutputId,
   RunId,
   SourceSnapshotId,
@@ -35,7 +35,7 @@ export const StateVersionRow = table("state_versions", {
   build_size_bytes: Schema.NullOr(Schema.Int),
   sealed_secrets: Schema.NullOr(Schema.String),
   /** The left-over state that was adopted, if any. */
-  left_over_state_id: Schema.NullOr(LeftOverStateId),
+  left_over_state_id: Schema.NullOr(OrphanedStateId),
   /** The upload that the install took over, if any. */
   state_upload_id: Schema.NullOr(StateUploadId)
 })

@@ -6,7 +6,7 @@ import type { SecretText } from "../../../runner/redaction/SecretText.ts"
 import {
   type CapsuleId,
   type InstallConfigId,
-  type LeftOverStateId,
+  type OrphanedStateId,
   OutputId,
   type RunId,
   type SourceSnapshotId,
@@ -48,7 +48,7 @@ export interface NewStateVersion {
   /** The source build used by the plan of this apply. */
   readonly build: BuildColumns
   /** The left-over state that was adopted; absent for a state committed by a settlement. */
-  readonly leftOverStateId?: LeftOverStateId | undefined
+  readonly leftOverStateId?: OrphanedStateId | undefined
   /** The upload that an install took over. */
   readonly stateUploadId?: StateUploadId | undefined
 }

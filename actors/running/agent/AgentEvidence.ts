@@ -1,11 +1,11 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { readLeftOver } from "../../../runner/document/Documents.ts"
-import type { LeftOver } from "../../../runner/execution/RunOutcome.ts"
+import { readUnfinishedApply } from "../../../runner/document/Documents.ts"
+import type { UnfinishedApply } from "../../../runner/execution/RunOutcome.ts"
 import type { RunClaim } from "../../../schema/agent/AgentJob.ts"
 import { type AgentRefusal, Rejected } from "../../../schema/agent/AgentRefusal.ts"
-import type { LeftOverReason } from "../../../schema/records/LeftOverState.ts"
-import { EvidenceId, LeftOverStateId, StateVersionId } from "../../../schema/records/Ids.ts"
+import type { OrphanedStateReason } from "../../../schema/records/OrphanedState.ts"
+import { EvidenceId, OrphanedStateId, StateVersionId } from "../../../schema/records/Ids.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { serviceContext } from "../../../schema/commands/Command.ts"
 import { rowShape } from "../../base/database/Table.ts"
@@ -14,7 +14,7 @@ import { derivedId, now } from "../../base/Identity.ts"
 import type { AgentSession } from "../agent-pool/AgentSessions.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
-import { LeftOverStates, type ReadLeftOver } from "../../ledger/state/LeftOverStates.ts"
+import { OrphanedStates, type ReadOrphanedState } from "../../ledger/state/OrphanedStates.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims, gone } from "./AgentClaims.ts"
 import { refusalOf } from "./CarriedBlobs.ts"
@@ -39,7 +39,7 @@ const isKnownToHaveWorked = (sql: SqlClient.SqlClient, claim: Pick<AgentRunRow, 
         Effect.map(({ length }) => length > 0)
       )
 
-const saysNothing = ({ completed, possiblyCreated, rejectedState, started, state }: LeftOver): boolean =>
+const saysNothing = ({ completed, possiblyCreated, rejectedState, started, state }: UnfinishedApply): boolean =>
   [started, completed, possiblyCreated].every(({ length }) => length === 0) &&
   state === undefined &&
   rejectedState === undefined
@@ -67,14 +67,14 @@ export class AgentEvidence extends Context.Service<
       const claims = yield* AgentClaims
       const blobs = yield* AgentBlobs
       const ledger = yield* RunLedger
-      const leftOvers = yield* LeftOverStates
+      const leftOvers = yield* OrphanedStates
       const audit = yield* Audit
 
       const keepState = Effect.fnUntraced(function* (
         run: RunRow,
         part: string,
-        left: ReadLeftOver | undefined,
-        reason: LeftOverReason
+        left: ReadOrphanedState | undefined,
+        reason: OrphanedStateReason
       ) {
         if (left === undefined || run.capsule_id === null) return null
         const [settled] = yield* Effect.orDie(Settled.rows(
@@ -98,15 +98,15 @@ export class AgentEvidence extends Context.Service<
           build: undefined,
           part
         })
-        return derivedId(LeftOverStateId, "lo", run.id, part)
+        return derivedId(OrphanedStateId, "lo", run.id, part)
       })
 
       const store = Effect.fnUntraced(function* (
         { agent }: AgentSession,
         run: RunRow,
         { fence, leftOver }: typeof RunClaim.Type & { readonly leftOver: string },
-        left: LeftOver,
-        states: { readonly state: ReadLeftOver | undefined; readonly rejected: ReadLeftOver | undefined }
+        left: UnfinishedApply,
+        states: { readonly state: ReadOrphanedState | undefined; readonly rejected: ReadOrphanedState | undefined }
       ) {
         const id = derivedId(EvidenceId, "evd", run.id, leftOver)
         const [known] = yield* Effect.orDie(
@@ -178,13 +178,14 @@ export class AgentEvidence extends Context.Service<
           refusalOf
         )
         const left = yield* Effect.mapError(
-          readLeftOver(Redacted.value(bytes)),
+          readUnfinishedApply(Redacted.value(bytes)),
           () => new Rejected({ message: "What was handed in does not have the form of a left-over." })
         )
         if (left.neverStarted === true && (!saysNothing(left) || (yield* isKnownToHaveWorked(sql, row.value)))) {
           return yield* new Rejected({ message: "The tool of this apply was started: what it left is still missing." })
         }
-        const readIfAny = (state: LeftOver["state"]) => (state === undefined ? Effect.undefined : leftOvers.read(state))
+        const readIfAny = (state: UnfinishedApply["state"]) =>
+          state === undefined ? Effect.undefined : leftOvers.read(state)
         const states = { state: yield* readIfAny(left.state), rejected: yield* readIfAny(left.rejectedState) }
         const evidenceId = yield* store(session, run, evidence, left, states)
         yield* blobs.remove(claim, "left_over", evidence.leftOver)

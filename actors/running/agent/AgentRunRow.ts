@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Platform } from "../../../schema/agent/AgentIdentity.ts"
 import { JobKind } from "../../../schema/agent/AgentJob.ts"
 import { Digest } from "../../../schema/agent/Blob.ts"
-import { AgentId, EvidenceId, LeftOverStateId, RunId } from "../../../schema/records/Ids.ts"
+import { AgentId, EvidenceId, OrphanedStateId, RunId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { JournalResource } from "../../../runner/execution/RunOutcome.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
@@ -60,6 +60,6 @@ export const AgentEvidenceRow = table("agent_evidence", {
   agent_id: AgentId,
   digest: Digest,
   journal: JournalJson,
-  left_over_state_id: Schema.NullOr(LeftOverStateId),
+  left_over_state_id: Schema.NullOr(OrphanedStateId),
   received_at: Timestamp
 })

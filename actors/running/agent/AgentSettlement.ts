@@ -2,7 +2,7 @@ import { Cause, Context, Effect, Fiber, FiberMap, Layer, Option, Redacted, Resul
 import { SqlClient } from "effect/sql"
 import type { JobResult } from "../../../runner/agent/JobResult.ts"
 import { BuildStore } from "../../../runner/execution/BuildStore.ts"
-import type { ApplyOutcome, LeftOver } from "../../../runner/execution/RunOutcome.ts"
+import type { ApplyOutcome, UnfinishedApply } from "../../../runner/execution/RunOutcome.ts"
 import { type RunnerFailure, runnerFailure } from "../../../runner/execution/RunnerFailure.ts"
 import type { RunClaim } from "../../../schema/agent/AgentJob.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -28,14 +28,17 @@ import { CarriedBlobs } from "./CarriedBlobs.ts"
 import { AgentRunRow, ResultJson, type StoredResult } from "./AgentRunRow.ts"
 import { digestOf } from "./JobSecrets.ts"
 import type { Rejected } from "../../../schema/agent/AgentRefusal.ts"
-import type { FoundLeftOver } from "../../../runner/execution/RunFolders.ts"
+import type { FoundUnfinishedApply } from "../../../runner/execution/RunFolders.ts"
 
 /** Converts an apply's outcome to the form of left-overs, for an apply whose settlement failed. */
-const leftOverFromResult = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefined): FoundLeftOver => {
+const unfinishedFromResult = (
+  result: JobResult,
+  state: Redacted.Redacted<Uint8Array> | undefined
+): FoundUnfinishedApply => {
   if (result.kind !== "apply" || result.status === "failed") return { kind: "nothing" }
   if (result.status === "left") return result.left === null ? { kind: "nothing" } : { kind: "left", left: result.left }
   const { changedAnything, lineage, possiblyCreated, resourceCount, serial } = result.outcome
-  const left: LeftOver = {
+  const left: UnfinishedApply = {
     started: [],
     completed: [],
     possiblyCreated,
@@ -52,7 +55,7 @@ const leftOverFromResult = (result: JobResult, state: Redacted.Redacted<Uint8Arr
  * The left-overs of an apply whose outcome is lost. After a restore, the outcome may be missing because it was a file. The state
  * shows which objects exist, but there may be more.
  */
-const leftOverFromStateOnly = (state: Option.Option<Redacted.Redacted<Uint8Array>>): FoundLeftOver =>
+const unfinishedFromStateOnly = (state: Option.Option<Redacted.Redacted<Uint8Array>>): FoundUnfinishedApply =>
   Option.match(state, {
     onNone: () => ({ kind: "unreadable" }),
     onSome: (found) => ({
@@ -62,10 +65,10 @@ const leftOverFromStateOnly = (state: Option.Option<Redacted.Redacted<Uint8Array
   })
 
 /** Left-overs whose state is identified by its bytes instead of the agent's description. */
-const checkedLeftOver = Effect.fnUntraced(function* (
-  found: FoundLeftOver,
+const checkedUnfinishedApply = Effect.fnUntraced(function* (
+  found: FoundUnfinishedApply,
   base: Parameters<typeof identifyReceivedState>[1]
-): Effect.fn.Return<FoundLeftOver> {
+): Effect.fn.Return<FoundUnfinishedApply> {
   if (found.kind !== "left") return found
   const { lineage: _lineage, resourceCount: _count, serial: _serial, state, ...said } = found.left
   return { kind: "left", left: { ...said, ...(yield* identifyReceivedState(state, base)) } }
@@ -246,8 +249,8 @@ export class AgentSettlement extends Context.Service<
         if (result.kind !== "apply") return
         // An earlier process committed the apply's state, but its checks did not finish.
         if (result.status === "left" || run.provider_apply_succeeded === 1) {
-          const left = yield* checkedLeftOver(
-            leftOverFromResult(result, state),
+          const left = yield* checkedUnfinishedApply(
+            unfinishedFromResult(result, state),
             yield* states.find(run.base_state_version_id)
           )
           return yield* applies.settle(run, left, { untouched, interrupted: ended })
@@ -301,13 +304,13 @@ export class AgentSettlement extends Context.Service<
         if (!isApply(run.type)) return yield* controls.failed(run, defect)
         const base = yield* states.find(run.base_state_version_id)
         if (found !== undefined) {
-          const left = yield* checkedLeftOver(leftOverFromResult(found.result, found.state), base)
+          const left = yield* checkedUnfinishedApply(unfinishedFromResult(found.result, found.state), base)
           return yield* applies.settle(run, left, { untouched: defect, interrupted: defect })
         }
         const { result, state } = yield* readAlone(row)
-        const said = Option.map(result, (whole) => leftOverFromResult(whole, Option.getOrUndefined(state)))
-        const left = yield* checkedLeftOver(
-          Option.getOrElse(said, () => leftOverFromStateOnly(state)),
+        const said = Option.map(result, (whole) => unfinishedFromResult(whole, Option.getOrUndefined(state)))
+        const left = yield* checkedUnfinishedApply(
+          Option.getOrElse(said, () => unfinishedFromStateOnly(state)),
           base
         )
         yield* applies.settle(run, left, { untouched: unread, interrupted: unread })

@@ -3,8 +3,8 @@ import { SqlClient } from "effect/sql"
 import { readState } from "../../../runner/document/Documents.ts"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { stillSuspected } from "../../../runner/execution/ApplyJournal.ts"
-import type { FoundLeftOver } from "../../../runner/execution/RunFolders.ts"
-import type { LeftOver } from "../../../runner/execution/RunOutcome.ts"
+import type { FoundUnfinishedApply } from "../../../runner/execution/RunFolders.ts"
+import type { UnfinishedApply } from "../../../runner/execution/RunOutcome.ts"
 import type { StateFile } from "../../../runner/execution/StateFile.ts"
 import { comparedAddress } from "../../../runner/redaction/InstanceKeys.ts"
 import { allPrivate } from "./ApplyResult.ts"
@@ -30,10 +30,10 @@ import { RunPlans } from "./RunPlans.ts"
 import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 
 /** Used if nothing was recorded: something may have changed, but it is unknown what. */
-const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
+const unknown: UnfinishedApply = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
 /** Converts what recovery found to the form for settlement. An unreadable folder may have contained anything. */
-const leftOverOf = (found: FoundLeftOver): LeftOver | undefined => {
+const unfinishedApplyOf = (found: FoundUnfinishedApply): UnfinishedApply | undefined => {
   switch (found.kind) {
     case "nothing":
       return undefined
@@ -57,7 +57,7 @@ export class ApplyRecovery extends Context.Service<
      */
     readonly settle: (
       run: RunRow,
-      left: FoundLeftOver,
+      left: FoundUnfinishedApply,
       errors: { readonly untouched: RunError; readonly interrupted: RunError }
     ) => Effect.Effect<void, HoldLost>
   }
@@ -96,7 +96,7 @@ export class ApplyRecovery extends Context.Service<
        * The tool may have started more than it reported. Lists each planned creation that appears neither in the state nor in the
        * tool's reports.
        */
-      const suspected = Effect.fnUntraced(function* (run: RunRow, left: LeftOver, state: StateFile | undefined) {
+      const suspected = Effect.fnUntraced(function* (run: RunRow, left: UnfinishedApply, state: StateFile | undefined) {
         const plan = yield* ledger.find(run.plan_run_id)
         const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])
         const accounted = new Set([...left.started, ...left.completed].map(({ address }) => address))
@@ -135,7 +135,7 @@ export class ApplyRecovery extends Context.Service<
 
       const settle = Effect.fn("ApplyRecovery.settle")(function* (
         run: RunRow,
-        leftOver: FoundLeftOver,
+        leftOver: FoundUnfinishedApply,
         errors: { readonly untouched: RunError; readonly interrupted: RunError }
       ) {
         const hold = holdOf(run)
@@ -145,7 +145,7 @@ export class ApplyRecovery extends Context.Service<
         if (now?.provider_apply_succeeded === 1) {
           return yield* settlement.conclude(hold, interruptedChecks(yield* lifecycleAfter(configs, run, prepared)))
         }
-        const left = leftOverOf(leftOver)
+        const left = unfinishedApplyOf(leftOver)
         // A state that cannot be decrypted must not prevent svc from starting. The apply is settled without it.
         const { checkpoint, isSound } = yield* checkpoints.load(run.workspace_id, run.id).pipe(
           Effect.map((checkpoint) => ({ checkpoint, isSound: true })),

@@ -10,7 +10,7 @@ import { CredentialsInUse } from "../../inputs/connection/CredentialsInUse.ts"
 import { consumedOfPlan } from "../../ledger/consumption/ConsumedOutputs.ts"
 import { Deliveries } from "../../inputs/delivery/Deliveries.ts"
 import { InterfaceSettlement } from "../../ledger/interface/InterfaceSettlement.ts"
-import { LeftOverStates, type NewLeftOverState, type ReadLeftOver } from "../../ledger/state/LeftOverStates.ts"
+import { OrphanedStates, type NewOrphanedState, type ReadOrphanedState } from "../../ledger/state/OrphanedStates.ts"
 import { RunCheckpoints } from "../../ledger/state/RunCheckpoints.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { type HoldLost, holdLost, holdOf, type RunHold } from "../../ledger/run/RunHold.ts"
@@ -112,8 +112,8 @@ export interface CheckedApply {
 
 /** The states of an apply to keep for a person, read before the transaction. */
 interface ReadStates {
-  readonly rejected: ReadLeftOver | undefined
-  readonly saved: ReadLeftOver | undefined
+  readonly rejected: ReadOrphanedState | undefined
+  readonly saved: ReadOrphanedState | undefined
   /** The stored form from which `saved` was read. The transaction starts over if it has changed. */
   readonly stored: string | undefined
 }
@@ -158,7 +158,7 @@ export class ApplySettlement extends Context.Service<
       const capsules = yield* CapsuleLedger
       const states = yield* StateVersions
       const checkpoints = yield* RunCheckpoints
-      const leftOvers = yield* LeftOverStates
+      const leftOvers = yield* OrphanedStates
       const plans = yield* RunPlans
       const preparations = yield* RunPreparations
       const held = yield* CredentialsInUse
@@ -303,7 +303,7 @@ export class ApplySettlement extends Context.Service<
         yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
         // The final state replaces the one that was saved during the apply. Without a final state, the saved one is kept for a
         // person.
-        const keep = (given: Pick<NewLeftOverState, "left" | "settled" | "part">) =>
+        const keep = (given: Pick<NewOrphanedState, "left" | "settled" | "part">) =>
           leftOvers.keep({ ...given, capsule, runId, reason: result.stateProblem, secrets, build: builds[0] })
         if (read.saved !== undefined) yield* keep({ left: read.saved, settled: undefined, part: "checkpoint" })
         yield* checkpoints.drop(runId)

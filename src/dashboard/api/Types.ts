@@ -46,7 +46,7 @@ import type {
   InvitationPreview as InvitationPreviewSchema
 } from "../../../schema/records/Invitation.ts"
 import type { CapsuleHealth as CapsuleHealthSchema, Need as NeedSchema } from "../../../schema/records/Need.ts"
-import type { LeftOverState as LeftOverStateSchema } from "../../../schema/records/LeftOverState.ts"
+import type { OrphanedState as OrphanedStateSchema } from "../../../schema/records/OrphanedState.ts"
 import type { RunFacets as RunFacetsSchema } from "../../../schema/api/RunQueries.ts"
 import type {
   FoldedRun as FoldedRunSchema,
@@ -143,7 +143,7 @@ export type LogEntry = typeof RunLogEntry.Encoded
 export type StateVersion = typeof StateVersionSchema.Encoded
 export type StateResource = typeof StateResourceSchema.Encoded
 export type ResourceEvent = typeof ResourceEventSchema.Encoded
-export type LeftOverState = typeof LeftOverStateSchema.Encoded
+export type OrphanedState = typeof OrphanedStateSchema.Encoded
 export type Output = typeof OutputSchema.Encoded
 export type Connection = typeof ConnectionSchema.Encoded
 export type GrantedUse = typeof GrantedUseSchema.Encoded

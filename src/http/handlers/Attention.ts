@@ -1,4 +1,4 @@
-import type { LeftOverCapsule } from "../../../actors/commands/attention/NeedRows.ts"
+import type { CapsuleWithOrphanedState } from "../../../actors/commands/attention/NeedRows.ts"
 import type { StuckWork } from "../../../actors/base/DueWork.ts"
 import type { FailingLane } from "../../../actors/ledger/source/SourceLanes.ts"
 import type { AttentionItem } from "../../../schema/api/DashboardApi.ts"
@@ -16,7 +16,7 @@ const ofExpiring = (connection: Connection): Item => ({
   since: connection.expiresAt ?? connection.updatedAt
 })
 
-const ofLeftOver = ({ at, id, name, run_id }: LeftOverCapsule): Item => ({
+const ofOrphanedState = ({ at, id, name, run_id }: CapsuleWithOrphanedState): Item => ({
   kind: "uncertain_ground",
   capsuleId: id,
   capsuleName: name,
@@ -98,7 +98,7 @@ export interface Attention {
   /** Approved but unapplied plans. */
   readonly approvedPlans?: ReadonlyArray<LatestRun>
   /** Capsules with a left-over state that has not been decided on. */
-  readonly leftOvers?: ReadonlyArray<LeftOverCapsule>
+  readonly leftOvers?: ReadonlyArray<CapsuleWithOrphanedState>
   /** Unfinished updates of the Workspace. */
   readonly updates?: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>
 }
@@ -163,7 +163,7 @@ export const attentionOf = ({
     ...stuck.map(
       ({ kind, record_id, since }): Item => ({ kind: "work_stuck", work: kind, recordId: record_id, since })
     ),
-    ...leftOvers.map(ofLeftOver),
+    ...leftOvers.map(ofOrphanedState),
     ...order.flatMap((kind) => troubles.filter((item) => item.kind === kind)),
     ...expiring.map(ofExpiring)
   ]

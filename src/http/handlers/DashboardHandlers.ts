@@ -9,7 +9,7 @@ import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { hasUnseenNotices } from "../../../actors/access/account/AccountNotices.ts"
 import { Mails } from "../../../actors/base/mail/Mails.ts"
 import { stuckWork } from "../../../actors/base/DueWork.ts"
-import { leftOverCapsules } from "../../../actors/commands/attention/NeedRows.ts"
+import { capsulesWithOrphanedStates } from "../../../actors/commands/attention/NeedRows.ts"
 import { Needs } from "../../../actors/commands/attention/Needs.ts"
 import { awaitsReview } from "../../../actors/upkeep/restore/RestoreReview.ts"
 import { Runs } from "../../../actors/ledger/run/Runs.ts"
@@ -126,7 +126,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
         const unconfirmed = yield* connections.awaitingOrigins(workspaceId)
         const expiring = yield* connections.expiring(workspaceId)
         const failing = yield* connections.failing(workspaceId)
-        const leftOvers = yield* leftOverCapsules(sql, workspaceId)
+        const leftOvers = yield* capsulesWithOrphanedStates(sql, workspaceId)
         const latest = yield* runs.list(workspaceId, {}, { limit: recent })
         const activity = yield* audit.list(workspaceId, caller.subject, {}, { limit: recent })
         return {

@@ -6,7 +6,7 @@ import {
   capsulesProse,
   exportsProse,
   installPlansProse,
-  leftOverStatesProse,
+  orphanedStatesProse,
   revisionPlansProse,
   stateResourcesProse,
   stateUploadsProse
@@ -105,7 +105,7 @@ export const apiProse: { readonly [Id in keyof Groups]: GroupProse<Groups[Id]> }
   stateResources: stateResourcesProse,
   revisionPlans: revisionPlansProse,
   capsules: capsulesProse,
-  leftOverStates: leftOverStatesProse,
+  leftOverStates: orphanedStatesProse,
   backups: backupsProse,
   backupImports: backupImportsProse,
   exports: exportsProse,

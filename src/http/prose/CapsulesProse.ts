@@ -3,7 +3,7 @@ import { type GroupProse, queuedRun, route } from "./Prose.ts"
 import type { InstallPlansApi, RevisionPlansApi } from "../../../schema/api/InstallPlansApi.ts"
 import type { StateResourcesApi } from "../../../schema/api/StateResourcesApi.ts"
 import type { StateUploadsApi } from "../../../schema/api/StateUploadsApi.ts"
-import type { LeftOverStatesApi } from "../../../schema/api/LeftOverStatesApi.ts"
+import type { OrphanedStatesApi } from "../../../schema/api/OrphanedStatesApi.ts"
 import type { ExportsApi } from "../../../schema/api/ExportsApi.ts"
 
 export const exportsProse: GroupProse<typeof ExportsApi> = {
@@ -20,7 +20,7 @@ export const exportsProse: GroupProse<typeof ExportsApi> = {
   }
 }
 
-export const leftOverStatesProse: GroupProse<typeof LeftOverStatesApi> = {
+export const orphanedStatesProse: GroupProse<typeof OrphanedStatesApi> = {
   about: "States that a Run left behind.",
   routes: {
     list: route(

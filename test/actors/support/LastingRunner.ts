@@ -1,11 +1,11 @@
 import { basename } from "node:path"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
-import type { LeftOver } from "../../../runner/execution/RunOutcome.ts"
+import type { UnfinishedApply } from "../../../runner/execution/RunOutcome.ts"
 import { pureModules, pureRunner } from "./PureRunner.ts"
 
 /** The contents of the run folders by folder name; they survive a restart of the service. */
-export type LeftFolders = Map<string, LeftOver>
+export type LeftFolders = Map<string, UnfinishedApply>
 
 const withOutput = (state: Redacted.Redacted<Uint8Array>, name: string, value: string) => {
   const parsed: { readonly outputs: object } = JSON.parse(new TextDecoder().decode(Redacted.value(state)))

@@ -7,12 +7,12 @@ import {
   longestReadHere,
   readDocument,
   readJobResult,
-  readLeftOver,
+  readUnfinishedApply,
   readState
 } from "../../../runner/document/Documents.ts"
 import { documentLimits } from "../../../runner/document/DocumentReadings.ts"
 import { RunnerFailure } from "../../../runner/execution/RunnerFailure.ts"
-import { LeftOver } from "../../../runner/execution/RunOutcome.ts"
+import { UnfinishedApply } from "../../../runner/execution/RunOutcome.ts"
 import { parseState } from "../../../runner/execution/StateFile.ts"
 import { scanState } from "../../../runner/execution/StateScan.ts"
 import { it } from "../../support/Effect.ts"
@@ -184,8 +184,8 @@ describe("Long agent reports", () => {
         expect(revealed(value).includes("\u202e")).toBe(false)
         expect(longest).toBe(0)
       }
-      const { longest, value } = yield* longestParsedHere(readLeftOver(left))
-      expect(revealed(value) === revealed(yield* decoded(LeftOver, left))).toBe(true)
+      const { longest, value } = yield* longestParsedHere(readUnfinishedApply(left))
+      expect(revealed(value) === revealed(yield* decoded(UnfinishedApply, left))).toBe(true)
       expect(longest).toBe(0)
       const failure = yield* readJobResult(failed)
       expect(failure.status === "failed" && failure.failure).toBeInstanceOf(RunnerFailure)
@@ -195,7 +195,7 @@ describe("Long agent reports", () => {
   it.live("an agent's report above 1 MiB is refused if it does not match the schema", () =>
     Effect.gen(function* () {
       expect(yield* Effect.flip(readJobResult(left))).toMatchObject({ _tag: "JsonRefusal" })
-      expect(yield* Effect.flip(readLeftOver(applied))).toMatchObject({ _tag: "JsonRefusal" })
+      expect(yield* Effect.flip(readUnfinishedApply(applied))).toMatchObject({ _tag: "JsonRefusal" })
     })
   )
 })

@@ -15,7 +15,7 @@ import { Time } from "../../ui/Time.tsx"
 import { repositoryName } from "../../words/Format.ts"
 import { leftKnownState } from "../../words/FailureEvidence.ts"
 import { useWords } from "../../words/Words.ts"
-import { LeftOvers } from "../left-over/LeftOvers.tsx"
+import { OrphanedStateList } from "../left-over/OrphanedStateList.tsx"
 import { DriftFound } from "../drift/DriftFound.tsx"
 import { Decisions, Pin } from "./AutoUpdates.tsx"
 import { RecentHistory } from "./CapsuleHistory.tsx"
@@ -123,7 +123,7 @@ const Alerts = ({ capsule, runs }: { readonly capsule: Capsule; readonly runs: R
         </Notice>
       )}
       {capsule.driftStatus === "drifted" ? <DriftFound capsule={capsule} /> : null}
-      <LeftOvers capsule={capsule} />
+      <OrphanedStateList capsule={capsule} />
       <StaleNotices capsule={capsule} />
       <MissingCredential capsule={capsule} />
       <Ended capsule={capsule} />

@@ -16,7 +16,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords, useLanguage } from "../../words/Words.ts"
 import { DriftChoices } from "../drift/DriftFound.tsx"
 import { driftFoundWords } from "../drift/DriftFoundWords.ts"
-import { LeftOvers } from "../left-over/LeftOvers.tsx"
+import { OrphanedStateList } from "../left-over/OrphanedStateList.tsx"
 import { AgentStanding } from "./AgentStanding.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { Decision } from "./Decision.tsx"
@@ -232,7 +232,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
             </Suspense>
           ) : null}
           <Decision run={run} capsule={capsule} cancelling={cancelAsked} endReason={endReasonOf(events)} />
-          {capsule !== undefined && !busy && isApply ? <LeftOvers capsule={capsule} runId={run.id} /> : null}
+          {capsule !== undefined && !busy && isApply ? <OrphanedStateList capsule={capsule} runId={run.id} /> : null}
           <HandOffReturn run={run} />
           {isApply ? (
             <Progress

@@ -3,7 +3,7 @@ import type { Capsule, RunApprovals } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
-import { LeftOvers } from "../left-over/LeftOvers.tsx"
+import { OrphanedStateList } from "../left-over/OrphanedStateList.tsx"
 import { uncertainWords } from "./UncertainWords.ts"
 
 interface UncertainGroundProps {
@@ -40,6 +40,6 @@ export const UncertainPlan = ({ uncertain, capsule }: UncertainGroundProps & { r
   uncertain.length === 0 ? null : (
     <>
       <UncertainGround uncertain={uncertain} capsule={capsule} />
-      <LeftOvers capsule={capsule} />
+      <OrphanedStateList capsule={capsule} />
     </>
   )

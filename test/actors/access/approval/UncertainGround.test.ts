@@ -4,20 +4,20 @@ import { SqlClient } from "effect/sql"
 import { Approvals } from "../../../../actors/access/approval/Approvals.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { transaction } from "../../../../actors/base/database/Transaction.ts"
-import { leftOverCapsules } from "../../../../actors/commands/attention/NeedRows.ts"
+import { capsulesWithOrphanedStates } from "../../../../actors/commands/attention/NeedRows.ts"
 import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
-import { LeftOverStates } from "../../../../actors/ledger/state/LeftOverStates.ts"
+import { OrphanedStates } from "../../../../actors/ledger/state/OrphanedStates.ts"
 import type { CapsuleId, RunId } from "../../../../schema/records/Ids.ts"
-import type { LeftOverReason } from "../../../../schema/records/LeftOverState.ts"
+import type { OrphanedStateReason } from "../../../../schema/records/OrphanedState.ts"
 import { attentionOf } from "../../../../src/http/handlers/Attention.ts"
 import { eventually } from "../../../support/Eventually.ts"
 import { active, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane } from "../../../support/TestPlane.ts"
 import { applyRefused, approvalSuite, standing } from "../../support/ApprovalSteps.ts"
-import { adopt, withLeftOver } from "../../support/LeftOverDecisions.ts"
-import { stateFile } from "../../support/LeftOvers.ts"
+import { adopt, withOrphanedState } from "../../support/OrphanedStateDecisions.ts"
+import { stateFile } from "../../support/OrphanedStateList.ts"
 import { newCommit, pureModule } from "../../support/PureRunner.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
@@ -27,12 +27,12 @@ const tests = approvalSuite()
 /** Keeps a state of an earlier apply, as a settlement or an agent may do at any time. */
 const left = Effect.fnUntraced(function* (
   { capsule, apply }: { readonly capsule: { readonly id: CapsuleId }; readonly apply: { readonly id: RunId } },
-  reason: LeftOverReason,
+  reason: OrphanedStateReason,
   part = "state"
 ) {
   const sql = yield* SqlClient.SqlClient
   const { workspaceId } = yield* TestPlane
-  const leftOvers = yield* LeftOverStates
+  const leftOvers = yield* OrphanedStates
   const left = yield* leftOvers.read(Redacted.make(stateFile("another", 1)))
   yield* leftOvers
     .keep({
@@ -75,7 +75,7 @@ describe("Uncertain state", () => {
         const { context, workspaceId } = yield* TestPlane
         const runs = yield* Runs
         const runCommands = yield* RunCommands
-        const { capsuleId, record } = yield* withLeftOver("left-over")
+        const { capsuleId, record } = yield* withOrphanedState("left-over")
         const plan = yield* replanned(capsuleId)
         expect(plan.diagnostics?.[0]?.summary).toContain("left a state behind")
         expect(plan.diagnostics?.[0]?.detail).toContain(record.id)
@@ -88,7 +88,7 @@ describe("Uncertain state", () => {
         expect(waiting.approvals).toEqual([])
         expect(waiting.uncertain).toMatchObject([{ code: "left_over_state", acknowledged: false }])
 
-        const leftOvers = (yield* leftOverCapsules(yield* SqlClient.SqlClient, workspaceId)).filter(
+        const leftOvers = (yield* capsulesWithOrphanedStates(yield* SqlClient.SqlClient, workspaceId)).filter(
           ({ id }) => id === capsuleId
         )
         expect(attentionOf({ leftOvers })).toMatchObject([{ kind: "uncertain_ground", capsuleId, runId: record.runId }])
@@ -104,10 +104,10 @@ describe("Uncertain state", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* RunCommands
-      const adopted = yield* withLeftOver("adopted")
+      const adopted = yield* withOrphanedState("adopted")
       yield* adopt(adopted.capsuleId, adopted.record.id)
-      const discarded = yield* withLeftOver("discarded")
-      yield* (yield* CapsuleCommands).DiscardLeftOver(discarded.capsuleId, {
+      const discarded = yield* withOrphanedState("discarded")
+      yield* (yield* CapsuleCommands).DiscardOrphanedState(discarded.capsuleId, {
         context,
         leftOverStateId: discarded.record.id
       })

@@ -13,7 +13,7 @@ import { Capsule } from "../../../../schema/records/Capsule.ts"
 import { Connection } from "../../../../schema/records/Connection.ts"
 import { InstallConfig } from "../../../../schema/records/InstallConfig.ts"
 import { Interface } from "../../../../schema/records/Interface.ts"
-import { LeftOverState } from "../../../../schema/records/LeftOverState.ts"
+import { OrphanedState } from "../../../../schema/records/OrphanedState.ts"
 import { LatestRun, Run } from "../../../../schema/records/Run.ts"
 import { Source, SourceSnapshot } from "../../../../schema/records/Source.ts"
 import { Output, StateVersion } from "../../../../schema/records/StateVersion.ts"
@@ -26,7 +26,7 @@ const records: Readonly<Record<string, Schema.Codec<unknown>>> = {
   InstallConfig,
   Interface,
   LatestRun,
-  LeftOverState,
+  OrphanedState,
   Output,
   Run,
   RunLogEntry,

@@ -19,7 +19,7 @@ import { suite } from "../../../support/Effect.ts"
 import { active, applied, driven, freshKey, planned, replanned, requestOf } from "../../../support/Journey.ts"
 import { killPoints, processEnd } from "../../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
-import { currentState } from "../../support/LeftOvers.ts"
+import { currentState } from "../../support/OrphanedStateList.ts"
 import { lengthened } from "../../support/LongStates.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 

@@ -11,7 +11,7 @@ import { partBytes } from "../../../../actors/base/vault/SealedParts.ts"
 import { suite } from "../../../support/Effect.ts"
 import { active, applied, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
-import { currentState } from "../../support/LeftOvers.ts"
+import { currentState } from "../../support/OrphanedStateList.ts"
 import { lengthened } from "../../support/LongStates.ts"
 import { newCommit, pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
 

@@ -9,7 +9,7 @@ import { suite } from "../../../support/Effect.ts"
 import { expectIndexed } from "../../../support/IndexedState.ts"
 import { active, applied, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
-import { currentState } from "../../support/LeftOvers.ts"
+import { currentState } from "../../support/OrphanedStateList.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = suite(testPlane())

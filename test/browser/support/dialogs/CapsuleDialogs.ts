@@ -4,7 +4,7 @@ import { importConfirmationWords } from "../../../../src/dashboard/screens/capsu
 import { reAdoptionWords } from "../../../../src/dashboard/screens/capsule/ReAdoptionWords.ts"
 import { releaseWords } from "../../../../src/dashboard/screens/capsule/ReleaseWords.ts"
 import { capsuleWords } from "../../../../src/dashboard/screens/capsule/Words.ts"
-import { leftOverWords } from "../../../../src/dashboard/screens/left-over/LeftOverWords.ts"
+import { orphanedStateWords } from "../../../../src/dashboard/screens/left-over/OrphanedStateWords.ts"
 import { storefrontId, unconfirmedImport } from "../records/Capsules.ts"
 import { failedRun } from "../records/Runs.ts"
 import { button, remove, type OpenedDialog } from "./DialogActions.ts"
@@ -73,15 +73,15 @@ export const capsuleDialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => capsuleWords[to].rollback)
   },
   {
-    source: "screens/left-over/LeftOverDialogs.tsx",
+    source: "screens/left-over/OrphanedStateDialogs.tsx",
     path: "/w/acme/capsules/cap_0000000000000003",
     ready: ".notice-warn",
-    open: button((to) => leftOverWords[to].adopt)
+    open: button((to) => orphanedStateWords[to].adopt)
   },
   {
-    source: "screens/left-over/LeftOverDialogs.tsx",
+    source: "screens/left-over/OrphanedStateDialogs.tsx",
     path: `/w/acme/runs/${failedRun}`,
     ready: ".diagnosis",
-    open: button((to) => leftOverWords[to].discard)
+    open: button((to) => orphanedStateWords[to].discard)
   }
 ]

@@ -4,7 +4,7 @@ import { resourceHistory, resourcePage } from "../records/StateResources.ts"
 import { digest, newId } from "../records/Seeds.ts"
 import { workspaceId } from "../records/Workspaces.ts"
 import { type Answer, type Asked, field, missing, ok, refuse, textField } from "./Answer.ts"
-import { leftOverRoute } from "./LeftOverRoutes.ts"
+import { orphanedStateRoute } from "./OrphanedStateRoutes.ts"
 import { type World, addRun } from "./World.ts"
 
 const itsTurn = {
@@ -134,7 +134,7 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
     return ok({ resources: hasState ? items : [], indexed: true, ...nextCursor })
   }
   if (action === "resource-history") return ok({ ...resourceHistory(asked.query.get("address")), indexed: true })
-  if (action?.startsWith("left-over-states") === true) return leftOverRoute(world, capsule, action, asked)
+  if (action?.startsWith("left-over-states") === true) return orphanedStateRoute(world, capsule, action, asked)
   if (action === "auto-update-decisions") return ok({ decisions: world.decisions })
   if (action === "dependencies" && asked.method === "POST") {
     const made = {

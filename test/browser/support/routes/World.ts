@@ -9,7 +9,7 @@ import type {
   CapsuleHealth,
   Graph,
   InstallConfig,
-  LeftOverState,
+  OrphanedState,
   Need,
   Run,
   RunApprovals,
@@ -33,7 +33,7 @@ import { dependencies, outputShares } from "../records/Sharing.ts"
 import { resources } from "../records/StateResources.ts"
 import { optionsDocument, sources } from "../records/Sources.ts"
 import { workspaceId } from "../records/Workspaces.ts"
-import { keptState } from "./LeftOverRoutes.ts"
+import { keptState } from "./OrphanedStateRoutes.ts"
 
 /** The state of one development server. Tests change it directly. */
 export interface World {
@@ -61,7 +61,7 @@ export interface World {
   report: typeof report
   automationPause: Workspace["automationPause"]
   decisions: ReadonlyArray<AutoUpdateDecision>
-  leftOvers: Array<LeftOverState>
+  leftOvers: Array<OrphanedState>
   approvals: (run: Run) => RunApprovals
   needs: ReadonlyArray<Need>
   health: CapsuleHealth

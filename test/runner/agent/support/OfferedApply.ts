@@ -16,7 +16,7 @@ import { BuildStore } from "../../../../runner/execution/BuildStore.ts"
 import { ModuleRunner } from "../../../../runner/execution/ModuleRunner.ts"
 import { recoverApply } from "../../../../runner/execution/Recovery.ts"
 import { removeTree } from "../../../../runner/execution/RunFiles.ts"
-import type { ApplyOutcome, LeftOver } from "../../../../runner/execution/RunOutcome.ts"
+import type { ApplyOutcome, UnfinishedApply } from "../../../../runner/execution/RunOutcome.ts"
 import type { ApplyJob } from "../../../../runner/execution/RunJob.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
 import { type JobOffer } from "../../../../schema/agent/AgentJob.ts"
@@ -109,7 +109,7 @@ export const offeredApply = Effect.fnUntraced(function* (tool: ModuleRunner["Ser
   const lease = makeLease(machineClocks, momentOf(machineClocks), leaseSeconds)
   const handle = yield* makeHandle({ room, spool, lease, stage: "accepted" })
   const sent: Array<string> = []
-  const recovered: Array<LeftOver> = []
+  const recovered: Array<UnfinishedApply> = []
   const say = (what: string) => Effect.sync(() => void sent.push(what))
   const services = Layer.mergeAll(
     NodeServices.layer,

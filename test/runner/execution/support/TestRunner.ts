@@ -7,7 +7,7 @@ import { ApplyJob, DriftJob, PlanJob, type RunJob, timingWith } from "../../../.
 import { ProvidedCredentials } from "../../../../runner/execution/ProvidedCredentials.ts"
 import { type BuildArchive, RunPlace } from "../../../../runner/execution/RunPlace.ts"
 import { RunnerFailure, runnerFailure } from "../../../../runner/execution/RunnerFailure.ts"
-import { ApplyOutcome, DriftOutcome, LeftOver, PlanOutcome } from "../../../../runner/execution/RunOutcome.ts"
+import { ApplyOutcome, DriftOutcome, UnfinishedApply, PlanOutcome } from "../../../../runner/execution/RunOutcome.ts"
 import type { RunSink } from "../../../../runner/execution/RunSink.ts"
 import { Sandbox } from "../../../../runner/sandbox/Sandbox.ts"
 import {
@@ -128,7 +128,7 @@ export class TestRunner extends Context.Service<
             runner.recover(runFolder),
             Option.match({
               onNone: () => Effect.succeed(Option.none()),
-              onSome: (left) => Effect.map(answered(LeftOver)(left), Option.some)
+              onSome: (left) => Effect.map(answered(UnfinishedApply)(left), Option.some)
             })
           )
       })

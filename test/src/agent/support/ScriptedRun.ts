@@ -1,7 +1,7 @@
 import type { JobKind, ReportBatch, ReportedEntry } from "../../../../schema/agent/AgentJob.ts"
 import type { RunId } from "../../../../schema/records/Ids.ts"
 import type { JobResult } from "../../../../runner/agent/JobResult.ts"
-import type { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
+import type { UnfinishedApply } from "../../../../runner/execution/RunOutcome.ts"
 
 /** The script's view of a Run, with everything received for it. */
 export interface ScriptedRun {
@@ -24,7 +24,7 @@ export interface ScriptedRun {
   readonly serials: Array<number>
   readonly results: Array<JobResult>
   readonly files: Map<string, Uint8Array>
-  readonly handedIn: Array<LeftOver>
+  readonly handedIn: Array<UnfinishedApply>
 }
 
 /** A message whose request or response is lost this many times. */

@@ -17,13 +17,13 @@ import { heldContents, packContents, sealedFor, serverParty } from "../../../../
 import { JobResult } from "../../../../runner/agent/JobResult.ts"
 import { openBlob, sealBlob } from "../../../../runner/agent/SealedBlob.ts"
 import { sealFor } from "../../../../runner/agent/SealedMessage.ts"
-import { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
+import { UnfinishedApply } from "../../../../runner/execution/RunOutcome.ts"
 import { pair, raw } from "./ScriptedKeys.ts"
 import { type Fault, type NewRun, newRun, reported, type ScriptedRun } from "./ScriptedRun.ts"
 
 const installationId = "ins_scripted"
 const decodeResult = Schema.decodeEffect(Schema.fromJsonString(JobResult))
-const decodeLeft = Schema.decodeEffect(Schema.fromJsonString(LeftOver))
+const decodeLeft = Schema.decodeEffect(Schema.fromJsonString(UnfinishedApply))
 const mostBytes = 512 * 1024 * 1024
 
 const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`

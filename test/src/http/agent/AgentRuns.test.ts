@@ -7,7 +7,7 @@ import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Agents } from "../../../../actors/running/agent-pool/Agents.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { runnerFailure } from "../../../../runner/execution/RunnerFailure.ts"
-import type { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
+import type { UnfinishedApply } from "../../../../runner/execution/RunOutcome.ts"
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
 import {
@@ -103,7 +103,7 @@ plane.live(
       const gone = yield* Effect.flip(agent.as(agent.client.Start(claim)))
       expect(gone).toMatchObject({ _tag: "Gone" })
       expect((yield* renewal(agent, claim)).gone).toMatchObject([{ order: "hand_in" }])
-      const left: LeftOver = {
+      const left: UnfinishedApply = {
         state: Redacted.make(stateFile(3)),
         lineage: "lineage",
         serial: 3,
@@ -156,7 +156,7 @@ plane.live("an agent whose tool was seen working cannot claim that the tool neve
     } as const
     const resource = { address: "terraform_data.it", action: "create" }
     const begun = { kind: "run.phase" as const, data: { phase: "apply" as const } }
-    const lies: Readonly<Record<string, LeftOver>> = {
+    const lies: Readonly<Record<string, UnfinishedApply>> = {
       phase: nothing,
       checkpoint: nothing,
       started: { ...nothing, started: [resource] },

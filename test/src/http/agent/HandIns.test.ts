@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { AgentMonitor } from "../../../../actors/running/agent/AgentMonitor.ts"
 import { mostHandIns } from "../../../../actors/running/agent/AgentEvidence.ts"
 import { Agents } from "../../../../actors/running/agent-pool/Agents.ts"
-import type { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
+import type { UnfinishedApply } from "../../../../runner/execution/RunOutcome.ts"
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
 import { zstdBomb } from "../../../support/ZstdBomb.ts"
@@ -16,7 +16,7 @@ const plane = suite(farPlane)
 afterAll(plane.dispose)
 
 /** The state of this serial that an agent kept of an apply. */
-const kept = (serial: number): LeftOver => ({
+const kept = (serial: number): UnfinishedApply => ({
   state: Redacted.make(stateFile(serial)),
   lineage: "lineage",
   serial,

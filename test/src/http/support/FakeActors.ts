@@ -34,7 +34,7 @@ import { Audit } from "../../../../actors/base/audit/Audit.ts"
 import { StateReceipt } from "../../../../actors/commands/adoption/StateReceipt.ts"
 import { CapsuleBackups } from "../../../../actors/commands/capsule/CapsuleBackups.ts"
 import { CapsuleExports } from "../../../../actors/commands/capsule-export/CapsuleExports.ts"
-import { CapsuleLeftOvers } from "../../../../actors/commands/capsule/CapsuleLeftOvers.ts"
+import { CapsuleOrphanedStates } from "../../../../actors/commands/capsule/CapsuleOrphanedStates.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
 import { Dependencies } from "../../../../actors/ledger/dependency/Dependencies.ts"
@@ -138,8 +138,8 @@ const commands = Layer.mergeAll(
     ConfirmImport: refuse,
     ConfigurationPlan: refuse,
     ReAdopt: refuse,
-    AdoptLeftOver: refuse,
-    DiscardLeftOver: refuse,
+    AdoptOrphanedState: refuse,
+    DiscardOrphanedState: refuse,
     FollowLane: refuse,
     FollowDeferred: refuse,
     ApplyFollowed: refuse
@@ -204,7 +204,7 @@ const actors = Layer.mergeAll(
   Layer.succeed(StateResources, { list: refuse, difference: refuse }),
   Layer.succeed(ResourceHistory, { history: refuse }),
   Layer.succeed(CapsuleBackups, { archive: refuse, restorePlan: refuse }),
-  Layer.succeed(CapsuleLeftOvers, { list: refuse, read: refuse }),
+  Layer.succeed(CapsuleOrphanedStates, { list: refuse, read: refuse }),
   Layer.succeed(Runs, {
     apply: refuse,
     read: refuse,

@@ -15,7 +15,7 @@ import { JobResult } from "../../../../runner/agent/JobResult.ts"
 import { openBlob, sealBlob } from "../../../../runner/agent/SealedBlob.ts"
 import { openSealed } from "../../../../runner/agent/SealedMessage.ts"
 import { ApplyJob, PlanJob } from "../../../../runner/execution/RunJob.ts"
-import { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
+import { UnfinishedApply } from "../../../../runner/execution/RunOutcome.ts"
 import { type AgentFacts, type AgentKeys, agentProtocol } from "../../../../schema/agent/AgentIdentity.ts"
 import type { HeldRun, JobOffer, RunClaim } from "../../../../schema/agent/AgentJob.ts"
 import { AgentProtocol, helloText } from "../../../../schema/agent/AgentProtocol.ts"
@@ -73,7 +73,7 @@ const raw = (key: KeyObject): string => key.export({ format: "jwk" }).x ?? ""
 const decodePlan = Schema.decodeUnknownEffect(Schema.fromJsonString(PlanJob))
 const decodeApply = Schema.decodeUnknownEffect(Schema.fromJsonString(ApplyJob))
 const encodeResult = Schema.encodeEffect(Schema.fromJsonString(JobResult))
-const encodeLeftOver = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
+const encodeUnfinishedApply = Schema.encodeEffect(Schema.fromJsonString(UnfinishedApply))
 const decodeStored = Schema.decodeUnknownEffect(StoredBytes)
 
 export const machineFacts: AgentFacts = {
@@ -290,8 +290,8 @@ export const testAgent = Effect.fnUntraced(function* (
     yield* as(client.Result(message))
   })
 
-  const leftOver = Effect.fnUntraced(function* (held: Claim, left: LeftOver) {
-    const blob = yield* put(held, "left_over", new TextEncoder().encode(yield* encodeLeftOver(left)))
+  const leftOver = Effect.fnUntraced(function* (held: Claim, left: UnfinishedApply) {
+    const blob = yield* put(held, "left_over", new TextEncoder().encode(yield* encodeUnfinishedApply(left)))
     return yield* as(client.HandIn({ ...held, leftOver: blob }))
   })
 

@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test"
 import { stat } from "node:fs/promises"
 import { Context, Effect, FileSystem, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { LeftOverStates } from "../../../actors/ledger/state/LeftOverStates.ts"
+import { OrphanedStates } from "../../../actors/ledger/state/OrphanedStates.ts"
 import { RunCheckpoints } from "../../../actors/ledger/state/RunCheckpoints.ts"
 import { representativeRows } from "../database/support/RepresentativeRows.ts"
 import { folder, live, svc } from "../cli/support/CommandLine.ts"
@@ -25,8 +25,8 @@ const furnished = Effect.gen(function* () {
     const { logged, services } = yield* serve(dataDir)
     return yield* Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const built = yield* Layer.build(LeftOverStates.layer.pipe(Layer.provide(RunCheckpoints.layer)))
-      const leftOvers = Context.get(built, LeftOverStates)
+      const built = yield* Layer.build(OrphanedStates.layer.pipe(Layer.provide(RunCheckpoints.layer)))
+      const leftOvers = Context.get(built, OrphanedStates)
       for (const [table, values] of representativeRows) {
         if (!needed.includes(table) || (table === "runs" && values["id"] !== of("run", "b"))) continue
         yield* sql`INSERT INTO ${sql(table)} ${sql.insert(values)} ON CONFLICT DO NOTHING`

@@ -1,11 +1,11 @@
 import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { CapsuleLeftOvers } from "../../../actors/commands/capsule/CapsuleLeftOvers.ts"
+import { CapsuleOrphanedStates } from "../../../actors/commands/capsule/CapsuleOrphanedStates.ts"
 import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
-import type { CapsuleId, LeftOverStateId } from "../../../schema/records/Ids.ts"
+import type { CapsuleId, OrphanedStateId } from "../../../schema/records/Ids.ts"
 import { active, freshKey } from "../../support/Journey.ts"
 import { TestPlane } from "../../support/TestPlane.ts"
-import { currentState, leftOver, stateFile } from "./LeftOvers.ts"
+import { currentState, leftOver, stateFile } from "./OrphanedStateList.ts"
 import { pureModule } from "./PureRunner.ts"
 import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 
@@ -14,9 +14,9 @@ export const guardOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return { confirm: name, expected: { authorityGuard: installConfigReAdoption.authorityGuard } }
 })
 
-export const adopt = Effect.fnUntraced(function* (capsuleId: CapsuleId, id: LeftOverStateId, key = freshKey()) {
+export const adopt = Effect.fnUntraced(function* (capsuleId: CapsuleId, id: OrphanedStateId, key = freshKey()) {
   const { context } = yield* TestPlane
-  return yield* (yield* CapsuleCommands).AdoptLeftOver(capsuleId, {
+  return yield* (yield* CapsuleCommands).AdoptOrphanedState(capsuleId, {
     context,
     leftOverStateId: id,
     request: yield* guardOf(capsuleId),
@@ -29,13 +29,16 @@ export const succeeds = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(
 export const codeOf = <A, E extends { readonly code: string }, R>(refused: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(refused), ({ code }) => code)
 
-export const problemsOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, id: LeftOverStateId) {
-  const { adoptionProblems } = yield* (yield* CapsuleLeftOvers).read(capsuleId, id)
+export const problemsOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, id: OrphanedStateId) {
+  const { adoptionProblems } = yield* (yield* CapsuleOrphanedStates).read(capsuleId, id)
   return adoptionProblems.map(({ code }) => code)
 })
 
 /** A Capsule whose last apply left a state that continues the current state but was not adopted. */
-export const withLeftOver = Effect.fnUntraced(function* (name: string, outputs: Readonly<Record<string, string>> = {}) {
+export const withOrphanedState = Effect.fnUntraced(function* (
+  name: string,
+  outputs: Readonly<Record<string, string>> = {}
+) {
   const { capsule } = yield* active(name, pureModule)
   const { lineage, serial } = yield* currentState(capsule.id)
   const bytes = stateFile(lineage, serial + 1, outputs)

@@ -1,7 +1,7 @@
-import type { LeftOverState } from "../../api/Types.ts"
+import type { OrphanedState } from "../../api/Types.ts"
 import { counted } from "../../words/Format.ts"
 
-type Reasons = Readonly<Record<LeftOverState["reason"], string>>
+type Reasons = Readonly<Record<OrphanedState["reason"], string>>
 
 const reasonsEn: Reasons = {
   lineage_changed: "It belongs to another lineage than the state of this capsule.",
@@ -63,4 +63,4 @@ const ja: typeof en = {
   ownerOnly: "採用と破棄には、ワークスペースのオーナー権限が必要です。"
 }
 
-export const leftOverWords = { en, ja }
+export const orphanedStateWords = { en, ja }

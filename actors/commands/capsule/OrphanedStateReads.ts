@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type CapsuleId, RunId } from "../../../schema/records/Ids.ts"
-import { LeftOverState } from "../../../schema/records/LeftOverState.ts"
+import { OrphanedState } from "../../../schema/records/OrphanedState.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { RunStatus, RunType } from "../../../schema/records/Run.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { present } from "../../ledger/run/RunRow.ts"
 import { openInLine } from "../../ledger/run/RunLedger.ts"
-import type { ListedLeftOver } from "../../ledger/state/LeftOverStates.ts"
+import type { ListedOrphanedState } from "../../ledger/state/OrphanedStates.ts"
 import { stateVersionIdOf } from "../../ledger/state/StateVersions.ts"
 import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 import { type AdoptionFacts, adoptionProblems } from "./AdoptionProblems.ts"
@@ -26,7 +26,7 @@ export const adoptionFacts = Effect.fn("adoptionFacts")(function* (sql: SqlClien
     WHERE ${openInLine(sql, capsule.id)} ORDER BY queued_at, id LIMIT 1`)
   const [installation] = yield* Effect.orDie(Restored.rows(sql)`SELECT restored_at FROM installation
     WHERE restored_at IS NOT NULL`)
-  return (leftOver: ListedLeftOver): AdoptionFacts => ({
+  return (leftOver: ListedOrphanedState): AdoptionFacts => ({
     leftOver,
     capsule,
     current,
@@ -35,11 +35,11 @@ export const adoptionFacts = Effect.fn("adoptionFacts")(function* (sql: SqlClien
   })
 })
 
-const decodeLeftOver = storedRecord(LeftOverState)
+const decodeUnfinishedApply = storedRecord(OrphanedState)
 
 /** The public projection of a left-over state. */
-export const toLeftOver = (row: ListedLeftOver, facts: AdoptionFacts): LeftOverState =>
-  decodeLeftOver({
+export const toOrphanedState = (row: ListedOrphanedState, facts: AdoptionFacts): OrphanedState =>
+  decodeUnfinishedApply({
     id: row.id,
     workspaceId: row.workspace_id,
     capsuleId: row.capsule_id,

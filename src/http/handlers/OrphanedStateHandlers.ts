@@ -1,9 +1,9 @@
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { CapsuleLeftOvers } from "../../../actors/commands/capsule/CapsuleLeftOvers.ts"
-import { AdoptionRequest } from "../../../schema/api/LeftOverAdoption.ts"
+import { CapsuleOrphanedStates } from "../../../actors/commands/capsule/CapsuleOrphanedStates.ts"
+import { AdoptionRequest } from "../../../schema/api/OrphanedStateAdoption.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
-import { CapsuleId, LeftOverStateId } from "../../../schema/records/Ids.ts"
+import { CapsuleId, OrphanedStateId } from "../../../schema/records/Ids.ts"
 import { commandContext, cursorOf, idempotent, pageRequest, pathId } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
@@ -11,14 +11,14 @@ import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 const normalised = Schema.encodeEffect(AdoptionRequest)
 
 const capsuleOf = (params: { readonly capsuleId: string }) => pathId(CapsuleId, params.capsuleId, "Capsule")
-const leftOverOf = (params: { readonly leftOverStateId: string }) =>
-  pathId(LeftOverStateId, params.leftOverStateId, "LeftOverState")
+const unfinishedApplyOf = (params: { readonly leftOverStateId: string }) =>
+  pathId(OrphanedStateId, params.leftOverStateId, "Left-over state")
 
-export const leftOverStateHandlers = HttpApiBuilder.group(
+export const orphanedStateHandlers = HttpApiBuilder.group(
   SvcApi,
   "leftOverStates",
   Effect.fn(function* (handlers) {
-    const leftOvers = yield* CapsuleLeftOvers
+    const leftOvers = yield* CapsuleOrphanedStates
     const capsuleCommands = yield* CapsuleCommands
     return storedAnswers("leftOverStates", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ params, query: { runId, ...query } }) {
@@ -26,14 +26,14 @@ export const leftOverStateHandlers = HttpApiBuilder.group(
         return { leftOverStates: page.items, ...cursorOf(page) }
       }),
       read: Effect.fnUntraced(function* ({ params }) {
-        return { leftOverState: yield* leftOvers.read(yield* capsuleOf(params), yield* leftOverOf(params)) }
+        return { leftOverState: yield* leftOvers.read(yield* capsuleOf(params), yield* unfinishedApplyOf(params)) }
       }),
       adopt: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const id = yield* capsuleOf(params)
-        const leftOverStateId = yield* leftOverOf(params)
+        const leftOverStateId = yield* unfinishedApplyOf(params)
         const body = yield* Effect.orDie(normalised(payload))
         const request = yield* idempotent(headers, { capsuleId: id, leftOverStateId, body })
-        const { replayed, value } = yield* capsuleCommands.AdoptLeftOver(id, {
+        const { replayed, value } = yield* capsuleCommands.AdoptOrphanedState(id, {
           context: yield* commandContext,
           leftOverStateId,
           request: payload,
@@ -44,9 +44,9 @@ export const leftOverStateHandlers = HttpApiBuilder.group(
       discard: Effect.fnUntraced(function* ({ params }) {
         const id = yield* capsuleOf(params)
         return {
-          leftOverState: yield* capsuleCommands.DiscardLeftOver(id, {
+          leftOverState: yield* capsuleCommands.DiscardOrphanedState(id, {
             context: yield* commandContext,
-            leftOverStateId: yield* leftOverOf(params)
+            leftOverStateId: yield* unfinishedApplyOf(params)
           })
         }
       })

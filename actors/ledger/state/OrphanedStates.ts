@@ -4,8 +4,8 @@ import type { SecretText } from "../../../runner/redaction/SecretText.ts"
 import { sha256OfLong } from "../../../runner/execution/Digest.ts"
 import { type ScannedState, scanState } from "../../../runner/execution/StateScan.ts"
 import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
-import { CapsuleId, LeftOverStateId, RunId, StateVersionId, WorkspaceId } from "../../../schema/records/Ids.ts"
-import { LeftOverReason } from "../../../schema/records/LeftOverState.ts"
+import { CapsuleId, OrphanedStateId, RunId, StateVersionId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { OrphanedStateReason } from "../../../schema/records/OrphanedState.ts"
 import { type BuildColumns, buildColumns } from "../build/BuildColumns.ts"
 import { type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -17,12 +17,12 @@ import { RunCheckpoints } from "./RunCheckpoints.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 
 /** States that applies left behind and their settlements did not accept. */
-export const LeftOverStateRow = table("left_over_states", {
-  id: LeftOverStateId,
+export const OrphanedStateRow = table("left_over_states", {
+  id: OrphanedStateId,
   workspace_id: WorkspaceId,
   capsule_id: CapsuleId,
   run_id: RunId,
-  reason: LeftOverReason,
+  reason: OrphanedStateReason,
   digest: Schema.String,
   size_bytes: Schema.Int,
   /** `NULL`, like `serial`, if the bytes are not a complete state file. */
@@ -45,14 +45,19 @@ export const LeftOverStateRow = table("left_over_states", {
   discarded_at: Schema.NullOr(Timestamp),
   discarded_by: Schema.NullOr(Schema.String)
 })
-export type LeftOverStateRow = RowOf<typeof LeftOverStateRow.columns>
+export type OrphanedStateRow = RowOf<typeof OrphanedStateRow.columns>
 
 /** The columns for lists. Omits sealed values. */
-export const ListedLeftOver = LeftOverStateRow.without("state", "sealed_secrets", "build_digest", "build_size_bytes")
-export type ListedLeftOver = RowOf<typeof ListedLeftOver.columns>
+export const ListedOrphanedState = OrphanedStateRow.without(
+  "state",
+  "sealed_secrets",
+  "build_digest",
+  "build_size_bytes"
+)
+export type ListedOrphanedState = RowOf<typeof ListedOrphanedState.columns>
 
 /** A state that was scanned completely before it is kept. */
-export interface ReadLeftOver {
+export interface ReadOrphanedState {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly digest: string
   /** `undefined` if the bytes are not a state. */
@@ -60,7 +65,7 @@ export interface ReadLeftOver {
 }
 
 /** A state that a settlement did not accept, and the Capsule's state after the settlement. */
-export interface NewLeftOverState {
+export interface NewOrphanedState {
   /** The Capsule as the settlement read it. */
   readonly capsule: {
     readonly id: CapsuleId
@@ -70,8 +75,8 @@ export interface NewLeftOverState {
     readonly execution_authority_epoch: number
   }
   readonly runId: RunId
-  readonly reason: LeftOverReason | undefined
-  readonly left: ReadLeftOver
+  readonly reason: OrphanedStateReason | undefined
+  readonly left: ReadOrphanedState
   /** The StateVersion that the settlement accepted instead. */
   readonly settled: { readonly id: StateVersionId } | undefined
   /** The secret inputs of the apply; `undefined` if unknown. */
@@ -81,7 +86,7 @@ export interface NewLeftOverState {
   readonly part?: string | undefined
 }
 
-const place = (row: Pick<LeftOverStateRow, "id" | "workspace_id">, column: "state" | "sealed_secrets") => ({
+const place = (row: Pick<OrphanedStateRow, "id" | "workspace_id">, column: "state" | "sealed_secrets") => ({
   table: "left_over_states",
   column,
   workspaceId: row.workspace_id,
@@ -106,50 +111,50 @@ interface Decision {
 }
 
 /** Keeps states that settlements did not accept, sealed, until a person adopts or discards them. */
-export class LeftOverStates extends Context.Service<
-  LeftOverStates,
+export class OrphanedStates extends Context.Service<
+  OrphanedStates,
   {
     /** Scans a state. Call it before the transaction of `keep`, because large states take long. */
-    readonly read: (state: Redacted.Redacted<Uint8Array>) => Effect.Effect<ReadLeftOver>
+    readonly read: (state: Redacted.Redacted<Uint8Array>) => Effect.Effect<ReadOrphanedState>
     /** Runs in the caller's transaction. */
-    readonly keep: (leftOver: NewLeftOverState) => Effect.Effect<void>
-    readonly find: (id: LeftOverStateId | null) => Effect.Effect<LeftOverStateRow | undefined>
+    readonly keep: (leftOver: NewOrphanedState) => Effect.Effect<void>
+    readonly find: (id: OrphanedStateId | null) => Effect.Effect<OrphanedStateRow | undefined>
     /** Decrypts the state; `none` after it has been adopted or discarded. */
-    readonly open: (row: LeftOverStateRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
+    readonly open: (row: OrphanedStateRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     /** The secret inputs of the apply that left the state; `undefined` if unknown. */
-    readonly secrets: (row: LeftOverStateRow) => Effect.Effect<ReadonlyArray<SecretText> | undefined>
+    readonly secrets: (row: OrphanedStateRow) => Effect.Effect<ReadonlyArray<SecretText> | undefined>
     /** Erases the sealed state after a StateVersion has been created from it. Returns `false` if somebody has already decided. */
-    readonly adopted: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
+    readonly adopted: (id: OrphanedStateId, decision: Decision) => Effect.Effect<boolean>
     /** Erases the sealed state. Returns `false` if somebody has already decided. */
-    readonly discarded: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
+    readonly discarded: (id: OrphanedStateId, decision: Decision) => Effect.Effect<boolean>
     /**
      * Imports states that earlier releases kept as checkpoints of ended Runs, where nobody could access them. Idempotent. States
      * that cannot be decrypted are skipped.
      */
     readonly takeOver: Effect.Effect<void>
   }
->()("svc/actors/ledger/state/LeftOverStates") {
+>()("svc/actors/ledger/state/OrphanedStates") {
   static readonly layer = Layer.effect(
-    LeftOverStates,
+    OrphanedStates,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
       const checkpoints = yield* RunCheckpoints
 
-      const read = Effect.fn("LeftOverStates.read")(function* (
+      const read = Effect.fn("OrphanedStates.read")(function* (
         state: Redacted.Redacted<Uint8Array>
-      ): Effect.fn.Return<ReadLeftOver> {
+      ): Effect.fn.Return<ReadOrphanedState> {
         const bytes = Redacted.value(state)
         const scanned = Option.getOrUndefined(yield* scanState(bytes))
         return { state, digest: yield* sha256OfLong(bytes), scanned }
       }, outsideTransaction("A left-over state is read"))
 
-      const keep = Effect.fn("LeftOverStates.keep")(function* (leftOver: NewLeftOverState) {
+      const keep = Effect.fn("OrphanedStates.keep")(function* (leftOver: NewOrphanedState) {
         const { build, capsule, left, part = "state", reason, runId, secrets, settled } = leftOver
         const { digest, scanned, state } = left
-        const row = { id: derivedId(LeftOverStateId, "lo", runId, part), workspace_id: capsule.workspace_id }
+        const row = { id: derivedId(OrphanedStateId, "lo", runId, part), workspace_id: capsule.workspace_id }
         const at = { ...row, workspace_id: capsule.workspace_id }
-        yield* sql`INSERT INTO left_over_states ${LeftOverStateRow.values(sql, {
+        yield* sql`INSERT INTO left_over_states ${OrphanedStateRow.values(sql, {
           ...row,
           capsule_id: capsule.id,
           run_id: runId,
@@ -170,21 +175,21 @@ export class LeftOverStates extends Context.Service<
         })}`
       }, Effect.orDie)
 
-      const find = Effect.fnUntraced(function* (id: LeftOverStateId | null) {
-        const rows = yield* LeftOverStateRow.rows(sql)`SELECT * FROM left_over_states WHERE id = ${id}`
+      const find = Effect.fnUntraced(function* (id: OrphanedStateId | null) {
+        const rows = yield* OrphanedStateRow.rows(sql)`SELECT * FROM left_over_states WHERE id = ${id}`
         return rows[0]
       }, Effect.orDie)
 
-      const open = (row: LeftOverStateRow) =>
+      const open = (row: OrphanedStateRow) =>
         row.state === null ? Effect.succeedNone : Effect.orDie(vault.openStored(place(row, "state"), row.state))
 
-      const secrets = Effect.fnUntraced(function* (row: LeftOverStateRow) {
+      const secrets = Effect.fnUntraced(function* (row: OrphanedStateRow) {
         if (row.sealed_secrets === null) return undefined
         return yield* secretsOfText(yield* vault.openText(place(row, "sealed_secrets"), row.sealed_secrets))
       }, Effect.orDie)
 
-      const adopted = Effect.fn("LeftOverStates.adopted")(function* (id: LeftOverStateId, { by }: Decision) {
-        const decided = yield* sql`UPDATE left_over_states SET ${LeftOverStateRow.changes(sql, {
+      const adopted = Effect.fn("OrphanedStates.adopted")(function* (id: OrphanedStateId, { by }: Decision) {
+        const decided = yield* sql`UPDATE left_over_states SET ${OrphanedStateRow.changes(sql, {
           state: null,
           sealed_secrets: null,
           adopted_at: yield* now,
@@ -193,8 +198,8 @@ export class LeftOverStates extends Context.Service<
         return decided.length === 1
       }, Effect.orDie)
 
-      const discarded = Effect.fn("LeftOverStates.discarded")(function* (id: LeftOverStateId, { by }: Decision) {
-        const decided = yield* sql`UPDATE left_over_states SET ${LeftOverStateRow.changes(sql, {
+      const discarded = Effect.fn("OrphanedStates.discarded")(function* (id: OrphanedStateId, { by }: Decision) {
+        const decided = yield* sql`UPDATE left_over_states SET ${OrphanedStateRow.changes(sql, {
           state: null,
           sealed_secrets: null,
           discarded_at: yield* now,
@@ -236,9 +241,9 @@ export class LeftOverStates extends Context.Service<
           FROM run_checkpoints k JOIN runs r ON r.id = k.run_id LEFT JOIN state_versions v ON v.id = r.state_version_id
           WHERE r.status IN ('succeeded', 'failed', 'cancelled') AND r.capsule_id IS NOT NULL ORDER BY r.id`
         for (const one of kept) yield* takeOverOne(one)
-      }).pipe(Effect.orDie, Effect.withSpan("LeftOverStates.takeOver"))
+      }).pipe(Effect.orDie, Effect.withSpan("OrphanedStates.takeOver"))
 
-      return LeftOverStates.of({ read, keep, find, open, secrets, adopted, discarded, takeOver })
+      return OrphanedStates.of({ read, keep, find, open, secrets, adopted, discarded, takeOver })
     })
   )
 }

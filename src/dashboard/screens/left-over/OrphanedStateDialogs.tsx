@@ -4,18 +4,18 @@ import { call } from "../../api/Call.ts"
 import { newIdempotencyKey } from "../../api/Client.ts"
 import { leftOverStatesAdopt, leftOverStatesDiscard } from "../../api/Endpoints.ts"
 import { capsuleQuery } from "../../api/Queries.ts"
-import type { Capsule, LeftOverState } from "../../api/Types.ts"
+import type { Capsule, OrphanedState } from "../../api/Types.ts"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
 import { toast } from "../../ui/Toast.tsx"
 import { useTypedName } from "../../ui/TypedName.tsx"
 import { useWords } from "../../words/Words.ts"
-import { leftOverWords } from "./LeftOverWords.ts"
+import { orphanedStateWords } from "./OrphanedStateWords.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
 interface DecisionProps {
   readonly capsule: Capsule
-  readonly leftOver: LeftOverState
+  readonly leftOver: OrphanedState
   readonly onClose: () => void
 }
 
@@ -61,7 +61,7 @@ const Confirm = ({ action, capsule, children, decide, done, onClose, title }: Co
 }
 
 export const AdoptDialog = (props: DecisionProps) => {
-  const text = useWords(leftOverWords)
+  const text = useWords(orphanedStateWords)
   const { capsule, leftOver } = props
   const [key] = useState(newIdempotencyKey)
   const decide = (signal: AbortSignal) =>
@@ -82,7 +82,7 @@ export const AdoptDialog = (props: DecisionProps) => {
 }
 
 export const DiscardDialog = (props: DecisionProps) => {
-  const text = useWords(leftOverWords)
+  const text = useWords(orphanedStateWords)
   const { capsule, leftOver } = props
   const decide = (signal: AbortSignal) =>
     call(leftOverStatesDiscard, { signal, params: { capsuleId: capsule.id, leftOverStateId: leftOver.id } })

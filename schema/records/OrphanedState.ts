@@ -1,19 +1,19 @@
 import { Schema } from "effect"
-import { CapsuleId, LeftOverStateId, RunId, StateVersionId, Subject, WorkspaceId } from "./Ids.ts"
+import { CapsuleId, OrphanedStateId, RunId, StateVersionId, Subject, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /**
  * Why a settlement did not accept the state. `handed_in`: an agent submitted it after its Run had been given up. `unknown`: a
  * release that did not record reasons kept it.
  */
-export const LeftOverReason = Schema.Literals([
+export const OrphanedStateReason = Schema.Literals([
   "lineage_changed",
   "serial_decreased",
   "unreadable",
   "handed_in",
   "unknown"
 ])
-export type LeftOverReason = typeof LeftOverReason.Type
+export type OrphanedStateReason = typeof OrphanedStateReason.Type
 
 /** Why a left-over state cannot be adopted. */
 export const AdoptionProblemCode = Schema.Literals([
@@ -37,16 +37,16 @@ export class AdoptionProblem extends Schema.Opaque<AdoptionProblem>()(
 const by = Schema.optionalKey(Subject)
 
 /** A state that an apply left behind and its settlement did not accept. No response contains the state itself. */
-export class LeftOverState extends Schema.Opaque<LeftOverState>()(
+export class OrphanedState extends Schema.Opaque<OrphanedState>()(
   Schema.Struct({
-    id: LeftOverStateId,
+    id: OrphanedStateId,
     workspaceId: WorkspaceId,
     capsuleId: CapsuleId,
     /** The apply that left the state behind. */
     runId: RunId,
     createdAt: Timestamp,
     status: Schema.Literals(["kept", "adopted", "discarded"]),
-    reason: LeftOverReason,
+    reason: OrphanedStateReason,
     digest: Schema.String,
     sizeBytes: Schema.Int,
     /** Absent, like `serial`, if it is not a complete state file. */

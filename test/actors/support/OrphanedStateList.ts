@@ -1,7 +1,7 @@
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
-import { CapsuleLeftOvers } from "../../../actors/commands/capsule/CapsuleLeftOvers.ts"
+import { CapsuleOrphanedStates } from "../../../actors/commands/capsule/CapsuleOrphanedStates.ts"
 import { ApplySettlement } from "../../../actors/running/execution/ApplySettlement.ts"
 import { derivedId } from "../../../actors/base/Identity.ts"
 import { RunLedger } from "../../../actors/ledger/run/RunLedger.ts"
@@ -73,6 +73,6 @@ export const leftOver = Effect.fnUntraced(function* (capsuleId: CapsuleId, { byt
     sandboxKilled: false,
     evidence: {}
   })
-  const { items } = yield* (yield* CapsuleLeftOvers).list(capsuleId, { runId: applyId }, { limit: 10 })
+  const { items } = yield* (yield* CapsuleOrphanedStates).list(capsuleId, { runId: applyId }, { limit: 10 })
   return items[0] ?? (yield* Effect.die(new Error(`${applyId} left nothing`)))
 })

@@ -1,16 +1,16 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { CapsuleLeftOvers } from "../../../../actors/commands/capsule/CapsuleLeftOvers.ts"
+import { CapsuleOrphanedStates } from "../../../../actors/commands/capsule/CapsuleOrphanedStates.ts"
 import { transaction } from "../../../../actors/base/database/Transaction.ts"
 import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
-import { LeftOverStates } from "../../../../actors/ledger/state/LeftOverStates.ts"
+import { OrphanedStates } from "../../../../actors/ledger/state/OrphanedStates.ts"
 import { RunCheckpoints } from "../../../../actors/ledger/state/RunCheckpoints.ts"
 import { sha256 } from "../../../../runner/execution/Digest.ts"
 import { suite } from "../../../support/Effect.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModules, pureRunner } from "../../support/PureRunner.ts"
-import { adopt, withLeftOver } from "../../support/LeftOverDecisions.ts"
+import { adopt, withOrphanedState } from "../../support/OrphanedStateDecisions.ts"
 
 setDefaultTimeout(60_000)
 
@@ -19,7 +19,7 @@ afterAll(tests.dispose)
 
 tests.live("reading a left-over state inside a transaction is refused, because every writer would wait for it", () =>
   Effect.gen(function* () {
-    const leftOvers = yield* LeftOverStates
+    const leftOvers = yield* OrphanedStates
     const state = Redacted.make(new TextEncoder().encode('{"version":4,"serial":3,"lineage":"l"}'))
     expect(yield* leftOvers.read(state)).toMatchObject({
       digest: sha256(Redacted.value(state)),
@@ -36,8 +36,8 @@ describe("Left-over checkpoints", () => {
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const leftOvers = yield* LeftOverStates
-        const { bytes, capsuleId, record } = yield* withLeftOver("taken-over")
+        const leftOvers = yield* OrphanedStates
+        const { bytes, capsuleId, record } = yield* withOrphanedState("taken-over")
         const { workspaceId } = yield* TestPlane
         const run = (yield* (yield* RunLedger).find(record.runId)) ?? (yield* Effect.die("no Run"))
         yield* sql`DELETE FROM left_over_states WHERE id = ${record.id}`
@@ -51,7 +51,7 @@ describe("Left-over checkpoints", () => {
         yield* sql`UPDATE runs SET status = 'failed', owner = NULL WHERE id = ${run.id}`
         yield* leftOvers.takeOver
         expect(yield* sql`SELECT * FROM run_checkpoints`).toEqual([])
-        const taken = yield* (yield* CapsuleLeftOvers).read(capsuleId, record.id)
+        const taken = yield* (yield* CapsuleOrphanedStates).read(capsuleId, record.id)
         expect(taken).toEqual({ ...record, reason: "unknown", createdAt: taken.createdAt })
         yield* leftOvers.takeOver
         const row = (yield* leftOvers.find(record.id)) ?? (yield* Effect.die("no left-over state"))
@@ -63,8 +63,8 @@ describe("Left-over checkpoints", () => {
   tests.live("a left-over checkpoint that cannot be decrypted remains in place and blocks no other checkpoint", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const leftOvers = yield* LeftOverStates
-      const broken = yield* withLeftOver("broken-checkpoint")
+      const leftOvers = yield* OrphanedStates
+      const broken = yield* withOrphanedState("broken-checkpoint")
       yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at)
         SELECT run_id, state, created_at FROM left_over_states WHERE id = ${broken.record.id}`
       yield* sql`DELETE FROM left_over_states WHERE id = ${broken.record.id}`

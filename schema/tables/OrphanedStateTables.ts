@@ -3,7 +3,7 @@
  * state is discarded or adopted; adopting moves them to the StateVersion. Everything else remains as evidence.
  * `state_version_id`, `state_generation` and `execution_authority_epoch` are those of the Capsule after the settlement.
  */
-export const leftOverTables: ReadonlyArray<string> = [
+export const orphanedStateTables: ReadonlyArray<string> = [
   `CREATE TABLE left_over_states (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

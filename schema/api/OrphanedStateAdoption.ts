@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Capsule } from "../records/Capsule.ts"
-import { LeftOverState } from "../records/LeftOverState.ts"
+import { OrphanedState } from "../records/OrphanedState.ts"
 import { StateVersion } from "../records/StateVersion.ts"
 
 export class AdoptionRequest extends Schema.Opaque<AdoptionRequest>()(
@@ -12,10 +12,10 @@ export class AdoptionRequest extends Schema.Opaque<AdoptionRequest>()(
 ) {}
 
 /** The records of an adoption. */
-export class LeftOverAdopted extends Schema.Opaque<LeftOverAdopted>()(
+export class OrphanedStateAdopted extends Schema.Opaque<OrphanedStateAdopted>()(
   Schema.Struct({
     capsule: Capsule,
     stateVersion: StateVersion,
-    leftOverState: LeftOverState
+    leftOverState: OrphanedState
   })
 ) {}

@@ -2,23 +2,23 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { leftOverStatesQuery } from "../../api/Queries.ts"
-import type { Capsule, LeftOverState } from "../../api/Types.ts"
+import type { Capsule, OrphanedState } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { bytes } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
-import { AdoptDialog, DiscardDialog } from "./LeftOverDialogs.tsx"
-import { leftOverWords } from "./LeftOverWords.ts"
+import { AdoptDialog, DiscardDialog } from "./OrphanedStateDialogs.tsx"
+import { orphanedStateWords } from "./OrphanedStateWords.ts"
 
-interface LeftOverProps {
+interface OrphanedStateEntryProps {
   readonly capsule: Capsule
-  readonly leftOver: LeftOverState
+  readonly leftOver: OrphanedState
 }
 
-const LeftOver = ({ capsule, leftOver }: LeftOverProps) => {
-  const text = useWords(leftOverWords)
+const OrphanedStateEntry = ({ capsule, leftOver }: OrphanedStateEntryProps) => {
+  const text = useWords(orphanedStateWords)
   const workspace = useWorkspace()
   const may = useMay()
   const [asking, setAsking] = useState<"adopt" | "discard">()
@@ -68,11 +68,11 @@ const LeftOver = ({ capsule, leftOver }: LeftOverProps) => {
 }
 
 /** The undecided left-over states of a Capsule's applies, or of one apply. */
-export const LeftOvers = ({ capsule, runId }: { readonly capsule: Capsule; readonly runId?: string }) => {
+export const OrphanedStateList = ({ capsule, runId }: { readonly capsule: Capsule; readonly runId?: string }) => {
   const leftOvers = useQuery(leftOverStatesQuery(capsule.id)).data ?? []
   return leftOvers.map((leftOver) =>
     leftOver.status !== "kept" || (runId !== undefined && leftOver.runId !== runId) ? null : (
-      <LeftOver key={leftOver.id} capsule={capsule} leftOver={leftOver} />
+      <OrphanedStateEntry key={leftOver.id} capsule={capsule} leftOver={leftOver} />
     )
   )
 }

@@ -5,27 +5,27 @@ import { serviceContext } from "../../schema/commands/Command.ts"
 import { rowShape, type RowOf } from "../../actors/base/database/Table.ts"
 import { transaction } from "../../actors/base/database/Transaction.ts"
 import { idOrNull } from "../../actors/base/Identity.ts"
-import { LeftOverStates } from "../../actors/ledger/state/LeftOverStates.ts"
+import { OrphanedStates } from "../../actors/ledger/state/OrphanedStates.ts"
 import { RunCheckpoints } from "../../actors/ledger/state/RunCheckpoints.ts"
 import { type ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
-import { CapsuleId, LeftOverStateId, RunId } from "../../schema/records/Ids.ts"
-import { LeftOverReason } from "../../schema/records/LeftOverState.ts"
+import { CapsuleId, OrphanedStateId, RunId } from "../../schema/records/Ids.ts"
+import { OrphanedStateReason } from "../../schema/records/OrphanedState.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 
-const KeptLeftOver = rowShape({
-  id: LeftOverStateId,
+const KeptOrphanedState = rowShape({
+  id: OrphanedStateId,
   workspace: Schema.String,
   capsule: Schema.String,
   capsule_id: CapsuleId,
   run_id: RunId,
-  reason: LeftOverReason,
+  reason: OrphanedStateReason,
   serial: Schema.NullOr(Schema.Int),
   size_bytes: Schema.Int,
   created_at: Timestamp
 })
-export type KeptLeftOver = RowOf<typeof KeptLeftOver.columns>
+export type KeptOrphanedState = RowOf<typeof KeptOrphanedState.columns>
 
-export const KeptLeftOvers = Schema.Array(Schema.Struct(KeptLeftOver.columns))
+export const KeptOrphanedStates = Schema.Array(Schema.Struct(KeptOrphanedState.columns))
 
 export const DownloadedState = Schema.Struct({
   digest: Schema.String,
@@ -34,35 +34,35 @@ export const DownloadedState = Schema.Struct({
 export type DownloadedState = typeof DownloadedState.Type
 
 /** Commands for states that applies left behind and that were not accepted as their Capsules' state. */
-export class LeftOverCommands extends Context.Service<
-  LeftOverCommands,
+export class OrphanedStateCommands extends Context.Service<
+  OrphanedStateCommands,
   {
     /** States that have been neither adopted nor discarded, newest first. */
-    readonly list: Effect.Effect<ReadonlyArray<KeptLeftOver>>
+    readonly list: Effect.Effect<ReadonlyArray<KeptOrphanedState>>
     /**
      * Returns the state in plaintext and records an audit event. Fails with `not_found`, and with `failed_precondition` if the
      * state has been erased.
      */
     readonly download: (id: string) => Effect.Effect<DownloadedState, ApiError>
   }
->()("svc/src/operator/LeftOverCommands") {
+>()("svc/src/operator/OrphanedStateCommands") {
   static readonly layer = Layer.effect(
-    LeftOverCommands,
+    OrphanedStateCommands,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const leftOvers = yield* LeftOverStates
+      const leftOvers = yield* OrphanedStates
       const audit = yield* Audit
 
-      return LeftOverCommands.of({
-        list: KeptLeftOver.rows(
+      return OrphanedStateCommands.of({
+        list: KeptOrphanedState.rows(
           sql
         )`SELECT l.id, w.handle AS workspace, c.name AS capsule, l.capsule_id, l.run_id, l.reason,
           l.serial, l.size_bytes, l.created_at FROM left_over_states l
           JOIN capsules c ON c.id = l.capsule_id JOIN workspaces w ON w.id = l.workspace_id
           WHERE l.state IS NOT NULL ORDER BY l.created_at DESC, l.id DESC`.pipe(Effect.orDie),
-        download: Effect.fn("LeftOverCommands.download")(function* (id) {
-          const row = yield* leftOvers.find(idOrNull(LeftOverStateId, id))
-          if (row === undefined) return yield* notFound("LeftOverState")
+        download: Effect.fn("OrphanedStateCommands.download")(function* (id) {
+          const row = yield* leftOvers.find(idOrNull(OrphanedStateId, id))
+          if (row === undefined) return yield* notFound("Left-over state")
           const state = yield* leftOvers.open(row)
           if (Option.isNone(state)) {
             return yield* failedPrecondition(
@@ -83,5 +83,5 @@ export class LeftOverCommands extends Context.Service<
         }, transaction(sql))
       })
     })
-  ).pipe(Layer.provide(LeftOverStates.layer), Layer.provide(RunCheckpoints.layer))
+  ).pipe(Layer.provide(OrphanedStates.layer), Layer.provide(RunCheckpoints.layer))
 }

@@ -1,11 +1,11 @@
-import type { Capsule, LeftOverState } from "../../../../src/dashboard/api/Types.ts"
+import type { Capsule, OrphanedState } from "../../../../src/dashboard/api/Types.ts"
 import { digest } from "../records/Seeds.ts"
 import { stateVersions } from "../records/Capsules.ts"
 import { type Answer, type Asked, field, missing, ok, refuse, textField } from "./Answer.ts"
 import type { World } from "./World.ts"
 
 /** A state that an apply left behind and its settlement did not adopt. */
-export const keptState = (of: Pick<LeftOverState, "capsuleId" | "runId" | "workspaceId">): LeftOverState => ({
+export const keptState = (of: Pick<OrphanedState, "capsuleId" | "runId" | "workspaceId">): OrphanedState => ({
   ...of,
   id: "lo_0000000000000001",
   createdAt: new Date().toISOString(),
@@ -20,7 +20,7 @@ export const keptState = (of: Pick<LeftOverState, "capsuleId" | "runId" | "works
   adoptionProblems: []
 })
 
-export const leftOverRoute = (world: World, capsule: Capsule, action: string, asked: Asked): Answer => {
+export const orphanedStateRoute = (world: World, capsule: Capsule, action: string, asked: Asked): Answer => {
   const [, id, adopt] = action.split("/")
   if (id === undefined)
     return ok({ leftOverStates: world.leftOvers.filter(({ capsuleId }) => capsuleId === capsule.id) })
@@ -29,7 +29,7 @@ export const leftOverRoute = (world: World, capsule: Capsule, action: string, as
   if (found === undefined) return missing
   const at = new Date().toISOString()
   if (adopt === undefined) {
-    const leftOverState = { ...found, status: "discarded", discard: { at } } satisfies LeftOverState
+    const leftOverState = { ...found, status: "discarded", discard: { at } } satisfies OrphanedState
     world.leftOvers[index] = leftOverState
     return ok({ leftOverState })
   }
@@ -39,7 +39,7 @@ export const leftOverRoute = (world: World, capsule: Capsule, action: string, as
   if (textField(asked.body, "confirm") !== capsule.name)
     return refuse(400, "invalid_request", "confirm: expected the name of the Capsule, exactly as it is written.")
   const stateVersionId = "sv_0000000000000009"
-  const leftOverState = { ...found, status: "adopted", adoption: { at, stateVersionId } } satisfies LeftOverState
+  const leftOverState = { ...found, status: "adopted", adoption: { at, stateVersionId } } satisfies OrphanedState
   world.leftOvers[index] = leftOverState
   return ok({ replayed: false, capsule, stateVersion: { ...stateVersions[0], id: stateVersionId }, leftOverState })
 }

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Exit, Layer } from "effect"
-import { CapsuleLeftOvers } from "../../../../actors/commands/capsule/CapsuleLeftOvers.ts"
+import { CapsuleOrphanedStates } from "../../../../actors/commands/capsule/CapsuleOrphanedStates.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { suite } from "../../../support/Effect.ts"
@@ -8,7 +8,7 @@ import { freshKey, replanned, settled } from "../../../support/Journey.ts"
 import { killPoints, processEnd } from "../../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModules, pureRunner } from "../../support/PureRunner.ts"
-import { guardOf, adopt, succeeds, withLeftOver, written } from "../../support/LeftOverDecisions.ts"
+import { guardOf, adopt, succeeds, withOrphanedState, written } from "../../support/OrphanedStateDecisions.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
@@ -22,12 +22,12 @@ describe("Concurrent decisions", () => {
   tests.live("when several people adopt the same left-over state, exactly one succeeds", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      const leftOvers = yield* CapsuleLeftOvers
+      const leftOvers = yield* CapsuleOrphanedStates
       const capsuleCommands = yield* CapsuleCommands
-      const { capsuleId, record } = yield* withLeftOver("race-adopt")
+      const { capsuleId, record } = yield* withOrphanedState("race-adopt")
       const request = yield* guardOf(capsuleId)
       const adopting = Effect.suspend(() =>
-        capsuleCommands.AdoptLeftOver(capsuleId, {
+        capsuleCommands.AdoptOrphanedState(capsuleId, {
           context,
           leftOverStateId: record.id,
           request,
@@ -39,7 +39,7 @@ describe("Concurrent decisions", () => {
           succeeds(adopting),
           succeeds(adopting),
           succeeds(adopting),
-          succeeds(capsuleCommands.DiscardLeftOver(capsuleId, { context, leftOverStateId: record.id }))
+          succeeds(capsuleCommands.DiscardOrphanedState(capsuleId, { context, leftOverStateId: record.id }))
         ],
         { concurrency: "unbounded" }
       )
@@ -56,7 +56,7 @@ describe("Concurrent decisions", () => {
       const runs = yield* Runs
       const runCommands = yield* RunCommands
       for (const first of ["adopt", "apply"] as const) {
-        const { capsuleId, record } = yield* withLeftOver(`against-apply-${first}`)
+        const { capsuleId, record } = yield* withOrphanedState(`against-apply-${first}`)
         const plan = yield* replanned(capsuleId)
         yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
         const adopting = succeeds(adopt(capsuleId, record.id))
@@ -78,10 +78,10 @@ describe("Interrupted adoptions", () => {
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleCommands
-      const { capsuleId, record } = yield* withLeftOver("killed", { value: "a" })
+      const { capsuleId, record } = yield* withOrphanedState("killed", { value: "a" })
       const request = yield* guardOf(capsuleId)
       const key = freshKey()
-      const asked = leftOvers.AdoptLeftOver(capsuleId, {
+      const asked = leftOvers.AdoptOrphanedState(capsuleId, {
         context,
         leftOverStateId: record.id,
         request,

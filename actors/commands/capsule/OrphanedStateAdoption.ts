@@ -1,11 +1,11 @@
 import { Effect, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { readState } from "../../../runner/document/Documents.ts"
-import type { AdoptionRequest } from "../../../schema/api/LeftOverAdoption.ts"
+import type { AdoptionRequest } from "../../../schema/api/OrphanedStateAdoption.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
 import type { CommandContext, IdempotentRequest } from "../../../schema/commands/Command.ts"
-import type { LeftOverStateId } from "../../../schema/records/Ids.ts"
-import type { AdoptionProblem } from "../../../schema/records/LeftOverState.ts"
+import type { OrphanedStateId } from "../../../schema/records/Ids.ts"
+import type { AdoptionProblem } from "../../../schema/records/OrphanedState.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import { type GuardedCapsuleRow, guardHolds, toCapsule } from "../../ledger/capsule/CapsuleRow.ts"
@@ -15,25 +15,25 @@ import { Receipts } from "../../base/idempotency/Receipts.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { StaleReasons } from "../../ledger/staleness/StaleReasons.ts"
-import { type LeftOverStateRow, LeftOverStates } from "../../ledger/state/LeftOverStates.ts"
+import { type OrphanedStateRow, OrphanedStates } from "../../ledger/state/OrphanedStates.ts"
 import type { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 import { stateVersionIdOf, StateVersions, toStateVersion } from "../../ledger/state/StateVersions.ts"
 import { ConfigSuccession, guardMoved } from "../../ledger/configuration/ConfigSuccession.ts"
 import { adoptedOutputs } from "./AdoptedOutputs.ts"
 import { adoptionProblems } from "./AdoptionProblems.ts"
-import { adoptionFacts, toLeftOver } from "./LeftOverReads.ts"
+import { adoptionFacts, toOrphanedState } from "./OrphanedStateReads.ts"
 
 type Load = Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>
 
-const leftOverOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: LeftOverStateId) {
-  const row = yield* (yield* LeftOverStates).find(id)
-  return row === undefined || row.capsule_id !== capsule.id ? yield* notFound("LeftOverState") : row
+const unfinishedApplyOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: OrphanedStateId) {
+  const row = yield* (yield* OrphanedStates).find(id)
+  return row === undefined || row.capsule_id !== capsule.id ? yield* notFound("Left-over state") : row
 })
 
-const projected = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: LeftOverStateId) {
-  const row = yield* leftOverOf(capsule, id)
+const projected = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: OrphanedStateId) {
+  const row = yield* unfinishedApplyOf(capsule, id)
   const factsOf = yield* adoptionFacts(yield* SqlClient.SqlClient, capsule)
-  return toLeftOver(row, factsOf(row))
+  return toOrphanedState(row, factsOf(row))
 })
 
 /** The caller can wait for a Run in progress; every other problem is permanent. */
@@ -45,15 +45,15 @@ const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
 }
 
 /** The secrets that a left-over state may contain: those of its apply, or otherwise those of the Capsule's current state. */
-const secretsOf = Effect.fnUntraced(function* (row: LeftOverStateRow, current: StateVersionRow | undefined) {
+const secretsOf = Effect.fnUntraced(function* (row: OrphanedStateRow, current: StateVersionRow | undefined) {
   const states = yield* StateVersions
-  const ofApply = yield* (yield* LeftOverStates).secrets(row)
+  const ofApply = yield* (yield* OrphanedStates).secrets(row)
   return ofApply ?? (current === undefined ? [] : yield* states.secrets(current))
 })
 
 /** Decrypts and parses a left-over state. It may take long, so it happens before the transaction. */
-const opened = Effect.fnUntraced(function* (row: LeftOverStateRow, current: StateVersionRow | undefined) {
-  const state = yield* (yield* LeftOverStates).open(row)
+const opened = Effect.fnUntraced(function* (row: OrphanedStateRow, current: StateVersionRow | undefined) {
+  const state = yield* (yield* OrphanedStates).open(row)
   if (Option.isNone(state)) return undefined
   const read = yield* readState(Redacted.value(state.value))
   const secrets = yield* secretsOf(row, current)
@@ -63,7 +63,7 @@ const opened = Effect.fnUntraced(function* (row: LeftOverStateRow, current: Stat
 type Opened = Effect.Success<ReturnType<typeof opened>>
 
 /** Returns the left-over state. Fails if something prevents its adoption. */
-const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: LeftOverStateRow, found: Opened) {
+const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: OrphanedStateRow, found: Opened) {
   const factsOf = yield* adoptionFacts(yield* SqlClient.SqlClient, capsule)
   const problems = adoptionProblems(factsOf(row))
   if (problems.length > 0) return yield* refusal(problems)
@@ -80,8 +80,8 @@ const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: 
  * Infrastructure is not touched, and nothing new is known about it, so the Capsule remains in error until a plan shows what
  * exists.
  */
-export const adoptLeftOver = Effect.fnUntraced(function* (
-  id: LeftOverStateId,
+export const adoptOrphanedState = Effect.fnUntraced(function* (
+  id: OrphanedStateId,
   context: CommandContext,
   request: AdoptionRequest,
   idempotency: IdempotentRequest,
@@ -89,7 +89,7 @@ export const adoptLeftOver = Effect.fnUntraced(function* (
 ) {
   const receipts = yield* Receipts
   const capsules = yield* CapsuleLedger
-  const leftOvers = yield* LeftOverStates
+  const leftOvers = yield* OrphanedStates
   const states = yield* StateVersions
   const runs = yield* RunLedger
   const staleReasons = yield* StaleReasons
@@ -119,7 +119,7 @@ export const adoptLeftOver = Effect.fnUntraced(function* (
 
   const create = Effect.gen(function* () {
     const capsule = yield* load
-    const row = yield* leftOverOf(capsule, id)
+    const row = yield* unfinishedApplyOf(capsule, id)
     if (request.confirm !== capsule.name)
       return yield* invalidRequest("confirm: expected the name of the Capsule, exactly as it is written.")
     if (!(yield* guardHolds(capsule, request.expected.authorityGuard))) return yield* guardMoved()
@@ -186,13 +186,17 @@ export const adoptLeftOver = Effect.fnUntraced(function* (
 })
 
 /** Erases a left-over state permanently. Its record remains as evidence. */
-export const discardLeftOver = Effect.fnUntraced(function* (id: LeftOverStateId, context: CommandContext, load: Load) {
+export const discardOrphanedState = Effect.fnUntraced(function* (
+  id: OrphanedStateId,
+  context: CommandContext,
+  load: Load
+) {
   const sql = yield* SqlClient.SqlClient
-  const leftOvers = yield* LeftOverStates
+  const leftOvers = yield* OrphanedStates
   const audit = yield* Audit
   return yield* Effect.gen(function* () {
     const capsule = yield* load
-    const row = yield* leftOverOf(capsule, id)
+    const row = yield* unfinishedApplyOf(capsule, id)
     if (row.adopted_at !== null)
       return yield* failedPrecondition(
         `The left-over state was adopted at ${row.adopted_at}: it is the Capsule's state.`

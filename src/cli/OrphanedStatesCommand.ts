@@ -1,11 +1,11 @@
 import { Effect, FileSystem, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import type { KeptLeftOver } from "../operator/LeftOverCommands.ts"
-import { OperatorLeftOvers } from "../operator/Operator.ts"
+import type { KeptOrphanedState } from "../operator/OrphanedStateCommands.ts"
+import { OperatorOrphanedStates } from "../operator/Operator.ts"
 import { CommandFailed, jsonFlag, misuse, print } from "./Output.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"
 
-const formatted = (items: ReadonlyArray<KeptLeftOver>): string =>
+const formatted = (items: ReadonlyArray<KeptOrphanedState>): string =>
   items.length === 0
     ? "No apply has left a state that waits for a decision."
     : [
@@ -21,8 +21,8 @@ const listCommand = Command.make(
   { ...dataFlags, json: jsonFlag },
   Effect.fn("leftOverStates.list")(function* ({ config, json, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    const leftOverStates = yield* Effect.flatMap(OperatorLeftOvers, ({ list }) => list).pipe(
-      Effect.provide(OperatorLeftOvers.layer(settings))
+    const leftOverStates = yield* Effect.flatMap(OperatorOrphanedStates, ({ list }) => list).pipe(
+      Effect.provide(OperatorOrphanedStates.layer(settings))
     )
     yield* print(json, { leftOverStates }, formatted(leftOverStates))
   })
@@ -48,8 +48,8 @@ const downloadCommand = Command.make(
     })
     // Checked before the state is requested, so that the audit trail contains no download that failed.
     if (yield* files.exists(out)) return yield* taken
-    const { digest, state } = yield* Effect.flatMap(OperatorLeftOvers, ({ download }) => download(id)).pipe(
-      Effect.provide(OperatorLeftOvers.layer(settings))
+    const { digest, state } = yield* Effect.flatMap(OperatorOrphanedStates, ({ download }) => download(id)).pipe(
+      Effect.provide(OperatorOrphanedStates.layer(settings))
     )
     yield* files
       .writeFile(out, Redacted.value(state), { flag: "wx", mode: 0o600 })
@@ -63,7 +63,7 @@ const downloadCommand = Command.make(
 ).pipe(Command.withDescription("Write the state to a new file of mode 0600; the audit trail of its Workspace says so"))
 
 /** Manages states that applies left behind and that could not become the state of their Capsule. */
-export const leftOverStatesCommand = Command.make("left-over-states").pipe(
+export const orphanedStatesCommand = Command.make("left-over-states").pipe(
   Command.withDescription("States that applies left and that could not become the state of their Capsule"),
   Command.withSubcommands([listCommand, downloadCommand])
 )

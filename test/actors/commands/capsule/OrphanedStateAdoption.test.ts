@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../../../actors/base/audit/Audit.ts"
-import { CapsuleLeftOvers } from "../../../../actors/commands/capsule/CapsuleLeftOvers.ts"
+import { CapsuleOrphanedStates } from "../../../../actors/commands/capsule/CapsuleOrphanedStates.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Dependencies } from "../../../../actors/ledger/dependency/Dependencies.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
@@ -13,9 +13,9 @@ import { suite } from "../../../support/Effect.ts"
 import { expectIndexed } from "../../../support/IndexedState.ts"
 import { active, freshKey, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
-import { currentState, leftOver, stateFile } from "../../support/LeftOvers.ts"
+import { currentState, leftOver, stateFile } from "../../support/OrphanedStateList.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
-import { guardOf, adopt, codeOf, problemsOf, withLeftOver, written } from "../../support/LeftOverDecisions.ts"
+import { guardOf, adopt, codeOf, problemsOf, withOrphanedState, written } from "../../support/OrphanedStateDecisions.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 setDefaultTimeout(60_000)
@@ -46,7 +46,7 @@ describe("Left-over states", () => {
         expect(torn).toMatchObject({ reason: "unreadable", sizeBytes: 25 })
         expect([torn.lineage, torn.serial, torn.resourceCount]).toEqual([undefined, undefined, undefined])
         expect(torn.adoptionProblems.map(({ code }) => code)).toEqual(["unreadable"])
-        const { items } = yield* (yield* CapsuleLeftOvers).list(capsule.id, {}, { limit: 10 })
+        const { items } = yield* (yield* CapsuleOrphanedStates).list(capsule.id, {}, { limit: 10 })
         expect(items.map(({ id }) => id)).toEqual([torn.id, whole.id])
         const [row] = yield* sql`SELECT state FROM left_over_states WHERE id = ${torn.id}`
         expect(row?.["state"]).toMatch(/^v1\.dk_/)
@@ -83,7 +83,7 @@ describe("Left-over states", () => {
       const key = freshKey()
       const request = yield* guardOf(capsule.id)
       const leftOvers = yield* CapsuleCommands
-      const { replayed, value } = yield* leftOvers.AdoptLeftOver(capsule.id, {
+      const { replayed, value } = yield* leftOvers.AdoptOrphanedState(capsule.id, {
         context,
         leftOverStateId: record.id,
         request,
@@ -140,10 +140,15 @@ describe("Left-over states", () => {
 
       // Repeating the request has no further effect, a different request is refused, and the state can no longer be discarded.
       expect(
-        yield* leftOvers.AdoptLeftOver(capsule.id, { context, leftOverStateId: record.id, request, idempotency: key })
+        yield* leftOvers.AdoptOrphanedState(capsule.id, {
+          context,
+          leftOverStateId: record.id,
+          request,
+          idempotency: key
+        })
       ).toEqual({ replayed: true, value })
       expect(yield* codeOf(adopt(capsule.id, record.id))).toBe("failed_precondition")
-      expect(yield* codeOf(leftOvers.DiscardLeftOver(capsule.id, { context, leftOverStateId: record.id }))).toBe(
+      expect(yield* codeOf(leftOvers.DiscardOrphanedState(capsule.id, { context, leftOverStateId: record.id }))).toBe(
         "failed_precondition"
       )
       expect((yield* capsules.read(capsule.id)).currentStateGeneration).toBe(2)
@@ -168,7 +173,7 @@ describe("Left-over states", () => {
 
   tests.live("a left-over state is refused if it is replaced between its read and its adoption", () =>
     Effect.gen(function* () {
-      const { capsuleId, record } = yield* withLeftOver("replaced-meanwhile")
+      const { capsuleId, record } = yield* withOrphanedState("replaced-meanwhile")
       const sql = yield* SqlClient.SqlClient
       const replaced = Effect.orDie(sql`UPDATE left_over_states SET digest = 'sha256:other' WHERE id = ${record.id}`)
       const answer = yield* before.interrupted(adopt(capsuleId, record.id), replaced)
@@ -180,7 +185,7 @@ describe("Left-over states", () => {
   tests.live("a disabled Capsule can adopt a left-over state and remains disabled", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      const { capsuleId, record } = yield* withLeftOver("switched-off")
+      const { capsuleId, record } = yield* withOrphanedState("switched-off")
       yield* (yield* CapsuleCommands).Update(capsuleId, { context, status: "disabled" })
       const { value } = yield* adopt(capsuleId, record.id)
       expect([value.capsule.status, value.capsule.runtimeSafety]).toEqual(["disabled", "unknown"])
@@ -190,15 +195,15 @@ describe("Left-over states", () => {
   tests.live("a left-over state is refused without the name or the guard, or if a problem blocks it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      const leftOvers = yield* CapsuleLeftOvers
+      const leftOvers = yield* CapsuleOrphanedStates
       const capsuleCommands = yield* CapsuleCommands
-      const { capsuleId, record } = yield* withLeftOver("refused")
-      const other = yield* withLeftOver("refused-other")
+      const { capsuleId, record } = yield* withOrphanedState("refused")
+      const other = yield* withOrphanedState("refused-other")
       const request = yield* guardOf(capsuleId)
       const before = yield* written(capsuleId)
       const asked = (change: Partial<typeof request>) =>
         codeOf(
-          capsuleCommands.AdoptLeftOver(capsuleId, {
+          capsuleCommands.AdoptOrphanedState(capsuleId, {
             context,
             leftOverStateId: record.id,
             request: { ...request, ...change },
@@ -210,7 +215,7 @@ describe("Left-over states", () => {
       expect(yield* codeOf(adopt(capsuleId, other.record.id))).toBe("not_found")
       expect(yield* codeOf(leftOvers.read(capsuleId, other.record.id))).toBe("not_found")
       expect(
-        yield* codeOf(capsuleCommands.DiscardLeftOver(capsuleId, { context, leftOverStateId: other.record.id }))
+        yield* codeOf(capsuleCommands.DiscardOrphanedState(capsuleId, { context, leftOverStateId: other.record.id }))
       ).toBe("not_found")
       const older = yield* leftOver(capsuleId, {
         bytes: stateFile((yield* currentState(capsuleId)).lineage, 0),
@@ -242,7 +247,7 @@ describe("Left-over states", () => {
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
-      const { capsuleId, record } = yield* withLeftOver("in-the-way")
+      const { capsuleId, record } = yield* withOrphanedState("in-the-way")
       // A queued Run would start here, and its events would prevent its deletion below.
       yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
         attempt, spec, evidence, created_at, queued_at, capsule_line) VALUES ('run_inthewayinthewayintheway',
@@ -264,11 +269,13 @@ describe("Left-over states", () => {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const leftOvers = yield* CapsuleCommands
-      const { capsuleId, record } = yield* withLeftOver("discarded")
+      const { capsuleId, record } = yield* withOrphanedState("discarded")
       const before = yield* (yield* Capsules).read(capsuleId)
-      const discarded = yield* leftOvers.DiscardLeftOver(capsuleId, { context, leftOverStateId: record.id })
+      const discarded = yield* leftOvers.DiscardOrphanedState(capsuleId, { context, leftOverStateId: record.id })
       expect(discarded).toMatchObject({ status: "discarded", discard: { by: context.actor.subject } })
-      expect(yield* leftOvers.DiscardLeftOver(capsuleId, { context, leftOverStateId: record.id })).toEqual(discarded)
+      expect(yield* leftOvers.DiscardOrphanedState(capsuleId, { context, leftOverStateId: record.id })).toEqual(
+        discarded
+      )
       expect(yield* sql`SELECT state, sealed_secrets FROM left_over_states WHERE id = ${record.id}`).toEqual([
         { state: null, sealed_secrets: null }
       ])
