@@ -65,7 +65,7 @@ const unexpected = (faults: ReadonlyArray<string>, missing: true | undefined) =>
 const sideways = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
 
-/** Sizes of visible text outside of the five of the design. */
+/** Sizes of visible text outside the design's five sizes. */
 const otherSizes = (page: Page) =>
   page.evaluate(() => {
     const sizes = new Set(["12px", "13px", "14px", "16px", "24px"])

@@ -49,7 +49,7 @@ const changes: ReadonlyArray<ResourceChange> = [
   )
 ]
 
-/** A plan of 403 changes. */
+/** A plan with 403 changes. */
 const world = () => {
   const made = newWorld()
   made.runs = made.runs.map((run) =>
@@ -80,8 +80,8 @@ for (const [language, look] of [
   ["ja", darkJapanese]
 ] as const) {
   const words = planWords[language]
-  describe(`a plan of 403 changes (${language})`, () => {
-    test("shows resources of one kind as one row, and lists first what is lost, opens up or becomes public", async () => {
+  describe(`403 changes (${language})`, () => {
+    test("a long plan groups resources of one kind into one row, and first lists losses and new exposure", async () => {
       const { page, faults, go } = await suite.visit(look, world())
       await go(`/w/acme/runs/${reviewRun}`, ".change")
       const looks = page.getByTestId("first-looks")
@@ -105,7 +105,7 @@ for (const [language, look] of [
       await series.locator("summary").first().click()
       const member = series.locator(".change").first()
       await member.locator("summary").click()
-      // What is not known yet is one line.
+      // A value that is not known yet takes a single line.
       expect(await member.locator("dt").allInnerTexts()).toEqual(["instance_type", "arn, public_ip"])
       expect(await barriers(page)).toEqual([])
 
@@ -115,7 +115,7 @@ for (const [language, look] of [
       expect(faults).toEqual([])
     })
 
-    test("narrows to a verb and to a type, and folds long creations", async () => {
+    test("a long plan can be narrowed to a verb and a type, and folds long creations", async () => {
       const { page, go } = await suite.visit(look, world())
       await go(`/w/acme/runs/${reviewRun}`, ".change")
       const chip = (kind: "create" | "destroy") => page.locator(".run-chip", { hasText: words.kinds[kind] })
@@ -136,7 +136,7 @@ for (const [language, look] of [
     })
 
     for (const width of [1440, 390, 320]) {
-      test(`fits ${width} pixels, folded and open, without a barrier`, async () => {
+      test(`a long plan fits ${width} pixels, folded and open, without accessibility violations`, async () => {
         const { page, go } = await suite.visit({ ...look, width, height: 900 }, world())
         await go(`/w/acme/runs/${reviewRun}`, ".change")
         expect([await sideways(page), await barriers(page)]).toEqual([0, []])

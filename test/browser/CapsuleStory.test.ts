@@ -86,7 +86,7 @@ describe("Capsule story", () => {
       await rowOf("name").getByText(words.sources.capsule_name).waitFor()
       await rowOf("replicas").getByText(words.sources.set, { exact: true }).waitFor()
       await rowOf("session_key").getByText(words.sensitive).waitFor()
-      // The form to change inputs replaces the list, so no input is on the page twice.
+      // The form for inputs replaces the list, so no input appears twice.
       expect(await page.locator(".field-declared").count()).toBe(0)
       await page.getByRole("button", { name: capsuleWords[language].configTitle, exact: true }).click()
       expect(await page.evaluate(() => document.activeElement?.closest(".field") !== null)).toBe(true)

@@ -50,7 +50,7 @@ for (const [language, look] of [
   const words = driftFoundWords[language]
   const plans = planWords[language]
   describe(`drift (${language})`, () => {
-    test("is described on the Capsule's page resource by resource, with both ways to settle it, each a plan", async () => {
+    test("a Capsule's page describes drift resource by resource, with a plan for each way to settle it", async () => {
       const { page, faults, go } = await suite.visit(look, world())
       const asked: Array<string> = []
       page.on("request", (request) => {
@@ -62,7 +62,7 @@ for (const [language, look] of [
         expect.stringContaining(plans.driftKinds.destroy),
         expect.stringContaining(plans.driftKinds.update)
       ])
-      // The values of an object that is gone say nothing; those of a changed one are "was" and "is".
+      // The values of a deleted object have no label, and the values of a changed object are labelled "was" and "is".
       expect(await rows.first().locator(".attributes").count()).toBe(0)
       expect((await rows.last().locator(".value-sides").innerText()).replaceAll(/\s+/g, " ")).toBe(
         `${plans.was} "office" → ${plans.is} "office (temporary)"`
@@ -82,7 +82,7 @@ for (const [language, look] of [
       expect(faults).toEqual([])
     })
 
-    test("is settled from the page of the check, too", async () => {
+    test("drift can also be settled from the page of the check", async () => {
       const { page, go } = await suite.visit(look, world())
       await go(`/w/acme/runs/${driftRun}`, ".change")
       await page.getByRole("button", { name: words.putBack }).waitFor()
@@ -90,7 +90,7 @@ for (const [language, look] of [
       await page.waitForURL(({ pathname }) => /\/runs\/run_/.test(pathname) && !pathname.endsWith(driftRun))
     })
 
-    test("is accepted by a plan whose review and dialog name the state, and no change of a resource", async () => {
+    test("drift is accepted by a plan whose review and dialog mention the state, and no change of a resource", async () => {
       const { page, faults, go } = await suite.visit(look, world())
       await go(`/w/acme/runs/${reviewRun}`, ".change")
       const decision = page.getByTestId("decision")

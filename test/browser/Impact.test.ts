@@ -19,8 +19,8 @@ for (const [language, look] of [
   ["ja", darkJapanese]
 ] as const) {
   const words = impactWords[language]
-  describe(`before a decision, a plan shows (${language})`, () => {
-    test("who takes the outputs that change and what follows, the cost, and its checks", async () => {
+  describe(`Plan impact (${language})`, () => {
+    test("a plan shows the consumers of changed outputs, the consequences, the cost and its checks", async () => {
       const world = worldOf({
         outputChanges: [
           { name: "url", actions: ["update"], sensitive: false, before: "a", after: "b" },
@@ -58,7 +58,7 @@ for (const [language, look] of [
       expect(takers).not.toContain("bucket")
       await impact.getByText(language === "en" ? "+$12.50" : "+$12.50").waitFor()
       await impact.getByText("aws_x (1): left.").waitFor()
-      // What failed comes first, with the module's own words.
+      // Failed checks come first, in the module's own words.
       expect((await impact.locator(".check").allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " "))).toEqual([
         `${words.checkStates.fail} aws_instance.web Only eu regions are allowed.`,
         `${words.checkStates.pass} check.reachable`
@@ -68,7 +68,7 @@ for (const [language, look] of [
       expect(faults).toEqual([])
     })
 
-    test("how cost and checks are set up where they are not", async () => {
+    test("a plan explains how to set up cost estimates and checks", async () => {
       const { page, go } = await suite.visit({ ...look, width: 390, height: 844 }, worldOf({ outputChanges: [] }))
       await go(`/w/acme/runs/${reviewRun}`, "[data-testid=impact]")
       const impact = page.getByTestId("impact")

@@ -8,8 +8,8 @@ const widening = (name: string, before: unknown, after: unknown, address = "aws_
     (look) => ("found" in look ? [look.reason, look.found] : look.reason)
   )
 
-describe("the changes that a reviewer reads first", () => {
-  test("are the losses of a plan, then what opens up", () => {
+describe("First reads", () => {
+  test("a reviewer first reads the losses of a plan, then new exposure", () => {
     const found = firstLooks(
       [...planChanges, change("aws_sqs_queue.old", ["forget"], [])],
       [
@@ -30,7 +30,7 @@ describe("the changes that a reviewer reads first", () => {
     ])
   })
 
-  test("include a permission that becomes wider, and none that was as wide or denies", () => {
+  test("a reviewer first reads permissions that become wider, but no equal or denied permissions", () => {
     const narrow = policy({ Effect: "Allow", Action: "s3:GetObject", Resource: "arn:a" })
     const wide = policy({ Effect: "Allow", Action: "*", Resource: "arn:a" })
     expect(widening("policy", narrow, wide)).toEqual([["wider", '"*"']])
@@ -47,7 +47,7 @@ describe("the changes that a reviewer reads first", () => {
     expect(widening("title", "a", "5 * 5")).toEqual([])
   })
 
-  test("include access for everybody, and not traffic to everywhere", () => {
+  test("a reviewer first reads access for everybody, but not traffic to everywhere", () => {
     expect(widening("cidr_blocks", ["10.0.0.0/8"], ["10.0.0.0/8", "0.0.0.0/0"])).toEqual([
       ["public", "cidr_blocks 0.0.0.0/0"]
     ])

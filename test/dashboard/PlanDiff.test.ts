@@ -190,8 +190,8 @@ describe("Plan diff", () => {
   })
 })
 
-describe("an inline value", () => {
-  test("shows its sensitive and unknown parts as what they are, not as text of the value", () => {
+describe("Inline values", () => {
+  test("an inline value shows its sensitive and unknown parts as markers, not as text of the value", () => {
     expect(inlineParts({ key: "(sensitive value)", id: "(known after apply)" })).toEqual([
       { kind: "text", text: '{"key":' },
       { kind: "hidden" },
@@ -201,7 +201,7 @@ describe("an inline value", () => {
     ])
   })
 
-  test("shows a string with the same words as text", () => {
+  test("an inline value shows a string that contains the same words as text", () => {
     expect(inlineParts("(sensitive value)")).toEqual([{ kind: "text", text: '"(sensitive value)"' }])
   })
 })

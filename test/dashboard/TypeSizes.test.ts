@@ -7,7 +7,7 @@ const read = (file: string): string => readFileSync(`${styles}${file}`, "utf8")
 describe("the type", () => {
   const sizes = ["small", "dense", "body", "large", "title"]
 
-  test("has five sizes: 12, 13, 14, 16 and 24", () => {
+  test("the type scale has five sizes: 12, 13, 14, 16 and 24", () => {
     expect(sizes.map((name) => new RegExp(`^\\s*--${name}: (\\d+px);`, "m").exec(read("Tokens.css"))?.[1])).toEqual([
       "12px",
       "13px",
@@ -17,9 +17,9 @@ describe("the type", () => {
     ])
   })
 
-  test("is set in no other size", () => {
+  test("the dashboard sets text in no other size", () => {
     const token = `var\\(--(?:${sizes.join("|")})\\)`
-    // Code in a text has the text's size, and is at most dense.
+    // Code within text has the text's size, and is at most dense.
     const allowed = new RegExp(`^(?:inherit|${token}|min\\(1em, var\\(--dense\\)\\)|\\d+ ${token} / .*)$`)
     const others = readdirSync(styles)
       .filter((file) => file.endsWith(".css"))

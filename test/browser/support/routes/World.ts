@@ -37,7 +37,7 @@ import { keptState } from "./OrphanedStateRoutes.ts"
 
 /** The state of one development server. Tests change it directly. */
 export interface World {
-  /** The estimate for every plan. */
+  /** The cost estimate of every plan. */
   cost: Omit<CostEstimate, "runId">
   signedIn: boolean
   secondFactor: boolean

@@ -207,7 +207,7 @@ describe("Terminal plans", () => {
     expect(hasDecision({ ...record, ...accepting, resourceDrift: [] })).toBe(false)
   })
 
-  test("a restore shows what it changes in the records, as the dashboard does, and no counts of resources", () => {
+  test("a restore shows its changes to the records, as the dashboard does, and no counts of resources", () => {
     const standing = (generation: number) => ({
       stateVersionId: StateVersionId.make("sv_aaaaaaaaaaaaaaaaaaaaaaaa"),
       generation,
