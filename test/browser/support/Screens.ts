@@ -57,7 +57,7 @@ export const screensByRoute: Readonly<
   ],
   "/confirm": [
     { name: "confirm", path: "/confirm?code=BCDF-GHJK", ready: ".form-actions .button-primary" },
-    { name: "confirm-unknown", path: "/confirm?code=ZZZZ-ZZZZ", ready: ".notice-warn" },
+    { name: "confirm-unknown", path: "/confirm?code=ZZZZ-ZZZZ", ready: ".notice-warn", missing: true },
     { name: "confirm-code", path: "/confirm", ready: "input" }
   ],
   "/w/$workspace": [{ name: "home", path: "/w/acme", ready: ".attention-row" }],
