@@ -14,7 +14,7 @@ const mostBytes = 1024 ** 3
 const isModuleFile = (name: string) =>
   /\.(?:tf|tofu)(?:\.json)?$|\.tfvars(?:\.json)?$|\.tfstate/.test(name) || name.startsWith(".terraform")
 
-/** Returns true if a path is such a file in a module's folder, or is below a folder that the tool reads there. */
+/** Returns true if the path is a module file in a module's folder, or is below a folder that the tool reads there. */
 const isOfModule = (path: string, moduleFolders: ReadonlySet<string>) => {
   for (let part = path; part !== "."; part = posix.dirname(part)) {
     if (isModuleFile(posix.basename(part)) && moduleFolders.has(posix.dirname(part))) return true

@@ -27,7 +27,7 @@ export const NoticeKind = Schema.Literals([
 ]).annotate({ identifier: "NoticeKind" })
 export type NoticeKind = typeof NoticeKind.Type
 
-/** The kinds of notices that are sent: those above, and the test that a person requests. */
+/** The kinds of notices that are sent, including the test that a person requests. */
 export const SentNoticeKind = Schema.Literals([...NoticeKind.literals, "endpoint.test"])
 export type SentNoticeKind = typeof SentNoticeKind.Type
 

@@ -61,7 +61,7 @@ export const approvalProblem = (
   { commitAuthors, planAuthors }: Pick<ApprovalFacts, "commitAuthors" | "planAuthors">
 ): ApprovalProblem | undefined => {
   if (kind === "automation" && !rule.automationCounts) return "automation"
-  // svc approves for a Capsule whose owner allowed auto-update, and is not a member of any Workspace.
+  // svc itself approves for a Capsule whose owner has allowed auto-update. It has no role, because it is not a member.
   if (approver !== "service") {
     if (role === undefined) return "no_member"
     if (!roleAtLeast(role, rule.role)) return "role"

@@ -50,7 +50,7 @@ export const readAuditKey = Effect.fn("readAuditKey")(function* (keyring: Keyrin
   } satisfies AuditKey
 })
 
-/** The content of an event that its link covers, which is everything. */
+/** The part of an event that its link covers: all of its content. */
 export type LinkedEvent = Omit<AuditRow, "position" | "mac">
 
 /** The text from which an event's digest is computed. It is part of the stored format, so never change it. */

@@ -22,7 +22,7 @@ import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { providedService } from "../../base/Provided.ts"
 import type { QueuePlace } from "../../../schema/records/QueuePlace.ts"
 
-/** A queue position with its sentence. Its Run ids are plain strings, as in a row. */
+/** A queue position with a sentence that explains it. Its Run ids are plain strings, as in a row. */
 type WordedPlace = typeof QueuePlace.Encoded
 
 const sentenceOf = ({ heldByRunId, limit, pool, reason }: Place): string => {

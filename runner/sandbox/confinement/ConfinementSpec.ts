@@ -54,7 +54,7 @@ export type Placement =
 export const confinementFds = {
   /** The specification. */
   spec: 3,
-  /** At the level `namespaces`: receives the host's id of the first process inside. */
+  /** At the level `namespaces`, receives the id that the first process in the namespace has on the host. */
   information: 4
 } as const
 

@@ -8,7 +8,7 @@ import { becomeSubreaper } from "./Privileges.ts"
 // descendants, and kills all of them before it exits. It is not confined, so no confined program can kill it.
 
 const millisecondsBetweenReaps = 2000
-/** If processes multiply faster than this many rounds can kill, only the limits stop them. */
+/** Maximum number of rounds of kills. Processes that still multiply after that are only stopped by the limits. */
 const mostRounds = 10_000
 
 interface Entry {

@@ -3,7 +3,7 @@ import { call } from "./Call.ts"
 import { noticesDeliveries, noticesEndpoints, noticesMails } from "./Endpoints.ts"
 import { type Cursor, everyPage, firstCursor, listPaceMs } from "./Queries.ts"
 
-/** The few endpoints that receive notices of a Workspace. */
+/** The endpoints that receive notices of a Workspace. There are only a few. */
 export const noticeEndpointsQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "notice-endpoints"],
@@ -26,7 +26,7 @@ export const noticeDeliveriesQuery = (workspaceId: string, endpointId: string) =
     refetchInterval: listPaceMs
   })
 
-/** The kinds of notices that the person receives by mail. */
+/** The kinds of notices that the person receives by email. */
 export const noticeMailsQuery = queryOptions({
   queryKey: ["account", "notice-mails"],
   queryFn: ({ signal }) => call(noticesMails, { signal }).then(({ noticeMails }) => noticeMails)

@@ -5,7 +5,7 @@ const loopbackAddress = /^(?:127(?:\.\d{1,3}){3}|\[::1\])$/
 export const passkeysPossible = (hostname: string): boolean =>
   "PublicKeyCredential" in globalThis && globalThis.isSecureContext && !ipAddress.test(hostname)
 
-/** The origin of the page under the name of this machine, if the page is open at a loopback address, such as 127.0.0.1. */
+/** Returns the page's origin with `localhost` for a loopback address, such as 127.0.0.1. Returns `undefined` for other hosts. */
 export const namedOrigin = ({
   hostname,
   port,

@@ -20,7 +20,7 @@ export const changeCausesQuery = (runId: string) =>
     staleTime: Number.POSITIVE_INFINITY
   })
 
-/** By the price list of the server, which its operator may change. */
+/** The estimate depends on the server's price list, which the operator may change. */
 export const costQuery = (runId: string) =>
   queryOptions({
     queryKey: ["cost", runId],

@@ -49,7 +49,7 @@ const Actor = ({ event: { actor } }: { readonly event: AuditEvent }) => {
   const actorName = useActorName()
   const { subject } = actor
   const name = subject === undefined ? undefined : actorName(subject)
-  // An unknown subject has left the Workspace, or is no person.
+  // An unknown subject has left the Workspace, or is not a person.
   return (
     <strong title={subject}>
       {name === undefined || name === subject ? words[language][actor.kind === "user" ? "former" : actor.kind] : name}

@@ -126,7 +126,7 @@ const Name = ({ event, target: { id, kind } }: NameProps) => {
       : kind === "workspace" && id === workspace.id
         ? workspace.displayName
         : undefined)
-  // Without a name, the kind says more to a reader than an id does; the export contains the id.
+  // Without a name, the kind is more useful to people than the id, which the export contains.
   return name === undefined || name === id ? null : name
 }
 

@@ -28,7 +28,7 @@ const runTone: Readonly<Record<Run["status"], StatusTone>> = {
 
 type Standing = Pick<Run, "status" | "type" | "approvedAt" | "drifted">
 
-/** The status of a Run as people read it: an approved plan is not a success yet, and a check that found drift is none. */
+/** The status of a Run for people. An approved plan is not shown as a success yet, nor is a check that found drift. */
 export const useRunStatus = (): ((run: Standing) => readonly [StatusTone, string]) => {
   const words = useWords(vocabulary)
   const drift = useWords(driftWords)

@@ -30,7 +30,7 @@ export interface Highlight {
   readonly after: string | undefined
 }
 
-/** A heading lists no more paths. */
+/** Maximum number of paths in a heading. */
 export const pathsAtMost = 24
 
 /** The interpretation of both sides. */
@@ -51,7 +51,7 @@ export interface Difference {
     readonly total: number
   }
   readonly highlights: ReadonlyArray<Highlight>
-  /** The path of every changed part of a structure, at most `pathsAtMost` of the `pathCount` that there are. */
+  /** The paths of changed parts of a structure, at most `pathsAtMost`. `pathCount` is their total number. */
   readonly paths: ReadonlyArray<string>
   readonly pathCount: number
   /** Number of items whose only change is their position, in lists without a meaningful order. */

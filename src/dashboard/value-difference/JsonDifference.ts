@@ -356,7 +356,7 @@ const leaves = (node: JsonNode): ReadonlyArray<JsonNode> =>
 
 const isScalar = (value: JsonValue | undefined) => value !== undefined && !isJsonArray(value) && !isJsonObject(value)
 
-/** The path of each changed part; a list of scalars is one part. */
+/** The path of each changed part. A list of scalars counts as one part. */
 const pathsOf = (node: JsonNode, ancestors: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (node.state === "same") return []
   const own =

@@ -52,5 +52,5 @@ export const noticeKindWords = { en, ja }
 
 const isKind = (key: string): key is NoticeKind => key in en && key !== "endpoint.test"
 
-/** All kinds to which a person or an endpoint can subscribe, in the order in which they are shown. */
+/** All kinds to which a person or an endpoint can subscribe, in display order. */
 export const noticeKinds: ReadonlyArray<NoticeKind> = Object.keys(en).filter(isKind)

@@ -11,7 +11,7 @@ import { useWords } from "../../words/Words.ts"
 import { NoticeKindFields } from "../workspace/NoticeKindFields.tsx"
 import { noticeWords } from "../workspace/NoticeWords.ts"
 
-/** The kinds of notices that the person receives by mail; each switch is saved at once. */
+/** Selects the kinds of notices that the person receives by email. Each switch is saved immediately. */
 export const NoticeMails = () => {
   const words = useWords(noticeWords)
   const queryClient = useQueryClient()

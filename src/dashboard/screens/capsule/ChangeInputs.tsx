@@ -24,12 +24,12 @@ interface ChangeInputsProps {
   readonly onChange: (change: InputChange) => void
 }
 
-/** The form for the inputs that people give a value to. Inputs that another Capsule fills are only listed. */
+/** The form for the inputs that people can set. Inputs with a value from another Capsule are only listed. */
 export const ChangeInputs = ({ change, config, fields, model, onChange, problems, sourceOf }: ChangeInputsProps) => {
   const words = useWords(capsuleWords)
   const inputs = useWords(inputWords)
   const form = useRef<HTMLDivElement>(null)
-  // The button that opened the form is gone, and with it the focus.
+  // Focuses the form, because the button that opened it no longer exists.
   useEffect(() => form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus(), [])
   const sources = new Map(config.variables.map((variable) => [variable.name, sourceOf(variable)]))
   const isSet = new Set(config.variables.filter((variable) => variable.set).map(({ name }) => name))

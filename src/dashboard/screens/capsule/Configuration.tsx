@@ -82,7 +82,7 @@ const Form = ({ capsule, config, bindings }: FormProps) => {
   const [tried, setTried] = useState(false)
   const [key] = useState(newIdempotencyKey)
   const isSet = new Set(config.variables.filter((variable) => variable.set).map(({ name }) => name))
-  // An Output of another Capsule comes before any value that a person sets, so its input is not asked for.
+  // An Output of another Capsule takes precedence over a value from a person, so its input is omitted.
   const changeable = changeableVariables(config).filter((variable) => sourceOf?.(variable).kind !== "injected")
   const model = formModel(changeable, changeable, config.presentation)
   // A stored value also answers a required question.

@@ -12,7 +12,7 @@ import { inputWords } from "./InputWords.ts"
 
 export type SourceOf = (variable: DeclaredVariable) => InputSource
 
-/** The origin of each input's value; nothing before it is known whether another Capsule or a Connection gives it. */
+/** The source of each input's value. Returns `undefined` until the values from other Capsules and Connections are known. */
 export const useInputSources = (capsule: Capsule): SourceOf | undefined => {
   const workspace = useWorkspace()
   const { data: dependencies } = useQuery(dependenciesQuery(capsule.id))
@@ -83,7 +83,7 @@ const Declared = ({ variable }: { readonly variable: DeclaredVariable }) => {
   )
 }
 
-/** The inputs declared by a Capsule's module, and the origin of each value. */
+/** The inputs that a Capsule's module declares, and the source of each value. */
 export const Inputs = ({
   actions,
   config,

@@ -12,7 +12,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
 
-/** A structure is shown as indented JSON, also if the module wrote it into a string; it is copied as it is. */
+/** Formats a structure as indented JSON, even if the module wrote it as a string. Copying it returns the original value. */
 const shownValue = (value: unknown): string => {
   const structure = structureOf(value)
   if (structure !== undefined) return JSON.stringify(structure, null, 2)

@@ -13,7 +13,7 @@ import { usePlan, useAcceptance } from "../run/PlanAgain.tsx"
 import { changeName } from "../run/PlanDiff.ts"
 import { driftFoundWords } from "./DriftFoundWords.ts"
 
-/** The two ways to settle drift, each a plan. */
+/** The two ways to resolve drift. Each is a plan. */
 export const DriftChoices = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(driftFoundWords)
   const may = useMay()
@@ -43,10 +43,10 @@ export const DriftChoices = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
-/** The number of resources that the Capsule's page lists; the check lists them all. */
+/** Maximum number of resources on the Capsule's page. The check lists all of them. */
 const listedAtMost = 10
 
-/** What the newest check found, resource by resource, and the ways to settle it. */
+/** The findings of the newest check by resource, and the ways to resolve them. */
 export const DriftFound = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(driftFoundWords)
   const workspace = useWorkspace()

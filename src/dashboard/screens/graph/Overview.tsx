@@ -21,7 +21,7 @@ const nextDot = (graph: LinkedGraph, from: LinkedCapsule, key: string): LinkedCa
   return other?.[Math.min(at % rowsOfLayer, other.length - 1)]
 }
 
-/** The middle of a dot, inside the scrolled drawing. */
+/** The centre of a dot within the scrolled drawing. */
 interface Spot {
   readonly x: number
   readonly y: number
@@ -32,7 +32,7 @@ const spotOf = (dot: HTMLElement): Spot => ({
   y: dot.offsetTop + dot.offsetHeight / 2
 })
 
-/** Pairs of producer and consumer: of one Capsule, or of all. */
+/** Pairs of producer and consumer, for one Capsule or for all. */
 const linksOf = (graph: LinkedGraph, around: LinkedCapsule | undefined): ReadonlyArray<readonly [string, string]> =>
   around === undefined
     ? [...graph.capsules.values()].flatMap(({ id, takesFrom }) => takesFrom.map((from) => [from, id] as const))
@@ -48,7 +48,7 @@ export const Overview = ({ graph, centre }: { readonly graph: LinkedGraph; reado
   const dots = useRef(new Map<string, HTMLButtonElement>())
   const place = useRef<HTMLDivElement>(null)
   const [isAll, setAll] = useState(false)
-  /** The Capsule under the pointer or with the focus. */
+  /** The Capsule that is hovered or focused. */
   const [active, setActive] = useState<LinkedCapsule>()
   const [drawn, setDrawn] = useState<{
     readonly paths: string
@@ -77,7 +77,7 @@ export const Overview = ({ graph, centre }: { readonly graph: LinkedGraph; reado
       })
     }
     draw()
-    // The dots move with the width of the page.
+    // The positions of the dots change with the width of the page.
     const observer = new ResizeObserver(draw)
     observer.observe(element)
     return () => observer.disconnect()

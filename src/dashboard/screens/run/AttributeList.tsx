@@ -26,7 +26,7 @@ const CopySide = ({ label, value }: { readonly label: string; readonly value: un
   </button>
 )
 
-/** A value, or a part of one, that the plan does not show. */
+/** A value, or a part of a value, that the plan does not show. */
 const Unshown = ({ kind }: { readonly kind: "hidden" | "later" }) => {
   const words = useWords(planWords)
   if (kind === "later") return <span className="value-chip value-later">{words.later}</span>
@@ -61,7 +61,7 @@ const linesOf = (value: unknown): number => {
   return (structure === undefined ? rawText(value) : JSON.stringify(structure, null, 2)).split("\n").length
 }
 
-/** A value of up to this many lines is never folded. */
+/** A value with at most this many lines is never folded. */
 const shortWhole = 6
 
 const WholeValue = ({ children, lines }: { readonly children: ReactNode; readonly lines: number }) => {
@@ -83,7 +83,7 @@ export const ValueChange = ({
   drift = false,
   of
 }: {
-  /** True if the value changed outside svc: it was one thing and is another. */
+  /** True if the value was changed outside svc. */
   readonly drift?: boolean
   /** The actions of the change that contains the value. */
   readonly actions: ReadonlyArray<string>
@@ -150,11 +150,11 @@ export const ValueChange = ({
       </div>
     </div>
   )
-  // What is created or destroyed has no difference to read: a long value is there on request.
+  // An attribute of a created or destroyed resource has no difference. A long value is shown on request.
   return whole?.kind === "value" ? <WholeValue lines={linesOf(whole.value)}>{long}</WholeValue> : long
 }
 
-/** What is created or destroyed with more attributes than this shows only a few of them at first. */
+/** If a created or destroyed resource has more attributes than this, only some of them are initially shown. */
 const manyAttributes = 12
 const fewAttributes = 8
 

@@ -2,13 +2,13 @@ import type { ResourceChange } from "../../api/Types.ts"
 import { visibleText } from "../../../../schema/records/VisibleText.ts"
 import { changeName } from "./PlanDiff.ts"
 
-/** Changes that differ only in one index of their address, as one row: `aws_instance.web[0...399]`. */
+/** Changes that differ only in one index of their address, combined in one row: `aws_instance.web[0...399]`. */
 export interface ChangeSeries {
   readonly address: string
   readonly changes: ReadonlyArray<ResourceChange>
 }
 
-/** Fewer changes are listed one by one. */
+/** Minimum number of changes in a series. Fewer changes are listed individually. */
 const smallestSeries = 5
 const rangesAtMost = 4
 
@@ -28,7 +28,7 @@ const indexed = (change: ResourceChange): Indexed | undefined => {
   return found === null ? undefined : { change, index: Number(found[2]), start: found[1] ?? "", end: found[3] ?? "" }
 }
 
-/** Equal for changes that a reader would describe in the same words: which attributes change, and in which way. */
+/** A key that is equal for changes of the same attributes in the same way. */
 const shapeOf = ({ change, end, start }: Indexed): string =>
   JSON.stringify([
     start,
@@ -57,7 +57,7 @@ const rangesOf = (indexes: ReadonlyArray<number>): string => {
   return texts.length <= rangesAtMost ? texts.join(", ") : `${texts.slice(0, rangesAtMost).join(", ")}, ...`
 }
 
-/** The rows of a group, in its order; a series stands at the place of its first change. */
+/** The rows of a group in its order. A series has the position of its first change. */
 export const rowsOf = (changes: ReadonlyArray<ResourceChange>): ReadonlyArray<ResourceChange | ChangeSeries> => {
   const byShape = new Map<string, Array<Indexed>>()
   const shapes = changes.map((change) => {

@@ -17,7 +17,7 @@ interface OfRun {
   readonly capsule: Capsule
 }
 
-/** Names of the Outputs that the apply changes; a destruction ends them all. */
+/** Names of the Outputs that the apply changes. A destroy removes all of them. */
 const changedOutputs = ({ outputChanges = [] }: Run): ReadonlyArray<string> =>
   outputChanges.filter((change) => isShownOutput(change) && change.reason === undefined).map(({ name }) => name)
 
@@ -149,7 +149,7 @@ const Cost = ({ run }: Pick<OfRun, "run">) => {
   )
 }
 
-/** Failed conditions come first; of the others, as many as a reader would count. */
+/** Maximum number of listed checks. Failed checks come first and are always listed. */
 const checksAtMost = 8
 const checkRank = { fail: 0, error: 1, unknown: 2, pass: 3 } as const
 
@@ -195,7 +195,7 @@ const AfterApply = ({ run }: Pick<OfRun, "run">) => {
   )
 }
 
-/** What follows from a plan outside of its own resources, and what was examined about it, also where nothing is set up. */
+/** The effects of a plan beyond its own resources, and the checks made on it. Also shows checks that are not configured. */
 export const Impact = ({ capsule, run }: OfRun) => {
   const words = useWords(impactWords)
   return (

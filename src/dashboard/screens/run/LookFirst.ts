@@ -2,7 +2,7 @@ import type { ChangedAttribute, OutputChange, ResourceChange } from "../../api/T
 import { isJsonArray, isJsonObject, type JsonValue, structureOf } from "../../value-difference/JsonValue.ts"
 import { type ChangeKind, changeKind, changeName } from "./PlanDiff.ts"
 
-/** A change that a reviewer reads before the others, and the reason. */
+/** A change that a reviewer should read first, and the reason. */
 export type FirstLook =
   | { readonly reason: "removal"; readonly kind: "destroy" | "replace" | "forget"; readonly name: string }
   | {
@@ -18,7 +18,7 @@ export type FirstLook =
 const removals: ReadonlySet<ChangeKind> = new Set(["destroy", "replace", "forget"])
 const isRemoval = (kind: ChangeKind): kind is "destroy" | "replace" | "forget" => removals.has(kind)
 
-/** Traffic to everywhere is ordinary; traffic from everywhere is not. */
+/** Outgoing traffic to everywhere is normal, but incoming traffic from everywhere is not. */
 const outgoing = /egress|^destination|^outbound/i
 
 interface Leaf {
@@ -26,7 +26,7 @@ interface Leaf {
   readonly value: null | boolean | number | string
 }
 
-/** The scalars of a value with the key that holds them, without statements of a policy that deny. */
+/** The scalars of a value with their keys. Excludes policy statements that deny. */
 const leavesOf = (value: JsonValue, key: string): ReadonlyArray<Leaf> => {
   if (isJsonArray(value)) return value.flatMap((element) => leavesOf(element, key))
   if (!isJsonObject(value)) return [{ key, value }]
@@ -37,7 +37,7 @@ const leavesOf = (value: JsonValue, key: string): ReadonlyArray<Leaf> => {
 const isScalar = (value: unknown): value is Leaf["value"] =>
   value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string"
 
-/** A longer document is not parsed for this: its strings are. */
+/** Longer documents are not parsed. Only their strings are searched. */
 const longestParsed = 64 * 1024
 
 const leaves = (name: string, value: unknown): ReadonlyArray<Leaf> => {
@@ -49,7 +49,7 @@ const leaves = (name: string, value: unknown): ReadonlyArray<Leaf> => {
   return isScalar(value) ? [{ key: name, value }] : []
 }
 
-/** `*`, and every action of a service. */
+/** Matches `*`, or all actions of a service. */
 const isWildcard = (text: string): boolean => text === "*" || /^[a-z0-9-]+:\*$/i.test(text)
 
 const everybody = new Set([
@@ -98,7 +98,7 @@ const widened = (change: ResourceChange, attribute: ChangedAttribute): FirstLook
 
 const rank = { removal: 0, wider: 1, public: 2, output: 3 } as const
 
-/** The changes of a plan that a reviewer reads first: what is lost, what opens up, and what becomes public. */
+/** The changes of a plan that a reviewer should read first: removals, wider access, and published values. */
 export const firstLooks = (
   changes: ReadonlyArray<ResourceChange>,
   outputs: ReadonlyArray<OutputChange>

@@ -37,7 +37,7 @@ interface OfRun {
 
 const textOf = (segments: ReadonlyArray<Segment>) => segments.map(({ text }) => text).join("")
 
-/** A difference as plain lines, which is what paper can show. */
+/** Renders a difference as plain lines for print. */
 const useLines = () => {
   const words = useWords(paperWords)
   return (lines: ReadonlyArray<DifferenceLine>): string =>
@@ -165,7 +165,7 @@ const Part = ({ children, title }: { readonly children: ReactNode; readonly titl
   </section>
 )
 
-/** A plan as one page: every change in full, the digest, and who decided what. */
+/** A plan as one page, with every change in full, the digest, and the decisions with their people. */
 const PlanPage = ({ capsule, run, standing }: OfRun & { readonly standing: RunApprovals | undefined }) => {
   const words = useWords(paperWords)
   const plans = useWords(planWords)
@@ -247,7 +247,7 @@ const PlanPage = ({ capsule, run, standing }: OfRun & { readonly standing: RunAp
         <Part title={words.notes}>
           <ul>
             {run.diagnostics?.map(({ detail, severity, summary }, index) => (
-              // The diagnostics of a Run never change their order.
+              // The diagnostics of a Run keep their order.
               <li key={index}>
                 {severity}: {visibleText(summary)} {visibleText(detail ?? "")}
               </li>
@@ -259,7 +259,7 @@ const PlanPage = ({ capsule, run, standing }: OfRun & { readonly standing: RunAp
   )
 }
 
-/** The style of a saved page, which loads nothing. */
+/** The style of a saved page. It loads no resources. */
 const style =
   "body{font:14px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}pre{white-space:pre-wrap;overflow-wrap:anywhere}dt{font-weight:600}dd{margin:0 0 .5rem;overflow-wrap:anywhere}code{overflow-wrap:anywhere}"
 
@@ -276,7 +276,7 @@ const save = (content: string, language: string, title: string, name: string): v
   URL.revokeObjectURL(url)
 }
 
-/** Draws the page outside of the app, gives it to the printer or a file, and is done. */
+/** Renders the page outside the app, prints or saves it, and calls back. */
 const Drawn = ({
   capsule,
   how,
@@ -305,13 +305,13 @@ const Drawn = ({
   )
 }
 
-/** Prints a plan, or saves it as one page that needs neither a network nor this server. */
+/** Prints a plan, or saves it as a single page that works without network access. */
 export const PaperActions = ({ capsule, run }: OfRun) => {
   const words = useWords(paperWords)
   const workspace = useWorkspace()
   const [how, setHow] = useState<"print" | "save" | undefined>(undefined)
   const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: how !== undefined && run.type !== "drift_check" })
-  // The names of the people are read before they are printed.
+  // Waits for the names of people before printing.
   const members = useQuery({ ...membersQuery(workspace.id), staleTime: 60_000 })
   const isReady = !members.isPending && (run.type === "drift_check" || !standing.isPending)
   return (

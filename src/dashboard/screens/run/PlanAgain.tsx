@@ -39,7 +39,7 @@ const useOpened = (send: (signal: AbortSignal) => Promise<{ readonly run: Pick<R
 export const usePlan = (capsuleId: string, line: PlanLine) =>
   useOpened((signal) => call(line, { signal, params: { capsuleId }, idempotencyKey: newIdempotencyKey() }))
 
-/** Requests a plan that accepts what was changed outside svc, and opens it. */
+/** Requests a plan that accepts changes made outside svc, and opens it. */
 export const useAcceptance = (capsuleId: string) =>
   useOpened((signal) =>
     call(capsulesPlan, {
@@ -54,7 +54,7 @@ interface PlanAgainProps {
   readonly capsule: Capsule
   readonly destroy: boolean
   readonly tone?: ButtonTone
-  /** The purpose of the void plan; the new one has the same if it is about what was changed outside svc. */
+  /** The purpose of the void plan. If that plan is about changes made outside svc, the new plan has the same purpose. */
   readonly purpose?: Run["purpose"]
   /** Set if the plan is for a different revision, which is then planned again. */
   readonly revisionPlanId?: string | undefined

@@ -76,8 +76,8 @@ const byAddress = (a: ResourceChange, b: ResourceChange): number =>
 const fold = (text: string): string => text.normalize("NFKC").toLowerCase()
 
 /**
- * Groups changes by risk and collapses the insignificant ones, unless they are drift: every change that nobody planned counts.
- * `search` matches addresses, types and attribute names.
+ * Groups changes by risk and collapses the insignificant ones. Drift is never collapsed, because nobody has planned it. `search`
+ * matches addresses, types and attribute names.
  */
 export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = "", isDrift = false): Diff => {
   const wanted = fold(search)
@@ -176,7 +176,7 @@ const markedPart = /"(\((?:known after apply|sensitive value)\))"/
 /** A part of an inline value: text, or a part that the plan does not show. */
 export type InlinePart = { readonly kind: "text"; readonly text: string } | { readonly kind: "later" | "hidden" }
 
-/** An inline value with its unknown and sensitive parts; in a string, the same words are only text. */
+/** An inline value with its unknown and sensitive parts. In a string, the same words are ordinary text. */
 export const inlineParts = (value: unknown): ReadonlyArray<InlinePart> => {
   const text = inlineText(value) ?? ""
   if (typeof value === "string") return [{ kind: "text", text }]

@@ -144,7 +144,7 @@ const Group = ({
   )
 }
 
-/** Resources that differ in one index, as one row that opens to the rows of each. */
+/** Resources that differ in one index, as one row that expands to their individual rows. */
 const SeriesRow = ({
   drift,
   series,
@@ -189,10 +189,10 @@ const SeriesRow = ({
   )
 }
 
-/** What is listed first of the changes to look at first. */
+/** Maximum number of initially listed changes that a reviewer should read first. */
 const looksAtOnce = 6
 
-/** The changes to read before the others; each opens its row. */
+/** The changes that a reviewer should read first. A click opens the row of a change. */
 const FirstLooks = ({
   looks,
   onChoose
@@ -212,7 +212,7 @@ const FirstLooks = ({
       </h3>
       <ul>
         {shown.map((look, index) => (
-          // The list of one plan never changes its order.
+          // The items of a plan keep their order.
           <li key={index}>
             {look.reason === "output" ? (
               <>
@@ -252,7 +252,7 @@ interface Chosen {
   readonly type: string | undefined
 }
 
-/** Narrows the changes to one verb or one type of resource. */
+/** Filters the changes by a verb or a type of resource. */
 const Filters = ({
   changes,
   chosen,
@@ -300,7 +300,7 @@ const Filters = ({
 
 const everything: Chosen = { kind: undefined, type: undefined }
 
-/** What was changed outside svc: found by a check, or to be accepted by a plan. */
+/** Changes made outside svc: either found by a check, or accepted by a plan. */
 type Drift = "check" | "accept"
 
 interface PlanViewProps {

@@ -13,7 +13,7 @@ import { workspaceWords } from "./Words.ts"
 
 const roles: ReadonlyArray<Role> = ["viewer", "member", "admin", "owner"]
 
-/** Changes the role of a member: chosen first, then confirmed. An automation is never an owner. */
+/** Changes the role of a member after a confirmation. An automation can never be an owner. */
 export const ChangeRole = ({
   member,
   name,

@@ -15,7 +15,7 @@ import { NoticeKindFields } from "./NoticeKindFields.tsx"
 import { noticeWords } from "./NoticeWords.ts"
 import { useProjects } from "./PlaceFields.tsx"
 
-/** The kinds that need a person. */
+/** The kinds that require a person's action. */
 const usualKinds: ReadonlyArray<NoticeKind> = [
   "run.waiting_approval",
   "run.failed",
@@ -28,7 +28,7 @@ const usualKinds: ReadonlyArray<NoticeKind> = [
 
 const formats = ["json", "slack", "teams"] as const
 
-/** Adds an endpoint, and shows its secret once; or changes an endpoint. */
+/** Changes an endpoint, or adds one and shows its secret once. */
 export const NoticeEndpointDialog = ({
   endpoint,
   onClose

@@ -3,7 +3,7 @@ import { CheckField } from "../../ui/Field.tsx"
 import { noticeKinds, noticeKindWords } from "../../words/NoticeKindWords.ts"
 import { useWords } from "../../words/Words.ts"
 
-/** A choice of kinds of notices. */
+/** Selects kinds of notices. */
 export const NoticeKindFields = ({
   chosen,
   legend,

@@ -33,7 +33,7 @@ const toneOf = ({ failingSince, state }: NoticeEndpoint): StatusTone => {
   return failingSince === undefined ? "good" : "attention"
 }
 
-/** Asks before a new secret is made, and shows it once. */
+/** Asks for confirmation, creates a new secret, and shows it once. */
 const NewSecret = ({ endpoint, onClose }: { readonly endpoint: NoticeEndpoint; readonly onClose: () => void }) => {
   const words = useWords(noticeWords)
   const workspace = useWorkspace()
