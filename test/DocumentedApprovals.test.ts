@@ -32,7 +32,7 @@ describe("Documented approvals", () => {
     expect(blind).toEqual([])
   })
 
-  test("a documented approval is recognised as blind in every form of earlier documentation", () => {
+  test("approving a plan that nobody read is detected in every form that earlier documentation used", () => {
     const forms = [
       'svc approve network --digest "$(svc run get network --json | jq -r .run.planDigest)"',
       'api "$SVC/api/v1/runs/$RUN/approve" -d "{\\"planDigest\\": \\"$(curl -s $SVC/api/v1/runs/$RUN | jq -r .run.planDigest)\\"}"',

@@ -105,7 +105,7 @@ for (const [language, look] of [
       await series.locator("summary").first().click()
       const member = series.locator(".change").first()
       await member.locator("summary").click()
-      // A value that is not known yet takes a single line.
+      // All values that are not known yet share one line.
       expect(await member.locator("dt").allInnerTexts()).toEqual(["instance_type", "arn, public_ip"])
       expect(await barriers(page)).toEqual([])
 

@@ -8,7 +8,7 @@ const suite = browserSuite()
 const partsOf = (text: string): ReadonlyArray<string> => text.split("`").filter((part) => part !== "")
 
 test.each(["en", "ja"] as const)(
-  "at an IP address of this machine the pages for signing in name localhost, where passkeys work (%s)",
+  "at an IP address of this machine the sign-in pages suggest localhost, where passkeys work (%s)",
   async (language) => {
     const words = passkeyWords[language]
     const { page, api, faults } = await suite.visit({ language, theme: "light" })

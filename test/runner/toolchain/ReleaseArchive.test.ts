@@ -36,7 +36,7 @@ it.live("only the executable is taken from a release archive", () =>
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-it.live("a bomb in a release archive is stopped at the limit, at any position", () =>
+it.live("a decompression bomb in a release archive is stopped at the limit, at any position", () =>
   Effect.gen(function* () {
     const bomb = member("LICENSE", 64 * mebibyte)
     for (const archive of [

@@ -24,7 +24,7 @@ test.each([
   expect(exceedsJsonLimits(value, privateValuesLimits)).toBe(expected)
 })
 
-test("a missing ceiling imposes no limit", () => {
+test("a limit that is not set does not apply", () => {
   expect(exceedsJsonLimits(nest(40), {})).toBeUndefined()
   expect(exceedsJsonLimits(nest(40), { maxDepth: 39 })).toBe("too_deep")
 })

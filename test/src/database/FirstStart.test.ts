@@ -164,7 +164,8 @@ describe("Missing databases", () => {
         expect(yield* opened(at)).toStartWith("inst_")
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
       }
-      // Killed between the last two steps: the folder already records its database, so the mark no longer permits a missing one.
+      // Killed between the last two steps: the folder already records its database, so the mark no longer permits a missing
+      // database.
       const at = `${root}/late`
       yield* opened(at)
       yield* fs.writeFileString(`${at}/instance.creating`, "")

@@ -14,7 +14,7 @@ describe("New databases", () => {
     ).toEqual([])
   })
 
-  test("a new database gets added columns after the others and before the table's constraints", () => {
+  test("a new database has later columns after the original columns and before the table's constraints", () => {
     expect(
       foldColumns({
         "0001_first": ["CREATE TABLE a (x TEXT CHECK (x <> '(,'), y TEXT, PRIMARY KEY (x, y)) WITHOUT ROWID"],

@@ -264,7 +264,7 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted lanes", () => {
           ["adopted", true]
         ])
 
-        // After a force-push back the lane returns to the existing snapshot, and nothing is newer.
+        // After a force-push back the lane returns to the existing snapshot, and svc reports no newer commit.
         yield* moveBranch("adopted", applied)
         const back = yield* synced(sourceId)
         expect(back.status).toBe("succeeded")
