@@ -16,9 +16,12 @@ class GuardUntested extends Schema.TaggedError<GuardUntested>()("GuardUntested",
 const copied = "schema runner actors src examples test scripts docs package.json tsconfig.json bunfig.toml".split(" ")
 const root = process.cwd()
 /** The number of shares, of which the short form runs one. */
-const shareCount = 6
+const shareCount = 10
 const isShort = process.argv.includes("--short")
-const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""
+const word = process.argv
+  .slice(2)
+  .filter((argument) => !argument.startsWith("--"))
+  .join(" ")
 
 // A test without its guard may block its process, whose own time limits then do not apply either.
 const timeLimit = "10 minutes"
