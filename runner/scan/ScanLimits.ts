@@ -5,19 +5,19 @@ import { Context, Duration } from "effect"
  * makes it fail.
  */
 export interface ScanLimitValues {
-  /** Size of one configuration file in bytes. The largest known real file has 130 KiB. */
+  /** Maximum size of one configuration file in bytes. The largest known real file has 130 KiB. */
   readonly fileBytes: number
-  /** Number of open brackets and blocks. Real files reach 31, and the parser's process crashes at about 2,500. */
+  /** Maximum number of open brackets and blocks. Real files reach 31, and the parser's process crashes at about 2,500. */
   readonly nesting: number
-  /** Time for parsing one file. */
+  /** Maximum time for parsing one file. */
   readonly fileDeadline: Duration.Duration
-  /** Number of configuration files in one scan. */
+  /** Maximum number of configuration files in one scan. */
   readonly files: number
-  /** Total size of all configuration files of a scan, in bytes. */
+  /** Maximum total size of all configuration files of a scan, in bytes. */
   readonly totalBytes: number
-  /** Time for a whole scan. */
+  /** Maximum time for a whole scan. */
   readonly scanDeadline: Duration.Duration
-  /** Number of module calls that one module reaches. Each path of calls counts separately. */
+  /** Maximum number of module calls that one module reaches. Each path of calls counts separately. */
   readonly moduleCalls: number
   /** Like `moduleCalls`, for all modules of a tree together. */
   readonly treeModuleCalls: number

@@ -8,7 +8,7 @@ export interface ScanProblem {
   readonly line?: number
 }
 
-/** A problem because of which the module cannot be installed. */
+/** A problem that prevents the installation of the module. */
 export const refusal = (code: string, message: string, line?: number): ScanProblem => ({
   severity: "error",
   code,

@@ -17,7 +17,7 @@ const kibibyte = 1024
 
 /**
  * Limits of a manifest or source options file. Only bytes and depth can be exceeded, because the byte limit implies the others.
- * An Interface value may be 32 levels deep and begins nine levels down.
+ * An Interface value begins at the ninth level of the document and may be 32 levels deep.
  */
 export const repositoryFileLimits: JsonLimits = {
   maxBytes: 128 * kibibyte,

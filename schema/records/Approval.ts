@@ -57,8 +57,8 @@ export class PlanAuthor extends Schema.Opaque<PlanAuthor>()(
 ) {}
 
 /**
- * Why an approval does not count towards a rule. `plan_author`, `automation_author` and `auto_update_author`: the approver is an
- * author of the plan. `author_automation`: the approver is an automation of an author of the plan or commit.
+ * The reason why an approval does not count towards a rule. `plan_author`, `automation_author` and `auto_update_author`: the
+ * approver is an author of the plan. `author_automation`: the approver is an automation of an author of the plan or commit.
  */
 export const ApprovalProblem = Schema.Literals([
   "automation",

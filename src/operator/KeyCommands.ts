@@ -6,7 +6,7 @@ import { Vault } from "../../actors/base/vault/Vault.ts"
 import type { VaultLocked } from "../../actors/base/vault/Sealing.ts"
 
 export const KeyRotationRequest = Schema.Struct({
-  /** If true, removes the keys that stored data no longer needs from the file. */
+  /** If true, removes from the key file all keys that stored data no longer needs. */
   forgetRetired: Schema.Boolean,
   /** If true, the old signing keys are dropped at once, because they have leaked. */
   compromised: Schema.Boolean

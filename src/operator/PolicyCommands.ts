@@ -107,7 +107,7 @@ export class PolicyCommands extends Context.Service<
           Effect.provideService(Grants, grants),
           Effect.orDie,
           transaction(sql),
-          // Without its event, the reload did not happen, and anything read in the meantime was never in force.
+          // If the audit event cannot be recorded, undoes the reload and discards everything that was read in the meantime.
           Effect.onError(() =>
             next.undo.pipe(Effect.andThen(clients?.undo ?? Effect.void), Effect.andThen(Effect.sync(memory.forget)))
           )

@@ -36,7 +36,7 @@ export const noticeCapsule = ({ environment, id, name, project_id }: CapsuleFact
   projectId: project_id
 })
 
-/** A notice about a Capsule. `path` is the Capsule's page, unless a Run explains the notice. */
+/** A notice about a Capsule. `path` is the page that it links to, by default the Capsule's. */
 export const aboutCapsule = <K extends NoticeKind>(
   row: CapsuleFacts,
   data: NoticeData<K>,

@@ -259,7 +259,7 @@ export class AgentOffers extends Context.Service<
                 yield* queue.wake
               })
             ),
-            // The preparation is over, whatever its outcome.
+            // Marks the preparation as finished, whatever its outcome.
             Effect.ensuring(
               Effect.map(Deferred.succeed(whole.prepared, Option.none()), (wasOpen) => {
                 if (wasOpen && waiting.get(run.id) === whole) waiting.delete(run.id)

@@ -30,7 +30,7 @@ export const RunGroupRow = table(
 )
 export type RunGroupRow = RowOf<typeof RunGroupRow.columns>
 
-/** The Capsules of a group, with the decisions that are made only once. */
+/** The Capsules of a group. A stored decision about a Capsule is never made again. */
 export const RunGroupMemberRow = table("run_group_members", {
   group_id: RunGroupId,
   capsule_id: CapsuleId,

@@ -76,8 +76,8 @@ export const confinementFailed = 126
 export const plainDevices = ["null", "zero", "full", "random", "urandom", "tty"]
 
 /**
- * Parts of /proc that change the kernel itself. The host's user 0 may write to some of them without any capability, and has that
- * user in the sandbox of a server that runs as root: the kernel runs the program in `sys/kernel/core_pattern` outside every
- * sandbox.
+ * Parts of /proc that change the kernel itself. The host's user 0, which is the user in the sandbox of a server that runs as root,
+ * may write to some of them without any capability. For example, the kernel runs the program in `sys/kernel/core_pattern` outside
+ * every sandbox.
  */
 export const kernelInterfaces = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"]

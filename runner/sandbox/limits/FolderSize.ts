@@ -44,7 +44,7 @@ export const folderUse = Effect.fnUntraced(function* (
   for (const folder of folders) {
     const [kibibytes = 0, files = 0] = yield* Effect.all([
       counted(spawner, "-skx", folder),
-      // Only GNU `du` counts files.
+      // `--inodes` requires GNU `du`.
       counted(spawner, "-sx", "--inodes", folder)
     ])
     use = { bytes: use.bytes + kibibytes * 1024 + files * bytesOfFile, files: use.files + files }
