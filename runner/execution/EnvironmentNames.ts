@@ -100,5 +100,3 @@ export const providedNameProblem = (name: string): string | undefined =>
   name.startsWith("TF_VAR_")
     ? "is an input of the module, which the plan file would carry to the control plane"
     : environmentNameProblem(name)
-
-export const isAllowedEnvironmentName = (name: string): boolean => environmentNameProblem(name) === undefined

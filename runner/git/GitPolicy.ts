@@ -1,17 +1,4 @@
-import { Context, Duration, Layer, Schema } from "effect"
-import { isAddress, readServerAddress } from "../../schema/git/ServerAddress.ts"
-
-const isOrigin = (text: string): boolean => {
-  const address = readServerAddress(text)
-  return isAddress(address) && address.scheme !== "ssh" && address.origin === text
-}
-
-/** An origin in `allowOrigins`: scheme, host, and the port unless it is the default. */
-export const AllowedOrigin = Schema.String.check(
-  Schema.makeFilter(isOrigin, {
-    description: "an http or https origin such as http://git.internal:3000, without path or trailing slash"
-  })
-)
+import { Context, Duration, Layer } from "effect"
 
 /** Limits of one sync. Sizes are in bytes. */
 export interface GitLimits {

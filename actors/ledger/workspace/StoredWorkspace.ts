@@ -43,10 +43,3 @@ export const automationRefusal = Effect.fn("automationRefusal")(function* (works
   const reason = row.automation_pause_reason === null ? "" : ` (${row.automation_pause_reason})`
   return `automation of the Workspace has been paused since ${row.automation_paused_at}${reason}`
 })
-
-/**
- * Returns true if svc may plan or apply in the Workspace without a person: auto-update, the next wave of a group, scheduled drift
- * checks. Call it in the transaction that starts the Run. Source checks change nothing, so they are not affected.
- */
-export const automationAllowed = (workspaceId: WorkspaceId) =>
-  Effect.map(automationRefusal(workspaceId), (refusal) => refusal === undefined)

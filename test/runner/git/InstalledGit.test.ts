@@ -1,8 +1,8 @@
-import { describe, expect, test } from "bun:test"
+import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import * as fs from "node:fs"
-import { AllowedOrigin, GitPolicy, type GitPolicyShape } from "../../../runner/git/GitPolicy.ts"
+import { GitPolicy, type GitPolicyShape } from "../../../runner/git/GitPolicy.ts"
 import { InstalledGit } from "../../../runner/git/InstalledGit.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
@@ -74,23 +74,4 @@ describe("InstalledGit", () => {
       expect(yield* here(usable("auto"))).toBeUndefined()
     })
   )
-})
-
-describe("AllowedOrigin", () => {
-  const accepts = Schema.is(AllowedOrigin)
-  for (const origin of ["http://127.0.0.1:3000", "https://git.internal", "http://[::1]:3000"])
-    test(`the allowed origin ${origin} is accepted`, () => expect(accepts(origin)).toBe(true))
-  for (const origin of [
-    "http://a/",
-    "http://a/b",
-    "HTTP://a",
-    "http://A",
-    "https://a:443",
-    "ftp://a",
-    "a",
-    "*",
-    "null",
-    "http://u@a"
-  ])
-    test(`the allowed origin ${origin} is refused`, () => expect(accepts(origin)).toBe(false))
 })

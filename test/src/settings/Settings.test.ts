@@ -207,6 +207,20 @@ describe("settings", () => {
       for (const origin of ["*", "null", "https://app.example.com/", "https://*.example.com", "app.example.com"]) {
         expect(yield* refusal({ corsOrigins: `https://ok.example.com,${origin}` })).toContain("SVC_CORS_ORIGINS")
       }
+      for (const origin of [
+        "http://a/",
+        "http://a/b",
+        "HTTP://a",
+        "http://A",
+        "https://a:443",
+        "ftp://a",
+        "a",
+        "http://u@a"
+      ]) {
+        expect(yield* refusal({ gitAllowOrigins: origin })).toContain("SVC_GIT_ALLOW_ORIGINS")
+      }
+      const origins = ["http://127.0.0.1:3000", "https://git.internal", "http://[::1]:3000"]
+      expect((yield* load({ gitAllowOrigins: origins.join(",") })).gitAllowOrigins).toEqual(origins)
       expect(yield* refusal({ familiesOff: "exports,teams" })).toContain("SVC_FAMILIES_OFF")
       expect((yield* load({ familiesOff: "exports, state-uploads" })).familiesOff).toEqual(["exports", "state-uploads"])
       expect(yield* refusal({ trustedProxies: "10.0.0.0/8,proxy.local" })).toContain("SVC_TRUSTED_PROXIES")

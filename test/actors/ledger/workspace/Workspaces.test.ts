@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Users } from "../../../../actors/access/account/Users.ts"
 import { serviceContext } from "../../../../schema/commands/Command.ts"
-import { automationAllowed, automationRefusal } from "../../../../actors/ledger/workspace/StoredWorkspace.ts"
+import { automationRefusal } from "../../../../actors/ledger/workspace/StoredWorkspace.ts"
 import { Members } from "../../../../actors/access/member/Members.ts"
 import { Projects } from "../../../../actors/ledger/workspace/Projects.ts"
 import { handleFrom } from "../../../../actors/ledger/workspace/WorkspaceCreation.ts"
@@ -290,13 +290,13 @@ it.effect(
       const { subject } = yield* newPerson("ann")
       const paused = yield* newWorkspace(subject, { handle: "paused" })
       const other = yield* newWorkspace(subject, { handle: "other" })
-      expect(yield* automationAllowed(paused.id)).toBe(true)
+      expect(yield* automationRefusal(paused.id)).toBeUndefined()
       expect(paused.automationPause).toBeUndefined()
       const pause = (reason: string) =>
         workspaces.setAutomation(as(subject), subject, paused.id, { paused: true, reason })
       const first = (yield* pause("incident 7")).automationPause
       expect(first).toMatchObject({ by: subject, reason: "incident 7" })
-      expect([yield* automationAllowed(paused.id), yield* automationAllowed(other.id)]).toEqual([false, true])
+      expect(yield* automationRefusal(other.id)).toBeUndefined()
       expect(yield* automationRefusal(paused.id)).toContain("incident 7")
       // A second pause leaves the first pause unchanged.
       yield* TestClock.adjust("1 minute")
@@ -309,8 +309,8 @@ it.effect(
       yield* workspaces.update(as(subject), subject, paused.id, { archived: false })
       const resumed = yield* workspaces.setAutomation(as(subject), subject, paused.id, { paused: false })
       expect(resumed.automationPause).toBeUndefined()
-      expect(yield* automationAllowed(paused.id)).toBe(true)
-      expect(yield* automationAllowed(namedWorkspace("unknown"))).toBe(false)
+      expect(yield* automationRefusal(paused.id)).toBeUndefined()
+      expect(yield* automationRefusal(namedWorkspace("unknown"))).toContain("archived")
       const sql = yield* SqlClient.SqlClient
       const events = yield* sql<{ action: string }>`SELECT action FROM audit_events WHERE workspace_id = ${paused.id}
       AND action LIKE 'workspace.automation.%' ORDER BY created_at, id`
