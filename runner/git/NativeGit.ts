@@ -144,7 +144,7 @@ const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitErro
     })
   if (/Failed to connect|Connection refused|SSL/i.test(stderr))
     return new GitUnreachable({ message: "The connection to the Git server failed. Try again later." })
-  // Without git, svc would find the object by its id and report the fault.
+  // Not a failure of the fetch itself: a fetch without native git would identify the damaged object.
   if (damagedObject(stderr) !== undefined) return undefined
   if (/index-pack|early EOF|bad (?:pack|object)|unexpected disconnect|protocol error/i.test(stderr))
     return new GitProtocolBroken({ message: "The Git server sent data that is not a valid Git answer." })

@@ -523,7 +523,7 @@ export class TextScanner {
     return taken.sort((left, right) => left.start - right.start || right.end - left.end)
   }
 
-  // Before the first sequence, both texts are identical.
+  // Until the first terminal sequence, the text with sequences and the shown text are identical.
   #beginWhole() {
     const text = new LineText(this.#search, this.#position)
     text.continueFrom(this.#shown)

@@ -12,7 +12,7 @@ const mostUnpacked = largestExecutable + 64 * 1024 ** 2
 /** Returns true if a compressed file unpacks to at most this many bytes. Stops at the limit. */
 const unpacksWithin = async (file: string, most: number): Promise<boolean> => {
   let length = 0
-  // An error of the file also ends its contents.
+  // If reading the file fails, `pipeline` also ends `contents` with the error.
   const contents = pipeline(createReadStream(file), createGunzip(), () => {})
   for await (const chunk of contents) {
     length += chunk.length

@@ -131,7 +131,7 @@ const Flag = Schema.Literals(["true", "false"]).transform([true, false])
 const WholeNumber = (minimum: number, maximum: number) =>
   Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
 
-/** Branded so that a host of the library also gives sizes with their unit. */
+/** Branded, so that the library's settings also require a unit for sizes. */
 const Size = ByteSize.pipe(Schema.brand("Size"))
 const Text = Schema.NonEmptyString
 const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)

@@ -146,7 +146,7 @@ const make = Effect.gen(function* () {
       requestId: context.requestId
     })
 
-  /** Decides from the current rows, and records decisions that are made only once. */
+  /** Decides the next step from the current rows. Records final decisions. */
   const look = Effect.fnUntraced(function* (groupId: RunGroupId) {
     const group = yield* find(groupId)
     if (group === undefined || group.type !== "update" || group.finished_at !== null) return undefined
