@@ -7,6 +7,7 @@ import { GitUrlRefused } from "./GitError.ts"
 
 interface OriginPolicy {
   readonly allowOrigins: ReadonlyArray<string>
+  readonly sample?: string | undefined
 }
 
 const wellKnownPorts = 1024
@@ -33,10 +34,19 @@ export const fetchRule =
   (address) =>
     originProblem(address, policy)
 
+/**
+ * True for the built-in sample repository. The whole address is compared in its normal form: an origin or a prefix would open the
+ * server's other addresses to Git.
+ */
+const isSample = (text: string, { sample }: OriginPolicy): boolean => {
+  const address = parseGitAddress(text)
+  return sample !== undefined && Result.isSuccess(address) && address.success === sample
+}
+
 /** Parses the address of a repository, and checks it against the network policy. */
 export const fetchableAddress = (text: string, policy: OriginPolicy): Result.Result<GitAddress, GitUrlRefused> =>
   Result.mapError(
-    parseGitAddress(text, fetchRule(policy)),
+    isSample(text, policy) ? parseGitAddress(text) : parseGitAddress(text, fetchRule(policy)),
     (problem) =>
       new GitUrlRefused({
         message: `The Git URL ${problem} Write it like https://git.example.com/team/repository.git.`

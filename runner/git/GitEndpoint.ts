@@ -9,7 +9,12 @@ import { GitAddress } from "../../schema/git/GitAddress.ts"
  * A repository with the checked addresses of its host. All connections of one operation use these addresses. The name is never
  * resolved again, so a changed DNS response has no effect.
  */
-export const GitEndpoint = Schema.Struct({ url: GitAddress, addresses: Schema.NonEmptyArray(Schema.String) })
+export const GitEndpoint = Schema.Struct({
+  url: GitAddress,
+  addresses: Schema.NonEmptyArray(Schema.String),
+  /** The sample repository of this program, which is read from memory. Nothing is ever sent to the addresses. */
+  builtIn: Schema.optionalKey(Schema.Literal(true))
+})
 export type GitEndpoint = typeof GitEndpoint.Type
 
 /** `whose` describes the owner of the host. */
@@ -48,5 +53,7 @@ export const pinnedAddresses = Effect.fn("pinnedAddresses")(function* (
 export const pinEndpoint = Effect.fn("pinEndpoint")(function* (
   url: GitAddress
 ): Effect.fn.Return<GitEndpoint, GitAddressRefused | GitUnreachable, GitPolicy> {
+  const { sample } = yield* GitPolicy
+  if (url === sample) return { url, addresses: ["memory"], builtIn: true }
   return { url, addresses: yield* pinnedAddresses(new URL(url), "of the Git URL", "SVC_GIT_ALLOW_ORIGINS") }
 })

@@ -28,6 +28,11 @@ export interface GitPolicyShape {
   /** Controls the use of native git: if it is available, never, or always. The snapshot is the same in every case. */
   readonly native: "auto" | "off" | "required"
   readonly limits: GitLimits
+  /**
+   * The address of the built-in sample repository on this server. Exactly this address is answered from memory, without a
+   * connection; every other address of the same origin is subject to the policy.
+   */
+  readonly sample?: string | undefined
 }
 
 const mebibyte = 1024 * 1024

@@ -112,7 +112,34 @@ const collectBody = async (body: GitHttpRequest["body"]): Promise<Buffer | undef
 const isCertificateFailure = (error: unknown): boolean =>
   error instanceof Error && "code" in error && /CERT|SIGNED|ALTNAME|UNABLE_TO/.test(String(error.code))
 
+/** The sample repository, answered in this process. There is no connection and no credential in it. */
+const builtInTransport = (endpoint: GitEndpoint): GitTransport => {
+  let failure: GitError | undefined
+  const request = async (input: GitHttpRequest): Promise<GitHttpResponse> => {
+    const { answerSample } = await import("./SampleRepository.ts")
+    const { method = "GET", url } = input
+    const target = url.startsWith(`${endpoint.url}/`) ? url.slice(endpoint.url.length + 1) : ""
+    const isV2 = input.headers?.["git-protocol"] === "version=2" || input.headers?.["Git-Protocol"] === "version=2"
+    const body = (await collectBody(input.body)) ?? new Uint8Array()
+    const answer = await answerSample({ method, target, isV2, body })
+    if (answer.status !== 200) {
+      failure ??= new GitProtocolBroken({ message: Buffer.from(answer.body).toString("utf8").trim() })
+      throw failure
+    }
+    return {
+      url,
+      method,
+      statusCode: answer.status,
+      statusMessage: "OK",
+      headers: { "content-type": answer.contentType },
+      body: once(answer.body)
+    }
+  }
+  return { request, failure: () => failure, connectedAddress: () => undefined }
+}
+
 export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOptions): GitTransport => {
+  if (endpoint.builtIn === true) return builtInTransport(endpoint)
   const { hostname } = new URL(endpoint.url)
   let failure: GitError | undefined
   let connected: string | undefined

@@ -55,7 +55,8 @@ export class SnapshotSync extends Context.Service<
       const services = yield* Effect.context<FileSystem.FileSystem | ChildProcessSpawner.ChildProcessSpawner>()
 
       const fetch = Effect.fnUntraced(function* (request: SyncRequest, located: LocatedRef) {
-        const native = yield* installed.usable
+        // The installed git would need a server to connect to.
+        const native = located.endpoint.builtIn === true ? undefined : yield* installed.usable
         const folder = yield* store.temporaryFolder
         const { limits } = policy
         const job: SyncJob = {

@@ -85,6 +85,8 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         version: Schema.String,
         /** True if the server can mail links, so that people need not ask an operator for them. */
         sendsMail: Schema.Boolean,
+        /** The address of the built-in sample repository, for a first install. */
+        sampleRepository: Schema.optionalKey(Schema.String),
         /** Notices for everybody; absent if there are none. */
         notices: Schema.optionalKey(Schema.Array(DashboardNotice)),
         /** For operators, if the server has scheduled backups. */

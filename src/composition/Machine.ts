@@ -1,11 +1,12 @@
 import { totalmem } from "node:os"
-import { Config, ConfigProvider, Effect, Layer } from "effect"
+import { Config, ConfigProvider, Effect, Layer, Option } from "effect"
 import { RunSettings, defaultRunSettings } from "../../actors/ledger/run/RunSettings.ts"
 import { BuildStore } from "../../runner/execution/BuildStore.ts"
 import { localPlace } from "../../runner/execution/LocalPlace.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import { RunnerSettings } from "../../runner/execution/RunnerSettings.ts"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
+import { sampleAddress } from "../../runner/git/SampleModule.ts"
 import { GitRemote } from "../../runner/git/GitRemote.ts"
 import { InstalledGit } from "../../runner/git/InstalledGit.ts"
 import { wholeRange } from "../../runner/sandbox/network/NetworkSettings.ts"
@@ -17,6 +18,7 @@ import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { toolchainConfig } from "../../runner/toolchain/ToolchainSettings.ts"
 import { buildsName, DataFolder, snapshotsName } from "../database/DataFolder.ts"
+import { HttpListener } from "../http/HttpListener.ts"
 import { queueLimits } from "../settings/QueueLimits.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
@@ -94,10 +96,21 @@ export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothi
     )
   )
 
-const git = (settings: Settings) =>
-  Layer.mergeAll(GitRemote.layer, InstalledGit.layer).pipe(
-    Layer.provideMerge(GitPolicy.layerWith({ allowOrigins: settings.gitAllowOrigins, native: settings.gitNative }))
+/** The server's own address is in the settings, or known once it listens; a machine without a server has no sample. */
+const gitPolicy = (settings: Settings) =>
+  Layer.unwrap(
+    Effect.map(Effect.serviceOption(HttpListener), (listener) => {
+      const baseUrl = settings.baseUrl ?? Option.getOrUndefined(listener)?.url
+      return GitPolicy.layerWith({
+        allowOrigins: settings.gitAllowOrigins,
+        native: settings.gitNative,
+        ...(baseUrl === undefined ? {} : { sample: sampleAddress(baseUrl) })
+      })
+    })
   )
+
+const git = (settings: Settings) =>
+  Layer.mergeAll(GitRemote.layer, InstalledGit.layer).pipe(Layer.provideMerge(gitPolicy(settings)))
 
 const snapshots = Layer.unwrap(
   Effect.gen(function* () {

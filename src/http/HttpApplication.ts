@@ -14,6 +14,7 @@ import { health } from "./Health.ts"
 import { openApiDocument } from "./OpenApiDocument.ts"
 import { operatorRoutes } from "./OperatorRoutes.ts"
 import { commonHeaders } from "./CommonHeaders.ts"
+import { sampleRoutes } from "./SampleRoutes.ts"
 import { sourceHooks } from "./SourceHooks.ts"
 import { routerConfig } from "./UnknownRoutes.ts"
 
@@ -36,6 +37,7 @@ export const serverRoutes = Layer.mergeAll(
   openApiDocument,
   health,
   sourceHooks,
+  sampleRoutes,
   installRoute,
   returnRoutes,
   operatorRoutes,

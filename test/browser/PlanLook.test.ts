@@ -8,6 +8,7 @@ import { lookWords } from "../../src/dashboard/screens/run/Look.tsx"
 import { commitWords } from "../../src/dashboard/ui/CommitWords.ts"
 import { it } from "../support/Effect.ts"
 import { startBrowser } from "./support/Browser.ts"
+import { countClicks } from "./support/Clicks.ts"
 import { notesRepository } from "./support/NotesRepository.ts"
 import { personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
@@ -85,25 +86,6 @@ const module = (text: string) => `resource "terraform_data" "greeting" {
   input = "${text}"
 }
 `
-
-/** Counts the clicks of a person in every page of the tab. */
-const countClicks = async (page: Page) => {
-  let clicks = 0
-  await page.exposeFunction("__clicked", () => {
-    clicks += 1
-  })
-  await page.addInitScript(() => {
-    addEventListener(
-      "click",
-      (event) => {
-        const tell: unknown = Reflect.get(globalThis, "__clicked")
-        if (event.isTrusted && typeof tell === "function") tell()
-      },
-      { capture: true }
-    )
-  })
-  return () => clicks
-}
 
 describe("Second commits", () => {
   it.live(

@@ -1,7 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
-import { demoRepository } from "../../src/cli/demo/DemoRepository.ts"
+import { demoRepository } from "../support/DemoRepository.ts"
 import { it } from "../support/Effect.ts"
 import { startBrowser } from "./support/Browser.ts"
 import { personAt, setUp } from "./support/Person.ts"

@@ -189,5 +189,12 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     text: `"retry-after": String(error.retryAfter)`,
     broken: `"retry-after": "soon"`,
     test: "test/src/http/RateLimits.test.ts"
+  },
+  {
+    name: "the built-in sample opens exactly one address of the server to Git",
+    file: "runner/git/FetchPolicy.ts",
+    text: "address.success === sample",
+    broken: "address.success.startsWith(new URL(sample).origin)",
+    test: "test/runner/git/SampleRepository.test.ts"
   }
 ]

@@ -1,6 +1,8 @@
 import { Context, Effect, FileSystem, Layer, Option } from "effect"
 import { Command } from "effect/cli"
 import { SetupLinks } from "../../../actors/access/account/SetupLinks.ts"
+import { sampleAddress, sampleFiles, sampleRevisions } from "../../../runner/git/SampleModule.ts"
+import { treeDigest } from "../../../runner/sandbox/TreeDigest.ts"
 import { SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { controlPlane } from "../../Composition.ts"
@@ -13,6 +15,9 @@ import { DemoReport } from "./DemoReport.ts"
 import { playDemo } from "./DemoScript.ts"
 import { signInForFirstTime } from "./DemoSession.ts"
 
+/** The sample's own modules, which may run without isolation: they affect nothing but their state. */
+const sampleTrees = sampleRevisions.map(({ module }) => treeDigest(sampleFiles(module)))
+
 const { log, runnerIsolation, tool } = settingFlags
 
 const perform = Effect.fn("demo")(function* (flags: {
@@ -24,17 +29,13 @@ const perform = Effect.fn("demo")(function* (flags: {
   const fileSystem = yield* FileSystem.FileSystem
   const report = yield* DemoReport
   const dataDir = yield* fileSystem.makeTempDirectoryScoped({ prefix: "svc-demo-" })
-  // Only the demo serves Git, so it loads the required library here.
-  const { demoRepository, demoTrees } = yield* Effect.promise(() => import("./DemoRepository.ts"))
-  const repository = yield* demoRepository
   const { json: _, ...given } = flags
   const settings = yield* settingsOf(
     {
       ...given,
       log: Option.orElseSome(flags.log, () => "warn"),
       dataDir: Option.some(dataDir),
-      listen: Option.some("127.0.0.1:0"),
-      gitAllowOrigins: Option.some(repository.origin)
+      listen: Option.some("127.0.0.1:0")
     },
     Option.none()
   )
@@ -43,14 +44,14 @@ const perform = Effect.fn("demo")(function* (flags: {
   const sandboxSettings = yield* SandboxSettings
   // On a machine without any sandbox, the demo runs only this module.
   const services = yield* Layer.build(controlPlane(settings).pipe(Layer.provideMerge(logs))).pipe(
-    Effect.provideService(SandboxSettings, { ...sandboxSettings, trustedTrees: demoTrees })
+    Effect.provideService(SandboxSettings, { ...sandboxSettings, trustedTrees: sampleTrees })
   )
   const { url } = Context.get(services, HttpListener)
   const link = yield* Context.get(services, SetupLinks).issueFirst
   if (Option.isNone(link)) return yield* new DemoFailed({ message: "The new server offers no setup link." })
   yield* report.step("Set up the first account and sign in", { url })
   const token = yield* signInForFirstTime(url, link.value.secret)
-  yield* playDemo({ url, token }, repository).pipe(Effect.provide(SvcClient.layer({ baseUrl: url, token })))
+  yield* playDemo({ url, token }, sampleAddress(url)).pipe(Effect.provide(SvcClient.layer({ baseUrl: url, token })))
 }, Effect.scoped)
 
 export const demoCommand = Command.make("demo", { json: jsonFlag, log, runnerIsolation, tool }, (flags) =>

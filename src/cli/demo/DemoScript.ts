@@ -2,11 +2,11 @@ import { Effect } from "effect"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 import { DemoReport } from "./DemoReport.ts"
-import type { demoRepository } from "./DemoRepository.ts"
+import { sampleRevisions } from "../../../runner/git/SampleModule.ts"
 import { expectThat, reviewAndApply, until, watch } from "./DemoRuns.ts"
 import type { DemoServer } from "./RunSocket.ts"
 
-type Repository = Effect.Success<typeof demoRepository>
+const [first, second] = sampleRevisions.map(({ tag }) => tag)
 
 const outputsOf = Effect.fn("outputsOf")(function* (capsuleId: string) {
   const client = yield* SvcClient
@@ -27,15 +27,15 @@ const expectOutputs = Effect.fn("expectOutputs")(function* (
   yield* expectThat(same, `The Outputs are ${JSON.stringify(outputs)}; expected was ${JSON.stringify(expected)}.`)
 })
 
-const install = Effect.fn("install")(function* (server: DemoServer, workspaceId: string, repository: Repository) {
+const install = Effect.fn("install")(function* (server: DemoServer, workspaceId: string, url: string) {
   const client = yield* SvcClient
   const report = yield* DemoReport
-  yield* report.step("Install from Git", { url: repository.url, commit: repository.first })
+  yield* report.step("Install from Git", { url, ref: first })
   const { installPlan } = yield* client.installPlans.create({
     params: { workspaceId },
     headers: { "idempotency-key": "demo-install" },
     payload: {
-      source: { name: "demo", url: repository.url },
+      source: { name: "demo", url, ref: first ?? "" },
       capsule: { name: "demo", environment: "production" },
       variables: { name: "operator" }
     }
@@ -58,42 +58,43 @@ const install = Effect.fn("install")(function* (server: DemoServer, workspaceId:
     read,
     ({ phase, planRunId }) => phase === "failed" || planRunId !== undefined
   )
-  const { capsuleId, planRunId, sourceId } = planned
-  if (capsuleId === undefined || planRunId === undefined || sourceId === undefined) {
+  const { capsuleId, planRunId } = planned
+  if (capsuleId === undefined || planRunId === undefined) {
     return yield* new DemoFailed({ message: `The install plan failed: ${JSON.stringify(planned.diagnostics)}` })
   }
   yield* report.step("Plan", { capsule: capsuleId, planRun: planRunId })
   yield* reviewAndApply(server, planRunId, { add: 1, change: 0, destroy: 0 })
   yield* expectOutputs(capsuleId, { greeting: "Hello, operator!" })
-  return { capsuleId, sourceId }
+  return capsuleId
 })
 
-const update = Effect.fn("update")(function* (
-  server: DemoServer,
-  capsuleId: string,
-  sourceId: string,
-  repository: Repository
-) {
+const update = Effect.fn("update")(function* (server: DemoServer, capsuleId: string) {
   const client = yield* SvcClient
   const report = yield* DemoReport
-  const commit = yield* repository.commitSecond
-  yield* report.step("A second commit is pushed; sync the Source", { commit })
-  const { run } = yield* client.sources.sync({
-    params: { sourceId },
-    payload: { intent: "manual_plan", expectedCommit: commit }
+  yield* report.step("Plan the next revision", { ref: second })
+  const { revisionPlan } = yield* client.revisionPlans.create({
+    params: { capsuleId },
+    headers: { "idempotency-key": "demo-update" },
+    payload: { ref: second ?? "" }
   })
-  const synced = yield* watch(server, run.id)
-  yield* expectThat(synced.status === "succeeded", `The sync ended as ${synced.status}: ${synced.error?.message ?? ""}`)
-  const readCapsule = Effect.map(client.capsules.read({ params: { capsuleId } }), ({ capsule }) => capsule)
-  yield* until("The Capsule's status", readCapsule, ({ status }) => status === "stale")
-  yield* report.step("The Capsule is stale: plan the update")
-  const planned = yield* client.capsules.plan({ params: { capsuleId }, headers: {}, payload: {} })
-  yield* reviewAndApply(server, planned.run.id, { add: 1, change: 1, destroy: 0 })
+  const planned = yield* until(
+    "The revision plan",
+    Effect.map(
+      client.revisionPlans.read({ params: { revisionPlanId: revisionPlan.id } }),
+      (answer) => answer.revisionPlan
+    ),
+    ({ phase, planRunId }) => phase === "failed" || planRunId !== undefined
+  )
+  if (planned.planRunId === undefined) {
+    return yield* new DemoFailed({ message: `The revision plan failed: ${JSON.stringify(planned.diagnostics)}` })
+  }
+  yield* reviewAndApply(server, planned.planRunId, { add: 1, change: 1, destroy: 0 })
   yield* expectOutputs(capsuleId, { greeting: "Good morning, operator!", farewell: "Goodbye, operator!" })
+  const readCapsule = Effect.map(client.capsules.read({ params: { capsuleId } }), ({ capsule }) => capsule)
   const updated = yield* readCapsule
   yield* expectThat(
-    updated.status === "active" && updated.adoptedSourceRevision?.resolvedCommit === commit,
-    `The Capsule is ${updated.status} at ${updated.adoptedSourceRevision?.resolvedCommit}; expected was active at ${commit}.`
+    updated.status === "active" && updated.adoptedSourceRevision?.ref === second,
+    `The Capsule is ${updated.status} at ${updated.adoptedSourceRevision?.ref}; expected was active at ${second}.`
   )
 })
 
@@ -108,15 +109,15 @@ const destroy = Effect.fn("destroy")(function* (server: DemoServer, capsuleId: s
 })
 
 /** Plays the whole main workflow as a person would perform it. Fails with `DemoFailed` at the first deviation. */
-export const playDemo = Effect.fn("playDemo")(function* (server: DemoServer, repository: Repository) {
+export const playDemo = Effect.fn("playDemo")(function* (server: DemoServer, url: string) {
   const client = yield* SvcClient
   const report = yield* DemoReport
   const { workspaces } = yield* client.workspaces.list({ query: {} })
   const workspace = workspaces[0]
   if (workspace === undefined) return yield* new DemoFailed({ message: "The first sign-in made no Workspace." })
   yield* report.step("Workspace", { id: workspace.id, handle: workspace.handle, role: workspace.role })
-  const { capsuleId, sourceId } = yield* install(server, workspace.id, repository)
-  yield* update(server, capsuleId, sourceId, repository)
+  const capsuleId = yield* install(server, workspace.id, url)
+  yield* update(server, capsuleId)
   yield* destroy(server, capsuleId)
   yield* report.step("Done: installed, updated and destroyed, all as expected")
 })

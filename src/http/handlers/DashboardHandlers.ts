@@ -15,6 +15,7 @@ import { awaitsReview } from "../../../actors/upkeep/restore/RestoreReview.ts"
 import { Runs } from "../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../actors/ledger/source/Sources.ts"
 import { Workspaces } from "../../../actors/ledger/workspace/Workspaces.ts"
+import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleId, Subject } from "../../../schema/records/Ids.ts"
@@ -44,6 +45,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
     const memberships = yield* Workspaces
     const mails = yield* Mails
     const { version } = yield* HttpSettings
+    const { sample } = yield* GitPolicy
     const sql = yield* ReadSql
     const capabilities = yield* discoveryDocument
     const isolation = yield* IsolationNotice
@@ -91,6 +93,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
           capabilities,
           version,
           sendsMail: mails.baseUrl !== undefined,
+          ...(sample === undefined ? {} : { sampleRepository: sample }),
           ...(notices.length === 0 ? {} : { notices }),
           ...(serverBackups === undefined ? {} : { serverBackups })
         }

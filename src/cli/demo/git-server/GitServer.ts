@@ -5,8 +5,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as nodeFs from "node:fs"
 import { createServer } from "node:http"
 import { gunzipSync } from "node:zlib"
-import { type Packet, parsePackets } from "../../../../runner/git/PktLine.ts"
-import { advertiseV1, advertiseV2, type ServedObjects, uploadPackV1, uploadPackV2 } from "./UploadPack.ts"
+import { answerUploadPack, maxRequestBytes, type ServedObjects } from "../../../../runner/git/UploadPack.ts"
 
 /** A repository that is served while the Scope is open. */
 export interface ServedRepository {
@@ -32,15 +31,6 @@ export interface ServeOptions {
 
 const host = "127.0.0.1"
 const repositoryPath = "/repository.git"
-const maxRequestBytes = 1024 * 1024
-
-const bytes = (body: Uint8Array, kind: "advertisement" | "result") =>
-  HttpServerResponse.uint8Array(body, {
-    contentType: `application/x-git-upload-pack-${kind}`,
-    headers: { "cache-control": "no-store" }
-  })
-
-const refuse = (status: number, message: string) => HttpServerResponse.text(`${message}\n`, { status })
 
 /** Clients compress requests that list many objects. */
 const readBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
@@ -58,21 +48,18 @@ const answer = Effect.fnUntraced(function* (repository: ServedObjects, options: 
       status: 401,
       headers: { "www-authenticate": 'Basic realm="git"' }
     })
-  const v2 = (options.protocolV2 ?? true) && (request.headers["git-protocol"] ?? "").split(":").includes("version=2")
-  if (request.method === "GET" && request.url === `${repositoryPath}/info/refs?service=git-upload-pack`)
-    return bytes(v2 ? advertiseV2() : yield* Effect.promise(() => advertiseV1(repository)), "advertisement")
-  if (request.method !== "POST" || request.url !== `${repositoryPath}/git-upload-pack`)
-    return refuse(404, "There is no such repository or service here.")
-  const body = yield* Effect.result(readBody(request))
-  if (Result.isFailure(body)) return refuse(400, "The request could not be read.")
-  const packets: Result.Result<ReadonlyArray<Packet>, string> = parsePackets(body.success)
-  if (Result.isFailure(packets)) return refuse(400, `The request is malformed: ${packets.failure}.`)
-  const result = yield* Effect.tryPromise(() => (v2 ? uploadPackV2 : uploadPackV1)(repository, packets.success)).pipe(
-    Effect.result
+  const isV2 = (options.protocolV2 ?? true) && (request.headers["git-protocol"] ?? "").split(":").includes("version=2")
+  const body = request.method === "POST" ? yield* Effect.result(readBody(request)) : Result.succeed(new Uint8Array())
+  if (Result.isFailure(body)) return HttpServerResponse.text("The request could not be read.\n", { status: 400 })
+  const target = request.url.startsWith(`${repositoryPath}/`) ? request.url.slice(repositoryPath.length + 1) : ""
+  const found = yield* Effect.promise(() =>
+    answerUploadPack(repository, { method: request.method, target, isV2, body: body.success })
   )
-  return Result.isFailure(result)
-    ? refuse(404, "A wanted object is not in this repository.")
-    : bytes(result.success, "result")
+  return HttpServerResponse.uint8Array(found.body, {
+    status: found.status,
+    contentType: found.contentType,
+    headers: { "cache-control": "no-store" }
+  })
 })
 
 /**

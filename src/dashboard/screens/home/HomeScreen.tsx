@@ -1,8 +1,10 @@
 import "../../app/Kit.ts"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { lazy, Suspense } from "react"
 import { needsQuery } from "../../api/NeedQueries.ts"
 import { overviewQuery } from "../../api/Queries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import type { CapsuleHealth, Need } from "../../api/Types.ts"
 import { ActivityList } from "../../app/ActivityList.tsx"
 import { AllPlansChoice, BulkBar, PlanChoice } from "../../app/BulkBar.tsx"
@@ -128,6 +130,8 @@ const Health = ({ health }: { readonly health: CapsuleHealth }) => {
   )
 }
 
+const TrySample = lazy(whenReachable(async () => ({ default: (await import("../install/TrySample.tsx")).TrySample })))
+
 const FirstSteps = () => {
   const words = useWords(homeWords)
   const app = useWords(appWords)
@@ -148,6 +152,9 @@ const FirstSteps = () => {
             <li key={step}>{step}</li>
           ))}
         </ol>
+        <Suspense fallback={null}>
+          <TrySample />
+        </Suspense>
       </Empty>
     </Panel>
   )

@@ -10,6 +10,7 @@ import { useWords } from "../../words/Words.ts"
 import { GitConnectionField } from "../connections/GitConnectionField.tsx"
 import type { DraftState } from "./Draft.ts"
 import { ReadyMade } from "./ReadyMade.tsx"
+import { TrySample } from "./TrySample.tsx"
 import { readSource } from "./ReadSource.ts"
 import { installWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
@@ -60,6 +61,7 @@ export const SourceStep = ({
         else setRefused(true)
       }}
     >
+      {draft.url === "" ? <TrySample /> : null}
       <ReadyMade onChoose={setUrl} />
       <TextField
         label={words.url}

@@ -43,7 +43,8 @@ export const answer = (world: World, asked: Asked): Answer => {
       selectedWorkspaceId: workspaceId,
       capabilities: discovery(asked.origin),
       version: "0.1.0",
-      sendsMail: true
+      sendsMail: true,
+      sampleRepository: `${asked.origin}/samples/hello.git`
     })
   }
   if (path === "/api/v1/dashboard/overview") return overview(world)

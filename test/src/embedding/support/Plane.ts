@@ -12,7 +12,7 @@ import {
 } from "../../../../src/index.ts"
 import type { Role, Workspace } from "../../../../schema/records/Workspace.ts"
 import type { User } from "../../../../actors/access/account/Users.ts"
-import { demoRepository } from "../../../../src/cli/demo/DemoRepository.ts"
+import { demoRepository } from "../../../support/DemoRepository.ts"
 import { migratedFolder } from "../../../support/MigratedDatabase.ts"
 
 /** The owner of a control plane, and a module to install there. */

@@ -1,15 +1,16 @@
 import { Result } from "effect"
 import * as git from "isomorphic-git"
 import type { FsClient } from "isomorphic-git"
-import { parseTree } from "../../../../runner/git/GitObjects.ts"
+import { parseTree } from "./GitObjects.ts"
 import {
   delimPacket,
   encodePacket,
   encodeSideBand,
   flushPacket,
   type Packet,
-  packetText
-} from "../../../../runner/git/PktLine.ts"
+  packetText,
+  parsePackets
+} from "./PktLine.ts"
 
 /** The repository from which a server reads. */
 export interface ServedObjects {
@@ -68,7 +69,7 @@ const listRefs = async (
 const service = [encodePacket("# service=git-upload-pack\n"), flushPacket]
 
 /** The response to `GET info/refs` in protocol v0/v1. It lists every ref, and annotated tags also in peeled form. */
-export const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array> => {
+const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array> => {
   const refs = await listRefs(repository)
   const symrefs = refs.flatMap((ref) =>
     ref.symrefTarget === undefined ? [] : [` symref=${ref.name}:${ref.symrefTarget}`]
@@ -85,7 +86,7 @@ export const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array
 }
 
 /** The response to `GET info/refs` in protocol v2. It lists the server's capabilities. */
-export const advertiseV2 = (): Uint8Array =>
+const advertiseV2 = (): Uint8Array =>
   Buffer.concat([
     ...service,
     ...["version 2", agent, "ls-refs", "fetch=shallow filter", objectFormat].map((line) => encodePacket(`${line}\n`)),
@@ -202,7 +203,7 @@ const refusal = async (repository: ServedObjects, wants: ReadonlyArray<string>):
 }
 
 /** Responds to a protocol v0/v1 `POST git-upload-pack` with a complete pack, regardless of what the client already has. */
-export const uploadPackV1 = async (repository: ServedObjects, packets: ReadonlyArray<Packet>): Promise<Uint8Array> => {
+const uploadPackV1 = async (repository: ServedObjects, packets: ReadonlyArray<Packet>): Promise<Uint8Array> => {
   const request = parseFetch(packets.flatMap((packet) => packetText(packet) ?? []))
   const refused = await refusal(repository, request.wants)
   if (refused !== undefined) return refused
@@ -229,10 +230,57 @@ const fetchV2 = async (repository: ServedObjects, args: ReadonlyArray<string>): 
 }
 
 /** Executes one protocol v2 command. */
-export const uploadPackV2 = (repository: ServedObjects, packets: ReadonlyArray<Packet>): Promise<Uint8Array> => {
+const uploadPackV2 = (repository: ServedObjects, packets: ReadonlyArray<Packet>): Promise<Uint8Array> => {
   const lines = packets.flatMap((packet) => packetText(packet) ?? [])
   const command = lines.find((line) => line.startsWith("command="))
   if (command === "command=ls-refs") return listRefsV2(repository, lines)
   if (command === "command=fetch") return fetchV2(repository, lines)
   return Promise.resolve(Buffer.concat([encodePacket("ERR unknown command\n"), flushPacket]))
+}
+
+/** A request to a repository, relative to its address. */
+export interface ServiceRequest {
+  readonly method: string
+  /** `info/refs?service=git-upload-pack` or `git-upload-pack`. */
+  readonly target: string
+  /** The client asks for protocol v2, and the server offers it. */
+  readonly isV2: boolean
+  readonly body: Uint8Array
+}
+
+export interface ServiceAnswer {
+  readonly status: number
+  readonly contentType: string
+  readonly body: Uint8Array
+}
+
+export const maxRequestBytes = 1024 * 1024
+
+const refuse = (status: number, message: string): ServiceAnswer => ({
+  status,
+  contentType: "text/plain",
+  body: Buffer.from(`${message}\n`)
+})
+
+const bytes = (kind: "advertisement" | "result", body: Uint8Array): ServiceAnswer => ({
+  status: 200,
+  contentType: `application/x-git-upload-pack-${kind}`,
+  body
+})
+
+/** Answers Git's smart protocol, read-only. It reads nothing but the repository. */
+export const answerUploadPack = async (
+  repository: ServedObjects,
+  { body, isV2, method, target }: ServiceRequest
+): Promise<ServiceAnswer> => {
+  if (method === "GET" && target === "info/refs?service=git-upload-pack")
+    return bytes("advertisement", isV2 ? advertiseV2() : await advertiseV1(repository))
+  if (method !== "POST" || target !== "git-upload-pack")
+    return refuse(404, "There is no such repository or service here.")
+  const packets = parsePackets(body)
+  if (Result.isFailure(packets)) return refuse(400, `The request is malformed: ${packets.failure}.`)
+  return (isV2 ? uploadPackV2 : uploadPackV1)(repository, packets.success).then(
+    (found) => bytes("result", found),
+    () => refuse(404, "A wanted object is not in this repository.")
+  )
 }

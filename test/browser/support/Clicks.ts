@@ -1,0 +1,20 @@
+import type { Page } from "playwright-core"
+
+/** Counts the clicks of a person in every page of the tab. */
+export const countClicks = async (page: Page) => {
+  let clicks = 0
+  await page.exposeFunction("__clicked", () => {
+    clicks += 1
+  })
+  await page.addInitScript(() => {
+    addEventListener(
+      "click",
+      (event) => {
+        const tell: unknown = Reflect.get(globalThis, "__clicked")
+        if (event.isTrusted && typeof tell === "function") tell()
+      },
+      { capture: true }
+    )
+  })
+  return () => clicks
+}
