@@ -89,7 +89,7 @@ describe("Second factor", () => {
     await go("/account", ".row-static")
     await page.getByRole("button", { name: "Set up", exact: true }).click()
     const dialog = page.getByRole("dialog", { name: "Second factor" })
-    await dialog.getByText("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP").waitFor()
+    await dialog.getByText("JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP").waitFor()
     await dialog.getByLabel("Code").fill("000000")
     await page.keyboard.press("Enter")
     await dialog.getByText("The code is wrong.").waitFor()

@@ -9,7 +9,8 @@ const en = {
   codesLeft: (count: number) => `${counted(count, "recovery code")} left`,
   setUp: "Set up",
   setUpText:
-    "Add this key to your authenticator app, by hand or on this device by the link. Then enter the code that it shows.",
+    "Scan the code with your authenticator app, enter the key by hand, or open the app on this device. Then enter the code that it shows.",
+  picture: "QR picture of the key",
   open: "Open in the app on this device",
   code: "Code",
   activate: "Turn on",
@@ -34,7 +35,8 @@ const ja: typeof en = {
   codesLeft: (count: number) => `リカバリーコード残り ${count} 個`,
   setUp: "設定する",
   setUpText:
-    "このキーを認証アプリに追加してください。手入力するか、この端末のアプリをリンクから開きます。その後、表示されたコードを入力してください。",
+    "認証アプリで QR コードを読み取るか、キーを手入力するか、この端末のアプリで開いてください。その後、表示されたコードを入力してください。",
+  picture: "キーの QR 画像",
   open: "この端末のアプリで開く",
   code: "コード",
   activate: "有効にする",

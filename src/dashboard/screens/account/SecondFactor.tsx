@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { useState } from "react"
+import { lazy, Suspense, useState } from "react"
 import { confirmationQuery, noticesQuery, secondFactorQuery } from "../../api/AccountQueries.ts"
 import { post, request } from "../../api/Client.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { Button } from "../../ui/Button.tsx"
 import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
@@ -47,6 +48,11 @@ const CodesOnce = ({ codes, onClose }: { readonly codes: Codes; readonly onClose
   )
 }
 
+const QrCode = lazy(whenReachable(async () => ({ default: (await import("./QrCode.tsx")).QrCode })))
+
+/** Groups of four characters, which people copy by hand without losing their place. */
+const grouped = (secret: string): string => secret.match(/.{1,4}/g)?.join(" ") ?? secret
+
 const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: () => void }) => {
   const words = useWords(factorWords)
   const refresh = useRefresh()
@@ -70,8 +76,11 @@ const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: ()
       onClose={onClose}
     >
       <p>{words.setUpText}</p>
+      <Suspense fallback={<div className="qr-code" />}>
+        <QrCode text={begun.uri} label={words.picture} />
+      </Suspense>
       <div className="secret-once">
-        <CopyText text={begun.secret} />
+        <CopyText text={begun.secret} shown={grouped(begun.secret)} />
       </div>
       <p>
         <a href={begun.uri}>{words.open}</a>
