@@ -25,6 +25,14 @@ export class SourceLane extends Schema.Opaque<SourceLane>()(
   }).annotate({ identifier: "SourceLane" })
 ) {}
 
+/**
+ * The result of a webhook delivery: Runs were queued (`accepted`); the forge tested the address (`ping`); the same delivery came
+ * again (`repeated`); the Source does not sync by itself, or its Workspace is archived (`not_following`); its proof is wrong
+ * (`unproven`); or the service could not handle it (`failed`).
+ */
+export const deliveryVerdicts = ["accepted", "ping", "repeated", "not_following", "unproven", "failed"] as const
+export type DeliveryVerdict = (typeof deliveryVerdicts)[number]
+
 export class Source extends Schema.Opaque<Source>()(
   Schema.Struct({
     id: SourceId,
@@ -48,6 +56,10 @@ export class Source extends Schema.Opaque<Source>()(
     hookSecretCreatedAt: Timestamp,
     /** The previous secret is valid until then, or until a delivery uses the current one. */
     formerHookSecretUntil: Schema.optionalKey(Timestamp),
+    /** The last webhook delivery. Deliveries with a wrong proof are recorded at most every ten seconds. */
+    lastDelivery: Schema.optionalKey(
+      Schema.Struct({ at: Timestamp, verdict: Schema.Literals(deliveryVerdicts), runCount: Schema.Int })
+    ),
     /** The default lane comes first. Present only in responses for a single Source. */
     lanes: Schema.optionalKey(Schema.Array(SourceLane)),
     /** The time at which the Source was removed. It remains readable for records that refer to it, but starts nothing. */

@@ -87,6 +87,13 @@ export const formerHookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN former_hook_secret_until TEXT`
 ]
 
+/** The last webhook delivery to a Source, and its result. */
+export const lastDeliveryColumns: ReadonlyArray<string> = [
+  `ALTER TABLE sources ADD COLUMN last_delivery_at TEXT`,
+  `ALTER TABLE sources ADD COLUMN last_delivery_verdict TEXT`,
+  `ALTER TABLE sources ADD COLUMN last_delivery_runs INTEGER`
+]
+
 /** All lanes in use: each Source's default lane, and the lanes that existing Capsules have adopted. */
 export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_path AS path FROM sources WHERE removed_at IS NULL
   UNION SELECT source_id, adopted_ref, adopted_path FROM capsules

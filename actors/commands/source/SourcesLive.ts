@@ -27,6 +27,7 @@ import { DeferredSyncs } from "../../ledger/source/DeferredSyncs.ts"
 import { followObstacle } from "../../ledger/source/FollowedSource.ts"
 import { failingLanes, projectLanes, SourceLanes } from "../../ledger/source/SourceLanes.ts"
 import { provenSecret } from "../../ledger/source/WebhookSignature.ts"
+import type { DeliveryVerdict } from "../../../schema/records/Source.ts"
 import { SourceStore, toReport, toSnapshot, toSource } from "../../ledger/source/SourceStore.ts"
 import { Sources } from "../../ledger/source/Sources.ts"
 import { ListedSnapshot, ListedSource, ReportRow, SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
@@ -34,6 +35,7 @@ import { ListedSnapshot, ListedSource, ReportRow, SnapshotRow, SourceRow } from 
 const hookContext: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
 /** Used for a Source that does not exist, so that its response takes the same time. */
 const nobodysSecret = randomBytes(32).toString("hex")
+const refusalRecordMillis = 10_000
 const deliveryWindowMillis = Duration.toMillis(retention.webhookDelivery.after)
 
 const gitRefusal = (error: GitError): ApiError => {
@@ -64,6 +66,7 @@ export const layer = Layer.effect(
     const remote = yield* GitRemote
     const policy = yield* GitPolicy
     const revisions = yield* makeRemoteRevisions
+    const scope = yield* Effect.scope
     const cursors = yield* Cursors
     const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
@@ -72,6 +75,16 @@ export const layer = Layer.effect(
         WHERE id = ${snapshotId} AND source_id = ${sourceId}`)
       return rows[0] === undefined ? yield* notFound("SourceSnapshot") : rows[0]
     })
+
+    /** Anyone may send a wrong proof, so it is recorded at most once in ten seconds. */
+    const isNewRefusal = ({ last_delivery_at, last_delivery_verdict }: SourceRow) =>
+      Effect.map(
+        Clock.currentTimeMillis,
+        (at) =>
+          last_delivery_verdict !== "unproven" ||
+          last_delivery_at === null ||
+          at - Date.parse(last_delivery_at) > refusalRecordMillis
+      )
 
     return Sources.of({
       create: Effect.fnUntraced(function* (context, request) {
@@ -165,6 +178,7 @@ export const layer = Layer.effect(
             former: former === undefined ? undefined : Redacted.value(former)
           }
         })
+        const without = (verdict: DeliveryVerdict) => Effect.as(store.noteDelivery(id, verdict, 0), { runIds: [] })
         // An unknown Source gets the same response as a wrong secret, after the same work, so that the URL of a hook reveals
         // nothing. A recent renewal cannot be detected either.
         const { current = nobodysSecret, former = nobodysSecret } = (yield* secretsOf(yield* store.find(id))) ?? {}
@@ -174,6 +188,9 @@ export const layer = Layer.effect(
         const valid = yield* secretsOf(row)
         const isValid = valid !== undefined && (proven === valid.current || proven === valid.former)
         if (row === undefined || proven === undefined || !isValid) {
+          // In the background, so that the time of the answer does not reveal that the Source exists.
+          if (row !== undefined && row.removed_at === null && (yield* isNewRefusal(row)))
+            yield* Effect.forkIn(store.noteDelivery(id, "unproven", 0), scope)
           return yield* new ApiError({
             code: "unauthenticated",
             message:
@@ -186,14 +203,16 @@ export const layer = Layer.effect(
         }
         // Accepted without effect, so that the forge does not disable the hook. Not recorded, because the delivery may be
         // repeated once the Source follows again or the Workspace has been restored.
-        if (delivery.isPing === true || row.auto_sync !== 1 || row.status === "disabled") return { runIds: [] }
+        if (delivery.isPing === true) return yield* without("ping")
+        if (row.auto_sync !== 1 || row.status === "disabled") return yield* without("not_following")
         const archived = yield* Effect.orDie(sql`SELECT 1 AS one FROM workspaces
           WHERE id = ${row.workspace_id} AND archived_at IS NOT NULL`)
-        if (archived.length > 0) return { runIds: [] }
+        if (archived.length > 0) return yield* without("not_following")
         const deliveryId = delivery.deliveryId?.slice(0, 200)
         if (deliveryId !== undefined) {
           const windowStart = new Date((yield* Clock.currentTimeMillis) - deliveryWindowMillis).toISOString()
-          if (!(yield* transaction(write)(store.recordDelivery(id, deliveryId, windowStart)))) return { runIds: [] }
+          if (!(yield* transaction(write)(store.recordDelivery(id, deliveryId, windowStart))))
+            return yield* without("repeated")
         }
         const runs = yield* Effect.forEach(yield* lanes.inUse(row), ({ path, ref }) => {
           const lane = { ref, path }
@@ -211,9 +230,16 @@ export const layer = Layer.effect(
           )
         }).pipe(
           // The forge gets an error and redelivers. The redelivery must not count as a duplicate.
-          Effect.onError(() => (deliveryId === undefined ? Effect.void : store.forgetDelivery(id, deliveryId)))
+          Effect.onError(() =>
+            Effect.andThen(
+              deliveryId === undefined ? Effect.void : store.forgetDelivery(id, deliveryId),
+              store.noteDelivery(id, "failed", 0)
+            )
+          )
         )
-        return { runIds: runs.flat().map((run) => run.id) }
+        const runIds = runs.flat().map((run) => run.id)
+        yield* store.noteDelivery(id, "accepted", runIds.length)
+        return { runIds }
       })
     })
   })

@@ -11,7 +11,7 @@ import {
 import { CommitDescription } from "../../../schema/records/Commit.ts"
 import { CompatibilityReport } from "../../../schema/records/CompatibilityReport.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { OmittedSnapshotEntry, RepositoryManifestStatus } from "../../../schema/records/Source.ts"
+import { deliveryVerdicts, OmittedSnapshotEntry, RepositoryManifestStatus } from "../../../schema/records/Source.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 
@@ -46,7 +46,10 @@ export const SourceRow = table(
     /** A sync that ended without reading the Source, which may therefore have to be removed. */
     unread_due: Schema.NullOr(RunId),
     /** Additional refs whose plans may decrypt private data. */
-    reviewed_refs: ReviewedRefsJson
+    reviewed_refs: ReviewedRefsJson,
+    last_delivery_at: Schema.NullOr(Timestamp),
+    last_delivery_verdict: Schema.NullOr(Schema.Literals(deliveryVerdicts)),
+    last_delivery_runs: Schema.NullOr(Schema.Int)
   },
   ["hook_secret_version", "default_ref_by_manager", "reviewed_refs"]
 )

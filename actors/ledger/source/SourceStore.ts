@@ -11,7 +11,12 @@ import type {
   WorkspaceId
 } from "../../../schema/records/Ids.ts"
 import { retention } from "../../../schema/records/Retention.ts"
-import { type RepositoryManifestStatus, Source, SourceSnapshot } from "../../../schema/records/Source.ts"
+import {
+  type DeliveryVerdict,
+  type RepositoryManifestStatus,
+  Source,
+  SourceSnapshot
+} from "../../../schema/records/Source.ts"
 import { now } from "../../base/Identity.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../../base/vault/Vault.ts"
@@ -73,7 +78,16 @@ export const toSource = (row: ListedSource): Source =>
       authConnectionId: row.auth_connection_id,
       lastSyncedAt: row.last_synced_at,
       removedAt: row.removed_at
-    })
+    }),
+    ...(row.last_delivery_at === null || row.last_delivery_verdict === null
+      ? {}
+      : {
+          lastDelivery: {
+            at: row.last_delivery_at,
+            verdict: row.last_delivery_verdict,
+            runCount: row.last_delivery_runs ?? 0
+          }
+        })
   })
 
 export const toSnapshot = (row: ListedSnapshot): SourceSnapshot =>
@@ -154,6 +168,8 @@ export class SourceStore extends Context.Service<
     readonly newestReport: (snapshotId: SourceSnapshotId, modulePath: string) => Effect.Effect<ReportRow | undefined>
     /** Returns `false` if this delivery was already recorded within the window. */
     readonly recordDelivery: (sourceId: SourceId, deliveryId: string, windowStart: string) => Effect.Effect<boolean>
+    /** Records the result of the last webhook delivery, for the people who set up the webhook. */
+    readonly noteDelivery: (id: SourceId, verdict: DeliveryVerdict, runCount: number) => Effect.Effect<void>
     /** Forgets a delivery that could not be processed, so that it can be delivered again. */
     readonly forgetDelivery: (sourceId: SourceId, deliveryId: string) => Effect.Effect<void>
   }
@@ -280,6 +296,14 @@ export class SourceStore extends Context.Service<
         yield* sql`DELETE FROM webhook_deliveries WHERE source_id = ${sourceId} AND delivery_id = ${deliveryId}`
       }, Effect.orDie)
 
+      const noteDelivery = Effect.fnUntraced(function* (id: SourceId, verdict: DeliveryVerdict, runCount: number) {
+        yield* sql`UPDATE sources SET ${SourceRow.changes(sql, {
+          last_delivery_at: yield* now,
+          last_delivery_verdict: verdict,
+          last_delivery_runs: runCount
+        })} WHERE id = ${id}`
+      }, Effect.orDie)
+
       const findSnapshot = Effect.fnUntraced(function* (id: SourceSnapshotId | null) {
         const rows = yield* SnapshotRow.rows(sql)`SELECT * FROM source_snapshots WHERE id = ${id}`
         return rows[0]
@@ -354,6 +378,7 @@ export class SourceStore extends Context.Service<
         synced,
         setUnreadDue,
         forgetDelivery,
+        noteDelivery,
         findSnapshot,
         currentSnapshot,
         snapshotOf,

@@ -1,3 +1,4 @@
+import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { call } from "../../api/Call.ts"
@@ -21,6 +22,7 @@ const en = {
   pinnedRun: "its run",
   pinnedUntilPerson: "Auto-update follows no commit until somebody resumes it.",
   pinnedUntilCommit: "Auto-update continues with the next new commit, or when somebody resumes it.",
+  pinnedNewer: "It stays at its commit. The ref has a newer commit, which is planned only when somebody asks for it.",
   pinnedResume: "Resume auto-update",
   decisions: "Auto-update",
   decisionsAbout: "What it did about the newest commits.",
@@ -50,6 +52,8 @@ const ja: typeof en = {
   pinnedRun: "その実行",
   pinnedUntilPerson: "再開されるまで、自動更新はどのコミットにも追従しません。",
   pinnedUntilCommit: "次の新しいコミット、または再開の操作で、自動更新が再開します。",
+  pinnedNewer:
+    "現在のコミットに留まります。ref にはより新しいコミットがありますが、指示された場合にのみプランされます。",
   pinnedResume: "自動更新を再開",
   decisions: "自動更新",
   decisionsAbout: "新しいコミットをどう扱ったかを示します。",
@@ -73,7 +77,7 @@ const ja: typeof en = {
   }
 }
 
-const autoUpdateWords = { en, ja }
+export const autoUpdateWords = { en, ja }
 
 /** Shown after a rollback: the person who pinned the Capsule, the reason, and the way to remove the pin. */
 export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
@@ -88,7 +92,8 @@ export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
     onSettled: () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   })
   const pin = capsule.autoUpdate.pinnedBy
-  if (pin === undefined) return null
+  // Nothing holds a Capsule that has ended.
+  if (pin === undefined || isEnded(capsule.status)) return null
   return (
     <Notice tone="warn" title={words.pinnedTitle}>
       <p>{pin.reason}</p>
@@ -99,6 +104,7 @@ export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
           {words.pinnedRun}
         </Link>
       </p>
+      {capsule.staleReasons.some(({ kind }) => kind === "commit") ? <p>{words.pinnedNewer}</p> : null}
       <p>{pin.resumeOnNewCommit ? words.pinnedUntilCommit : words.pinnedUntilPerson}</p>
       {resume.error === null ? null : <FaultNotice error={resume.error} />}
       {may("admin") ? (

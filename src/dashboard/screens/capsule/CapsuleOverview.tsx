@@ -1,4 +1,4 @@
-import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
+import { isEnded, isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { MissingCredential } from "./MissingCredential.tsx"
 import { Ended } from "./Ended.tsx"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
@@ -24,6 +24,7 @@ import { lastDecisive, onlyCheckFailed } from "./ReAdoption.ts"
 import { reAdoptionWords } from "./ReAdoptionWords.ts"
 import { ImportConfirmation } from "./ImportConfirmation.tsx"
 import { Outputs, OutputValue } from "./Outputs.tsx"
+import { SyncBoth } from "./SyncBoth.tsx"
 import { capsuleWords } from "./Words.ts"
 import { Commit } from "../../ui/Commit.tsx"
 
@@ -43,7 +44,7 @@ const StaleNotices = ({ capsule }: { readonly capsule: Capsule }) => {
           <p>{words.staleRestoreText}</p>
         </Notice>
       ) : null}
-      {capsule.staleReasons.some(({ kind }) => kind === "commit") ? (
+      {capsule.autoUpdate.pinnedBy === undefined && capsule.staleReasons.some(({ kind }) => kind === "commit") ? (
         <Notice tone="info" title={words.staleTitle}>
           <p>{words.staleText}</p>
           {capsule.staleReasons.map(({ because }) => (because === undefined ? null : <p key={because}>{because}.</p>))}
@@ -93,7 +94,7 @@ const Alerts = ({ capsule, runs }: { readonly capsule: Capsule; readonly runs: R
   return (
     <>
       <ImportConfirmation capsule={capsule} />
-      {capsule.status === "released" ? null : capsule.status === "error" && onlyCheckFailed(runs) ? (
+      {isEnded(capsule.status) ? null : capsule.status === "error" && onlyCheckFailed(runs) ? (
         <Notice tone="bad" title={reAdoption.checkFailedTitle}>
           <p>{reAdoption.checkFailedText}</p>
           {open}
@@ -110,7 +111,7 @@ const Alerts = ({ capsule, runs }: { readonly capsule: Capsule; readonly runs: R
           {open}
         </Notice>
       ) : null}
-      {capsule.laneError === undefined ? null : (
+      {capsule.laneError === undefined || isEnded(capsule.status) ? null : (
         <Notice tone="bad" title={words.laneFailedTitle}>
           <FailureReason error={capsule.laneError} />
           <LinkButton
@@ -122,10 +123,10 @@ const Alerts = ({ capsule, runs }: { readonly capsule: Capsule; readonly runs: R
           </LinkButton>
         </Notice>
       )}
-      {capsule.driftStatus === "drifted" ? <DriftFound capsule={capsule} /> : null}
+      {capsule.driftStatus === "drifted" && !isEnded(capsule.status) ? <DriftFound capsule={capsule} /> : null}
       <OrphanedStateList capsule={capsule} />
       <StaleNotices capsule={capsule} />
-      <MissingCredential capsule={capsule} />
+      {isEnded(capsule.status) ? null : <MissingCredential capsule={capsule} />}
       <Ended capsule={capsule} />
     </>
   )
@@ -151,6 +152,7 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
       <div className="split-main">
         <Alerts capsule={capsule} runs={runs} />
         <Pin capsule={capsule} />
+        {capsule.autoUpdate.enabled && isInService(capsule.status) ? <SyncBoth capsule={capsule} /> : null}
         {capsule.publicEndpoint === undefined ? null : (
           <div className="endpoint">
             <span>{words.endpoint}</span>
@@ -185,7 +187,7 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
                       {words.checked} <Time at={capsule.driftCheckedAt} />
                     </small>
                   )}
-                  {capsule.driftChecks.nextAt === undefined ? null : (
+                  {capsule.driftChecks.nextAt === undefined || isEnded(capsule.status) ? null : (
                     <small className="muted">
                       {words.nextCheck} <Time at={capsule.driftChecks.nextAt} />
                     </small>
@@ -222,7 +224,10 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
               ],
               [words.module, <code key="module">{capsule.modulePath}</code>],
               [words.environment, capsule.environment],
-              [words.autoUpdate, words.autoUpdateStates[autoUpdateState(capsule)]],
+              [
+                words.autoUpdate,
+                isEnded(capsule.status) ? undefined : words.autoUpdateStates[autoUpdateState(capsule)]
+              ],
               [words.generation, String(capsule.currentStateGeneration)],
               [words.created, <Time key="created" at={capsule.createdAt} />]
             ]}

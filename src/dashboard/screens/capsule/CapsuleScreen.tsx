@@ -101,6 +101,8 @@ const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
   const plan = useLookedPlan(capsule.id)
   const drift = usePlan(capsule.id, capsulesDriftCheck)
   const [choosing, setChoosing] = useState(false)
+  // After a rollback, the newest commit is the one that was just left: it is not the suggested next step.
+  const isHeld = capsule.autoUpdate.pinnedBy !== undefined && capsule.staleReasons.some(({ kind }) => kind === "commit")
   if (!may("member") || !isInService(capsule.status)) return null
   return (
     <>
@@ -117,8 +119,8 @@ const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
           {words.planRef}
         </MenuItem>
       </Menu>
-      <Button tone="primary" icon="run" busy={plan.isPending} onClick={() => plan.mutate()}>
-        {capsule.status === "stale" ? words.planUpdate : words.plan}
+      <Button tone={isHeld ? "plain" : "primary"} icon="run" busy={plan.isPending} onClick={() => plan.mutate()}>
+        {isHeld ? words.planNewest : capsule.status === "stale" ? words.planUpdate : words.plan}
       </Button>
       {choosing ? (
         <Suspense fallback={null}>

@@ -3,6 +3,7 @@ import { Ended } from "./Ended.tsx"
 import { Export } from "./Export.tsx"
 import { ImportConfirmation, isUnconfirmed } from "./ImportConfirmation.tsx"
 import { Release } from "./Release.tsx"
+import { SyncBoth } from "./SyncBoth.tsx"
 import { useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
@@ -104,6 +105,7 @@ const AutoUpdate = ({ capsule, editable }: SettingProps) => {
           onChange={(event) => change.mutate({ pathFilter: event.target.checked })}
         />
       </div>
+      <SyncBoth capsule={capsule} />
       {change.error === null ? null : <FaultNotice error={change.error} />}
     </Panel>
   )

@@ -11,6 +11,7 @@ import { CopyText } from "../../ui/CopyText.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { TextWithCode } from "../../ui/TextWithCode.tsx"
 import { SecretOnce } from "../../ui/SecretOnce.tsx"
+import { Status, type StatusTone } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { sourceWords } from "../sources/Words.ts"
@@ -65,6 +66,28 @@ const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly on
   )
 }
 
+const verdictTones: Readonly<Record<NonNullable<Source["lastDelivery"]>["verdict"], StatusTone>> = {
+  accepted: "good",
+  ping: "good",
+  repeated: "neutral",
+  not_following: "attention",
+  unproven: "bad",
+  failed: "bad"
+}
+
+/** The result of the last delivery, in the words of the person who set up the webhook. */
+const LastDelivery = ({ source: { lastDelivery } }: { readonly source: Source }) => {
+  const words = useWords(sourceWords)
+  if (lastDelivery === undefined) return <span className="muted">{words.noDelivery}</span>
+  const { at, runCount, verdict } = lastDelivery
+  return (
+    <div>
+      <Status tone={verdictTones[verdict]}>{words.verdicts[verdict]}</Status> <Time at={at} />
+      <p className="muted">{words.verdictText[verdict](runCount)}</p>
+    </div>
+  )
+}
+
 export const Webhook = ({ source }: { readonly source: Source }) => {
   const words = useWords(sourceWords)
   const may = useMay()
@@ -92,7 +115,8 @@ export const Webhook = ({ source }: { readonly source: Source }) => {
               <Time at={source.hookSecretCreatedAt} />
               <p className="muted">{words.webhookSecretOnce}</p>
             </div>
-          ]
+          ],
+          [words.lastDelivery, <LastDelivery key="delivery" source={source} />]
         ]}
       />
       {source.autoSync ? null : <p>{words.webhookSilent}</p>}

@@ -45,6 +45,24 @@ const en = {
   webhook: "Webhook",
   webhookAbout:
     "Configure the Git server to call this address on each push. The call only triggers a sync; nothing in it is trusted.",
+  lastDelivery: "Last delivery",
+  noDelivery: "None yet. Push a commit, or test the webhook at the Git server.",
+  verdicts: {
+    accepted: "Accepted",
+    ping: "Test received",
+    repeated: "Repeated",
+    not_following: "Ignored",
+    unproven: "Wrong secret",
+    failed: "Failed"
+  },
+  verdictText: {
+    accepted: (runs: number) => `${counted(runs, "run")} queued to read the repository.`,
+    ping: () => "The address and the secret are right.",
+    repeated: () => "The same delivery came before, so nothing was queued.",
+    not_following: () => "This source does not sync by itself, or its workspace is archived.",
+    unproven: () => "Renew the secret here and enter it at the Git server.",
+    failed: () => "The server could not queue it. The Git server can deliver it again."
+  },
   webhookUrl: "Address",
   webhookType: "Content type",
   webhookSecret: "Secret",
@@ -117,6 +135,24 @@ const ja: typeof en = {
   webhook: "Webhook",
   webhookAbout:
     "プッシュのたびにこのアドレスを呼び出すよう、Git サーバーに設定してください。同期のきっかけになるだけで、内容は信用されません。",
+  lastDelivery: "最後の通知",
+  noDelivery: "まだありません。コミットをプッシュするか、Git サーバーで Webhook をテストしてください。",
+  verdicts: {
+    accepted: "受理",
+    ping: "テストを受信",
+    repeated: "重複",
+    not_following: "対象外",
+    unproven: "シークレットが不一致",
+    failed: "失敗"
+  },
+  verdictText: {
+    accepted: (runs: number) => `リポジトリを読み取る実行を ${runs} 件、待ち行列に追加しました。`,
+    ping: () => "アドレスとシークレットは正しく設定されています。",
+    repeated: () => "同じ通知を受信済みのため、何も追加していません。",
+    not_following: () => "このソースは自動で同期しないか、ワークスペースがアーカイブされています。",
+    unproven: () => "ここでシークレットを更新し、Git サーバーに設定してください。",
+    failed: () => "サーバーが処理できませんでした。Git サーバーから再送できます。"
+  },
   webhookUrl: "アドレス",
   webhookType: "コンテンツタイプ",
   webhookSecret: "シークレット",

@@ -1,5 +1,5 @@
 import { afterAll, expect } from "bun:test"
-import { Effect, Ref, Stream } from "effect"
+import { Effect, Ref, Stream, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { suite } from "../../../support/Effect.ts"
@@ -44,7 +44,7 @@ tests.live("a renewed hook secret leaves the old secret valid until a delivery p
     expect(renewed.hookSecret).not.toBe(hookSecret)
     const aDay = Date.parse(renewed.source.formerHookSecretUntil ?? "") - Date.parse(renewed.source.hookSecretCreatedAt)
     expect(Math.round(aDay / 3_600_000)).toBe(24)
-    expect(yield* sources.read(source.id)).toMatchObject(renewed.source)
+    expect(yield* sources.read(source.id)).toMatchObject(Struct.omit(renewed.source, ["lastDelivery"]))
     // The Git server still signs with the old secret, in any number of deliveries.
     expect([yield* accepts(hookSecret), yield* accepts(hookSecret)]).toEqual(["accepted", "accepted"])
     expect([yield* accepts(renewed.hookSecret ?? ""), yield* accepts(hookSecret)]).toEqual([

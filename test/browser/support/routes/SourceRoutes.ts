@@ -63,6 +63,11 @@ export const sourceRoute = (world: World, id: string, rest: string | undefined, 
     world.sources.splice(world.sources.indexOf(source), 1)
     return ok(undefined, 204)
   }
+  if (rest === undefined && asked.method === "PATCH") {
+    const changed = { ...source, ...(typeof asked.body === "object" ? asked.body : {}) }
+    world.sources = world.sources.map((each) => (each.id === id ? changed : each))
+    return ok({ source: changed })
+  }
   if (rest === undefined) return ok({ source })
   if (rest === "hook-secret") {
     if (numberField(asked.body, "hookSecretVersion") !== source.hookSecretVersion)
