@@ -38,7 +38,10 @@ export class Invitation extends Schema.Opaque<Invitation>()(
 export class InvitationPreview extends Schema.Opaque<InvitationPreview>()(
   Schema.Struct({
     workspace: Schema.optionalKey(Schema.Struct({ handle: Schema.String, displayName: Schema.String })),
+    /** The role that accepting grants at once. */
     role: Schema.optionalKey(Role),
+    /** A higher role that an owner then confirms. */
+    offeredRole: Schema.optionalKey(Role),
     /** The invited address. */
     email: Schema.optionalKey(Schema.String),
     /** Name of the inviter; absent if the operator created the invitation. */

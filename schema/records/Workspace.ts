@@ -62,6 +62,8 @@ export class Member extends Schema.Opaque<Member>()(
     displayName: Schema.optionalKey(Schema.String),
     email: Schema.optionalKey(Schema.String),
     role: Role,
+    /** A higher role that the link of an owner offered. It counts once an owner sets it; any other change ends the offer. */
+    offeredRole: Schema.optionalKey(Role),
     status: MemberStatus,
     createdAt: Timestamp,
     updatedAt: Timestamp

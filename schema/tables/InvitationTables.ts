@@ -27,3 +27,6 @@ export const invitationTables: ReadonlyArray<string> = [
   `ALTER TABLE users ADD COLUMN email_proof TEXT`,
   `UPDATE users SET email_proof = 'operator'`
 ]
+
+/** A higher role that the link of an owner offered to a member, until an owner confirms or dismisses it. */
+export const offeredRoleColumns: ReadonlyArray<string> = [`ALTER TABLE memberships ADD COLUMN offered_role TEXT`]

@@ -154,7 +154,9 @@ const invite = Command.make(
     ),
     role: Flag.optional(
       Flag.Literals("role", ["owner", "admin", "member", "viewer"]).pipe(
-        Flag.withDescription("Role in that Workspace, member by default; without an address member at most")
+        Flag.withDescription(
+          "Role in that Workspace, member by default; without an address, a higher one waits for an owner"
+        )
       )
     ),
     json: jsonFlag

@@ -37,7 +37,7 @@ import { capsuleClientColumns, grantRedirectColumns, identityTables } from "../.
 import { importColumns } from "../../schema/tables/ImportTables.ts"
 import { installationReleaseColumns, installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
-import { invitationTables } from "../../schema/tables/InvitationTables.ts"
+import { invitationTables, offeredRoleColumns } from "../../schema/tables/InvitationTables.ts"
 import { stateUploadTables } from "../../schema/tables/StateUploadTables.ts"
 import { orphanedStateTables } from "../../schema/tables/OrphanedStateTables.ts"
 import { mailSenderColumns, mailTables } from "../../schema/tables/MailTables.ts"
@@ -65,6 +65,7 @@ import {
   deferredSyncTables,
   formerHookSecretColumns,
   hookSecretColumns,
+  lastDeliveryColumns,
   laneTables,
   reviewedRefsColumns,
   sourceRemovalColumns,
@@ -165,7 +166,9 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0067_action_confirmations": actionConfirmationTables,
   "0068_reported": reportedColumns,
   "0069_approval_requests": approvalRequestTables,
-  "0070_former_hook_secrets": formerHookSecretColumns
+  "0070_former_hook_secrets": formerHookSecretColumns,
+  "0071_last_delivery": lastDeliveryColumns,
+  "0072_offered_roles": offeredRoleColumns
 }
 
 /** A newer release has written the database. */

@@ -68,10 +68,24 @@ export const invitationMutants: ReadonlyArray<Mutant> = [
     test: signUp
   },
   {
-    name: "an open link grants member at most",
+    name: "an open link of anybody but an owner offers member at most",
     file: "actors/access/member/InvitationRights.ts",
-    text: `return open && roleAtLeast(role, "admin")`,
-    broken: `return open && role === "owner"`,
+    text: `return open && roleAtLeast(role, "admin") && held !== "owner"`,
+    broken: `return open && role === "owner" && held !== "owner"`,
+    test: invitations
+  },
+  {
+    name: "an open link makes nobody more than a member at once",
+    file: "actors/access/member/InvitationRights.ts",
+    text: `open && roleAtLeast(role, "admin") ? { role: "member"`,
+    broken: `open && role === "owner" ? { role: "member"`,
+    test: invitations
+  },
+  {
+    name: "only an owner dismisses an offered role",
+    file: "actors/access/member/Members.ts",
+    text: `if (dismisses && (yield* managingRole(scope)) !== "owner")`,
+    broken: `if (dismisses && (yield* managingRole(scope)) === undefined)`,
     test: invitations
   },
   {

@@ -17,6 +17,7 @@ import { now } from "../../base/Identity.ts"
 import { admitMember } from "../../ledger/workspace/MembershipRow.ts"
 import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import {
+  grantedBy,
   invitationRefusal,
   lapsedInvitation,
   permissionDenied,
@@ -70,6 +71,13 @@ export class InvitationAcceptance extends Context.Service<
     InvitationAcceptance,
     Effect.suspend(() => make)
   )
+}
+
+/** The audit data of an acceptance: the role that it grants, and the role that waits for an owner. */
+const acceptedData = (row: InvitationRow) => {
+  if (row.role === null) return {}
+  const { offeredRole, role } = grantedBy(row.role, isOpen(row))
+  return { role, ...(offeredRole === null ? {} : { offeredRole }) }
 }
 
 const make = Effect.gen(function* () {
@@ -143,7 +151,7 @@ const make = Effect.gen(function* () {
     yield* requireNewcomer(row, subject)
     const accepted = yield* claim(row, subject)
     if (row.workspace_id !== null && row.role !== null) {
-      yield* admitMember({ workspaceId: row.workspace_id, subject, role: row.role })
+      yield* admitMember({ workspaceId: row.workspace_id, subject, ...grantedBy(row.role, isOpen(row)) })
       yield* endOthers(row, subject)
     }
     yield* audit.append({
@@ -151,7 +159,7 @@ const make = Effect.gen(function* () {
       actor: context.actor,
       action: "invitation.accept",
       target: { kind: "member", id: subject },
-      data: { invitation: row.id, ...(row.role === null ? {} : { role: row.role }) },
+      data: { invitation: row.id, ...acceptedData(row) },
       requestId: context.requestId
     })
     const { role, workspace_id } = row

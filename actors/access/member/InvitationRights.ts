@@ -29,12 +29,19 @@ export const invitationRefusal = (held: Role | undefined, role: Role, open: bool
     return permissionDenied("Owners and admins manage members; ask one of them.")
   }
   if (role === "owner" && held !== "owner") return permissionDenied("Only owners add owners.")
-  return open && roleAtLeast(role, "admin")
+  return open && roleAtLeast(role, "admin") && held !== "owner"
     ? permissionDenied(
-        "A link that anybody may use grants member at most. Name an address, or raise the role afterwards."
+        "A link that anybody may use grants member at most, unless an owner makes it. Name an address, or ask an owner."
       )
     : undefined
 }
+
+/**
+ * The role that an acceptance grants at once, and the role that an owner confirms afterwards: whoever opens a link first may use
+ * it, so a link alone makes nobody more than a member.
+ */
+export const grantedBy = (role: Role, open: boolean): { readonly role: Role; readonly offeredRole: Role | null } =>
+  open && roleAtLeast(role, "admin") ? { role: "member", offeredRole: role } : { role, offeredRole: null }
 
 /** The same error for unknown, used, withdrawn and expired invitations. */
 export const refusedInvitation = () =>

@@ -19,7 +19,7 @@ import { type CursorBinding, Cursors } from "../../base/paging/Cursors.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import { InvitationRow, isOpen, openedWith, toInvitation, toInvitedMember } from "./InvitationRow.ts"
-import { invitationRefusal, type Inviter, refusedInvitation, roleHeld } from "./InvitationRights.ts"
+import { grantedBy, invitationRefusal, type Inviter, refusedInvitation, roleHeld } from "./InvitationRights.ts"
 import { refuseMember } from "./ExistingMember.ts"
 import { providedService } from "../../base/Provided.ts"
 
@@ -278,11 +278,13 @@ const make = Effect.gen(function* () {
           COALESCE(u.display_name, u.email) AS inviter
         FROM invitations i LEFT JOIN workspaces w ON w.id = i.workspace_id
         LEFT JOIN users u ON u.subject = i.invited_by WHERE i.id = ${row.id}`
+      const granted = row.role === null ? undefined : grantedBy(row.role, isOpen(row))
       return {
         ...(about === undefined || about.handle === null || about.workspace === null
           ? {}
           : { workspace: { handle: about.handle, displayName: about.workspace } }),
-        ...(row.role === null ? {} : { role: row.role }),
+        ...(granted === undefined ? {} : { role: granted.role }),
+        ...(granted === undefined || granted.offeredRole === null ? {} : { offeredRole: granted.offeredRole }),
         ...(row.email === null ? {} : { email: row.email }),
         ...(about === undefined || about.inviter === null ? {} : { invitedBy: about.inviter }),
         expiresAt: row.expires_at,

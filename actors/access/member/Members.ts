@@ -3,7 +3,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
 import type { Departure } from "../../../schema/records/Departure.ts"
 import { AccessTokenId, CapsuleId, ConnectionId, SourceId, Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
-import { Member, type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
+import { Member, Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import { endAutomationTokens, renameAutomation } from "../account/AutomationSubjects.ts"
 import { Audit, type AuditData } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
@@ -116,13 +116,15 @@ const MemberRow = Schema.Struct({
   ...Member.fields,
   displayName: Schema.NullOr(Schema.String),
   email: Schema.NullOr(Schema.String),
-  leftAt: Schema.NullOr(Timestamp)
+  leftAt: Schema.NullOr(Timestamp),
+  offeredRole: Schema.NullOr(Role)
 })
 
 type MemberRow = typeof MemberRow.Type
 
 const toMember = (row: MemberRow): Member => ({
-  ...Struct.omit(row, ["displayName", "email", "leftAt"]),
+  ...Struct.omit(row, ["displayName", "email", "leftAt", "offeredRole"]),
+  ...(row.offeredRole === null ? {} : { offeredRole: row.offeredRole }),
   ...(row.displayName === null ? {} : { displayName: row.displayName }),
   ...(row.email === null ? {} : { email: row.email })
 })
@@ -130,7 +132,7 @@ const toMember = (row: MemberRow): Member => ({
 // Hides the address of an automation, which is a placeholder.
 const memberColumns = `m.subject, u.kind, u.display_name AS "displayName",
   CASE WHEN u.kind = 'person' THEN u.email END AS email, m.role, m.status, m.left_at AS "leftAt",
-  m.created_at AS "createdAt", m.updated_at AS "updatedAt"`
+  m.offered_role AS "offeredRole", m.created_at AS "createdAt", m.updated_at AS "updatedAt"`
 
 /** The Workspace, and the person who acts. */
 export interface MemberScope {
@@ -284,7 +286,11 @@ const make = Effect.gen(function* () {
     subject: string,
     change: { readonly role: Role; readonly status: Member["status"]; readonly left_at: string | null }
   ) {
-    yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { ...change, updated_at: yield* now })}
+    yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, {
+      ...change,
+      offered_role: null,
+      updated_at: yield* now
+    })}
       WHERE workspace_id = ${scope.workspaceId} AND subject = ${subject}`
     return toMember(yield* readRow(scope.workspaceId, subject))
   })
@@ -312,7 +318,12 @@ const make = Effect.gen(function* () {
     const wasOwning = present.role === "owner" && present.status === "active"
     const staysOwning = role === "owner" && status === "active"
     if (wasOwning && !staysOwning) yield* refuseLastOwner(scope.workspaceId, subject)
-    if (role === present.role && status === present.status && displayName === undefined) return toMember(present)
+    // The same role again dismisses the role that a link offered, so only an owner does it.
+    const dismisses = wanted.role !== undefined && present.offeredRole !== null
+    if (dismisses && (yield* managingRole(scope)) !== "owner")
+      return yield* permissionDenied("Only owners change roles.")
+    if (role === present.role && status === present.status && displayName === undefined && !dismisses)
+      return toMember(present)
     const leaves = isOwn(scope, present) && status === "suspended"
     const goes = present.status === "active" && status !== "active"
     const stopped = goes ? departureData(yield* ofDatabase(departureOf(scope.workspaceId, subject))) : {}
@@ -400,7 +411,7 @@ const make = Effect.gen(function* () {
             WHERE m.workspace_id = ${workspaceId} AND (m.status <> 'suspended' OR NOT EXISTS (SELECT 1 FROM invitations i
               WHERE i.workspace_id = m.workspace_id AND i.stand_in = m.subject
                 AND i.status = 'pending' AND i.expires_at > ${present}))
-            UNION ALL SELECT stand_in, 'person', NULL, email, role, 'invited', NULL, created_at, created_at FROM invitations
+            UNION ALL SELECT stand_in, 'person', NULL, email, role, 'invited', NULL, NULL, created_at, created_at FROM invitations
             WHERE workspace_id = ${workspaceId} AND status = 'pending' AND expires_at > ${present}
               AND (email IS NOT NULL OR subject IS NOT NULL)
           ) AS people WHERE ${after} ORDER BY "createdAt", subject LIMIT ${page.limit + 1}`

@@ -17,7 +17,9 @@ export const MembershipRow = table("memberships", {
   /** The time when the person left. They can return only through a new invitation. */
   left_at: Schema.NullOr(Timestamp),
   created_at: Timestamp,
-  updated_at: Timestamp
+  updated_at: Timestamp,
+  /** A higher role that a link offered, which an owner confirms or dismisses. Any change of the membership ends it. */
+  offered_role: Schema.NullOr(Role)
 })
 export type MembershipRow = RowOf<typeof MembershipRow.columns>
 
@@ -28,6 +30,8 @@ export const admitMember = Effect.fn("admitMember")(function* (member: {
   readonly workspaceId: WorkspaceId
   readonly subject: string
   readonly role: Role
+  /** A higher role that waits for an owner. */
+  readonly offeredRole?: Role | null
 }) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
@@ -39,9 +43,10 @@ export const admitMember = Effect.fn("admitMember")(function* (member: {
     status: "active",
     left_at: null,
     created_at: at,
-    updated_at: at
+    updated_at: at,
+    offered_role: member.offeredRole ?? null
   })} ON CONFLICT (workspace_id, subject) DO UPDATE SET role = excluded.role, status = excluded.status,
-    left_at = excluded.left_at, updated_at = excluded.updated_at`
+    left_at = excluded.left_at, updated_at = excluded.updated_at, offered_role = excluded.offered_role`
 }, Effect.orDie)
 
 /** Updates an existing membership in the caller's transaction. The caller has already checked that the change is allowed. */
@@ -50,7 +55,11 @@ export const changeMember = Effect.fn("changeMember")(function* (
   change: { readonly role?: Role; readonly status?: MemberStatus }
 ) {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { ...change, updated_at: yield* now })}
+  yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, {
+    ...change,
+    offered_role: null,
+    updated_at: yield* now
+  })}
     WHERE workspace_id = ${member.workspaceId} AND subject = ${member.subject}`
 }, Effect.orDie)
 
@@ -72,7 +81,12 @@ export const ownedAlone = Effect.fn("ownedAlone")(function* (subject: string) {
 export const endMemberships = Effect.fn("endMemberships")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
-  yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { status: "suspended", left_at: at, updated_at: at })}
+  yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, {
+    status: "suspended",
+    left_at: at,
+    updated_at: at,
+    offered_role: null
+  })}
     WHERE subject = ${subject} AND status <> 'suspended'`
 }, Effect.orDie)
 
@@ -89,6 +103,8 @@ export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): Restor
       const held = yield* rowShape(HeldRecord.fields).rows(sql)`SELECT id, status AS "previousStatus" FROM memberships
         WHERE status = 'active' ORDER BY id`
       yield* sql`UPDATE memberships SET status = 'unconfirmed' WHERE status = 'active'`
+      // A role that waited for an owner at the time of the backup is offered again, if at all.
+      yield* sql`UPDATE memberships SET offered_role = NULL WHERE offered_role IS NOT NULL`
       // The invitation may have been withdrawn after the backup, so it must not become valid again.
       yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { status: "suspended", updated_at: yield* now })}
         WHERE status = 'invited'`

@@ -191,13 +191,14 @@ export const Join = () => {
   if (found === undefined || secret === undefined) {
     return <Frame title={words.title} about={words.about} />
   }
-  const { email, expiresAt, invitedBy, role, workspace } = found
+  const { email, expiresAt, invitedBy, offeredRole, role, workspace } = found
   return (
     <Frame
       title={workspace === undefined ? words.titleServer : words.titleOf(workspace.displayName)}
       about={invitedBy === undefined ? words.about : words.invitedBy(invitedBy)}
     >
       <p>{role === undefined ? words.serverAbout : words.role[role]}</p>
+      {offeredRole === undefined ? null : <p>{words.offered[offeredRole]}</p>}
       <p className="signed-out-note">
         {email === undefined ? null : `${words.meantFor(email)} `}
         {words.until} <Time at={expiresAt} />

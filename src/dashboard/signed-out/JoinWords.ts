@@ -10,6 +10,12 @@ const en = {
     member: "You join as a member: you see everything but credentials, plan and install. Only admins can approve.",
     viewer: "You join as a viewer: you see everything but credentials."
   },
+  offered: {
+    owner: "An owner then confirms your account, and you become an owner.",
+    admin: "An owner then confirms your account, and you become an admin.",
+    member: "",
+    viewer: ""
+  },
   serverAbout: "You get an account on this server.",
   meantFor: (email: string) => `For ${email}.`,
   until: "Expires",
@@ -41,6 +47,12 @@ const ja: typeof en = {
     admin: "管理者として参加します。すべての閲覧、プラン、承認、適用、接続とメンバーの管理ができます。",
     member: "メンバーとして参加します。認証情報以外の閲覧、プラン、インストールができます。承認は管理者が行います。",
     viewer: "閲覧者として参加します。認証情報以外のすべてを閲覧できます。"
+  },
+  offered: {
+    owner: "その後、オーナーがアカウントを確認すると、オーナーになります。",
+    admin: "その後、オーナーがアカウントを確認すると、管理者になります。",
+    member: "",
+    viewer: ""
   },
   serverAbout: "このサーバーのアカウントを作成できます。",
   meantFor: (email: string) => `${email} 宛ての招待です。`,

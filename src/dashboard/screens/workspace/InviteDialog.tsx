@@ -2,7 +2,7 @@ import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { invitationsCreate } from "../../api/Endpoints.ts"
 import type { Role } from "../../api/Types.ts"
-import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { useBootstrap, useMay, useWorkspace } from "../../app/Workspace.ts"
 import { SelectField, TextField } from "../../ui/Field.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
 import { SecretOnce } from "../../ui/SecretOnce.tsx"
@@ -12,9 +12,9 @@ import { memberWords } from "./MemberWords.ts"
 import { useMembersChange } from "./MembersChange.ts"
 import { workspaceWords } from "./Words.ts"
 
-/** The roles that a link for anybody can grant. */
+/** Roles that a link grants at once to anybody who uses it. */
 const open: ReadonlyArray<Role> = ["viewer", "member"]
-const addressed: ReadonlyArray<Role> = [...open, "admin", "owner"]
+const all: ReadonlyArray<Role> = [...open, "admin", "owner"]
 const days = [1, 7, 30] as const
 
 const dayMillis = 86_400_000
@@ -33,7 +33,12 @@ export const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const [email, setEmail] = useState("")
   const [wanted, setWanted] = useState<Role>("member")
   const [period, setPeriod] = useState<number>(7)
-  const roles = (email.trim() === "" ? open : addressed).filter((role) => role !== "owner" || may("owner"))
+  const { capabilities, sendsMail } = useBootstrap()
+  // An address works only if the link can be mailed to it, or a sign-in provider can prove it.
+  const takesAddress = sendsMail || capabilities.auth.oidc
+  const isOpen = email.trim() === ""
+  const roles = (isOpen && !may("owner") ? open : all).filter((role) => role !== "owner" || may("owner"))
+  const isOffered = isOpen && !open.includes(wanted)
   const role = roles.find((each) => each === wanted) ?? "member"
   const invite = useMembersChange((signal) =>
     call(invitationsCreate, {
@@ -52,7 +57,9 @@ export const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
         title={words.linkReady}
         text={
           email.trim() === ""
-            ? words.linkForAnybody
+            ? isOffered
+              ? words.linkOffers(terms.role[wanted])
+              : words.linkForAnybody
             : invite.data.mailed === true
               ? words.mailedTo(email.trim())
               : words.linkFor(email.trim())
@@ -71,21 +78,30 @@ export const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
       onSubmit={() => invite.mutate(undefined)}
       onClose={onClose}
     >
-      <TextField
-        label={words.email}
-        helper={words.emailHelp}
-        optional
-        type="email"
-        maxLength={254}
-        autoComplete="off"
-        value={email}
-        onChange={(event) => setEmail(event.target.value)}
-      />
+      {takesAddress ? (
+        <TextField
+          label={words.email}
+          helper={words.emailHelp}
+          optional
+          type="email"
+          maxLength={254}
+          autoComplete="off"
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+      ) : (
+        <p className="muted">{words.noAddress}</p>
+      )}
       <SelectField
         label={roleWords.role}
-        helper={roleWords.roles[role]}
+        helper={
+          <>
+            <span>{roleWords.roles[role]}</span>
+            {isOffered ? <span>{words.offerHelp(terms.role[role])}</span> : null}
+          </>
+        }
         value={role}
-        onChange={(event) => setWanted(addressed.find((each) => each === event.target.value) ?? "viewer")}
+        onChange={(event) => setWanted(all.find((each) => each === event.target.value) ?? "viewer")}
       >
         {roles.map((each) => (
           <option key={each} value={each}>

@@ -5,7 +5,18 @@ const en = {
   inviteTo: (workspace: string) => `Invite to ${workspace}`,
   email: "E-mail address",
   emailHelp:
-    "Only an account for which this address was verified can then use the link. Without an address anybody who has the link can, as a member at most.",
+    "Only an account for which this address was verified can then use the link. Without an address anybody who has the link can.",
+  noAddress: "This server cannot verify addresses. Whoever opens the link first can join.",
+  offerHelp: (role: string) =>
+    `Whoever uses the link is a member at once, and becomes ${role} when an owner confirms the account on this page.`,
+  linkOffers: (role: string) =>
+    `Send it yourself. Whoever opens it first joins as a member, and becomes ${role} when an owner confirms the account here. It works once and is shown only now.`,
+  offered: (role: string) => `A link offered the role ${role}`,
+  confirmRole: (role: string) => `Confirm as ${role}`,
+  confirmTitle: (name: string, role: string) => `Make ${name} ${role}?`,
+  confirmText: (email: string) =>
+    `The link does not prove who used it. Confirm only if ${email} is the account of the person you invited.`,
+  dismiss: "Keep as member",
   goodFor: "Good for",
   days: (count: number) => counted(count, "day"),
   makeLink: "Make a link",
@@ -43,7 +54,18 @@ const ja: typeof en = {
   inviteTo: (workspace: string) => `${workspace} に招待`,
   email: "メールアドレス",
   emailHelp:
-    "指定すると、このアドレスが確認済みのアカウントだけがリンクを使えます。指定しない場合は、リンクを知っている人なら誰でも、メンバーまでのロールで参加できます。",
+    "指定すると、このアドレスが確認済みのアカウントだけがリンクを使えます。指定しない場合は、リンクを知っている人なら誰でも参加できます。",
+  noAddress: "このサーバーはアドレスを確認できません。リンクを最初に開いた人が参加できます。",
+  offerHelp: (role: string) =>
+    `リンクを使った人はすぐにメンバーになり、オーナーがこのページでアカウントを確認すると${role}になります。`,
+  linkOffers: (role: string) =>
+    `ご自身で送ってください。最初に開いた人がメンバーとして参加し、オーナーがここでアカウントを確認すると${role}になります。1 回だけ使え、表示されるのは今だけです。`,
+  offered: (role: string) => `リンクで提示されたロール: ${role}`,
+  confirmRole: (role: string) => `${role}として確認`,
+  confirmTitle: (name: string, role: string) => `${name} を${role}にしますか？`,
+  confirmText: (email: string) =>
+    `リンクだけでは、使った人が誰かを証明できません。${email} が招待した相手のアカウントである場合にのみ確認してください。`,
+  dismiss: "メンバーのままにする",
   goodFor: "有効期間",
   days: (count: number) => `${count} 日間`,
   makeLink: "リンクを作成",

@@ -7,6 +7,7 @@ import type { Member } from "../../api/Types.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { useBootstrap, useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { Panel } from "../../ui/Layout.tsx"
@@ -26,7 +27,7 @@ import { useMembersChange } from "./MembersChange.ts"
 import { RenameAutomation } from "./RenameAutomation.tsx"
 import { workspaceWords } from "./Words.ts"
 
-type Asked = "role" | "remove" | "leave" | "hand-over" | "tokens" | "rename"
+type Asked = "confirm" | "role" | "remove" | "leave" | "hand-over" | "tokens" | "rename"
 
 const Row = ({ member }: { readonly member: Member }) => {
   const words = useWords(workspaceWords)
@@ -39,11 +40,10 @@ const Row = ({ member }: { readonly member: Member }) => {
   const [asked, setAsked] = useState<Asked>()
   const close = () => setAsked(undefined)
   const isMe = member.subject === subject.id
-  const isInvited = member.status === "invited"
   const isAutomation = member.kind === "automation"
   const queryClient = useQueryClient()
   const params = { workspaceId: workspace.id, subject: member.subject }
-  const update = useMembersChange((signal, body: { readonly status: "active" }) =>
+  const update = useMembersChange((signal, body: { readonly role?: Member["role"]; readonly status?: "active" }) =>
     call(workspacesUpdateMember, { signal, params, body })
   )
   const name = member.displayName ?? member.email ?? member.subject
@@ -56,15 +56,28 @@ const Row = ({ member }: { readonly member: Member }) => {
         </span>
         <span className="muted">
           {member.email === undefined || member.email === name ? "" : `${member.email} · `}
-          {isInvited ? people.invitedAt : words.joined} <Time at={member.createdAt} />
+          {words.joined} <Time at={member.createdAt} />
         </span>
-        {update.error === null ? null : <FaultNotice error={update.error} />}
+        {member.offeredRole === undefined ? null : (
+          <span>
+            <Status tone="attention">{people.offered(terms.role[member.offeredRole])}</Status>{" "}
+            {may("owner") ? (
+              <>
+                <Button small onClick={() => setAsked("confirm")}>
+                  {people.confirmRole(terms.role[member.offeredRole])}
+                </Button>{" "}
+                <Button small tone="quiet" busy={update.isPending} onClick={() => update.mutate({ role: member.role })}>
+                  {people.dismiss}
+                </Button>
+              </>
+            ) : null}
+          </span>
+        )}
+        {update.error === null || asked === "confirm" ? null : <FaultNotice error={update.error} />}
       </span>
-      <Status tone={member.status === "active" ? "good" : member.status === "invited" ? "neutral" : "muted"}>
-        {words.status[member.status]}
-      </Status>
+      <Status tone={member.status === "active" ? "good" : "muted"}>{words.status[member.status]}</Status>
       <span className="row-end">
-        {may("owner") && member.status !== "suspended" && !isInvited ? (
+        {may("owner") && member.status !== "suspended" ? (
           <Button
             small
             tone="quiet"
@@ -102,20 +115,31 @@ const Row = ({ member }: { readonly member: Member }) => {
           </Button>
         ) : (
           <Button small tone="quiet" onClick={() => setAsked("remove")}>
-            {isInvited ? people.withdraw : terms.remove}
+            {terms.remove}
           </Button>
         )}
       </span>
+      {asked === "confirm" && member.offeredRole !== undefined ? (
+        <ConfirmDialog
+          title={people.confirmTitle(name, terms.role[member.offeredRole])}
+          action={people.confirmRole(terms.role[member.offeredRole])}
+          change={update}
+          onConfirm={() => update.mutate({ role: member.offeredRole ?? member.role }, { onSuccess: close })}
+          onClose={close}
+        >
+          {people.confirmText(member.email ?? name)}
+        </ConfirmDialog>
+      ) : null}
       {asked === "remove" ? (
         <RemovalDialog
-          title={isInvited ? people.withdrawTitle(name) : words.removeTitle(name)}
-          action={isInvited ? people.withdraw : terms.remove}
-          details={isInvited ? undefined : <DepartureNotice subject={member.subject} />}
+          title={words.removeTitle(name)}
+          action={terms.remove}
+          details={<DepartureNotice subject={member.subject} />}
           remove={(signal) => call(workspacesRemoveMember, { signal, params })}
           list={membersQuery(workspace.id).queryKey}
           onClose={close}
         >
-          {isInvited ? people.withdrawText : isAutomation ? automations.removeText : words.removeText}
+          {isAutomation ? automations.removeText : words.removeText}
         </RemovalDialog>
       ) : null}
       {asked === "leave" ? (
@@ -155,6 +179,9 @@ const Row = ({ member }: { readonly member: Member }) => {
   )
 }
 
+/** Invited people are listed once, with their invitations. */
+const isMember = ({ status }: Member): boolean => status !== "invited"
+
 export const Members = () => {
   const words = useWords(workspaceWords)
   const people = useWords(memberWords)
@@ -185,7 +212,7 @@ export const Members = () => {
         <Loadable query={query}>
           {(members) => (
             <ul className="rows">
-              {members.map((member) => (
+              {members.filter(isMember).map((member) => (
                 <Row key={member.subject} member={member} />
               ))}
             </ul>

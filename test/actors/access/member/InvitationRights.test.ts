@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { invitationRefusal } from "../../../../actors/access/member/InvitationRights.ts"
+import { grantedBy, invitationRefusal } from "../../../../actors/access/member/InvitationRights.ts"
 import type { Role } from "../../../../schema/records/Workspace.ts"
 
 const roles = ["owner", "admin", "member", "viewer"] as const satisfies ReadonlyArray<Role>
@@ -8,7 +8,7 @@ const roles = ["owner", "admin", "member", "viewer"] as const satisfies Readonly
 const grantable: ReadonlyArray<
   readonly [held: Role | undefined, named: ReadonlyArray<Role>, open: ReadonlyArray<Role>]
 > = [
-  ["owner", ["owner", "admin", "member", "viewer"], ["member", "viewer"]],
+  ["owner", ["owner", "admin", "member", "viewer"], ["owner", "admin", "member", "viewer"]],
   ["admin", ["admin", "member", "viewer"], ["member", "viewer"]],
   ["member", [], []],
   ["viewer", [], []],
@@ -25,3 +25,11 @@ test.each(grantable)(
       expect(invitationRefusal(held, role, true)?.code ?? "permission_denied").toBe("permission_denied")
   }
 )
+
+test("an open link grants member at most, and offers the rest", () => {
+  for (const role of ["owner", "admin"] as const) {
+    expect(grantedBy(role, true)).toEqual({ role: "member", offeredRole: role })
+    expect(grantedBy(role, false)).toEqual({ role, offeredRole: null })
+  }
+  for (const role of ["member", "viewer"] as const) expect(grantedBy(role, true)).toEqual({ role, offeredRole: null })
+})

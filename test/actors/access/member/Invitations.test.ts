@@ -61,7 +61,7 @@ it.effect("an invitation's secret is stored only as a digest", () =>
   }).pipe(fresh)
 )
 
-it.effect("an open link grants the member role at most, and only owners invite owners", () =>
+it.effect("only an owner's open link offers more than member, and only owners invite owners", () =>
   Effect.gen(function* () {
     const of = yield* setting
     yield* joinWorkspace(of.owner, of.id, of.bob, "member")
@@ -81,8 +81,8 @@ it.effect("an open link grants the member role at most, and only owners invite o
     expect(answers).toEqual({
       "owner viewer": "ok ok",
       "owner member": "ok ok",
-      "owner admin": `${denied} ok`,
-      "owner owner": `${denied} ok`,
+      "owner admin": "ok ok",
+      "owner owner": "ok ok",
       "admin viewer": "ok ok",
       "admin member": "ok ok",
       "admin admin": `${denied} ok`,
@@ -306,5 +306,47 @@ it.effect("an archived Workspace neither sends nor accepts invitations", () =>
     expect(yield* code(invite(of, of.owner, {}))).toBe("failed_precondition")
     expect(yield* code(accept(of.ann, secret))).toBe("failed_precondition")
     expect(yield* roleOf(of, of.ann)).toBeNull()
+  }).pipe(fresh)
+)
+
+it.effect("an owner's link makes a member at once, who gets the offered role when an owner confirms it", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const members = yield* Members
+    const invitations = yield* Invitations
+    const scope = { workspaceId: of.id, acting: { subject: of.owner } }
+    const { secret } = yield* invite(of, of.owner, { role: "admin" })
+    expect(yield* invitations.inspect(secret)).toMatchObject({ role: "member", offeredRole: "admin" })
+    yield* accept(of.bob, secret)
+    const bob = Effect.map(members.list(of.id, of.owner, { limit: 50 }), ({ items }) =>
+      items.find(({ subject }) => subject === of.bob)
+    )
+    expect(yield* bob).toMatchObject({ role: "member", offeredRole: "admin", status: "active" })
+    // Neither the member nor an admin turns the offer into the role, or ends it.
+    for (const acting of [of.bob, of.admin])
+      for (const role of ["admin", "member"] as const)
+        expect(
+          yield* code(members.update(as(acting), { workspaceId: of.id, acting: { subject: acting } }, of.bob, { role }))
+        ).toBe("permission_denied")
+    yield* members.update(as(of.owner), scope, of.bob, { role: "admin" })
+    const confirmed = yield* bob
+    expect([confirmed?.role, confirmed?.offeredRole]).toEqual(["admin", undefined])
+  }).pipe(fresh)
+)
+
+it.effect("an owner dismisses an offered role, and a removal ends it", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const members = yield* Members
+    const scope = { workspaceId: of.id, acting: { subject: of.owner } }
+    const { secret } = yield* invite(of, of.owner, { role: "owner" })
+    yield* accept(of.bob, secret)
+    const offered = yield* invite(of, of.owner, { role: "admin" })
+    yield* accept(of.ann, offered.secret)
+    const dismissed = yield* members.update(as(of.owner), scope, of.bob, { role: "member" })
+    expect([dismissed.role, dismissed.offeredRole]).toEqual(["member", undefined])
+    yield* members.remove(as(of.owner), scope, of.ann)
+    const back = yield* members.update(as(of.owner), scope, of.ann, { status: "active" })
+    expect([back.role, back.offeredRole]).toEqual(["member", undefined])
   }).pipe(fresh)
 )

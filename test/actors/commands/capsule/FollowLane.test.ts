@@ -35,6 +35,9 @@ const source: SourceRow = {
   last_synced_at: at,
   removed_at: null,
   unread_due: null,
+  last_delivery_at: null,
+  last_delivery_verdict: null,
+  last_delivery_runs: null,
   reviewed_refs: "[]",
   created_at: at,
   updated_at: at
