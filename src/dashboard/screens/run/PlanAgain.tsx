@@ -16,7 +16,7 @@ import { Button, type ButtonTone } from "../../ui/Button.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { useRevisionPlan } from "../capsule/UseRevisionPlan.ts"
-import { useLookedPlan } from "./Look.tsx"
+import { useLookedPlan } from "./UseLookedPlan.ts"
 import { decisionWords } from "./DecisionWords.ts"
 import { useDecision } from "../../ui/Decision.ts"
 

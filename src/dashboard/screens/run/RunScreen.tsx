@@ -23,7 +23,7 @@ import { Decision } from "./Decision.tsx"
 import { decisionWords } from "./DecisionWords.ts"
 import { Diagnosis } from "./Diagnosis.tsx"
 import { HandOffReturn } from "./HandOffReturn.tsx"
-import { LookNotice } from "./Look.tsx"
+import { useHasLook } from "./UseLookedPlan.ts"
 import { logWords } from "./LogWords.ts"
 import { expectedOf, type Step, stepsOf } from "./Phases.ts"
 import { PlanView } from "./PlanView.tsx"
@@ -115,6 +115,7 @@ const PaperActions = lazy(whenReachable(async () => ({ default: (await import(".
 const Impact = lazy(whenReachable(async () => ({ default: (await import("./Impact.tsx")).Impact })))
 const RestoreView = lazy(whenReachable(async () => ({ default: (await import("./RestoreView.tsx")).RestoreView })))
 const Discussion = lazy(whenReachable(async () => ({ default: (await import("./Discussion.tsx")).Discussion })))
+const LookNotice = lazy(whenReachable(async () => ({ default: (await import("./LookNotice.tsx")).LookNotice })))
 const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
 
 // A drift check shows differences but no actions.
@@ -157,6 +158,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
     staleTime: Number.POSITIVE_INFINITY
   })
   const [cancelling, setCancelling] = useState(false)
+  const hasLook = useHasLook(run.id)
   const isApply = run.type === "apply" || run.type === "destroy_apply"
   const explains = run.type === "plan" && run.resourceChanges !== undefined && run.resourceChanges.length > 0
   const drift = run.type === "drift_check" ? "check" : run.refreshOnly === true && !isApply ? "accept" : undefined
@@ -223,7 +225,11 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
       <Timeline run={run} events={events} />
       <div className="split">
         <div className="split-main">
-          <LookNotice runId={run.id} />
+          {hasLook ? (
+            <Suspense fallback={null}>
+              <LookNotice runId={run.id} />
+            </Suspense>
+          ) : null}
           <AgentStanding run={run} capsule={capsule} />
           <Diagnosis run={run} capsule={capsule} events={events} plan={plan} />
           {isApply && run.status === "succeeded" && capsule !== undefined ? (

@@ -1,15 +1,9 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { useNavigate } from "@tanstack/react-router"
-import { call } from "../../api/Call.ts"
-import { newIdempotencyKey } from "../../api/Client.ts"
-import type { Answer } from "../../api/Declarations.ts"
-import { capsulesLook, capsulesPlan } from "../../api/Endpoints.ts"
+import { useQuery } from "@tanstack/react-query"
 import { Fault } from "../../api/Fault.ts"
-import { useWorkspace } from "../../app/Workspace.ts"
 import { CommitLine } from "../../ui/Commit.tsx"
-import { useDecision } from "../../ui/Decision.ts"
 import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
+import { type Look, lookKey } from "./UseLookedPlan.ts"
 
 const en = {
   defaultBranch: "The default branch",
@@ -32,44 +26,6 @@ const ja: typeof en = {
 }
 
 export const lookWords = { en, ja }
-
-type Look = Answer<typeof capsulesLook>["look"]
-
-/** The result of the look before a plan. It is kept as long as the page is open. */
-const lookKey = (runId: string) => ["look", runId]
-
-/** A failed look does not prevent the plan, but a withdrawn one does. */
-const look = (capsuleId: string, signal: AbortSignal): Promise<Look | Fault> =>
-  call(capsulesLook, { signal, params: { capsuleId } }).then(
-    (answer) => answer.look,
-    (error: unknown) => {
-      if (signal.aborted || !(error instanceof Fault) || error.status === 401 || error.status === 403) throw error
-      return error
-    }
-  )
-
-/** Reads the ref that the Capsule follows, plans its contents, and opens the plan. */
-export const useLookedPlan = (capsuleId: string) => {
-  const workspace = useWorkspace()
-  const navigate = useNavigate()
-  const queryClient = useQueryClient()
-  return useDecision({
-    send: async (signal) => {
-      const looked = await look(capsuleId, signal)
-      const { run } = await call(capsulesPlan, {
-        signal,
-        params: { capsuleId },
-        idempotencyKey: newIdempotencyKey()
-      })
-      return { run, looked }
-    },
-    onSuccess: ({ looked, run }) => {
-      queryClient.setQueryData(lookKey(run.id), looked)
-      void queryClient.invalidateQueries({ queryKey: ["workspace"] })
-      void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: run.id } })
-    }
-  })
-}
 
 const headOf = (
   words: typeof en,
