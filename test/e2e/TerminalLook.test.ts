@@ -22,7 +22,9 @@ describe.skipIf(isIncomplete)("After a push", () => {
       const shown = yield* run("svc plan network")
       expect([shown.code, shown.error]).toEqual([
         3,
-        expect.stringContaining(`is at ${pushed.slice(0, 8)}; ${first.resolvedCommit.slice(0, 8)} is deployed.`)
+        expect.stringContaining(
+          `is at ${pushed.slice(0, 8)}; ${first.resolvedCommit.slice(0, 8)} is deployed. The ref is 1 commit ahead.`
+        )
       ])
       expect(yield* json("svc plan network --json")).toMatchObject({
         code: 3,

@@ -91,7 +91,7 @@ export const planned = Effect.fn("planned")(function* (
 })
 
 /** Describes the commits of a plan for people. */
-const lookText = ({ deployedCommit, error, ref, resolvedCommit, status }: CapsuleLook): string => {
+const lookText = ({ commitsAhead = 0, deployedCommit, error, ref, resolvedCommit, status }: CapsuleLook): string => {
   if (resolvedCommit === undefined) {
     return unreadText(error?.message ?? `the look is ${status}`)
   }
@@ -99,8 +99,11 @@ const lookText = ({ deployedCommit, error, ref, resolvedCommit, status }: Capsul
   if (deployedCommit === undefined) return `${terminalText(ref)} is at ${newest}; nothing is deployed yet.`
   return deployedCommit === resolvedCommit
     ? `${terminalText(ref)} is at ${newest}, which is deployed.`
-    : `${terminalText(ref)} is at ${newest}; ${shortCommit(deployedCommit)} is deployed.`
+    : `${terminalText(ref)} is at ${newest}; ${shortCommit(deployedCommit)} is deployed.${aheadText(commitsAhead)}`
 }
+
+const aheadText = (commits: number): string =>
+  commits === 0 ? "" : ` The ref is ${commits} ${commits === 1 ? "commit" : "commits"} ahead.`
 
 const unreadText = (reason: string) =>
   `The repository could not be read, so the newest snapshot is planned, which may be older than what was pushed: ${terminalText(reason)}`
