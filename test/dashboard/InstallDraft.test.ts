@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { contentKey } from "../../src/dashboard/screens/install/ContentKey.ts"
-import { advance } from "../../src/dashboard/screens/install/Coordinator.ts"
+import { advance } from "../../src/dashboard/api/Call.ts"
 import { restoreDraft } from "../../src/dashboard/screens/install/Draft.ts"
 
 describe("Install drafts", () => {

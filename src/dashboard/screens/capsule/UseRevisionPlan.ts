@@ -1,11 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { call } from "../../api/Call.ts"
+import { advance, call } from "../../api/Call.ts"
 import { newIdempotencyKey } from "../../api/Client.ts"
 import { revisionPlansCreate, revisionPlansReconcile } from "../../api/Endpoints.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
-import { advance } from "../install/Coordinator.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
 /** Plans a Capsule at a ref and opens the plan. A second press after a lost response does not create a second plan. */

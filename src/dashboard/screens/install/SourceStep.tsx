@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query"
-import { useState } from "react"
+import { lazy, Suspense, useState } from "react"
+import { whenReachable } from "../../api/Reachability.ts"
 import { sourcesQuery } from "../../api/Queries.ts"
 import { httpsForm, isReadable } from "../../../../schema/git/HttpsForm.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
@@ -10,10 +11,11 @@ import { useWords } from "../../words/Words.ts"
 import { GitConnectionField } from "../connections/GitConnectionField.tsx"
 import type { DraftState } from "./Draft.ts"
 import { ReadyMade } from "./ReadyMade.tsx"
-import { TrySample } from "./TrySample.tsx"
 import { readSource } from "./ReadSource.ts"
 import { installWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
+
+const TrySample = lazy(whenReachable(async () => ({ default: (await import("./TrySample.tsx")).TrySample })))
 
 /** Selects the module's repository. Reading it syncs the Source, which pins one commit. */
 export const SourceStep = ({
@@ -61,7 +63,11 @@ export const SourceStep = ({
         else setRefused(true)
       }}
     >
-      {draft.url === "" ? <TrySample /> : null}
+      {draft.url === "" ? (
+        <Suspense fallback={null}>
+          <TrySample />
+        </Suspense>
+      ) : null}
       <ReadyMade onChoose={setUrl} />
       <TextField
         label={words.url}

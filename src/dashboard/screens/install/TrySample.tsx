@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { call } from "../../api/Call.ts"
+import { advance, call } from "../../api/Call.ts"
 import { newIdempotencyKey } from "../../api/Client.ts"
 import { installPlansCreate, installPlansReconcile } from "../../api/Endpoints.ts"
 import { capsulesQuery } from "../../api/Queries.ts"
@@ -10,8 +10,6 @@ import { Button } from "../../ui/Button.tsx"
 import { useDecision } from "../../ui/Decision.ts"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
-import { advance } from "./Coordinator.ts"
-import { Findings } from "./ModuleStep.tsx"
 
 const en = {
   try: "Try it without a repository",
@@ -79,7 +77,9 @@ export const TrySample = () => {
       <p className="muted">{words.tryText}</p>
       {failed === undefined ? null : (
         <Notice tone="bad" title={words.failed}>
-          <Findings findings={failed.diagnostics} />
+          {failed.diagnostics.map(({ message }) => (
+            <p key={message}>{message}</p>
+          ))}
         </Notice>
       )}
       {plan.error === null ? null : <FaultNotice error={plan.error} />}

@@ -17,11 +17,9 @@ import { useWords, useLanguage } from "../../words/Words.ts"
 import { DriftChoices } from "../drift/DriftFound.tsx"
 import { driftFoundWords } from "../drift/DriftFoundWords.ts"
 import { OrphanedStateList } from "../left-over/OrphanedStateList.tsx"
-import { AgentStanding } from "./AgentStanding.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { Decision } from "./Decision.tsx"
 import { decisionWords } from "./DecisionWords.ts"
-import { Diagnosis } from "./Diagnosis.tsx"
 import { HandOffReturn } from "./HandOffReturn.tsx"
 import { useHasLook } from "./UseLookedPlan.ts"
 import { logWords } from "./LogWords.ts"
@@ -115,6 +113,10 @@ const PaperActions = lazy(whenReachable(async () => ({ default: (await import(".
 const Impact = lazy(whenReachable(async () => ({ default: (await import("./Impact.tsx")).Impact })))
 const RestoreView = lazy(whenReachable(async () => ({ default: (await import("./RestoreView.tsx")).RestoreView })))
 const Discussion = lazy(whenReachable(async () => ({ default: (await import("./Discussion.tsx")).Discussion })))
+const AgentStanding = lazy(
+  whenReachable(async () => ({ default: (await import("./AgentStanding.tsx")).AgentStanding }))
+)
+const Diagnosis = lazy(whenReachable(async () => ({ default: (await import("./Diagnosis.tsx")).Diagnosis })))
 const LookNotice = lazy(whenReachable(async () => ({ default: (await import("./LookNotice.tsx")).LookNotice })))
 const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
 
@@ -230,8 +232,14 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
               <LookNotice runId={run.id} />
             </Suspense>
           ) : null}
-          <AgentStanding run={run} capsule={capsule} />
-          <Diagnosis run={run} capsule={capsule} events={events} plan={plan} />
+          {run.agent !== undefined && run.status === "running" ? (
+            <Suspense fallback={null}>
+              <AgentStanding run={run} capsule={capsule} />
+            </Suspense>
+          ) : null}
+          <Suspense fallback={run.status === "failed" ? <Skeleton rows={4} /> : null}>
+            <Diagnosis run={run} capsule={capsule} events={events} plan={plan} />
+          </Suspense>
           {isApply && run.status === "succeeded" && capsule !== undefined ? (
             <Suspense fallback={<Skeleton rows={4} />}>
               <ApplyResult run={run} plan={plan} capsule={capsule} />
