@@ -14,7 +14,7 @@ import { changeName } from "../run/PlanDiff.ts"
 import { driftFoundWords } from "./DriftFoundWords.ts"
 
 /** The two ways to resolve drift. Each is a plan. */
-export const DriftChoices = ({ capsule }: { readonly capsule: Capsule }) => {
+const DriftChoices = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(driftFoundWords)
   const may = useMay()
   const putBack = usePlan(capsule.id, capsulesReconcilePlan)
@@ -40,6 +40,16 @@ export const DriftChoices = ({ capsule }: { readonly capsule: Capsule }) => {
       {putBack.error === null ? null : <FaultNotice error={putBack.error} />}
       {acceptance.error === null ? null : <FaultNotice error={acceptance.error} />}
     </>
+  )
+}
+
+/** The ways to settle what a check found, on the page of that check. */
+export const DriftPanel = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(driftFoundWords)
+  return (
+    <Panel title={words.title}>
+      <DriftChoices capsule={capsule} />
+    </Panel>
   )
 }
 

@@ -6,6 +6,7 @@ import { lazy, Suspense, useState } from "react"
 import { capsuleQuery, runQuery } from "../../api/Queries.ts"
 import { whenReachable } from "../../api/Reachability.ts"
 import type { Capsule, Run, RunEvent } from "../../api/Types.ts"
+import { handOffOf } from "../../app/HandOffs.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
@@ -14,18 +15,13 @@ import { Page, Panel } from "../../ui/Layout.tsx"
 import { RunStatus } from "../../ui/Status.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords, useLanguage } from "../../words/Words.ts"
-import { DriftChoices } from "../drift/DriftFound.tsx"
-import { driftFoundWords } from "../drift/DriftFoundWords.ts"
-import { OrphanedStateList } from "../left-over/OrphanedStateList.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { Decision } from "./Decision.tsx"
 import { decisionWords } from "./DecisionWords.ts"
-import { HandOffReturn } from "./HandOffReturn.tsx"
 import { useHasLook } from "./UseLookedPlan.ts"
 import { logWords } from "./LogWords.ts"
 import { expectedOf, type Step, stepsOf } from "./Phases.ts"
 import { PlanView } from "./PlanView.tsx"
-import { Progress } from "./Progress.tsx"
 import { RunFacts } from "./RunFacts.tsx"
 import { useRunEvents } from "./Streams.ts"
 import { useRunNotice } from "./UseRunNotice.ts"
@@ -117,6 +113,14 @@ const AgentStanding = lazy(
   whenReachable(async () => ({ default: (await import("./AgentStanding.tsx")).AgentStanding }))
 )
 const Diagnosis = lazy(whenReachable(async () => ({ default: (await import("./Diagnosis.tsx")).Diagnosis })))
+const DriftPanel = lazy(whenReachable(async () => ({ default: (await import("../drift/DriftFound.tsx")).DriftPanel })))
+const HandOffReturn = lazy(
+  whenReachable(async () => ({ default: (await import("./HandOffReturn.tsx")).HandOffReturn }))
+)
+const Progress = lazy(whenReachable(async () => ({ default: (await import("./Progress.tsx")).Progress })))
+const OrphanedStateList = lazy(
+  whenReachable(async () => ({ default: (await import("../left-over/OrphanedStateList.tsx")).OrphanedStateList }))
+)
 const LookNotice = lazy(whenReachable(async () => ({ default: (await import("./LookNotice.tsx")).LookNotice })))
 const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
 
@@ -150,7 +154,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
   const terms = useWords(vocabulary)
   const decisions = useWords(decisionWords)
   const app = useWords(appWords)
-  const driftFound = useWords(driftFoundWords)
+  const [cameByHandOff] = useState(() => run.capsuleId !== undefined && handOffOf(run.capsuleId, run.id) !== undefined)
   const workspace = useWorkspace()
   const may = useMay()
   const { events } = useRunEvents(run.id)
@@ -246,15 +250,25 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
             </Suspense>
           ) : null}
           <Decision run={run} capsule={capsule} cancelling={cancelAsked} endReason={endReasonOf(events)} />
-          {capsule !== undefined && !busy && isApply ? <OrphanedStateList capsule={capsule} runId={run.id} /> : null}
-          <HandOffReturn run={run} />
+          {capsule !== undefined && !busy && isApply ? (
+            <Suspense fallback={null}>
+              <OrphanedStateList capsule={capsule} runId={run.id} />
+            </Suspense>
+          ) : null}
+          {cameByHandOff ? (
+            <Suspense fallback={null}>
+              <HandOffReturn run={run} />
+            </Suspense>
+          ) : null}
           {isApply ? (
-            <Progress
-              events={events}
-              plan={plan}
-              running={run.status === "running"}
-              lost={run.error?.code === "agent_lost"}
-            />
+            <Suspense fallback={<Skeleton rows={4} />}>
+              <Progress
+                events={events}
+                plan={plan}
+                running={run.status === "running"}
+                lost={run.error?.code === "agent_lost"}
+              />
+            </Suspense>
           ) : null}
           {run.restore === undefined ? null : (
             <Suspense fallback={<Skeleton rows={3} />}>
@@ -262,9 +276,9 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
             </Suspense>
           )}
           {drift === "check" && run.drifted === true && capsule?.driftStatus === "drifted" ? (
-            <Panel title={driftFound.title}>
-              <DriftChoices capsule={capsule} />
-            </Panel>
+            <Suspense fallback={<Skeleton rows={3} />}>
+              <DriftPanel capsule={capsule} />
+            </Suspense>
           ) : null}
           {decides && capsule !== undefined ? (
             <Suspense fallback={<Skeleton rows={4} />}>

@@ -1,10 +1,15 @@
 import { Link } from "@tanstack/react-router"
+import { lazy, Suspense } from "react"
+import { whenReachable } from "../../api/Reachability.ts"
 import type { Capsule, RunApprovals } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
-import { OrphanedStateList } from "../left-over/OrphanedStateList.tsx"
 import { uncertainWords } from "./UncertainWords.ts"
+
+const OrphanedStateList = lazy(
+  whenReachable(async () => ({ default: (await import("../left-over/OrphanedStateList.tsx")).OrphanedStateList }))
+)
 
 interface UncertainGroundProps {
   readonly uncertain: NonNullable<RunApprovals["uncertain"]>
@@ -40,6 +45,8 @@ export const UncertainPlan = ({ uncertain, capsule }: UncertainGroundProps & { r
   uncertain.length === 0 ? null : (
     <>
       <UncertainGround uncertain={uncertain} capsule={capsule} />
-      <OrphanedStateList capsule={capsule} />
+      <Suspense fallback={null}>
+        <OrphanedStateList capsule={capsule} />
+      </Suspense>
     </>
   )
