@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { Capsule } from "../../src/dashboard/api/Types.ts"
 import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
+import { driftFoundWords } from "../../src/dashboard/screens/drift/DriftFoundWords.ts"
 import { autoUpdateWords } from "../../src/dashboard/screens/capsule/AutoUpdates.tsx"
 import { storefrontId } from "./support/records/Capsules.ts"
 import { reviewRun } from "./support/records/Runs.ts"
@@ -54,7 +55,12 @@ describe("Destroyed capsules", () => {
       const words = capsuleWords[look.language]
       const { page, faults } = await visit(look, { ...held, status: "destroyed", driftStatus: "drifted" })
       await page.getByText(words.gone).waitFor()
-      for (const name of [autoUpdateWords[look.language].pinnedResume, words.planNewest, words.plan, words.reconcile])
+      for (const name of [
+        autoUpdateWords[look.language].pinnedResume,
+        words.planNewest,
+        words.plan,
+        driftFoundWords[look.language].putBack
+      ])
         expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0)
       expect(await page.getByText(words.autoUpdateStates.plan, { exact: true }).count()).toBe(0)
       expect(await barriers(page)).toEqual([])
