@@ -10,7 +10,7 @@ import type { SecretText } from "../redaction/SecretText.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { goGcSettings } from "../toolchain/GoGcSettings.ts"
 import { type CancelSignal, listenForCancel, notCancelled } from "./CancelSignal.ts"
-import { deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
+import { type CredentialDelivery, deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
 import { lockFileName, longestLock, type Preparation, prepareModule } from "./ModulePreparation.ts"
 import { bindingProblem, type ReviewedPlan } from "./ProvidedBinding.ts"
 import type { ProvidedSet } from "./ProvidedCredentials.ts"
@@ -329,6 +329,65 @@ export const processesMayStart = ({ mayStart }: Pick<ConcealingControl, "mayStar
     ? Effect.void
     : Effect.raceFirst(mayStart, cancel.requested).pipe(Effect.andThen(failWhenCancelled(cancel, "prepare")))
 
+/** The credentials of a Run's Connections as the tool receives them. Refuses a set that differs from the reviewed one. */
+const deliveredCredentials = Effect.fnUntraced(function* (
+  { control, job, reviewed, secrets }: SessionRequest,
+  cwd: string
+) {
+  const ownSets = yield* providedSets(job)
+  const changed = reviewed === undefined ? undefined : yield* bindingProblem(ownSets, reviewed)
+  if (changed !== undefined) return yield* runnerFailure("job_invalid", "prepare", changed)
+  const credentials = job.credentials.map((tuple) => {
+    const { files, values } = ownSets.get(tuple.provided ?? "") ?? tuple
+    return { ...tuple, files, values }
+  })
+  const delivered = deliverCredentials(credentials, {
+    insideRoot: control.insideRoot,
+    credentialFolder: sandboxPaths.credentials,
+    moduleFolder: cwd
+  })
+  if (Result.isFailure(delivered)) return yield* runnerFailure("job_invalid", "prepare", delivered.failure)
+  const delivery = delivered.success
+  const excess = budgetProblem([...secrets, ...delivery.secrets])
+  if (excess !== undefined) {
+    return yield* runnerFailure("job_invalid", "prepare", `The inputs and Connections of this Run ${excess}.`)
+  }
+  const own = new Set(delivery.provided.map(({ value }) => value))
+  const credentialSecrets = delivery.secrets
+    .filter(({ value }) => !own.has(value))
+    .map(({ origin, value }) => ({ origin, value: textOf(value) }))
+  return { credentialSecrets, delivery, ownSets }
+})
+
+interface EnvironmentPlace {
+  readonly insideRoot: string
+  readonly temporary: string
+  readonly cwd: string
+  readonly isUninstalled: boolean
+}
+
+/** The environment of the tool for each access: only an installation gets registry tokens, only `credentials` gets the rest. */
+const environmentsOf = (
+  delivery: Pick<CredentialDelivery, "environment">,
+  { cwd, insideRoot, isUninstalled, temporary }: EnvironmentPlace
+): Readonly<Record<ToolAccess, Readonly<Record<string, string>>>> => {
+  const plain = {
+    ...baseEnvironment({ root: insideRoot, temporary }),
+    ...toolEnvironment(insideRoot),
+    // If the path is a link, `PWD` is the only way for programs to find their original working folder.
+    PWD: posix.join(insideRoot, cwd)
+  }
+  const common = isUninstalled ? { ...plain, ...goGcSettings } : plain
+  const registryTokens = Object.fromEntries(
+    Object.entries(delivery.environment).filter(([name]) => name.startsWith("TF_TOKEN_"))
+  )
+  return {
+    none: common,
+    install: { ...plain, ...goGcSettings, ...registryTokens },
+    credentials: { ...common, ...delivery.environment }
+  }
+}
+
 /**
  * Prepares the run folder, and keeps its sandbox open until the scope closes. Then removes inputs and credentials from disk.
  * Everything is checked before any module code runs.
@@ -354,28 +413,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const program = yield* checkJob(job, control)
 
   const cwd = moduleFolder(job.module.path)
-  const ownSets = yield* providedSets(job)
-  const changed = request.reviewed === undefined ? undefined : yield* bindingProblem(ownSets, request.reviewed)
-  if (changed !== undefined) return yield* runnerFailure("job_invalid", "prepare", changed)
-  const credentials = job.credentials.map((tuple) => {
-    const { files, values } = ownSets.get(tuple.provided ?? "") ?? tuple
-    return { ...tuple, files, values }
-  })
-  const delivered = deliverCredentials(credentials, {
-    insideRoot,
-    credentialFolder: sandboxPaths.credentials,
-    moduleFolder: cwd
-  })
-  if (Result.isFailure(delivered)) return yield* runnerFailure("job_invalid", "prepare", delivered.failure)
-  const delivery = delivered.success
-  const excess = budgetProblem([...request.secrets, ...delivery.secrets])
-  if (excess !== undefined) {
-    return yield* runnerFailure("job_invalid", "prepare", `The inputs and Connections of this Run ${excess}.`)
-  }
-  const own = new Set(delivery.provided.map(({ value }) => value))
-  const credentialSecrets = delivery.secrets
-    .filter(({ value }) => !own.has(value))
-    .map(({ origin, value }) => ({ origin, value: textOf(value) }))
+  const { credentialSecrets, delivery, ownSets } = yield* deliveredCredentials(request, cwd)
   const provided =
     ownSets.size === 0
       ? undefined
@@ -439,21 +477,12 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     })
     .pipe(Effect.mapError(({ message }) => runnerFailure("sandbox_refused", "prepare", message)))
 
-  const plain = {
-    ...baseEnvironment({ root: insideRoot, temporary: box.temporary }),
-    ...toolEnvironment(insideRoot),
-    // If the path is a link, `PWD` is the only way for programs to find their original working folder.
-    PWD: posix.join(insideRoot, cwd)
-  }
-  const common = prepared.uninstalled ? { ...plain, ...goGcSettings } : plain
-  const registryTokens = Object.fromEntries(
-    Object.entries(delivery.environment).filter(([name]) => name.startsWith("TF_TOKEN_"))
-  )
-  const environments = {
-    none: common,
-    install: { ...plain, ...goGcSettings, ...registryTokens },
-    credentials: { ...common, ...delivery.environment }
-  }
+  const environments = environmentsOf(delivery, {
+    insideRoot,
+    temporary: box.temporary,
+    cwd,
+    isUninstalled: prepared.uninstalled
+  })
 
   const tool = Effect.fnUntraced(function* (command: ToolCommand) {
     const isInstall = command.access === "install"
