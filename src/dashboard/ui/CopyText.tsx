@@ -27,7 +27,7 @@ export const CopyText = ({ text, shown = text }: CopyTextProps) => {
       aria-label={`${words.copy}: ${shown === words.copy ? text : shown}`}
       onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
     >
-      <code>{shown}</code>
+      {shown === words.copy ? <span>{shown}</span> : <code>{shown}</code>}
       <Icon name={copied ? "check" : "copy"} />
       <span className="visually-hidden" aria-live="polite">
         {copied ? words.copied : ""}

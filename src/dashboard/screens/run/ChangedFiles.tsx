@@ -39,7 +39,7 @@ export const ChangedFiles = ({ runId }: { readonly runId: string }) => {
   const { data, error } = useQuery({ ...sourceChangesQuery(runId), enabled: isOpen })
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)} data-testid="changed-files">
-      <summary>{words.files}</summary>
+      <summary>{words.showFiles}</summary>
       {!isOpen ? null : data !== undefined ? (
         <Files changes={data} />
       ) : error === null ? (

@@ -9,6 +9,7 @@ const en = {
     adopt: "This plan takes over a state of infrastructure that existed before the capsule.",
     destroy: "This plan destroys everything that the capsule manages."
   },
+  showFiles: "Show the files",
   files: "Files that differ from the applied commit",
   fileCount: (count: number) => counted(count, "file"),
   fileStates: {
@@ -39,6 +40,7 @@ const ja: typeof en = {
     adopt: "このプランは、カプセルより前から存在するインフラのステートを引き継ぎます。",
     destroy: "このプランは、カプセルが管理するものをすべて削除します。"
   },
+  showFiles: "ファイルを表示",
   files: "適用済みコミットと異なるファイル",
   fileCount: (count: number) => `${count} ファイル`,
   fileStates: {
