@@ -90,6 +90,20 @@ for (const [language, look] of [
       await page.waitForURL(({ pathname }) => /\/runs\/run_/.test(pathname) && !pathname.endsWith(driftRun))
     })
 
+    test("drift is planned again in the same way if its plan has become void", async () => {
+      const made = world()
+      made.runs = made.runs.map((run) => (run.id === reviewRun ? { ...run, status: "superseded" } : run))
+      const { page, go } = await suite.visit(look, made)
+      await go(`/w/acme/runs/${reviewRun}`, ".change")
+      const asked = page.waitForRequest((request) => request.method() === "POST")
+      await page.getByRole("button", { name: decisionWords[language].runAgain }).click()
+      const request = await asked
+      expect([new URL(request.url()).pathname.endsWith("/plan"), request.postData()]).toEqual([
+        true,
+        `{"refreshOnly":true}`
+      ])
+    })
+
     test("drift is accepted by a plan whose review and dialog mention the state, and no change of a resource", async () => {
       const { page, faults, go } = await suite.visit(look, world())
       await go(`/w/acme/runs/${reviewRun}`, ".change")

@@ -165,7 +165,7 @@ describe("Reviewed plans", () => {
           : run
       )
     await go(`/w/acme/runs/${safeRun}`, ".decision")
-    await page.getByText("Checked with the network team.").waitFor()
+    await page.getByTestId("decision").getByText("Checked with the network team.").waitFor()
     await page.getByRole("button", { name: "Withdraw approval" }).click()
     await page.getByRole("dialog").getByLabel("Reason").fill("The window closed.")
     await page.getByRole("dialog").getByRole("button", { name: "Withdraw approval" }).click()

@@ -34,6 +34,16 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       "base.install_config_id !== null"
     ]
   }),
+  ...guardsOf("src/dashboard/screens/run/LookFirst.ts", "test/dashboard/LookFirst.test.ts", {
+    "look first: a wildcard": [`text === "*" ||`, ""],
+    "look first: a statement that denies": [`if (value["Effect"] === "Deny" ||`, `if (value["Effect"] === "Never" ||`],
+    "look first: access from everywhere": ["&& !outgoing.test(key)", "&& outgoing.test(key)"],
+    "look first: what is lost": ["const removal = isRemoval(kind) ?", "const removal = isRemoval(kind) && false ?"],
+    "look first: an Output that becomes public": [
+      `publication?.change === "published"`,
+      `publication?.change === "withdrawn"`
+    ]
+  }),
   ...guardsOf("actors/running/agent-pool/AgentFit.ts", "test/actors/running/agent-pool/AgentFit.test.ts", {
     "agent: a plan of the state alone": [
       "!facts.capabilities.includes(need.capability)",

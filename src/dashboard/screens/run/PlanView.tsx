@@ -1,5 +1,6 @@
-import { startTransition, useEffect, useEffectEvent, useMemo, useRef, useState } from "react"
+import { lazy, startTransition, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from "react"
 import type { OutputChange, PlanSummary, ResourceChange } from "../../api/Types.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Empty } from "../../ui/Feedback.tsx"
 import { Filter } from "../../ui/Filter.tsx"
@@ -7,12 +8,10 @@ import { Icon } from "../../ui/Icon.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { type VerbCount, verbCountsOf } from "../../ui/Sum.tsx"
 import { VerbIcon } from "../../ui/VerbIcon.tsx"
-import { visibleText } from "../../../../schema/records/VisibleText.ts"
 import { useWords } from "../../words/Words.ts"
 import { ValueChange } from "./AttributeList.tsx"
 import { ChangeRow, ChangeSign } from "./ChangeRow.tsx"
 import { type ChangeSeries, isSeries, rowKey, rowsOf } from "./ChangeSeries.ts"
-import { type FirstLook, firstLooks } from "./LookFirst.ts"
 import {
   type ChangeKind,
   changeKind,
@@ -189,63 +188,8 @@ const SeriesRow = ({
   )
 }
 
-/** Maximum number of initially listed changes that a reviewer should read first. */
-const looksAtOnce = 6
-
-/** The changes that a reviewer should read first. A click opens the row of a change. */
-const FirstLooks = ({
-  looks,
-  onChoose
-}: {
-  readonly looks: ReadonlyArray<FirstLook>
-  readonly onChoose: (name: string) => void
-}) => {
-  const words = useWords(planWords)
-  const [all, setAll] = useState(false)
-  if (looks.length === 0) return null
-  const shown = all ? looks : looks.slice(0, looksAtOnce)
-  return (
-    <section className="first-looks" aria-labelledby="first-looks" data-testid="first-looks">
-      <h3 id="first-looks">
-        {words.lookFirst}
-        <span className="count">{looks.length}</span>
-      </h3>
-      <ul>
-        {shown.map((look, index) => (
-          // The items of a plan keep their order.
-          <li key={index}>
-            {look.reason === "output" ? (
-              <>
-                <Icon name="warning" />
-                <code>{look.name}</code>
-                <span>{words.lookOutput}</span>
-              </>
-            ) : (
-              <>
-                <ChangeSign kind={look.kind} />
-                <button type="button" className="first-look" onClick={() => onChoose(look.name)}>
-                  <code>{visibleText(look.name)}</code>
-                </button>
-                <span>
-                  {look.reason === "removal"
-                    ? words.kinds[look.kind]
-                    : look.reason === "wider"
-                      ? words.lookWider(look.attribute, visibleText(look.found))
-                      : words.lookPublic(visibleText(look.found))}
-                </span>
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
-      {shown.length === looks.length ? null : (
-        <Button small tone="quiet" onClick={() => setAll(true)}>
-          {words.lookMore(looks.length - shown.length)}
-        </Button>
-      )}
-    </section>
-  )
-}
+// The changes come first: finding what matters most among them is slower.
+const FirstLooks = lazy(whenReachable(async () => ({ default: (await import("./FirstLooks.tsx")).FirstLooks })))
 
 interface Chosen {
   readonly kind: ChangeKind | undefined
@@ -323,7 +267,6 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
     )
     return diffOf(narrowed, search, isDrift)
   }, [changes, chosen, isDrift, search])
-  const looks = useMemo(() => (isDrift ? [] : firstLooks(changes, outputs)), [changes, isDrift, outputs])
   const isNarrowed = search !== "" || chosen.kind !== undefined || chosen.type !== undefined
   const nothing = !isNarrowed && diff.groups.length === 0 && diff.noise.length === 0 && !outputs.some(isShownOutput)
   const open = all ?? diff.total <= opensUpTo
@@ -351,13 +294,18 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
         )
       }
     >
-      <FirstLooks
-        looks={looks}
-        onChoose={(name) => {
-          setChosen(everything)
-          setSearch(name)
-        }}
-      />
+      {isDrift ? null : (
+        <Suspense fallback={null}>
+          <FirstLooks
+            changes={changes}
+            outputs={outputs}
+            onChoose={(name) => {
+              setChosen(everything)
+              setSearch(name)
+            }}
+          />
+        </Suspense>
+      )}
       <Filters changes={changes} chosen={chosen} drift={drift} onChoose={setChosen} />
       {nothing ? (
         <Empty icon="check" title={words.noChanges}>
