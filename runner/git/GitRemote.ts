@@ -300,10 +300,11 @@ export class GitRemote extends Context.Service<
       })
 
       const namedRefs = Effect.fn("GitRemote.namedRefs")(function* (request: RemoteRequest) {
-        const { refs } = yield* list(request, ["refs/heads/", "refs/tags/"])
+        const { refs } = yield* list(request, namedFolders)
         return refs.flatMap(({ commit, name }): ReadonlyArray<NamedRef> => {
-          const [, folder, short] = namedRef.exec(name) ?? []
-          return short === undefined ? [] : [{ kind: folder === "heads" ? "branch" : "tag", name: short, commit }]
+          const folder = namedFolders.find((one) => name.startsWith(one) && name.length > one.length)
+          if (folder === undefined) return []
+          return [{ kind: folder === branches ? "branch" : "tag", name: name.slice(folder.length), commit }]
         })
       })
 
@@ -319,7 +320,8 @@ export class GitRemote extends Context.Service<
   )
 }
 
-const namedRef = /^refs\/(heads|tags)\/(.+)$/s
+const branches = "refs/heads/"
+const namedFolders = [branches, "refs/tags/"]
 
 /** Enough for fifty commits without files. A commit with the longest message that hosts accept fits several times. */
 const historyBytes = 1024 * 1024

@@ -72,12 +72,12 @@ const deliveriesText = (deliveries: ReadonlyArray<NoticeDelivery>) =>
   rowsText(
     ["created", "kind", "status", "attempts", "last result", "next attempt", "id"],
     deliveries.map((one) => [
-      timeText(one.createdAt),
+      timeText(one.createdAt) ?? "",
       one.kind,
       one.status,
       String(one.attempts),
       [one.lastOutcome, one.lastStatus].filter((part) => part !== undefined).join(" "),
-      timeText(one.nextAttemptAt),
+      timeText(one.nextAttemptAt) ?? "",
       one.id
     ])
   )

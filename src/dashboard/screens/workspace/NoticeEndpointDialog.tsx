@@ -48,7 +48,7 @@ export const NoticeEndpointDialog = ({
   const [projectIds, setProjectIds] = useState<ReadonlyArray<string>>(endpoint?.filter.projectIds ?? [])
   const [environments, setEnvironments] = useState((endpoint?.filter.environments ?? []).join(", "))
   const save = useDecision({
-    send: async (signal) => {
+    send: async (signal): Promise<string | undefined> => {
       const chosen = projects.map(({ id }) => id).filter((id) => projectIds.includes(id))
       const named = environments
         .split(",")

@@ -39,7 +39,7 @@ const NewSecret = ({ endpoint, onClose }: { readonly endpoint: NoticeEndpoint; r
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
   const rotate = useDecision({
-    send: async (signal) => {
+    send: async (signal): Promise<string | undefined> => {
       const answer = await call(noticesRotateSecret, {
         signal,
         params: { workspaceId: workspace.id, endpointId: endpoint.id },
