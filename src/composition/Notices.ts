@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import { NoticeMailing } from "../../actors/access/notice/NoticeMailing.ts"
 import { NoticeDelivery } from "../../actors/base/notice/NoticeDelivery.ts"
 import { NoticeSettings } from "../../actors/base/notice/NoticeRows.ts"
 import { HttpListener } from "../http/HttpListener.ts"
@@ -14,7 +15,17 @@ export const noticeSettings = (settings: Settings) =>
     }))
   )
 
-/** Sends notices in the background. */
+/** As above, for a command that runs without a server and sends nothing. */
+export const offlineNoticeSettings = (settings: Settings) =>
+  Layer.succeed(NoticeSettings, {
+    baseUrl: settings.baseUrl ?? "http://localhost",
+    allowOrigins: settings.noticeAllowOrigins
+  })
+
+/** Sends notices and queues their mails in the background. */
 export const noticeDelivery = Layer.effectDiscard(
-  Effect.flatMap(NoticeDelivery, ({ follow }) => Effect.forkScoped(follow))
-).pipe(Layer.provideMerge(NoticeDelivery.layer))
+  Effect.gen(function* () {
+    yield* Effect.forkScoped((yield* NoticeDelivery).follow)
+    yield* Effect.forkScoped((yield* NoticeMailing).follow)
+  })
+).pipe(Layer.provide(Layer.mergeAll(NoticeDelivery.layer, NoticeMailing.layer)))

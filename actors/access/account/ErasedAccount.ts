@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../../base/Identity.ts"
+import { forgetNoticeMails } from "../../base/notice/NoticeMailChoices.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**
@@ -21,6 +22,7 @@ export const eraseAccount = Effect.fn("eraseAccount")(function* (subject: string
   yield* sql`DELETE FROM recovery_codes WHERE subject = ${subject}`
   yield* sql`DELETE FROM address_changes WHERE subject = ${subject}`
   yield* sql`DELETE FROM account_notices WHERE subject = ${subject}`
+  yield* forgetNoticeMails(sql, subject)
   yield* sql`DELETE FROM setup_links WHERE subject = ${subject}`
   // Real addresses never end in this domain (RFC 2606).
   const gone = {

@@ -49,7 +49,7 @@ const make = Effect.gen(function* () {
   const vault = yield* Vault
   const transport = yield* MailTransport
 
-  const end = Effect.fnUntraced(function* (id: string, outcome: "sent" | "refused" | "expired") {
+  const end = Effect.fnUntraced(function* (id: string, outcome: "sent" | "refused" | "expired" | "left") {
     yield* sql`UPDATE mails SET ${MailRow.changes(sql, { content: null, outcome, ended_at: yield* now })}
       WHERE id = ${id} AND ended_at IS NULL`
   })
@@ -67,9 +67,20 @@ const make = Effect.gen(function* () {
     return yield* Schema.decodeEffect(SealedMail)(Redacted.value(text))
   })
 
+  /** The reader of a notice may have left since it was queued, or have another address. */
+  const isStillReader = Effect.fnUntraced(function* ({ notice_subject, notice_workspace_id, recipient }: MailRow) {
+    if (notice_subject === null) return true
+    const found = yield* sql`SELECT 1 AS one FROM users u WHERE u.subject = ${notice_subject} AND u.status = 'active'
+      AND u.email = ${recipient} AND ((${notice_workspace_id} IS NULL AND u.is_operator = 1)
+        OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = ${notice_workspace_id}
+          AND m.subject = u.subject AND m.status = 'active'))`
+    return found.length > 0
+  })
+
   const send = Effect.fnUntraced(function* (row: MailRow) {
     const { id, kind, recipient } = row
     if (!(yield* claim(row))) return
+    if (!(yield* isStillReader(row))) return yield* end(id, "left")
     const mail = yield* Effect.mapError(contentOf(row), () => new MailNotSent({ permanent: true, code: "unreadable" }))
     yield* transport.send({ id, to: recipient, ...mail })
     yield* end(id, "sent")

@@ -12,7 +12,7 @@ export const MailRow = table("mails", {
   /** The person who chose the address; `null` for mails from the operator and for notices. */
   sender: Schema.NullOr(Schema.String),
   workspace_id: Schema.NullOr(WorkspaceId),
-  kind: Schema.Literals(["invitation", "reset_link", "address_link", "notice", "mention", "approval_request"]),
+  kind: Schema.Literals(["invitation", "reset_link", "address_link", "notice", "mention", "approval_request", "workspace_notice"]),
   /** Subject and body, sealed because they contain links; `null` after the mail has been sent or abandoned. */
   content: Schema.NullOr(Schema.String),
   attempts: Schema.Int,
@@ -38,6 +38,13 @@ export interface MailSender {
   readonly subject: string
   /** The Workspace for which the mail is sent, if any. */
   readonly workspaceId?: WorkspaceId | undefined
+}
+
+/** The reader of a notice. The mail is not sent to a person who has left the Workspace or lost the account. */
+export interface MailReader {
+  readonly subject: Subject
+  /** `null` for a notice about the server, which only operators read. */
+  readonly workspaceId: WorkspaceId | null
 }
 
 const limited = (whose: string, most: number, seconds: number) =>

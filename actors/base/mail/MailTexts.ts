@@ -1,6 +1,8 @@
 import { Schema } from "effect"
 import type { Role } from "../../../schema/records/Workspace.ts"
+import type { SentNotice } from "../../../schema/records/NoticeEndpoint.ts"
 import { visibleText } from "../../../schema/records/VisibleText.ts"
+import { noticeMailText } from "./NoticeMailTexts.ts"
 
 const mostCharacters = 40
 
@@ -13,7 +15,7 @@ const quotes = /["\u201c-\u201f\u00ab\u00bb\u300c-\u300f\uff02\uff62\uff63]/gu
  * Prepares a name that a person chose for use in a mail: one line, short, no links and no quotation marks, so that it cannot
  * imitate the server's own text. The caller adds quotation marks.
  */
-const mailedName = (name: string): string => {
+export const mailedName = (name: string): string => {
   const line = visibleText(name.toWellFormed().replace(/[\s\p{Cc}\u2028\u2029]+/gu, " ")).trim()
   const characters = [...line.replace(quotes, "'")]
   const short =
@@ -63,6 +65,7 @@ export type MailContent =
       /** Absent for a Run without a Capsule. */
       readonly capsule?: string | undefined
     }
+  | { readonly kind: "workspace_notice"; readonly notice: SentNotice; readonly settingsPage: string }
   | { readonly kind: "notice"; readonly change: AccountChange; readonly at: string; readonly accountPage: string }
 
 export interface MailText {
@@ -277,6 +280,8 @@ export const mailText = (language: MailLanguage, server: string, mail: MailConte
       return words.approvalRequest(server, mail)
     case "mention":
       return words.mention(server, mail)
+    case "workspace_notice":
+      return noticeMailText(language, server, mail)
     case "notice":
       return words.notice(server, mail, words.changes[mail.change])
   }

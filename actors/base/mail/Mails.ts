@@ -6,7 +6,7 @@ import { retention } from "../../../schema/records/Retention.ts"
 import { rowShape } from "../database/Table.ts"
 import { newId } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
-import { admitSender, MailRow, type MailSender } from "./MailLimits.ts"
+import { admitSender, type MailReader, MailRow, type MailSender } from "./MailLimits.ts"
 import { MailSettings } from "./MailSettings.ts"
 import { type MailContent, mailText } from "./MailTexts.ts"
 
@@ -19,6 +19,10 @@ export const mailPlace = (id: string) => ({ table: "mails", column: "content", w
 // Maximum number of mails per address, kind and hour. It stops people with the right to invite from flooding an address; notices
 // are counted separately and still sent.
 const mostInAnHour = 10
+/** Notices are mails that their reader has chosen. */
+const mostNoticesInAnHour = 60
+
+const mostOf = (kind: MailContent["kind"]) => (kind === "workspace_notice" ? mostNoticesInAnHour : mostInAnHour)
 
 const Recent = rowShape({ mails: Schema.Int })
 
@@ -32,7 +36,7 @@ export class Mails extends Context.Service<
      * Queues a mail in the caller's transaction. Returns `false` if the server sends no mail, or if the address has received too
      * many mails of this kind within an hour. The caller's action still succeeds.
      */
-    readonly queue: (to: string, mail: MailContent, sender?: MailSender) => Effect.Effect<boolean>
+    readonly queue: (to: string, mail: MailContent, sender?: MailSender, reader?: MailReader) => Effect.Effect<boolean>
     /**
      * Fails with `rate_limited` if the person, the Workspace or the server has sent too many mails. Always succeeds on a server
      * without mail. Call it before the transaction writes anything.
@@ -51,7 +55,7 @@ export class Mails extends Context.Service<
       const isTooMany = Effect.fnUntraced(function* (to: string, kind: MailContent["kind"], since: string) {
         const [recent] = yield* Recent.rows(sql)`SELECT COUNT(*) AS mails FROM mails
           WHERE recipient = ${to} AND kind = ${kind} AND created_at > ${since}`
-        return (recent?.mails ?? 0) >= mostInAnHour
+        return (recent?.mails ?? 0) >= mostOf(kind)
       })
 
       return Mails.of({
@@ -59,12 +63,12 @@ export class Mails extends Context.Service<
         admit: (sender) =>
           origin === undefined ? Effect.void : Effect.provideService(admitSender(sender), SqlClient.SqlClient, sql),
         queue: Effect.fn("Mails.queue")(
-          function* (to, mail, sender) {
+          function* (to, mail, sender, reader) {
             if (origin === undefined) return false
             const at = yield* DateTime.now
             if (yield* isTooMany(to, mail.kind, DateTime.formatIso(DateTime.subtractDuration(at, "1 hour")))) {
               yield* Effect.logWarning(
-                `A mail (${mail.kind}) is not sent: its address got ${mostInAnHour} within an hour.`
+                `A mail (${mail.kind}) is not sent: its address got ${mostOf(mail.kind)} within an hour.`
               )
               return false
             }
@@ -84,7 +88,9 @@ export class Mails extends Context.Service<
               expires_at: "expiresAt" in mail && mail.expiresAt < latest ? mail.expiresAt : latest,
               created_at: createdAt,
               ended_at: null,
-              outcome: null
+              outcome: null,
+              notice_subject: reader?.subject ?? null,
+              notice_workspace_id: reader?.workspaceId ?? null
             })}`
             return true
           },

@@ -24,8 +24,23 @@ const cut = (text: string, max: number): string => {
 /** Shortens a name from another system for a message. */
 const named = (text: string): string => cut(oneLine(text), 120)
 
+/** The names of the facts that a person is shown. */
+export type NoticeLabel =
+  | "Workspace"
+  | "Capsule"
+  | "Environment"
+  | "Source"
+  | "Connection"
+  | "Agent"
+  | "Changes"
+  | "Resources"
+  | "Ref"
+  | "Status"
+  | "Code"
+  | "Expires"
+
 interface Fact {
-  readonly label: string
+  readonly label: NoticeLabel
   readonly value: string
 }
 
@@ -49,12 +64,12 @@ const changeWords = (changes: unknown): string | undefined => {
   return counts.length === 0 ? "no changes" : counts.join(", ")
 }
 
-/** The facts of a notice that a chat message shows, in order. */
-const factsOf = ({ data, workspace }: SentNotice): ReadonlyArray<Fact> => {
+/** The facts of a notice that a person is shown, in their order. */
+export const noticeFacts = ({ data, workspace }: SentNotice): ReadonlyArray<Fact> => {
   const given = isRecord(data) ? data : {}
   const capsule = given["capsule"]
   const environment = isRecord(capsule) ? textOf(capsule["environment"]) : undefined
-  const rows: ReadonlyArray<readonly [label: string, value: string | undefined]> = [
+  const rows: ReadonlyArray<readonly [label: NoticeLabel, value: string | undefined]> = [
     ["Workspace", workspace?.name],
     ["Capsule", nameIn(given, "capsule")],
     ["Environment", environment],
@@ -79,7 +94,7 @@ const titleOf = (notice: SentNotice): string => noticeKinds[notice.type].summary
 
 const slack = (notice: SentNotice): string => {
   const title = slackText(titleOf(notice))
-  const facts = factsOf(notice)
+  const facts = noticeFacts(notice)
   const short = facts.map(({ label, value }) => `${label}: ${slackText(value)}`).join(", ")
   return JSON.stringify({
     text: cut(`${title} ${short} ${notice.url}`, 3000),
@@ -119,7 +134,7 @@ const teams = (notice: SentNotice): string =>
             { type: "TextBlock", text: titleOf(notice), weight: "Bolder", wrap: true },
             {
               type: "FactSet",
-              facts: factsOf(notice).map(({ label, value }) => ({ title: label, value: cardText(value) }))
+              facts: noticeFacts(notice).map(({ label, value }) => ({ title: label, value: cardText(value) }))
             }
           ],
           actions: [{ type: "Action.OpenUrl", title: "Open in svc", url: notice.url }]

@@ -62,3 +62,7 @@ export class NoticeMailChoices extends Context.Service<
     })
   )
 }
+
+/** Forgets the choice of an account that is erased, in the caller's transaction. */
+export const forgetNoticeMails = (sql: SqlClient.SqlClient, subject: string) =>
+  sql`DELETE FROM notice_mail_kinds WHERE subject = ${subject}`

@@ -1,4 +1,5 @@
-import { Context, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
 import { NoticeDeliveryId, NoticeEndpointId, NoticeId, Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
 import {
   NoticeDelivery,
@@ -167,3 +168,11 @@ export const toNoticeDelivery = (row: NoticeDeliveryRow): NoticeDelivery =>
     createdAt: row.created_at,
     ...(row.ended_at === null ? {} : { endedAt: row.ended_at })
   })
+
+/** The endpoints of a Workspace that the service disabled or ended, oldest first: somebody expects notices there. */
+export const stoppedEndpoints = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
+  Effect.orDie(
+    NoticeEndpointRow.some(sql, "id", "name", "reason", "updated_at")`SELECT id, name, reason, updated_at
+      FROM notice_endpoints WHERE workspace_id = ${workspaceId} AND state <> 'active' AND reason <> 'person'
+      ORDER BY updated_at, id`
+  )

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Schema } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { type NoticeData, noticeDataText } from "../../../schema/records/Notice.ts"
 import type { NoticeKind, NoticeSubject, SentNoticeKind } from "../../../schema/records/NoticeEndpoint.ts"
 import {
@@ -210,3 +210,32 @@ export const sendAgain = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
   yield* wakeAfterCommit(sql)
   return { ...row, ...changes }
 }, Effect.orDie)
+
+/** Clears the mark of a notice whose mails are queued in the caller's transaction: `false` if it was cleared before. */
+export const mailed = (sql: SqlClient.SqlClient, id: NoticeId) =>
+  Effect.map(
+    NoticeRow.some(
+      sql,
+      "id"
+    )`UPDATE notices SET mail_due = NULL WHERE id = ${id} AND mail_due IS NOT NULL RETURNING id`,
+    (rows) => rows.length > 0
+  )
+
+/**
+ * Disables every endpoint of a restored database and drops what waits, in the caller's transaction: an endpoint may have been removed
+ * since the backup, and what waited then was sent long ago. Called first, so that the restore itself sends nothing.
+ */
+export const holdEndpoints = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  yield* sql`UPDATE notice_endpoints SET ${NoticeEndpointRow.changes(sql, { state: "disabled", reason: "restored", updated_at: at })}
+    WHERE state = 'active'`
+  yield* sql`UPDATE notice_deliveries SET ${NoticeDeliveryRow.changes(sql, { status: "dropped", next_at: null, ended_at: at })}
+    WHERE status = 'waiting'`
+}).pipe(Effect.orDie)
+
+/** Mails nothing of what was written until now, in the caller's transaction. For the end of a restore. */
+export const forgetMails = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`UPDATE notices SET mail_due = NULL WHERE mail_due IS NOT NULL`
+).pipe(Effect.orDie)

@@ -1,0 +1,124 @@
+import type { SentNotice, SentNoticeKind } from "../../../schema/records/NoticeEndpoint.ts"
+import { noticeFacts, type NoticeLabel } from "../notice/NoticeFormats.ts"
+import { type MailLanguage, type MailText, mailedName } from "./MailTexts.ts"
+
+interface NoticeWords {
+  readonly kinds: Readonly<Record<SentNoticeKind, string>>
+  readonly labels: Readonly<Record<NoticeLabel, string>>
+  readonly quoted: (name: string) => string
+  readonly open: string
+  readonly names: (server: string) => string
+  readonly choose: string
+}
+
+const en: NoticeWords = {
+  kinds: {
+    "run.waiting_approval": "A plan waits for your approval",
+    "run.approved": "Your plan was approved",
+    "run.applied": "Your apply succeeded",
+    "run.failed": "A Run failed",
+    "run.unknown": "It is unknown what an apply left behind",
+    "run.cancelled": "A Run was cancelled or its plan discarded",
+    "drift.found": "Resources were changed outside svc",
+    "drift.gone": "Drift is gone",
+    "source.broken": "A Source can no longer be read",
+    "source.healed": "A Source can be read again",
+    "update.available": "A newer commit is available",
+    "connection.expiring": "The credentials of a Connection expire soon",
+    "connection.failing": "A Connection is no longer accepted",
+    "agent.unreachable": "An agent is unreachable",
+    "agent.back": "An agent is back",
+    "backup.failed": "A backup failed",
+    "backup.unverified": "A backup could not be read back",
+    "share.requested": "Another Workspace wants to share Outputs",
+    "invitation.accepted": "An invitation was accepted",
+    "rule.changed": "A rule of approval was changed",
+    "endpoint.test": "Test"
+  },
+  labels: {
+    Workspace: "Workspace",
+    Capsule: "Capsule",
+    Environment: "Environment",
+    Source: "Source",
+    Connection: "Connection",
+    Agent: "Agent",
+    Changes: "Changes",
+    Resources: "Resources",
+    Ref: "Ref",
+    Status: "Status",
+    Code: "Code",
+    Expires: "Expires"
+  },
+  quoted: (name) => `"${name}"`,
+  open: "Open it:",
+  names: (server) => `People who use ${server} choose the names in quotation marks; its operator does not check them.`,
+  choose: "Choose which notices you receive by mail:"
+}
+
+const ja: NoticeWords = {
+  kinds: {
+    "run.waiting_approval": "承認待ちのプランがあります",
+    "run.approved": "プランが承認されました",
+    "run.applied": "適用が完了しました",
+    "run.failed": "実行が失敗しました",
+    "run.unknown": "適用後の状態を確認できません",
+    "run.cancelled": "実行が取り消されたか、プランが破棄されました",
+    "drift.found": "svc の外でリソースが変更されました",
+    "drift.gone": "ドリフトは解消されました",
+    "source.broken": "ソースを読み取れなくなりました",
+    "source.healed": "ソースを再び読み取れるようになりました",
+    "update.available": "新しいコミットがあります",
+    "connection.expiring": "接続の認証情報の期限が近づいています",
+    "connection.failing": "接続が受け付けられなくなりました",
+    "agent.unreachable": "エージェントと通信できません",
+    "agent.back": "エージェントとの通信が回復しました",
+    "backup.failed": "バックアップに失敗しました",
+    "backup.unverified": "バックアップを検証できませんでした",
+    "share.requested": "別のワークスペースから出力の共有の申し出があります",
+    "invitation.accepted": "招待が承諾されました",
+    "rule.changed": "承認ルールが変更されました",
+    "endpoint.test": "テスト"
+  },
+  labels: {
+    Workspace: "ワークスペース",
+    Capsule: "カプセル",
+    Environment: "環境",
+    Source: "ソース",
+    Connection: "接続",
+    Agent: "エージェント",
+    Changes: "変更",
+    Resources: "リソース",
+    Ref: "参照",
+    Status: "状態",
+    Code: "コード",
+    Expires: "期限"
+  },
+  quoted: (name) => `「${name}」`,
+  open: "詳細を開く:",
+  names: (server) => `かぎ括弧内の名前は ${server} の利用者が付けたもので、管理者は確認していません。`,
+  choose: "メールで受け取る通知は次のページで選べます:"
+}
+
+const wordsOf: Readonly<Record<MailLanguage, NoticeWords>> = { en, ja }
+
+/** The facts that are names which people chose. */
+const chosen: ReadonlySet<NoticeLabel> = new Set(["Workspace", "Capsule", "Source", "Connection", "Agent", "Ref"])
+
+/** Subject and body of a notice by mail. */
+export const noticeMailText = (
+  language: MailLanguage,
+  server: string,
+  { notice, settingsPage }: { readonly notice: SentNotice; readonly settingsPage: string }
+): MailText => {
+  const words = wordsOf[language]
+  const facts = noticeFacts(notice)
+  const shown = facts.map(
+    ({ label, value }) => `${words.labels[label]}: ${chosen.has(label) ? words.quoted(mailedName(value)) : value}`
+  )
+  const capsule = facts.find(({ label }) => label === "Capsule")?.value
+  const title = words.kinds[notice.type]
+  return {
+    subject: `${server}: ${title}${capsule === undefined ? "" : `: ${words.quoted(mailedName(capsule))}`}`,
+    text: `${[title, "", ...shown, "", words.open, notice.url, "", words.names(server), "", words.choose, settingsPage].join("\n")}\n`
+  }
+}
