@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { CredentialWait, StaleReason } from "./Capsule.ts"
 import { CommitDescription } from "./Commit.ts"
-import { CapsuleId, ConnectionId, RunGroupId, RunId, SourceId, Subject } from "./Ids.ts"
+import { CapsuleId, ConnectionId, NoticeEndpointId, RunGroupId, RunId, SourceId, Subject } from "./Ids.ts"
 import { needGroups, needKinds } from "./NeedOrder.ts"
 import { Timestamp } from "./Primitives.ts"
 import { PlanSummary } from "./PlanDetails.ts"
@@ -76,6 +76,8 @@ export class Need extends Schema.Opaque<Need>()(
     runGroupId: Schema.optionalKey(RunGroupId),
     connectionId: Schema.optionalKey(ConnectionId),
     connectionName: Schema.optionalKey(Schema.String),
+    noticeEndpointId: Schema.optionalKey(NoticeEndpointId),
+    noticeEndpointName: Schema.optionalKey(Schema.String),
     sourceId: Schema.optionalKey(SourceId),
     sourceName: Schema.optionalKey(Schema.String),
     ref: Schema.optionalKey(Schema.String),

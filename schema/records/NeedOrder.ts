@@ -18,6 +18,7 @@ export const needKinds = [
   "connection_expired",
   "connection_unrenewed",
   "connection_unrevoked",
+  "notices_stopped",
   "automation_paused",
   "drifted",
   "stale",

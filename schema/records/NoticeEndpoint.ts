@@ -39,10 +39,10 @@ export const NoticeEndpointState = Schema.Literals(["active", "disabled", "ended
 export type NoticeEndpointState = typeof NoticeEndpointState.Type
 
 /**
- * Why an endpoint receives nothing: a `person` disabled it, deliveries failed for five days (`failing`), or the receiver
- * responded that it is gone (`gone`).
+ * The reason why nothing is sent: `person` disabled it, deliveries failed for five days (`failing`), the receiver answered that it is
+ * gone (`gone`), or the server was restored from a backup, which may revive an endpoint that was removed since (`restored`).
  */
-export const NoticeEndpointReason = Schema.Literals(["person", "failing", "gone"])
+export const NoticeEndpointReason = Schema.Literals(["person", "failing", "gone", "restored"])
 export type NoticeEndpointReason = typeof NoticeEndpointReason.Type
 
 /** Maximum number of endpoints of one Workspace, and of the server. */

@@ -8,6 +8,7 @@ import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { jsonFlag, print, printSecret } from "./Output.ts"
 import { orphanedStatesCommand } from "./OrphanedStatesCommand.ts"
 import { newPassword, passwordFlag } from "./Password.ts"
+import { noticesCommand } from "./NoticesCommand.ts"
 import { operatorsCommand } from "./OperatorsCommand.ts"
 import { agentCommand } from "./AgentAdminCommand.ts"
 import { poolCommand } from "./PoolCommand.ts"
@@ -248,6 +249,7 @@ export const adminCommand = Command.make("admin").pipe(
     invite,
     poolCommand,
     agentCommand,
+    noticesCommand,
     operatorsCommand,
     rotateKeys,
     restoreReviewCommand,

@@ -9,6 +9,7 @@ import { CapsuleLedger } from "../../actors/ledger/capsule/CapsuleLedger.ts"
 import { serviceContext } from "../../schema/commands/Command.ts"
 import { DatabaseFile } from "../../actors/base/database/DatabaseFile.ts"
 import { transaction } from "../../actors/base/database/Transaction.ts"
+import { forgetMails, holdEndpoints } from "../../actors/base/notice/Notices.ts"
 import { endTickets } from "../../actors/commands/handoff/EndedTickets.ts"
 import { now } from "../../actors/base/Identity.ts"
 import { endGrants } from "../../actors/access/issuer/EndedGrants.ts"
@@ -68,6 +69,7 @@ const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry)
 const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<BackupManifest>, keys: MasterKeys) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
+    yield* holdEndpoints
     const fence = yield* fenceRestored
     const credentials = yield* endCredentials
     const grants = yield* endGrants
@@ -76,6 +78,7 @@ const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Backup
     yield* endTickets
     yield* endInvitations
     yield* holdRestored
+    yield* forgetMails
     yield* sql`UPDATE installation SET ${InstallationRow.changes(sql, { restored_at: yield* now })}`
     const review = yield* pendingReview
     const ended = { ...fence, ...credentials, grants, enrolmentTokens }

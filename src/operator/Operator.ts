@@ -1,10 +1,12 @@
 import { Context, Effect, FileSystem, Layer, Path, Schema, SchemaIssue } from "effect"
 import type { RpcGroup } from "effect/rpc"
 import { SigningKeys } from "../../actors/access/issuer/SigningKeys.ts"
+import { NoticeEndpoints } from "../../actors/access/notice/NoticeEndpoints.ts"
 import { AgentPresence } from "../../actors/running/agent-pool/AgentPresence.ts"
 import { Agents } from "../../actors/running/agent-pool/Agents.ts"
 import { Pools } from "../../actors/running/agent-pool/Pools.ts"
 import { type ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { offlineNoticeSettings } from "../composition/Notices.ts"
 import { storage } from "../composition/Storage.ts"
 import { DataFolderUnusable } from "../database/DataFolder.ts"
 import { inspectDataFolder } from "../database/DataFolderInspection.ts"
@@ -16,6 +18,7 @@ import { GrantCommands } from "./GrantCommands.ts"
 import { KeyCommands } from "./KeyCommands.ts"
 import { OrphanedStateCommands } from "./OrphanedStateCommands.ts"
 import type { PolicyCommands } from "./PolicyCommands.ts"
+import { NoticeCommands } from "./NoticeCommands.ts"
 import { PoolCommands } from "./PoolCommands.ts"
 import type { ReleaseCommands } from "./ReleaseCommands.ts"
 import { RestoreCommands } from "./RestoreCommands.ts"
@@ -256,6 +259,42 @@ export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCo
             token: judged("IssueEnrolmentToken", commands.token),
             agents: judged("ListAgents", commands.agents, (pool) => (pool === undefined ? {} : { pool })),
             changeAgent: judged("ChangeAgent", commands.changeAgent)
+          })
+        )
+      )
+    )
+}
+
+/** The server's notice endpoints, accessed the same way. Without a server, notices wait until it starts. */
+export class OperatorNotices extends Context.Service<OperatorNotices, Reached<NoticeCommands["Service"]>>()(
+  "svc/src/operator/OperatorNotices"
+) {
+  static readonly layer = (settings: Settings) =>
+    Layer.effect(
+      OperatorNotices,
+      Effect.gen(function* () {
+        const server = yield* served(settings.dataDir)
+        if (server?.held !== true) {
+          yield* requireOwner(settings.dataDir)
+          const own = NoticeCommands.layer.pipe(
+            Layer.provide(NoticeEndpoints.layer),
+            Layer.provide(offlineNoticeSettings(settings)),
+            Layer.provide(storage(settings))
+          )
+          return Context.get(yield* Layer.build(own), NoticeCommands)
+        }
+        const { client, reached } = yield* operatorClient(server.folder, server.holder)
+        return OperatorNotices.of({
+          list: reached(client.ListNoticeEndpoints()),
+          change: (request) => reached(client.ChangeNoticeEndpoint(request)),
+          deliveries: (request) => reached(client.ListNoticeDeliveries(request))
+        })
+      }).pipe(
+        Effect.map((commands: Reached<NoticeCommands["Service"]>) =>
+          OperatorNotices.of({
+            ...commands,
+            change: judged("ChangeNoticeEndpoint", commands.change),
+            deliveries: judged("ListNoticeDeliveries", commands.deliveries)
           })
         )
       )

@@ -6,6 +6,8 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { AccountToken } from "../../schema/records/AccountToken.ts"
 import { AccessTokenId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Role } from "../../schema/records/Workspace.ts"
+import { NoticeDelivery, NoticeEndpoint } from "../../schema/records/NoticeEndpoint.ts"
+import { DeliveryRequest, NoticeChange, NoticeResult } from "./NoticeCommands.ts"
 import { OperatorAuthorization } from "./OperatorAuthorization.ts"
 import { OperatorList } from "./GrantCommands.ts"
 import { DownloadedState, KeptOrphanedStates } from "./OrphanedStateCommands.ts"
@@ -91,6 +93,13 @@ export const OperatorProtocol = RpcGroup.make(
   Rpc.make("SurveyRetention", { success: RetentionReport }),
   Rpc.make("Prune", { success: RetentionReport }),
   Rpc.make("ReloadPolicy", { success: PolicyReloaded, error: ApiError }),
+  Rpc.make("ListNoticeEndpoints", { success: Schema.Array(NoticeEndpoint), error: ApiError }),
+  Rpc.make("ChangeNoticeEndpoint", { payload: NoticeChange, success: NoticeResult, error: ApiError }),
+  Rpc.make("ListNoticeDeliveries", {
+    payload: DeliveryRequest,
+    success: Schema.Array(NoticeDelivery),
+    error: ApiError
+  }),
   Rpc.make("ListOperators", { success: OperatorList }),
   Rpc.make("GrantOperator", { payload: { account: Schema.String }, success: OperatorList, error: ApiError }),
   Rpc.make("RevokeOperator", { payload: { account: Schema.String }, success: OperatorList, error: ApiError }),

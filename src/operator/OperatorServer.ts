@@ -11,6 +11,7 @@ import { KeyCommands } from "./KeyCommands.ts"
 import { issueOperatorSecret, requireOperatorSecret } from "./OperatorAuthorization.ts"
 import { OrphanedStateCommands } from "./OrphanedStateCommands.ts"
 import { PolicyCommands } from "./PolicyCommands.ts"
+import { NoticeCommands } from "./NoticeCommands.ts"
 import { PoolCommands } from "./PoolCommands.ts"
 import { ReleaseCommands } from "./ReleaseCommands.ts"
 import { RestoreCommands } from "./RestoreCommands.ts"
@@ -67,6 +68,7 @@ const handlers = OperatorProtocol.toLayer(
     const leftOvers = yield* OrphanedStateCommands
     const retained = yield* RetentionCommands
     const poolCommands = yield* PoolCommands
+    const noticeCommands = yield* NoticeCommands
     const released = yield* ReleaseCommands
     const staleReasons = yield* StaleReasons
     return OperatorProtocol.of({
@@ -96,6 +98,9 @@ const handlers = OperatorProtocol.toLayer(
       SurveyRetention: () => retained.survey,
       Prune: () => retained.prune,
       ReloadPolicy: () => policies.reload,
+      ListNoticeEndpoints: () => noticeCommands.list,
+      ChangeNoticeEndpoint: noticeCommands.change,
+      ListNoticeDeliveries: noticeCommands.deliveries,
       ListOperators: () => grants.list,
       GrantOperator: ({ account }) => grants.grant(account),
       RevokeOperator: ({ account }) => grants.revoke(account),
@@ -110,6 +115,7 @@ const commands = Layer.mergeAll(
   KeyCommands.layer,
   OrphanedStateCommands.layer,
   PolicyCommands.layer,
+  NoticeCommands.layer,
   PoolCommands.layer,
   ReleaseCommands.layer,
   RestoreCommands.layer,

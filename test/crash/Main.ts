@@ -7,6 +7,7 @@ import { platform } from "../../src/composition/Platform.ts"
 import { type Broken, brokenBy } from "./CrashClient.ts"
 import { type CrashWorld, crashWorld } from "./CrashWorld.ts"
 import { folderFaults } from "./FolderFaults.ts"
+import { noticeScenarios, runNoticeKill } from "./NoticeKills.ts"
 import { coreScenarios, namedScenarios, randomScenarios } from "./Points.ts"
 import { pruneScenarios, runPruneKill } from "./PruneKills.ts"
 import { runScenario } from "./RunScenario.ts"
@@ -53,8 +54,16 @@ const pruneCases = pruneScenarios.map(
   })
 )
 
+const noticeCases = noticeScenarios.map(
+  (kill): Case => ({
+    name: kill.name,
+    run: (world, root) =>
+      runNoticeKill(world.program, kill, root).pipe(Effect.catchCause((cause) => Effect.fail(brokenBy(cause))))
+  })
+)
+
 /** Every case that is not a journey. */
-const otherCases = [...pruneCases, ...faultCases]
+const otherCases = [...pruneCases, ...noticeCases, ...faultCases]
 
 const flags = {
   short: Flag.Boolean("short").pipe(

@@ -29,6 +29,7 @@ export const groupOf: Readonly<Record<NeedKind, NeedGroup>> = {
   connection_expired: "blocked",
   connection_unrenewed: "blocked",
   connection_unrevoked: "blocked",
+  notices_stopped: "blocked",
   automation_paused: "blocked",
   drifted: "drifted",
   stale: "update",

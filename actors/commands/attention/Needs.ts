@@ -9,6 +9,7 @@ import { Connections } from "../../inputs/connection/Connections.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { stuckWork, type StuckWork } from "../../base/DueWork.ts"
+import { stoppedEndpoints } from "../../base/notice/NoticeRows.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import type { PageRequest } from "../../base/paging/RowPages.ts"
 import { CommitDescriptionJson } from "../../ledger/source/SourceRow.ts"
@@ -38,6 +39,8 @@ interface Records {
   readonly failing: ReadonlyArray<Connection>
   readonly lanes: ReadonlyArray<FailingLane>
   readonly stuck: ReadonlyArray<StuckWork>
+  /** Notice endpoints that the service stopped. */
+  readonly stopped: Effect.Success<ReturnType<typeof stoppedEndpoints>>
   /** The time at which automation was paused. */
   readonly pausedAt: string | undefined
 }
@@ -61,6 +64,7 @@ const workspaceNeeds = ({
   failing,
   lanes,
   pausedAt,
+  stopped,
   stuck,
   unconfirmed
 }: Records): ReadonlyArray<OpenNeed> => [
@@ -84,6 +88,15 @@ const workspaceNeeds = ({
   ),
   ...stuck.map(({ kind, record_id, since }) =>
     entry(`${kind} ${record_id}`, { kind: "work_stuck", work: kind, recordId: record_id, since })
+  ),
+  ...stopped.map(({ id, name, reason, updated_at }) =>
+    entry(id, {
+      kind: "notices_stopped",
+      noticeEndpointId: id,
+      noticeEndpointName: name,
+      since: updated_at,
+      ...(reason === null ? {} : { reason })
+    })
   ),
   ...(pausedAt === undefined ? [] : [entry("", { kind: "automation_paused", since: pausedAt })])
 ]
@@ -164,6 +177,7 @@ const make = Effect.gen(function* () {
       failing: yield* connections.failing(workspaceId),
       lanes: yield* sources.failingLanes(workspaceId),
       stuck: yield* stuckWork(sql, workspaceId),
+      stopped: yield* stoppedEndpoints(sql, workspaceId),
       pausedAt: yield* pausedAt(sql, workspaceId)
     })
     return { entries: [...entries, ...others], health }

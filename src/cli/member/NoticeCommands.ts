@@ -42,7 +42,8 @@ const endpointNamed = Effect.fn("endpointNamed")(function* (named: string, works
 const reasons = {
   person: "by a member",
   failing: "deliveries failed for five days",
-  gone: "the receiver responded 410"
+  gone: "the receiver responded 410",
+  restored: "the server was restored from a backup"
 } as const
 
 const stateText = ({ failingSince, reason, state }: NoticeEndpoint) => {
@@ -132,7 +133,7 @@ const filterFrom = Effect.fnUntraced(function* (given: GivenFilter, workspaceId:
 /**
  * Reads an address, from standard input if it is `-`. Addresses of chats contain a secret, and other users can read arguments.
  */
-const addressFrom = Effect.fnUntraced(function* (given: string) {
+export const addressFrom = Effect.fnUntraced(function* (given: string) {
   const { stdin } = yield* Stdio.Stdio
   const address = given === "-" ? (yield* Stream.mkString(Stream.decodeText(stdin))).trim() : given
   if (/^https?:/.test(address) && URL.canParse(address)) return address

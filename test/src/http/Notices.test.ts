@@ -225,3 +225,46 @@ tests.live("a person chooses the kinds of notice that arrive by email", () =>
     expect((yield* ask("PUT", mails, { kinds: [] })).noticeMails?.kinds).toEqual([])
   })
 )
+
+tests.live("an endpoint that the service stopped is in the attention list until somebody resumes or removes it", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { endpoint } = yield* ask("POST", base, given)
+    const path = `${base}/${endpoint?.id}`
+    const listed = Effect.map(
+      ask("GET", `/api/v1/dashboard/needs?workspaceId=${world.workspaceA}`),
+      ({ text }) => [...text.matchAll(/"kind":"notices_stopped"/g)].length
+    )
+    yield* sql`UPDATE notice_endpoints SET state = 'disabled', reason = 'person'`
+    expect(yield* listed).toBe(0)
+    yield* sql`UPDATE notice_endpoints SET reason = 'failing'`
+    expect(yield* listed).toBe(1)
+    yield* ask("PATCH", path, { state: "active" })
+    expect(yield* listed).toBe(0)
+    yield* ask("DELETE", path)
+  })
+)
+
+tests.live("the secret of no endpoint and no part of an address is in any answer, notice or audit event", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const created = yield* ask("POST", base, given)
+    const path = `${base}/${created.endpoint?.id}`
+    yield* ask("POST", `${path}/test`)
+    const { deliveries } = yield* ask("GET", `${path}/deliveries`)
+    const answers = yield* Effect.forEach(
+      [path, base, `${path}/deliveries`, `${path}/deliveries/${deliveries?.[0]?.id}`],
+      (address) => ask("GET", address)
+    )
+    const stored = JSON.stringify([
+      yield* sql`SELECT data FROM notices`,
+      yield* sql`SELECT data FROM audit_events`,
+      yield* sql`SELECT name, host, kinds, filter, address, secret FROM notice_endpoints`
+    ])
+    for (const text of [...answers.map((answer) => answer.text), stored]) {
+      expect(text).not.toContain("canary")
+      expect(text).not.toContain((created.secret ?? "missing").slice("whsec_".length))
+    }
+    yield* ask("DELETE", path)
+  })
+)

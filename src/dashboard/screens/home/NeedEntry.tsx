@@ -31,6 +31,7 @@ const look: Readonly<Record<Need["kind"], readonly [IconName, string]>> = {
   connection_expired: ["connection", "bad"],
   connection_unrenewed: ["connection", "bad"],
   connection_unrevoked: ["connection", "bad"],
+  notices_stopped: ["warning", "bad"],
   automation_paused: ["shield", "warn"],
   drifted: ["warning", "warn"],
   stale: ["sync", "info"],
@@ -90,7 +91,9 @@ const Title = ({ need }: NeedProps) => {
   if (capsule === undefined) {
     return (
       <span className="row-name">
-        <strong>{connectionName ?? sourceName ?? run?.id ?? recordId ?? workspace.displayName}</strong>
+        <strong>
+          {connectionName ?? sourceName ?? need.noticeEndpointName ?? run?.id ?? recordId ?? workspace.displayName}
+        </strong>
         {ref === undefined ? null : <span className="tag">{ref}</span>}
       </span>
     )
@@ -150,7 +153,7 @@ const Action = ({ need }: NeedProps) => {
   const [capsule] = capsules
   const failed = kind === "unknown_safety" && run !== undefined && failedByTool(run)
   const subject =
-    capsule === undefined ? (need.connectionName ?? need.sourceName) : `${capsule.name} ${capsule.environment}`
+    capsule === undefined ? (need.connectionName ?? need.sourceName ?? need.noticeEndpointName) : `${capsule.name} ${capsule.environment}`
   const label = (
     <>
       {words.actions[failed ? "failed" : kind]}
@@ -158,7 +161,7 @@ const Action = ({ need }: NeedProps) => {
       {subject === undefined ? null : <span className="visually-hidden">: {subject}</span>}
     </>
   )
-  if (kind === "automation_paused") {
+  if (kind === "automation_paused" || kind === "notices_stopped") {
     return (
       <LinkButton small to="/w/$workspace/settings/$tab" params={{ workspace: handle, tab: "settings" }}>
         {label}

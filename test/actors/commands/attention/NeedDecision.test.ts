@@ -224,6 +224,6 @@ test("attention entries are ordered by reason, then newest first", () => {
     ["01", later, "c"],
     ["01", at, "a"],
     ["01", at, "b"],
-    ["15", later, "a"]
+    ["16", later, "a"]
   ])
 })
