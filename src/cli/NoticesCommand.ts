@@ -63,24 +63,15 @@ const listCommand = Command.make(
 ).pipe(Command.withDescription("List the server's notice endpoints"))
 
 /** Makes one change and shows the endpoints. */
-const changing = Effect.fnUntraced(function* (
-  given: { readonly config: Option.Option<string>; readonly json: boolean } & Parameters<typeof settingsOf>[0],
-  change: NoticeChange
-) {
-  const { config, json, ...flags } = given
-  const settings = yield* settingsOf(flags, config)
+const changing = Effect.fnUntraced(function* (settings: Settings, json: boolean, change: NoticeChange) {
   const result = yield* withNotices(settings, (notices) => notices.change(change))
   const shown = { ...result, ...(result.secret === undefined ? {} : { secret: Redacted.value(result.secret) }) }
   const printed = print(json, shown, changedText(result))
   if (result.secret === undefined) return yield* printed
-  const withdraw =
-    change.word === "add"
-      ? withNotices(settings, (notices) =>
-          Effect.forEach(result.endpoints.slice(-1), ({ id }) => notices.change({ word: "remove", id }), {
-            discard: true
-          })
-        )
-      : Effect.fail("kept")
+  if (change.word !== "add") return yield* printSecret(printed, "secret", Effect.fail("kept"))
+  const withdraw = withNotices(settings, (notices) =>
+    Effect.forEach(result.endpoints.slice(-1), ({ id }) => notices.change({ word: "remove", id }), { discard: true })
+  )
   yield* printSecret(printed, "secret", withdraw)
 })
 
@@ -102,8 +93,8 @@ const addCommand = Command.make(
     ),
     json: jsonFlag
   },
-  Effect.fn("notices.add")(function* ({ address, kind, name, receiver, ...given }) {
-    yield* changing(given, {
+  Effect.fn("notices.add")(function* ({ address, kind, name, receiver, config, json, ...flags }) {
+    yield* changing(yield* settingsOf(flags, config), json, {
       word: "add",
       name,
       address: yield* addressFrom(address),
@@ -124,8 +115,8 @@ const setCommand = Command.make(
     endpoint: endpointArgument,
     json: jsonFlag
   },
-  Effect.fn("notices.set")(function* ({ endpoint, kind, state, ...given }) {
-    yield* changing(given, {
+  Effect.fn("notices.set")(function* ({ endpoint, kind, state, config, json, ...flags }) {
+    yield* changing(yield* settingsOf(flags, config), json, {
       word: "set",
       id: endpoint,
       ...(kind.length === 0 ? {} : { kinds: kind }),
@@ -138,8 +129,8 @@ const simple = (word: "remove" | "rotate" | "test", description: string) =>
   Command.make(
     word,
     { ...dataFlags, endpoint: endpointArgument, json: jsonFlag },
-    Effect.fn(`notices.${word}`)(function* ({ endpoint, ...given }) {
-      yield* changing(given, { word, id: endpoint })
+    Effect.fn(`notices.${word}`)(function* ({ endpoint, config, json, ...flags }) {
+      yield* changing(yield* settingsOf(flags, config), json, { word, id: endpoint })
     })
   ).pipe(Command.withDescription(description))
 
@@ -171,8 +162,8 @@ const replayCommand = Command.make(
     ),
     json: jsonFlag
   },
-  Effect.fn("notices.replay")(function* ({ delivery, endpoint, ...given }) {
-    yield* changing(given, { word: "replay", id: endpoint, deliveryId: delivery })
+  Effect.fn("notices.replay")(function* ({ delivery, endpoint, config, json, ...flags }) {
+    yield* changing(yield* settingsOf(flags, config), json, { word: "replay", id: endpoint, deliveryId: delivery })
   })
 ).pipe(Command.withDescription("Send a delivery again"))
 

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto"
 import { createServer } from "node:http"
 import { DatabaseSync } from "node:sqlite"
-import { Deferred, Effect, Layer, Option, Schema } from "effect"
+import { Deferred, Effect, Layer, Option, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { NoticeEndpoints } from "../../actors/access/notice/NoticeEndpoints.ts"
 import { Users } from "../../actors/access/account/Users.ts"
@@ -149,7 +149,7 @@ export const runNoticeKill = Effect.fn("runNoticeKill")(function* (
   program: string,
   { at }: NoticeKill,
   root: string
-): Effect.fn.Return<number, unknown, Layer.Success<typeof platform>> {
+): Effect.fn.Return<number, unknown, Layer.Success<typeof platform> | Scope.Scope> {
   const dataDir = `${root}/data`
   const { complete, got, origin } = yield* receiver
   const secret = yield* prepare(dataDir, origin)

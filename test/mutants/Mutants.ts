@@ -19,6 +19,7 @@ import { importMutants } from "./ImportMutants.ts"
 import { invitationMutants } from "./InvitationMutants.ts"
 import type { Mutant } from "./Mutant.ts"
 import { lookMutants } from "./LookMutants.ts"
+import { noticeMutants } from "./NoticeMutants.ts"
 import { poolMutants } from "./PoolMutants.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
 import { reviewMutants } from "./ReviewMutants.ts"
@@ -43,6 +44,7 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   decisionMutants,
   invitationMutants,
   lookMutants,
+  noticeMutants,
   identityMutants,
   accountMutants,
   approvalMutants,

@@ -176,7 +176,7 @@ export const upstreamMutants: ReadonlyArray<Mutant> = [
   {
     name: "mail: nobody is flooded",
     file: "actors/base/mail/Mails.ts",
-    text: "(recent?.mails ?? 0) >= mostInAnHour",
+    text: "(recent?.mails ?? 0) >= mostOf(kind)",
     broken: "false",
     test: mails
   },

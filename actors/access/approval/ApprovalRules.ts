@@ -120,7 +120,7 @@ export class ApprovalRules extends Context.Service<
           Effect.succeed({
             workspaceId: workspace_id,
             subject: { kind: "rule" as const, id },
-            path: "approvals",
+            path: "settings/approvals",
             data: { ruleId: id, change, ...(context.actor.subject === undefined ? {} : { by: context.actor.subject }) }
           })
         )

@@ -170,7 +170,7 @@ const make = Effect.gen(function* () {
         Effect.succeed({
           workspaceId: workspace_id,
           subject: { kind: "invitation" as const, id: row.id },
-          path: "members",
+          path: "settings/members",
           data: { invitationId: row.id, subject, role }
         })
       )

@@ -12,7 +12,15 @@ export const MailRow = table("mails", {
   /** The person who chose the address; `null` for mails from the operator and for notices. */
   sender: Schema.NullOr(Schema.String),
   workspace_id: Schema.NullOr(WorkspaceId),
-  kind: Schema.Literals(["invitation", "reset_link", "address_link", "notice", "mention", "approval_request", "workspace_notice"]),
+  kind: Schema.Literals([
+    "invitation",
+    "reset_link",
+    "address_link",
+    "notice",
+    "mention",
+    "approval_request",
+    "workspace_notice"
+  ]),
   /** Subject and body, sealed because they contain links; `null` after the mail has been sent or abandoned. */
   content: Schema.NullOr(Schema.String),
   attempts: Schema.Int,

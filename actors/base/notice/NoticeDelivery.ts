@@ -17,18 +17,19 @@ import { SqlClient } from "effect/sql"
 import { NoticePost, type NoticePostResult } from "../../../runner/probe/NoticePost.ts"
 import { NoticeEndpointId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
+import type { SentNotice } from "../../../schema/records/NoticeEndpoint.ts"
 import { retention } from "../../../schema/records/Retention.ts"
 import { Audit } from "../audit/Audit.ts"
 import { rowShape } from "../database/Table.ts"
 import { transaction } from "../database/Transaction.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { Vault } from "../vault/Vault.ts"
-import { sentNotice } from "./NoticeBody.ts"
+import { sentNotices } from "./NoticeBody.ts"
 import { noticeMessage } from "./NoticeFormats.ts"
 import { NoticeDeliveryRow, NoticeEndpointRow, NoticeSettings } from "./NoticeRows.ts"
 import { holdFor, restAfter } from "./NoticeSchedule.ts"
 import { formerSecretPlace, noticeAddressPlace, noticeSecretPlace } from "./NoticeSecrets.ts"
-import { type Attempted, settleAttempt } from "./NoticeSettlement.ts"
+import { type Attempted, settleAttempts } from "./NoticeSettlement.ts"
 import { NoticeSignals } from "./Notices.ts"
 
 /**
@@ -43,7 +44,7 @@ const placesOfEndpoint = 4
 const healthyPlaces = 192
 const failingPlaces = 64
 /** Number of deliveries of an endpoint that are read at a time. */
-const batch = 100
+const mostRead = 100
 /** Maximum number of attempts recorded in one transaction. */
 const mostSettled = 100
 /** A lost wake-up delays a delivery by at most this time. */
@@ -70,6 +71,13 @@ interface Settling {
 interface Opened {
   readonly address: Redacted.Redacted
   readonly secrets: ReadonlyArray<Redacted.Redacted>
+}
+
+/** An endpoint with everything that a batch of its deliveries needs. `opened` is absent if its secrets cannot be opened. */
+interface Batch {
+  readonly endpoint: NoticeEndpointRow
+  readonly opened: Option.Option<Opened>
+  readonly bodyOf: (delivery: NoticeDeliveryRow) => SentNotice
 }
 
 /**
@@ -134,7 +142,7 @@ const make = Effect.gen(function* () {
       WHERE d.endpoint_id = ${endpoint.id} AND d.status = 'waiting' AND d.next_at <= ${at} AND ${only}
         AND NOT EXISTS (SELECT 1 FROM notice_deliveries e WHERE e.endpoint_id = d.endpoint_id AND e.subject = d.subject
           AND e.status = 'waiting' AND e.sequence < d.sequence AND e.next_at > ${at} AND e.created_at > ${held})
-      ORDER BY d.created_at, d.sequence LIMIT ${batch}`
+      ORDER BY d.created_at, d.sequence LIMIT ${mostRead}`
   }, Effect.orDie)
 
   const openEndpoint = Effect.fnUntraced(function* (endpoint: NoticeEndpointRow) {
@@ -149,12 +157,12 @@ const make = Effect.gen(function* () {
   })
 
   const request = Effect.fnUntraced(function* (
-    endpoint: NoticeEndpointRow,
+    { bodyOf, endpoint }: Batch,
     { address, secrets }: Opened,
     delivery: NoticeDeliveryRow
   ) {
-    const notice = yield* sentNotice(sql, settings, delivery)
-    const message = noticeMessage(endpoint.format, notice, secrets, new Date(yield* Clock.currentTimeMillis))
+    const at = new Date(yield* Clock.currentTimeMillis)
+    const message = noticeMessage(endpoint.format, bodyOf(delivery), secrets, at)
     return yield* post.send({
       address: Redacted.value(address),
       allowOrigins: settings.allowOrigins,
@@ -170,14 +178,13 @@ const make = Effect.gen(function* () {
   })
 
   const settleAll = Effect.fnUntraced(function* (all: ReadonlyArray<Settling>) {
-    const results = yield* transaction(sql)(
-      Effect.forEach(all, ({ attempted }) => settleAttempt(sql, audit, attempted)).pipe(
-        Effect.tap(() => killPoint("notice.settling"))
-      )
+    const attempts = all.map(({ attempted }) => attempted)
+    const open = yield* transaction(sql)(
+      Effect.tap(settleAttempts(sql, audit, attempts), () => killPoint("notice.settling"))
     )
     yield* killPoint("notice.settled")
-    for (const [index, { recorded }] of all.entries()) {
-      yield* Deferred.succeed(recorded, results[index] === true ? "open" : "closed")
+    for (const { attempted, recorded } of all) {
+      yield* Deferred.succeed(recorded, open.has(attempted.delivery.endpoint_id) ? "open" : "closed")
     }
   })
 
@@ -202,17 +209,14 @@ const make = Effect.gen(function* () {
   })
 
   /** Sends one delivery and records the attempt. Returns true if the worker may continue. */
-  const deliver = Effect.fnUntraced(function* (
-    endpoint: NoticeEndpointRow,
-    opened: Option.Option<Opened>,
-    delivery: NoticeDeliveryRow
-  ) {
+  const deliver = Effect.fnUntraced(function* (batch: Batch, delivery: NoticeDeliveryRow) {
+    const { endpoint, opened } = batch
     const places = endpoint.failing_since === null ? healthy : failing
     yield* killPoint("notice.sending")
     const begun = yield* Clock.currentTimeMillis
     const result: NoticePostResult = Option.isNone(opened)
       ? { outcome: "unreadable" }
-      : yield* places.withPermits(1)(request(endpoint, opened.value, delivery))
+      : yield* places.withPermits(1)(request(batch, opened.value, delivery))
     const milliseconds = (yield* Clock.currentTimeMillis) - begun
     yield* killPoint("notice.sent")
     const recorded = yield* settled({ delivery, result, milliseconds })
@@ -222,13 +226,9 @@ const make = Effect.gen(function* () {
   })
 
   /** Sends the deliveries of one subject in order until one fails. */
-  const inOrder = Effect.fnUntraced(function* (
-    endpoint: NoticeEndpointRow,
-    opened: Option.Option<Opened>,
-    deliveries: ReadonlyArray<NoticeDeliveryRow>
-  ) {
+  const inOrder = Effect.fnUntraced(function* (batch: Batch, deliveries: ReadonlyArray<NoticeDeliveryRow>) {
     for (const delivery of deliveries) {
-      if (!(yield* deliver(endpoint, opened, delivery))) return false
+      if (!(yield* deliver(batch, delivery))) return false
     }
     return true
   })
@@ -243,6 +243,7 @@ const make = Effect.gen(function* () {
       const due = yield* dueOf(endpoint)
       if (due.length === 0) return false
       const opened = yield* Effect.option(openEndpoint(endpoint))
+      const batch = { endpoint, opened, bodyOf: yield* sentNotices(sql, settings, due) }
       const subjects = [...Map.groupBy(due, ({ subject }) => subject).values()].map((group) =>
         group.toSorted((a, b) => a.sequence - b.sequence)
       )
@@ -253,7 +254,7 @@ const make = Effect.gen(function* () {
       yield* Effect.forEach(
         taken,
         (group) =>
-          Effect.suspend(() => (isStopped ? Effect.succeed(false) : inOrder(endpoint, opened, group))).pipe(
+          Effect.suspend(() => (isStopped ? Effect.succeed(false) : inOrder(batch, group))).pipe(
             Effect.map((goesOn) => {
               isStopped ||= !goesOn
             })

@@ -1,10 +1,12 @@
 import { DateTime, Effect, Random } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { NoticePostResult } from "../../../runner/probe/NoticePost.ts"
+import { serviceContext } from "../../../schema/commands/Command.ts"
+import type { NoticeDeliveryId, NoticeEndpointId } from "../../../schema/records/Ids.ts"
 import type { Audit } from "../audit/Audit.ts"
 import { NoticeAttemptRow, NoticeDeliveryRow, NoticeEndpointRow } from "./NoticeRows.ts"
 import { changeEndpoint, dropWaiting } from "./Notices.ts"
-import { failingFor, nextOf } from "./NoticeSchedule.ts"
+import { failingFor, type NoticeNext, nextOf } from "./NoticeSchedule.ts"
 
 /** An attempt that is not recorded yet. */
 export interface Attempted {
@@ -15,75 +17,101 @@ export interface Attempted {
 
 const iso = (millis: number) => DateTime.formatIso(DateTime.makeUnsafe(millis))
 
-/**
- * Records an attempt in the caller's transaction: the delivery, its log, and the state of its endpoint. An endpoint that
- * responded with 410 ends, and an endpoint that has failed for five days is disabled. Returns false if the endpoint accepts no
- * more deliveries.
- */
-export const settleAttempt = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  audit: Audit["Service"],
-  { delivery, milliseconds, result }: Attempted
-) {
-  const [present] = yield* NoticeDeliveryRow.rows(sql)`SELECT * FROM notice_deliveries WHERE id = ${delivery.id}`
-  const [endpoint] = yield* NoticeEndpointRow.rows(
-    sql
-  )`SELECT * FROM notice_endpoints WHERE id = ${delivery.endpoint_id}`
-  // The endpoint or delivery was removed while the request was sent.
-  if (present === undefined || endpoint === undefined) return false
-  const at = yield* DateTime.now
+type EndpointChanges = Pick<
+  NoticeEndpointRow,
+  "failing_since" | "last_accepted_at" | "paused_until" | "reason" | "state"
+>
+
+/** An endpoint after an attempt. An endpoint that answered 410 ends, and one that has failed for five days is disabled. */
+const endpointAfter = (
+  endpoint: NoticeEndpointRow,
+  { outcome }: NoticePostResult,
+  next: NoticeNext,
+  at: DateTime.Utc
+): EndpointChanges => {
   const now = DateTime.formatIso(at)
-  const number = present.attempts + 1
-  // If the delivery was replayed in the meantime, it starts over.
-  const tries = present.tries + 1
-  const next = nextOf(result, tries, yield* Random.next)
-  const isOpen = present.status === "waiting"
-  yield* sql`INSERT INTO notice_attempts ${NoticeAttemptRow.values(sql, {
-    delivery_id: delivery.id,
-    number,
-    at: now,
-    outcome: result.outcome,
-    status: result.status ?? null,
-    milliseconds
-  })}`
-  const due = next.status === "waiting" ? iso(DateTime.toEpochMillis(at) + next.after) : null
-  yield* sql`UPDATE notice_deliveries SET ${NoticeDeliveryRow.changes(sql, {
-    attempts: number,
-    tries,
-    last_outcome: result.outcome,
-    last_status: result.status ?? null,
-    ...(isOpen || next.status === "delivered"
-      ? { status: next.status, next_at: due, ended_at: next.status === "waiting" ? null : now }
-      : {})
-  })} WHERE id = ${delivery.id}`
-
-  const service = { kind: "service" as const }
-  const stop = Effect.fnUntraced(function* (state: "ended" | "disabled", reason: "gone" | "failing") {
-    yield* changeEndpoint(sql, endpoint.id, { state, reason, paused_until: null, updated_at: now })
-    yield* dropWaiting(sql, endpoint.id, now)
-    yield* audit.append({
-      workspaceId: endpoint.workspace_id,
-      actor: service,
-      action: `notice_endpoint.${state === "ended" ? "end" : "disable"}`,
-      target: { kind: "notice_endpoint", id: endpoint.id },
-      data: { name: endpoint.name, host: endpoint.host, reason }
-    })
-    return false
-  })
-
   if (next.status === "delivered") {
-    yield* changeEndpoint(sql, endpoint.id, { failing_since: null, paused_until: null, last_accepted_at: now })
-    return endpoint.state === "active"
+    return { ...endpoint, failing_since: null, paused_until: null, last_accepted_at: now }
   }
   // A test of a disabled endpoint has no effect on the endpoint's state.
-  if (endpoint.state !== "active") return false
-  if (result.outcome === "gone") return yield* stop("ended", "gone")
+  if (endpoint.state !== "active") return endpoint
+  if (outcome === "gone") return { ...endpoint, state: "ended", reason: "gone", paused_until: null }
   const since = endpoint.failing_since ?? now
-  if (since <= DateTime.formatIso(DateTime.subtractDuration(at, failingFor))) return yield* stop("disabled", "failing")
+  if (since <= DateTime.formatIso(DateTime.subtractDuration(at, failingFor))) {
+    return { ...endpoint, state: "disabled", reason: "failing", failing_since: since, paused_until: null }
+  }
   const pause = next.status === "waiting" ? next.pause : undefined
-  yield* changeEndpoint(sql, endpoint.id, {
-    failing_since: since,
-    ...(pause === undefined ? {} : { paused_until: iso(DateTime.toEpochMillis(at) + pause) })
-  })
-  return true
+  const until = pause === undefined ? endpoint.paused_until : iso(DateTime.toEpochMillis(at) + pause)
+  return { ...endpoint, failing_since: since, paused_until: until }
+}
+
+/**
+ * Records attempts in the caller's transaction: the deliveries, their logs, and the state of their endpoints. Returns the endpoints
+ * that take more deliveries.
+ */
+export const settleAttempts = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  audit: Audit["Service"],
+  attempts: ReadonlyArray<Attempted>
+) {
+  const ids = attempts.map(({ delivery }) => delivery.id)
+  const stored = yield* NoticeDeliveryRow.rows(sql)`SELECT * FROM notice_deliveries WHERE ${sql.in("id", ids)}`
+  const deliveries = new Map<NoticeDeliveryId, NoticeDeliveryRow>(stored.map((row) => [row.id, row]))
+  const owners = [...new Set(attempts.map(({ delivery }) => delivery.endpoint_id))]
+  const before = yield* NoticeEndpointRow.rows(sql)`SELECT * FROM notice_endpoints WHERE ${sql.in("id", owners)}`
+  const endpoints = new Map<NoticeEndpointId, NoticeEndpointRow>(before.map((row) => [row.id, row]))
+  const at = yield* DateTime.now
+  const now = DateTime.formatIso(at)
+
+  for (const { delivery, milliseconds, result } of attempts) {
+    const present = deliveries.get(delivery.id)
+    const endpoint = endpoints.get(delivery.endpoint_id)
+    // The endpoint or delivery was removed while the request was sent.
+    if (present === undefined || endpoint === undefined) continue
+    const number = present.attempts + 1
+    const tries = present.tries + 1
+    const next = nextOf(result, tries, yield* Random.next)
+    yield* sql`INSERT INTO notice_attempts ${NoticeAttemptRow.values(sql, {
+      delivery_id: delivery.id,
+      number,
+      at: now,
+      outcome: result.outcome,
+      status: result.status ?? null,
+      milliseconds
+    })}`
+    // A delivery that was dropped meanwhile stays dropped, unless it arrived.
+    const isOpen = present.status === "waiting" || next.status === "delivered"
+    const end =
+      next.status === "waiting"
+        ? { status: next.status, next_at: iso(DateTime.toEpochMillis(at) + next.after), ended_at: null }
+        : { status: next.status, next_at: null, ended_at: now }
+    const changes = {
+      attempts: number,
+      tries,
+      last_outcome: result.outcome,
+      last_status: result.status ?? null,
+      ...(isOpen ? end : {})
+    }
+    yield* sql`UPDATE notice_deliveries SET ${NoticeDeliveryRow.changes(sql, changes)} WHERE id = ${delivery.id}`
+    endpoints.set(endpoint.id, { ...endpoint, ...endpointAfter(endpoint, result, next, at) })
+  }
+
+  for (const row of before) {
+    const after = endpoints.get(row.id) ?? row
+    if (after === row) continue
+    const { failing_since, last_accepted_at, paused_until, reason, state } = after
+    const isStopped = state !== row.state
+    const changes = { failing_since, last_accepted_at, paused_until, reason, state }
+    yield* changeEndpoint(sql, row.id, isStopped ? { ...changes, updated_at: now } : changes)
+    if (!isStopped) continue
+    yield* dropWaiting(sql, row.id, now)
+    yield* audit.append({
+      workspaceId: row.workspace_id,
+      actor: serviceContext.actor,
+      action: `notice_endpoint.${state === "ended" ? "end" : "disable"}`,
+      target: { kind: "notice_endpoint", id: row.id },
+      data: { name: row.name, host: row.host, reason }
+    })
+  }
+  return new Set([...endpoints.values()].flatMap(({ id, state }) => (state === "active" ? [id] : [])))
 })

@@ -173,7 +173,7 @@ export const writeTest = Effect.fnUntraced(function* (
   data: NoticeData<"endpoint.test">
 ) {
   const subject = { kind: "endpoint" as const, id }
-  const facts = { workspaceId: workspace_id, subject, path: `notices/${id}`, data }
+  const facts = { workspaceId: workspace_id, subject, path: workspace_id === null ? "" : "settings/notices", data }
   const noticeId = yield* insertNotice(sql, "endpoint.test", facts, false)
   const row = yield* insertDelivery(sql, id, noticeId, "endpoint.test", subject)
   yield* wakeAfterCommit(sql)

@@ -176,7 +176,7 @@ const make = Effect.gen(function* () {
       Effect.succeed({
         workspaceId: row.to_workspace_id,
         subject: { kind: "share" as const, id },
-        path: "connections",
+        path: "settings/shares",
         data: {
           share: id,
           fromWorkspaceId: row.from_workspace_id,

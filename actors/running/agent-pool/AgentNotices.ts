@@ -52,7 +52,7 @@ export class AgentNotices extends Context.Service<
           const about = {
             workspaceId: workspace_id,
             subject: { kind: "agent" as const, id: agent.id },
-            path: "agents",
+            path: workspace_id === null ? "" : "settings/agents",
             isOnlyForWorkspace: true
           }
           yield* isAway

@@ -153,7 +153,9 @@ const Action = ({ need }: NeedProps) => {
   const [capsule] = capsules
   const failed = kind === "unknown_safety" && run !== undefined && failedByTool(run)
   const subject =
-    capsule === undefined ? (need.connectionName ?? need.sourceName ?? need.noticeEndpointName) : `${capsule.name} ${capsule.environment}`
+    capsule === undefined
+      ? (need.connectionName ?? need.sourceName ?? need.noticeEndpointName)
+      : `${capsule.name} ${capsule.environment}`
   const label = (
     <>
       {words.actions[failed ? "failed" : kind]}
@@ -163,7 +165,11 @@ const Action = ({ need }: NeedProps) => {
   )
   if (kind === "automation_paused" || kind === "notices_stopped") {
     return (
-      <LinkButton small to="/w/$workspace/settings/$tab" params={{ workspace: handle, tab: "settings" }}>
+      <LinkButton
+        small
+        to="/w/$workspace/settings/$tab"
+        params={{ workspace: handle, tab: kind === "notices_stopped" ? "notices" : "settings" }}
+      >
         {label}
       </LinkButton>
     )

@@ -1,9 +1,12 @@
 import { describe, expect } from "bun:test"
 import { DateTime, Duration, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { NoticeEndpoints } from "../../../../actors/access/notice/NoticeEndpoints.ts"
+import { mostWaiting, NoticeDelivery } from "../../../../actors/base/notice/NoticeDelivery.ts"
+import { holdEndpoints } from "../../../../actors/base/notice/Notices.ts"
 import type { NoticePostResult } from "../../../../runner/probe/NoticePost.ts"
-import { as } from "../../../support/Accounts.ts"
+import { as, newPerson, newWorkspace } from "../../../support/Accounts.ts"
 import { it } from "../../../support/Effect.ts"
 import {
   addEndpoint,
@@ -281,5 +284,97 @@ describe("An endpoint", () => {
           expect(hanging.every(([, got]) => got.length <= 4)).toBe(true)
         })
       )
+  )
+})
+
+describe("Deliveries", () => {
+  it.effect("go to the endpoints of the notice's Workspace and of the server, and to no other Workspace", () =>
+    withReceivers((receivers) =>
+      Effect.gen(function* () {
+        const scope = yield* aWorkspace
+        const other = yield* newPerson("other")
+        const { id } = yield* newWorkspace(other.subject, { handle: "other", displayName: "Other" })
+        const own = yield* addEndpoint(scope, "own")
+        yield* addEndpoint({ workspaceId: id, subject: other.subject }, "foreign")
+        const { value } = yield* (yield* NoticeEndpoints).create(as("operator"), "operator", {
+          name: "server",
+          format: "json",
+          address: "https://hooks.example.test/server",
+          kinds: ["run.failed"]
+        })
+        yield* following
+        yield* report(scope.workspaceId)
+        yield* settled
+        expect(receivers.got.map(({ address }) => address).toSorted()).toEqual([
+          own.address,
+          "https://hooks.example.test/server"
+        ])
+        const endpoints = yield* NoticeEndpoints
+        const strangers = { workspaceId: id, subject: other.subject }
+        for (const endpointId of [own.id, value.endpoint.id]) {
+          expect((yield* Effect.flip(endpoints.read(strangers, endpointId))).code).toBe("not_found")
+          expect((yield* Effect.flip(endpoints.remove(as(other.subject), strangers, endpointId))).code).toBe(
+            "not_found"
+          )
+        }
+        const intruder = { ...scope, subject: other.subject }
+        expect((yield* Effect.flip(endpoints.remove(as(other.subject), intruder, own.id))).code).toBe(
+          "permission_denied"
+        )
+      })
+    )
+  )
+
+  it.effect(
+    "are removed thirty days after their end, and the oldest of more than ten thousand waiting ones is dropped",
+    () =>
+      withReceivers(() =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const scope = yield* aWorkspace
+          const { id } = yield* addEndpoint(scope, "one")
+          const { sweep } = yield* NoticeDelivery
+          yield* report(scope.workspaceId)
+          yield* sql`UPDATE notice_deliveries SET status = 'delivered', next_at = NULL, ended_at = '1970-01-01T00:00:00.000Z'`
+          yield* TestClock.adjust("29 days")
+          yield* sweep
+          expect(yield* rowsOf()).toHaveLength(1)
+          yield* TestClock.adjust("2 days")
+          yield* sweep
+          expect(yield* rowsOf()).toEqual([])
+          expect(yield* sql`SELECT id FROM notices`).toEqual([])
+          yield* report(scope.workspaceId)
+          yield* sql`INSERT INTO notice_deliveries (id, notice_id, endpoint_id, kind, subject, sequence, status, attempts, tries,
+            next_at, created_at)
+          WITH RECURSIVE n (i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < ${mostWaiting + 3})
+          SELECT 'ndl_' || printf('%024d', i), d.notice_id, d.endpoint_id, d.kind, d.subject, i, 'waiting', 0, 0,
+            d.next_at, d.created_at FROM n, notice_deliveries d WHERE d.sequence = 2`
+          yield* sweep
+          const counts =
+            yield* sql`SELECT status, COUNT(*) AS n FROM notice_deliveries WHERE endpoint_id = ${id} GROUP BY status`
+          expect(counts).toEqual([
+            { status: "dropped", n: 2 },
+            { status: "waiting", n: mostWaiting }
+          ])
+        })
+      )
+  )
+
+  it.effect("of a restored server wait for nobody: every endpoint is disabled until somebody resumes it", () =>
+    withReceivers((receivers) =>
+      Effect.gen(function* () {
+        const scope = yield* aWorkspace
+        const { id } = yield* addEndpoint(scope, "one")
+        yield* report(scope.workspaceId)
+        yield* holdEndpoints
+        yield* report(scope.workspaceId)
+        yield* following
+        yield* later("1 hour")
+        expect(receivers.got).toEqual([])
+        expect((yield* rowsOf()).map(({ status }) => status)).toEqual(["dropped"])
+        const endpoint = yield* (yield* NoticeEndpoints).read(scope, id)
+        expect([endpoint.state, endpoint.reason]).toEqual(["disabled", "restored"])
+      })
+    )
   )
 })

@@ -221,9 +221,9 @@ test("attention entries are ordered by reason, then newest first", () => {
     place("failed", later, "c")
   ].sort(comparePlaces)
   expect(sorted.map(([rank, since, key]) => [rank, since, key])).toEqual([
-    ["01", later, "c"],
-    ["01", at, "a"],
-    ["01", at, "b"],
-    ["16", later, "a"]
+    ["001", later, "c"],
+    ["001", at, "a"],
+    ["001", at, "b"],
+    ["016", later, "a"]
   ])
 })

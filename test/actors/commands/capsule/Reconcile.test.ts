@@ -4,6 +4,10 @@ import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import { SqlClient } from "effect/sql"
+import { NoticeRow } from "../../../../actors/base/notice/NoticeRows.ts"
+import { NoticeKind } from "../../../../schema/records/NoticeEndpoint.ts"
+import { add } from "../../upkeep/retention/support/RetainedWorld.ts"
 import { suite } from "../../../support/Effect.ts"
 import {
   active,
@@ -38,7 +42,13 @@ describe.skipIf(Bun.which("terraform") === null)("Reconcile plans", () => {
     "a reconcile plan reverts external changes at the deployed revision, and needs a review like every plan",
     () =>
       Effect.gen(function* () {
-        const { commit, context, notesDir } = yield* TestPlane
+        const { commit, context, notesDir, workspaceId } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        yield* add("notice_endpoints", {
+          workspace_id: workspaceId,
+          kinds: JSON.stringify(NoticeKind.literals),
+          created_by: null
+        })
         const capsules = yield* Capsules
         const capsuleCommands = yield* CapsuleCommands
         const connection = yield* demoConnection("reconcile-token-71c0")
@@ -71,6 +81,23 @@ describe.skipIf(Bun.which("terraform") === null)("Reconcile plans", () => {
         expect([apply.status, apply.purpose]).toEqual(["succeeded", "reconcile"])
         expect(cloud.content()).toBe("hello kept")
         expect((yield* capsules.read(capsule.id)).driftStatus).toBe("none")
+
+        const notices = yield* NoticeRow.rows(
+          sql
+        )`SELECT * FROM notices WHERE subject_id = ${capsule.id} ORDER BY created_at, id`
+        const kinds = notices.map(({ kind }) => kind)
+        for (const kind of ["drift.found", "update.available", "drift.gone"]) {
+          expect([kind, kinds.filter((each) => each === kind).length]).toEqual([kind, 1])
+        }
+        for (const kind of ["run.waiting_approval", "run.approved", "run.applied"]) {
+          expect([kind, kinds.filter((each) => each === kind).length]).toEqual([kind, 2])
+        }
+        const bodies = notices.map(({ data }) => data).join()
+        expect([
+          bodies.includes("reconcile-token"),
+          bodies.includes("edited by hand"),
+          bodies.includes("hello kept")
+        ]).toEqual([false, false, false])
       }),
     60_000
   )
