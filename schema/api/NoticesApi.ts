@@ -11,7 +11,7 @@ import {
   NoticeKind,
   NoticeMails
 } from "../records/NoticeEndpoint.ts"
-import { created } from "./AnswerStatus.ts"
+import { repeatable } from "./AnswerStatus.ts"
 import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 
@@ -80,7 +80,7 @@ export class NoticesApi extends HttpApiGroup.make("notices")
       params: inWorkspace,
       headers: optionalIdempotencyHeaders,
       payload: NewNoticeEndpoint,
-      success: [CreatedNoticeEndpoint.pipe(created), record]
+      success: repeatable(CreatedNoticeEndpoint)
     })
   )
   .add(
@@ -107,7 +107,7 @@ export class NoticesApi extends HttpApiGroup.make("notices")
       params: ofEndpoint,
       headers: optionalIdempotencyHeaders,
       payload: RotateNoticeSecret,
-      success: [CreatedNoticeEndpoint.pipe(created), record]
+      success: repeatable(CreatedNoticeEndpoint)
     })
   )
   .add(
@@ -115,7 +115,7 @@ export class NoticesApi extends HttpApiGroup.make("notices")
       params: ofEndpoint,
       headers: optionalIdempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
-      success: [delivery.pipe(created), delivery]
+      success: repeatable(delivery)
     })
   )
   .add(

@@ -2,7 +2,6 @@ import { Schema } from "effect"
 import type { Role } from "../../../schema/records/Workspace.ts"
 import type { SentNotice } from "../../../schema/records/NoticeEndpoint.ts"
 import { visibleText } from "../../../schema/records/VisibleText.ts"
-import { noticeMailText } from "./NoticeMailTexts.ts"
 
 const mostCharacters = 40
 
@@ -267,7 +266,11 @@ const ja: Words = {
 const wordsOf: Readonly<Record<MailLanguage, Words>> = { en, ja }
 
 /** Subject and body of a mail. The server's own text comes first; names that people chose follow in quotes. */
-export const mailText = (language: MailLanguage, server: string, mail: MailContent): MailText => {
+export const mailText = (
+  language: MailLanguage,
+  server: string,
+  mail: Exclude<MailContent, { kind: "workspace_notice" }>
+): MailText => {
   const words = wordsOf[language]
   switch (mail.kind) {
     case "invitation":
@@ -280,8 +283,6 @@ export const mailText = (language: MailLanguage, server: string, mail: MailConte
       return words.approvalRequest(server, mail)
     case "mention":
       return words.mention(server, mail)
-    case "workspace_notice":
-      return noticeMailText(language, server, mail)
     case "notice":
       return words.notice(server, mail, words.changes[mail.change])
   }

@@ -9,6 +9,7 @@ import { Vault } from "../vault/Vault.ts"
 import { admitSender, type MailReader, MailRow, type MailSender } from "./MailLimits.ts"
 import { MailSettings } from "./MailSettings.ts"
 import { type MailContent, mailText } from "./MailTexts.ts"
+import { noticeMailText } from "./NoticeMailTexts.ts"
 
 /** Subject and body, as they are sealed. */
 export const SealedMail = Schema.fromJsonString(Schema.Struct({ subject: Schema.String, text: Schema.String }))
@@ -75,7 +76,11 @@ export class Mails extends Context.Service<
             const id = yield* newId(Schema.String, "mail")
             const createdAt = DateTime.formatIso(at)
             const latest = DateTime.formatIso(DateTime.addDuration(at, retention.unsentMail.after))
-            const content = yield* Schema.encodeEffect(SealedMail)(mailText(origin.language, origin.name, mail))
+            const content = yield* Schema.encodeEffect(SealedMail)(
+              mail.kind === "workspace_notice"
+                ? noticeMailText(origin.language, origin.name, mail)
+                : mailText(origin.language, origin.name, mail)
+            )
             yield* sql`INSERT INTO mails ${MailRow.values(sql, {
               id,
               recipient: to,

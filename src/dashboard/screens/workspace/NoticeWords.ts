@@ -18,7 +18,8 @@ const enOutcomes: Readonly<Record<Outcome, string>> = {
 const enReasons: Readonly<Record<NonNullable<NoticeEndpoint["reason"]>, string>> = {
   person: "disabled by a member",
   failing: "disabled after five days of failed deliveries",
-  gone: "ended, because the receiver responded that it is gone"
+  gone: "ended, because the receiver responded that it is gone",
+  restored: "disabled, because the server was restored from a backup"
 }
 
 const en = {
@@ -92,7 +93,8 @@ const jaOutcomes: typeof enOutcomes = {
 const jaReasons: typeof enReasons = {
   person: "メンバーが無効にしました",
   failing: "5 日間配信に失敗したため無効になりました",
-  gone: "受信先がなくなったため終了しました"
+  gone: "受信先がなくなったため終了しました",
+  restored: "サーバーがバックアップから復元されたため無効になりました"
 }
 
 const ja: typeof en = {
