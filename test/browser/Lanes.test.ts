@@ -86,7 +86,7 @@ describe("Pinned capsules", () => {
     const dialog = page.getByRole("dialog")
     await dialog.getByLabel("Why").fill("back")
     await dialog.getByLabel("Resume at the next new commit").check()
-    await dialog.getByRole("button", { name: "Plan the return" }).click()
+    await dialog.getByRole("button", { name: "Plan the rollback" }).click()
     await dialog.waitFor({ state: "detached" })
     expect(api.changes.at(-1)?.body).toEqual({ reason: "back", resumeOnNewCommit: true })
     expect(faults).toEqual([])

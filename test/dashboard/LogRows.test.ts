@@ -65,6 +65,24 @@ describe("Log rows", () => {
     expect(rowStarts("", 10)).toEqual([0])
   })
 
+  test("log rows break after a space, and within a word that is too long", () => {
+    const parts = (text: string, columns: number) => {
+      const starts = rowStarts(text, columns)
+      return starts.map((start, row) => text.slice(start, starts[row + 1]))
+    }
+    expect(parts("the plan has changes", 9)).toEqual(["the plan ", "has ", "changes"])
+    expect(parts("Error: abcdefghijkl", 10)).toEqual(["Error: ", "abcdefghij", "kl"])
+    expect(parts("    abcdefgh", 8)).toEqual(["    abcd", "efgh"])
+    expect(parts("exactly ten", 11)).toEqual(["exactly ten"])
+    expect(parts("日本 語の 説明", 6)).toEqual(["日本 ", "語の ", "説明"])
+    for (const text of ["a b c d e f", "日本語 の文", "x".repeat(30), " ".repeat(30), "ab😀 cd😀 ef"]) {
+      for (const columns of [3, 5, 7]) {
+        expect(parts(text, columns).join("")).toBe(text)
+        expect(new Set(rowStarts(text, columns)).size).toBe(rowStarts(text, columns).length)
+      }
+    }
+  })
+
   test("log rows keep the colours of their line", () => {
     const pieces = [
       { text: "abc", className: "ansi-red" },

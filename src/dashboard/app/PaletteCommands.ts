@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useMemo } from "react"
+import { call } from "../api/Call.ts"
+import { dashboardLatestRuns } from "../api/Endpoints.ts"
 import { capsulesQuery, connectionsQuery, sourcesQuery } from "../api/Queries.ts"
 import type { Capsule, Connection, Source, Workspace } from "../api/Types.ts"
 import { preferences, setPreferences } from "../preferences/Preferences.ts"
@@ -42,6 +44,40 @@ const commandsFor = ({
   connections
 }: Known): ReadonlyArray<Command> => {
   const params = { workspace: workspace.handle }
+  /** What people do with a Capsule. Nothing is decided here: each opens the page on which it is done. */
+  const verbsOf = ({ environment, id: capsuleId, name }: Capsule): ReadonlyArray<Command> => {
+    const to = (tab?: "state" | "history" | "resources", hash?: string) => () =>
+      void (tab === undefined
+        ? navigate({
+            to: "/w/$workspace/capsules/$capsuleId",
+            params: { ...params, capsuleId },
+            ...(hash === undefined ? {} : { hash })
+          })
+        : navigate({ to: "/w/$workspace/capsules/$capsuleId/$tab", params: { ...params, capsuleId, tab } }))
+    const openLog = async () => {
+      const query = { workspaceId: workspace.id, capsuleIds: capsuleId }
+      const { latestRuns } = await call(dashboardLatestRuns, { query })
+      const [run] = latestRuns
+      await (run === undefined
+        ? navigate({ to: "/w/$workspace/capsules/$capsuleId", params: { ...params, capsuleId } })
+        : navigate({ to: "/w/$workspace/runs/$runId", params: { ...params, runId: run.runId }, hash: "log" }))
+    }
+    const verbs: ReadonlyArray<readonly [string, string, IconName, () => void]> = [
+      ["plan", words.verbs.plan(name), "run", to(undefined, "plan")],
+      ["drift", words.verbs.drift(name), "warning", to(undefined, "drift")],
+      ["rollback", words.verbs.rollback(name), "refresh", to("history")],
+      ["outputs", words.verbs.outputs(name), "external", to(undefined, "outputs")],
+      ["log", words.verbs.log(name), "activity", () => void openLog()]
+    ]
+    return verbs.map(([verb, label, icon, run]) => ({
+      id: `${verb} ${capsuleId}`,
+      group: words.groupVerbs,
+      icon,
+      label,
+      detail: environment,
+      run
+    }))
+  }
   return [
     {
       id: "install",
@@ -91,6 +127,7 @@ const commandsFor = ({
           void navigate({ to: "/w/$workspace/capsules/$capsuleId", params: { ...params, capsuleId: capsule.id } })
       })
     ),
+    ...capsules.flatMap(verbsOf),
     ...sources.map(
       (source): Command => ({
         id: source.id,

@@ -17,6 +17,9 @@ export const ShortcutHelp = ({ onClose }: { readonly onClose: () => void }) => {
       ["g", key],
       words[target]
     ]),
+    [["a"], words.keyApprove],
+    [["d"], words.keyDiscard],
+    [["l"], words.keyLog],
     [["?"], words.keyHelp]
   ]
   return (

@@ -27,7 +27,8 @@ export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.closest("input, textarea, select, dialog") !== null)
 
-const chordMs = 1200
+/** The time within which a letter follows `g`. */
+export const goChordMs = 1200
 
 export const useShortcuts = (actions: Actions): void => {
   useEffect(() => {
@@ -40,7 +41,7 @@ export const useShortcuts = (actions: Actions): void => {
         return
       }
       if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target) || !preferences().letterKeys) return
-      if (goAt > 0 && event.timeStamp - goAt < chordMs && isGoKey(key)) {
+      if (goAt > 0 && event.timeStamp - goAt < goChordMs && isGoKey(key)) {
         goAt = 0
         event.preventDefault()
         actions.go(goKeys[key])

@@ -17,6 +17,8 @@ const classOf = ({ tone = "plain", small = false }: Look): string =>
   `button button-${tone}${small ? " button-small" : ""}`
 
 interface ButtonProps extends Look, Omit<ButtonHTMLAttributes<HTMLButtonElement>, "className"> {
+  /** The decision of a Run's page whose dialog the button opens. */
+  readonly "data-decide"?: "approve" | "discard"
   /**
    * True while the button's decision is being sent. The button then shows that it is busy and ignores clicks. It keeps the focus,
    * which `disabled` would not. While the server is unreachable, a button with this property is also inactive.

@@ -1,14 +1,15 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import type { ReactNode } from "react"
+import { type ReactNode, useEffect, useState } from "react"
+import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { commitLink } from "../../../../schema/git/CommitLink.ts"
 import { isPlan } from "../../../../schema/records/RunTransitions.ts"
-import { runsQuery, sourceQuery } from "../../api/Queries.ts"
-import type { Capsule } from "../../api/Types.ts"
+import { runsQuery, sourceQuery, stateVersionsQuery } from "../../api/Queries.ts"
+import type { Capsule, StateVersion } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
 import { Sum } from "../../ui/Sum.tsx"
-import { useWorkspace } from "../../app/Workspace.ts"
-import { LinkButton } from "../../ui/Button.tsx"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button, LinkButton } from "../../ui/Button.tsx"
 import { CommitLine } from "../../ui/Commit.tsx"
 import { commitWords } from "../../ui/CommitWords.ts"
 import { Empty, Loadable } from "../../ui/Feedback.tsx"
@@ -22,6 +23,8 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { type HistoryLine, historyLines, isDecided, tellingCheck } from "./HistoryLines.ts"
 import { historyWords } from "./HistoryWords.ts"
+import { Rollback } from "./Rollback.tsx"
+import { capsuleWords } from "./Words.ts"
 
 /** A step between the commit and the drift. */
 const Step = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
@@ -146,7 +149,50 @@ const DriftStep = ({ line: { apply, checks } }: { readonly line: HistoryLine }) 
   )
 }
 
-const Lines = ({ lines, ...facts }: CommitFacts & { readonly lines: ReadonlyArray<HistoryLine> }) => (
+/** The state that a change left behind, if the Capsule can be rolled back to it. */
+const useRollbackTargets = (capsule: Capsule, oldest: string | undefined) => {
+  const may = useMay()
+  const query = useInfiniteQuery(stateVersionsQuery(capsule.id))
+  const versions = query.data?.pages.flatMap(({ stateVersions }) => stateVersions) ?? []
+  const reached = versions.at(-1)?.createdAt
+  const { fetchNextPage, hasNextPage, isFetching } = query
+  // As many states as there are changes on the page.
+  const needsMore = hasNextPage && !isFetching && oldest !== undefined && reached !== undefined && reached > oldest
+  useEffect(() => {
+    if (needsMore) void fetchNextPage()
+  }, [needsMore, fetchNextPage])
+  if (!may("member") || isEnded(capsule.status)) return new Map<string, StateVersion>()
+  return new Map(
+    versions
+      .filter(({ id, origin }) => id !== capsule.currentStateVersionId && origin !== "adopted")
+      .map((version) => [version.createdByRunId, version])
+  )
+}
+
+const RollbackStep = ({ version }: { readonly version: StateVersion | undefined }) => {
+  const words = useWords(capsuleWords)
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <Step name="rollback">
+      {version === undefined ? null : (
+        <Button small onClick={() => setAsking(true)}>
+          {words.rollback}
+        </Button>
+      )}
+      {isAsking && version !== undefined ? <Rollback version={version} onClose={() => setAsking(false)} /> : null}
+    </Step>
+  )
+}
+
+const Lines = ({
+  lines,
+  targets,
+  ...facts
+}: CommitFacts & {
+  readonly lines: ReadonlyArray<HistoryLine>
+  /** The states to roll back to, by the Run that left them behind. */
+  readonly targets: ReadonlyMap<string, StateVersion>
+}) => (
   <ol className="history">
     {lines.map((line) => (
       <li key={line.run.id}>
@@ -155,6 +201,7 @@ const Lines = ({ lines, ...facts }: CommitFacts & { readonly lines: ReadonlyArra
         <ApprovalStep line={line} />
         <ApplyStep line={line} />
         <DriftStep line={line} />
+        <RollbackStep version={targets.get(line.apply?.id ?? line.run.id)} />
         <span className="history-when muted">
           <Time at={line.apply?.finishedAt ?? line.run.createdAt} />
         </span>
@@ -177,6 +224,7 @@ export const RecentHistory = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(historyWords)
   const workspace = useWorkspace()
   const { query, url } = useHistory(capsule)
+  const targets = useRollbackTargets(capsule, query.data?.pages.at(-1)?.runs.at(-1)?.createdAt)
   return (
     <Panel
       flush
@@ -197,7 +245,7 @@ export const RecentHistory = ({ capsule }: { readonly capsule: Capsule }) => {
           return lines.length === 0 ? (
             <Empty icon="run" title={words.none} />
           ) : (
-            <Lines lines={lines.slice(0, newest)} url={url} withAuthor={false} />
+            <Lines lines={lines.slice(0, newest)} targets={targets} url={url} withAuthor={false} />
           )
         }}
       </Loadable>
@@ -209,6 +257,7 @@ export const RecentHistory = ({ capsule }: { readonly capsule: Capsule }) => {
 export const CapsuleHistory = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(historyWords)
   const { query, url } = useHistory(capsule)
+  const targets = useRollbackTargets(capsule, query.data?.pages.at(-1)?.runs.at(-1)?.createdAt)
   return (
     <>
       <Panel flush title={words.title} about={words.about}>
@@ -221,7 +270,7 @@ export const CapsuleHistory = ({ capsule }: { readonly capsule: Capsule }) => {
             return lines.length === 0 ? (
               <Empty icon="run" title={words.none} />
             ) : (
-              <Lines lines={lines} url={url} withAuthor />
+              <Lines lines={lines} targets={targets} url={url} withAuthor />
             )
           }}
         </Loadable>

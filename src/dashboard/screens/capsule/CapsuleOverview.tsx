@@ -159,17 +159,19 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
             <OutputValue value={capsule.publicEndpoint} />
           </div>
         )}
-        <Panel flush title={words.outputs}>
-          <Loadable query={outputs}>
-            {(found) => (
-              <Outputs
-                capsule={capsule}
-                outputs={found}
-                hidden={hidden.filter((name) => found.every((output) => output.name !== name))}
-              />
-            )}
-          </Loadable>
-        </Panel>
+        <div id="outputs" className="stack" tabIndex={-1}>
+          <Panel flush title={words.outputs}>
+            <Loadable query={outputs}>
+              {(found) => (
+                <Outputs
+                  capsule={capsule}
+                  outputs={found}
+                  hidden={hidden.filter((name) => found.every((output) => output.name !== name))}
+                />
+              )}
+            </Loadable>
+          </Panel>
+        </div>
         <Decisions capsule={capsule} />
         <RecentHistory capsule={capsule} />
       </div>

@@ -1,8 +1,8 @@
 import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
 import "../../app/Kit.ts"
 import { useQuery, useInfiniteQuery } from "@tanstack/react-query"
-import { Link, useParams } from "@tanstack/react-router"
-import { lazy, Suspense, useState } from "react"
+import { Link, useLocation, useParams } from "@tanstack/react-router"
+import { lazy, Suspense, useEffect, useState } from "react"
 import { capsulesDriftCheck } from "../../api/Endpoints.ts"
 import { capsuleQuery, activityQuery, runsQuery } from "../../api/Queries.ts"
 import { whenReachable } from "../../api/Reachability.ts"
@@ -107,7 +107,7 @@ const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
   return (
     <>
       {plan.error === null && drift.error === null ? null : <FaultNotice error={plan.error ?? drift.error} />}
-      <Menu trigger={<Button icon="dots" aria-label={words.moreActions} title={words.moreActions} />}>
+      <Menu trigger={<Button id="drift" icon="dots" aria-label={words.moreActions} title={words.moreActions} />}>
         <MenuItem
           icon="activity"
           disabled={capsule.currentStateVersionId === undefined}
@@ -119,7 +119,13 @@ const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
           {words.planRef}
         </MenuItem>
       </Menu>
-      <Button tone={isHeld ? "plain" : "primary"} icon="run" busy={plan.isPending} onClick={() => plan.mutate()}>
+      <Button
+        id="plan"
+        tone={isHeld ? "plain" : "primary"}
+        icon="run"
+        busy={plan.isPending}
+        onClick={() => plan.mutate()}
+      >
         {isHeld ? words.planNewest : capsule.status === "stale" ? words.planUpdate : words.plan}
       </Button>
       {choosing ? (
@@ -131,7 +137,18 @@ const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
+/** The part of the page that the address names gets the focus. Nothing is pressed: a link never acts. */
+const useNamedFocus = () => {
+  const { hash } = useLocation()
+  useEffect(() => {
+    const named = hash === "" ? null : document.getElementById(hash)
+    named?.scrollIntoView({ block: "center" })
+    named?.focus({ preventScroll: true })
+  }, [hash])
+}
+
 const Content = ({ capsule, tab }: { readonly capsule: Capsule; readonly tab: Tab }) => {
+  useNamedFocus()
   const words = useWords(capsuleWords)
   const app = useWords(appWords)
   const workspace = useWorkspace()

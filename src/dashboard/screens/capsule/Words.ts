@@ -39,7 +39,7 @@ const en = {
   rollbackReason: "Why",
   rollbackResume: "Resume at the next new commit",
   rollbackResumeHelp: "Otherwise somebody has to resume auto-update.",
-  rollbackDo: "Plan the return",
+  rollbackDo: "Plan the rollback",
   errorTitle: "The last apply did not succeed",
   errorText: "Open the run to see why, or make a new plan to see what is left to do.",
   unknownTitle: "It is uncertain which objects exist",
@@ -228,7 +228,7 @@ const ja: typeof en = {
   partialHelp: "成功しなかった適用から取り込まれたものです。",
   resources: (count: number) => `リソース ${count} 個`,
   serial: "シリアル",
-  rollback: "このステートへ戻すプラン",
+  rollback: "この時点に戻す",
   fromRun: "元の実行",
   configTitle: "入力を変更",
   configAbout:

@@ -6,6 +6,7 @@ import { runApprovalsQuery } from "../../api/ApprovalQueries.ts"
 import { runsQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
+import { useLetterKeys } from "../../app/LetterKeys.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
@@ -196,6 +197,10 @@ export const Decision = (props: DecisionProps) => {
     ? planEndOf(run, { capsule, isApplied: apply !== undefined && apply !== null, now })
     : undefined
   const close = () => setOpen(undefined)
+  // The buttons decide whether there is something to open.
+  const press = (button: string) => () =>
+    document.querySelector<HTMLButtonElement>(`[data-decide="${button}"]:not(:disabled)`)?.click()
+  useLetterKeys({ a: press("approve"), d: press("discard") })
   return (
     <>
       <Content

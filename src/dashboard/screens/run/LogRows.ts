@@ -22,22 +22,41 @@ const widthOf = (character: string): number => {
   return (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1
 }
 
-/** The start positions of a text's rows for this number of columns. */
+/** The start of the row after the one that begins at `start`, in text of which each character takes one column. */
+const plainBreak = (text: string, start: number, columns: number): number => {
+  const end = start + columns
+  const space = text.lastIndexOf(" ", end - 1)
+  // A row does not begin with the spaces of an indentation alone, and an address without spaces is broken anywhere.
+  return space > start && text.slice(start, space).trim() !== "" ? space + 1 : end
+}
+
+/** The start positions of a text's rows for this number of columns. Rows break after a space, and within a word that is too long. */
 export const rowStarts = (text: string, columns: number): ReadonlyArray<number> => {
-  if (!unusual.test(text)) {
-    return Array.from({ length: Math.max(1, Math.ceil(text.length / columns)) }, (_, row) => row * columns)
-  }
   const starts = [0]
+  if (!unusual.test(text)) {
+    for (let start = 0; text.length - start > columns; ) {
+      start = plainBreak(text, start, columns)
+      starts.push(start)
+    }
+    return starts
+  }
+  let start = 0
   let used = 0
   let at = 0
+  // After the last space of the row: its position, and the columns up to it.
+  let word = { at: 0, used: 0 }
   for (const character of text) {
     const width = widthOf(character)
     if (used + width > columns && used > 0) {
-      starts.push(at)
-      used = 0
+      const breaksAtWord = word.at > start && text.slice(start, word.at).trim() !== ""
+      start = breaksAtWord ? word.at : at
+      used = breaksAtWord ? used - word.used : 0
+      word = { at: start, used: 0 }
+      starts.push(start)
     }
     used += width
     at += character.length
+    if (character === " " || character === "\t") word = { at, used }
   }
   return starts
 }

@@ -9,7 +9,7 @@ import {
   useCallback,
   type MouseEvent
 } from "react"
-import { setPreferences, preferences } from "../../preferences/Preferences.ts"
+import { setPreferences } from "../../preferences/Preferences.ts"
 import { usePreferences } from "../../preferences/UsePreferences.ts"
 import { Button, IconButton } from "../../ui/Button.tsx"
 import { Panel } from "../../ui/Layout.tsx"
@@ -25,24 +25,7 @@ import { useRunLog } from "./Streams.ts"
 import { logWords } from "./LogWords.ts"
 import { flushSync } from "react-dom"
 import { LogSearch } from "./LogSearch.ts"
-import { isTyping } from "../../app/Shortcuts.ts"
-
-/** The E key jumps to the next error in the log. */
-const useNextError = (next: () => void): void => {
-  const latest = useRef(next)
-  useEffect(() => {
-    latest.current = next
-  })
-  useEffect(() => {
-    const onKey = (event: globalThis.KeyboardEvent) => {
-      if (event.key !== "e" || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return
-      if (isTyping(event.target) || document.querySelector("dialog[open]") !== null || !preferences().letterKeys) return
-      latest.current()
-    }
-    document.addEventListener("keydown", onKey)
-    return () => document.removeEventListener("keydown", onKey)
-  }, [])
-}
+import { useLetterKeys } from "../../app/LetterKeys.ts"
 
 const linesAtOnce = 1000
 /** Half of a frame. The other half is for rendering. */
@@ -87,6 +70,23 @@ const useLogSearch = (buffer: LogBuffer, version: number, text: string): Found =
     return () => clearTimeout(timer)
   }, [buffer, version, text])
   return found.text === text ? found : notYet(text)
+}
+
+const reveal = (element: HTMLElement | null): void => {
+  element?.scrollIntoView({ block: "center" })
+  element?.focus({ preventScroll: true })
+}
+
+/** The place of the first match from this line on; the first of all if there is none. */
+const nearestMatch = (matches: ReadonlyArray<number>, total: number, line: number): number => {
+  let low = 0
+  let high = total
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((matches[middle] ?? 0) < line) low = middle + 1
+    else high = middle
+  }
+  return low < total ? low : 0
 }
 
 const inAddress = () => rangeOf(window.location.hash)
@@ -296,9 +296,18 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   const [onlyProblems, setOnlyProblems] = useState(false)
   const [error, setError] = useState<number | undefined>(undefined)
   const [search, setSearch] = useState("")
-  const [match, setMatch] = useState(0)
+  // `undefined` until the reader steps: then it is the first match from the place where they began to search.
+  const [chosenMatch, setMatch] = useState<number | undefined>(undefined)
+  const [begin, setBegin] = useState(0)
+  const [isFull, setFull] = useState(false)
+  /** Wrapping and the full screen change the rows: this line stays in the middle of the view. */
+  const [kept, setKept] = useState<{ readonly line: number } | undefined>(undefined)
   const scroller = useRef<HTMLDivElement>(null)
-  useReader(scroller, setFollow)
+  const onReader = useCallback((follows: boolean) => {
+    setFollow(follows)
+    setKept(undefined)
+  }, [])
+  useReader(scroller, onReader)
   const { wrapLog } = usePreferences()
   const columns = useColumns(scroller, wrapLog)
   const rows = useMemo(
@@ -307,8 +316,44 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   )
   const { from, to, height, show } = useFixedRows(scroller, rows.count(), lineHeight)
   const { matches, total, done } = useLogSearch(buffer, version, search)
-  const at = Math.min(match, total - 1)
+  const near = chosenMatch ?? nearestMatch(matches, total, begin)
+  const at = Math.min(near, total - 1)
   const currentMatch = matches[at]
+  /** The line in the middle of the view. */
+  const lineInView = () => {
+    const element = scroller.current
+    if (element === null) return 0
+    return rows.at(Math.floor((element.scrollTop + element.clientHeight / 2) / lineHeight))?.index ?? 0
+  }
+  const keepingPlace = (change: () => void) => () => {
+    setKept(follow ? undefined : { line: lineInView() })
+    change()
+  }
+  useEffect(() => {
+    if (kept === undefined) return
+    // Later, once the size of the view has been measured.
+    const frame = requestAnimationFrame(() => show(rows.rowOf(kept.line)))
+    return () => cancelAnimationFrame(frame)
+  }, [kept, rows, show])
+  useEffect(() => {
+    if (window.location.hash === "#log") reveal(scroller.current)
+  }, [])
+  useLetterKeys({
+    l: () => reveal(scroller.current),
+    f: keepingPlace(() => setFull((full) => !full))
+  })
+  const leaveFull = useRef(() => {})
+  useEffect(() => {
+    leaveFull.current = keepingPlace(() => setFull(false))
+  })
+  useEffect(() => {
+    if (!isFull) return
+    const onKey = (event: globalThis.KeyboardEvent) => {
+      if (event.key === "Escape" && !event.defaultPrevented) leaveFull.current()
+    }
+    document.addEventListener("keydown", onKey)
+    return () => document.removeEventListener("keydown", onKey)
+  }, [isFull])
 
   useEffect(() => {
     const element = scroller.current
@@ -341,7 +386,7 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
     const next = errors[Math.max(0, place)]
     if (next !== undefined) goToError(next)
   }
-  useNextError(nextError)
+  useLetterKeys({ e: nextError })
   useErrorLink(errors, (index) => {
     goToError(index)
     scroller.current?.scrollIntoView({ block: "center" })
@@ -352,109 +397,124 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   }
   const onSearchKey = (event: KeyboardEvent) => {
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1)
-    if (event.key === "Escape") setSearch("")
+    if (event.key !== "Escape" || search === "") return
+    // The first press ends the search, and the place stays; the next one leaves the full screen.
+    event.preventDefault()
+    setSearch("")
   }
   return (
-    <Panel
-      flush
-      title={words.log}
-      beside={
-        state === "live" && running ? (
-          <Status tone="busy">{words.streamLive}</Status>
-        ) : (
-          <span className="count">{words.logLines(buffer.length)}</span>
-        )
-      }
-      actions={
-        <>
-          <div className="log-search">
-            <input
-              type="search"
-              className="input input-small"
-              aria-label={words.searchLog}
-              placeholder={words.searchLog}
-              value={search}
-              onChange={(event) => {
-                setSearch(event.target.value)
-                setMatch(0)
-              }}
-              onKeyDown={onSearchKey}
-            />
-            {search === "" ? null : (
-              <>
-                <output className="log-match">{total === 0 && !done ? null : words.match(at + 1, total)}</output>
-                <IconButton icon="up" label={words.previousMatch} onClick={() => step(-1)} />
-                <IconButton icon="down" label={words.nextMatch} onClick={() => step(1)} />
-              </>
+    <div className={isFull ? "log-panel log-full" : "log-panel"}>
+      <Panel
+        flush
+        title={words.log}
+        beside={
+          state === "live" && running ? (
+            <Status tone="busy">{words.streamLive}</Status>
+          ) : (
+            <span className="count">{words.logLines(buffer.length)}</span>
+          )
+        }
+        actions={
+          <>
+            <div className="log-search">
+              <input
+                type="search"
+                className="input input-small"
+                aria-label={words.searchLog}
+                placeholder={words.searchLog}
+                value={search}
+                onChange={(event) => {
+                  if (search === "") setBegin(lineInView())
+                  setSearch(event.target.value)
+                  setMatch(undefined)
+                }}
+                onKeyDown={onSearchKey}
+              />
+              {search === "" ? null : (
+                <>
+                  <output className="log-match">{total === 0 && !done ? null : words.match(at + 1, total)}</output>
+                  <IconButton icon="up" label={words.previousMatch} onClick={() => step(-1)} />
+                  <IconButton icon="down" label={words.nextMatch} onClick={() => step(1)} />
+                </>
+              )}
+            </div>
+            {errors.length === 0 ? null : (
+              <Button small icon="down" title={words.nextErrorHelp} onClick={nextError}>
+                {words.nextError(error === undefined ? 0 : errors.indexOf(error) + 1, errors.length)}
+              </Button>
             )}
-          </div>
-          {errors.length === 0 ? null : (
-            <Button small icon="down" title={words.nextErrorHelp} onClick={nextError}>
-              {words.nextError(error === undefined ? 0 : errors.indexOf(error) + 1, errors.length)}
+            <Button
+              small
+              aria-pressed={onlyProblems}
+              title={words.problemsHelp}
+              onClick={() => setOnlyProblems((only) => !only)}
+            >
+              {words.problems}
             </Button>
-          )}
-          <Button
-            small
-            aria-pressed={onlyProblems}
-            title={words.problemsHelp}
-            onClick={() => setOnlyProblems((only) => !only)}
+            <Button small aria-pressed={wrapLog} onClick={keepingPlace(() => setPreferences({ wrapLog: !wrapLog }))}>
+              {words.wrap}
+            </Button>
+            <Button small aria-pressed={follow} title={words.followHelp} onClick={() => setFollow((on) => !on)}>
+              {words.follow}
+            </Button>
+            <Button
+              small
+              aria-pressed={isFull}
+              title={words.fullHelp}
+              onClick={keepingPlace(() => setFull((full) => !full))}
+            >
+              {words.full}
+            </Button>
+            <Button small icon="download" onClick={() => save(buffer, `${runId}.log`)}>
+              {words.download}
+            </Button>
+          </>
+        }
+      >
+        {state === "waiting" || state === "refused" ? (
+          <output className="log-cut">
+            {state === "waiting" ? words.streamWaiting : words.streamRefused}
+            {state === "waiting" ? (
+              <Button small onClick={retryNow}>
+                {words.retryNow}
+              </Button>
+            ) : null}
+          </output>
+        ) : null}
+        <div className="log-frame">
+          {/* It scrolls by keyboard too, so it takes focus. */}
+          <section
+            ref={scroller}
+            className={running && !queued ? "log" : "log log-ended"}
+            id="log"
+            aria-label={words.log}
+            // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+            tabIndex={0}
+            data-following={follow}
           >
-            {words.problems}
-          </Button>
-          <Button small aria-pressed={wrapLog} onClick={() => setPreferences({ wrapLog: !wrapLog })}>
-            {words.wrap}
-          </Button>
-          <Button small aria-pressed={follow} title={words.followHelp} onClick={() => setFollow((on) => !on)}>
-            {words.follow}
-          </Button>
-          <Button small icon="download" onClick={() => save(buffer, `${runId}.log`)}>
-            {words.download}
-          </Button>
-        </>
-      }
-    >
-      {state === "waiting" || state === "refused" ? (
-        <output className="log-cut">
-          {state === "waiting" ? words.streamWaiting : words.streamRefused}
-          {state === "waiting" ? (
-            <Button small onClick={retryNow}>
-              {words.retryNow}
-            </Button>
-          ) : null}
-        </output>
-      ) : null}
-      <div className="log-frame">
-        {/* It scrolls by keyboard too, so it takes focus. */}
-        <section
-          ref={scroller}
-          className={running && !queued ? "log" : "log log-ended"}
-          aria-label={words.log}
-          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-          tabIndex={0}
-          data-following={follow}
-        >
-          <LogLines
-            {...{ buffer, rows, columns, from, to, height, range, onLink }}
-            wanted={search === "" ? error : currentMatch}
-            linkName={words.lineLink}
-          />
-          {onlyProblems && buffer.length > 0 && rows.count() === 0 ? (
-            <p className="log-empty">{words.noProblems}</p>
-          ) : null}
-          {buffer.length === 0 ? (
-            <p className="log-empty">
-              {removedAt === undefined ? words.logEmpty : words.logRemoved(calendarDate(language, removedAt))}
-            </p>
-          ) : null}
-        </section>
-        {follow || buffer.length === 0 ? null : (
-          <div className="log-jump">
-            <Button small tone="primary" icon="down" onClick={() => setFollow(true)}>
-              {words.jump}
-            </Button>
-          </div>
-        )}
-      </div>
-    </Panel>
+            <LogLines
+              {...{ buffer, rows, columns, from, to, height, range, onLink }}
+              wanted={search === "" ? error : currentMatch}
+              linkName={words.lineLink}
+            />
+            {onlyProblems && buffer.length > 0 && rows.count() === 0 ? (
+              <p className="log-empty">{words.noProblems}</p>
+            ) : null}
+            {buffer.length === 0 ? (
+              <p className="log-empty">
+                {removedAt === undefined ? words.logEmpty : words.logRemoved(calendarDate(language, removedAt))}
+              </p>
+            ) : null}
+          </section>
+          {follow || buffer.length === 0 ? null : (
+            <div className="log-jump">
+              <Button small tone="primary" icon="down" onClick={() => setFollow(true)}>
+                {words.jump}
+              </Button>
+            </div>
+          )}
+        </div>
+      </Panel>
+    </div>
   )
 }

@@ -110,18 +110,23 @@ export const Review = ({
           <Button
             tone={lost > 0 ? "danger" : "primary"}
             icon="check"
+            data-decide="approve"
             disabled={!canApprove || end !== undefined}
             onClick={() => onOpen("approve")}
           >
             {decideWords(run, approved, words, restores)}
           </Button>
-          <Button onClick={() => onOpen("discard")}>{approved ? words.withdraw : words.discard}</Button>
+          <Button data-decide="discard" onClick={() => onOpen("discard")}>
+            {approved ? words.withdraw : words.discard}
+          </Button>
         </div>
       ) : (
         <div className="decision-actions">
           <p className="muted">{words.needsAdmin}</p>
           {may("member") ? (
-            <Button onClick={() => onOpen("discard")}>{approved ? words.withdraw : words.discard}</Button>
+            <Button data-decide="discard" onClick={() => onOpen("discard")}>
+              {approved ? words.withdraw : words.discard}
+            </Button>
           ) : null}
         </div>
       )}
