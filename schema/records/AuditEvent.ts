@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { AuditEventId, RunId, WorkspaceId } from "./Ids.ts"
+import { AuditEventId, CapsuleId, RunId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 export class AuditActor extends Schema.Opaque<AuditActor>()(
@@ -22,6 +22,8 @@ export class AuditEvent extends Schema.Opaque<AuditEvent>()(
     runId: Schema.optionalKey(RunId),
     data: Schema.Record(Schema.String, Schema.Json),
     requestId: Schema.optionalKey(Schema.String),
-    createdAt: Timestamp
+    createdAt: Timestamp,
+    /** The Capsule that the action concerns. */
+    capsuleId: Schema.optionalKey(CapsuleId)
   }).annotate({ identifier: "AuditEvent" })
 ) {}

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { AuditEvent } from "./AuditEvent.ts"
-import { CapsuleId, WorkspaceId } from "./Ids.ts"
+import { WorkspaceId } from "./Ids.ts"
 
 /**
  * A line of an export: the event, its position in the chain and the digest of the chain there. `workspaceId` is `null` for the
@@ -10,6 +10,5 @@ export const ExportedAuditEvent = Schema.Struct({
   position: Schema.Int,
   ...AuditEvent.fields,
   workspaceId: Schema.NullOr(WorkspaceId),
-  capsuleId: Schema.optionalKey(CapsuleId),
   mac: Schema.String
 }).annotate({ identifier: "ExportedAuditEvent" })

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { storefrontId } from "./support/records/Capsules.ts"
+import { newWorld } from "./support/routes/World.ts"
 import { healthOf, needs } from "./support/records/Needs.ts"
 import { waitingUpdate } from "./support/records/RunGroups.ts"
 import { browserSuite } from "./support/Suite.ts"
@@ -96,7 +98,23 @@ describe("home", () => {
     await page.reload()
     await page.getByRole("heading", { level: 1, name: "Home" }).waitFor()
     await page.getByText("8 capsules were never checked for drift").waitFor()
+    await page.getByText("12 of 12 capsules are as configured. 8 of them were never checked for drift.").waitFor()
     expect(faults).toEqual([])
+  })
+
+  test("the activity on home names the capsule of a Run that the page does not know", async () => {
+    const world = newWorld()
+    const [event] = world.activity
+    if (event === undefined) throw new Error("No activity.")
+    const runId = "run_0000000000007777"
+    world.activity = [
+      { ...event, action: "run.comment", target: { kind: "run", id: runId }, runId, capsuleId: storefrontId, data: {} }
+    ]
+    const { page, go } = await suite.visit(undefined, world)
+    await go("/w/acme", ".activity-row")
+    const row = page.locator(".activity-row", { hasText: "commented on a run." })
+    await row.getByRole("link", { name: "storefront · production" }).waitFor()
+    expect(await row.textContent()).not.toContain(runId)
   })
 
   test("home is in Japanese and fits on a phone", async () => {

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import { AuditActor, AuditEvent } from "../../../schema/records/AuditEvent.ts"
-import { AuditEventId, type CapsuleId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { AuditEventId, CapsuleId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { Timestamp } from "../../../schema/records/Primitives.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
@@ -25,6 +25,7 @@ const Row = Schema.Struct({
   action: Schema.String,
   target_kind: Schema.String,
   target_id: Schema.String,
+  capsule_id: Schema.NullOr(CapsuleId),
   run_id: Schema.NullOr(RunId),
   data: Schema.fromJsonString(AuditEvent.fields.data),
   request_id: Schema.NullOr(Schema.String),
@@ -34,7 +35,8 @@ const Row = Schema.Struct({
 const toEvent = (row: typeof Row.Type): AuditEvent => ({
   ...recordFields(row),
   workspaceId: row.workspace_id,
-  data: row.data
+  data: row.data,
+  ...(row.capsule_id === null ? {} : { capsuleId: row.capsule_id })
 })
 
 /** The append-only operation history. */
@@ -95,7 +97,7 @@ export class Audit extends Context.Service<
           Request: Schema.Void,
           Result: Row,
           execute: () =>
-            read`SELECT id, workspace_id, actor_kind, actor_subject, actor_token_id, action, target_kind, target_id, run_id,
+            read`SELECT id, workspace_id, actor_kind, actor_subject, actor_token_id, action, target_kind, target_id, capsule_id, run_id,
                 data, request_id, created_at
               FROM audit_events WHERE ${read.and(conditions)}
               ORDER BY created_at DESC, id DESC LIMIT ${page.limit + 1}`

@@ -170,6 +170,11 @@ export const ActivityRows = ({
   </ul>
 )
 
-export const ActivityList = ({ events }: { readonly events: ReadonlyArray<AuditEvent> }) => (
-  <ActivityRows lines={foldRepeated(events)} />
-)
+/** `detailed` as above. */
+export const ActivityList = ({
+  events,
+  detailed = false
+}: {
+  readonly events: ReadonlyArray<AuditEvent>
+  readonly detailed?: boolean
+}) => <ActivityRows lines={foldRepeated(events)} detailed={detailed} />

@@ -86,7 +86,8 @@ const installed = ({ data: { capsule, environment } }: AuditEvent): string | und
   isText(capsule) ? `${capsule}${isText(environment) ? ` · ${environment}` : ""}` : undefined
 
 /** A Run has no name, so its Capsule or Source is used. */
-const subjectOf = ({ target }: AuditEvent, run: Run | undefined): AuditEvent["target"] => {
+const subjectOf = ({ capsuleId, target }: AuditEvent, run: Run | undefined): AuditEvent["target"] => {
+  if (target.kind === "run" && capsuleId !== undefined) return { kind: "capsule", id: capsuleId }
   if (target.kind !== "run" || run === undefined) return target
   if (run.capsuleId !== undefined) return { kind: "capsule", id: run.capsuleId }
   return run.sourceId === undefined ? target : { kind: "source", id: run.sourceId }

@@ -281,13 +281,19 @@ const Content = () => {
           }
         >
           <Loadable query={overview} skeleton={<Skeleton rows={6} />}>
-            {({ activity }) => <ActivityList events={activity.slice(0, 6)} />}
+            {({ activity }) => <ActivityList events={activity.slice(0, 6)} detailed />}
           </Loadable>
         </Panel>
       </div>
     </div>
   )
 }
+
+/** A Capsule that was never checked for drift is not unhealthy: it is counted, and named. */
+const aboutHealth = ({ capsules, healthy, unchecked }: CapsuleHealth, words: (typeof homeWords)["en"]): string =>
+  [words.asConfigured(healthy + unchecked, capsules), ...(unchecked === 0 ? [] : [words.neverChecked(unchecked)])].join(
+    " "
+  )
 
 export const HomeScreen = () => {
   const words = useWords(homeWords)
@@ -301,10 +307,7 @@ export const HomeScreen = () => {
         : first.total === 0 && first.health.capsules > 0 && allIsWell(first.health)
           ? words.allAsConfigured
           : words.title
-  const about =
-    first === undefined || first.health.capsules === 0
-      ? undefined
-      : words.asConfigured(first.health.healthy, first.health.capsules)
+  const about = first === undefined || first.health.capsules === 0 ? undefined : aboutHealth(first.health, words)
   return (
     <Page title={title} documentTitle={workspace.displayName} about={about}>
       <Content />

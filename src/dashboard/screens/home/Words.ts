@@ -6,6 +6,8 @@ const en = {
   allAsConfigured: "Everything is as configured",
   asConfigured: (healthy: number, capsules: number) =>
     `${integer("en", healthy)} of ${counted(capsules, "capsule")} ${healthy === 1 ? "is" : "are"} as configured.`,
+  /** They are part of the number above: nothing is known to be wrong with them. */
+  neverChecked: (count: number) => `${counted(count, "of them was", "of them were")} never checked for drift.`,
   attention: "Needs you",
   others: "Waiting for others",
   othersText: "Somebody else has to act on these.",
@@ -46,6 +48,7 @@ const ja: typeof en = {
   allAsConfigured: "すべて構成どおりです",
   asConfigured: (healthy, capsules) =>
     `${integer("ja", capsules)} 個のカプセルのうち ${integer("ja", healthy)} 個が構成どおりです。`,
+  neverChecked: (count) => `うち ${integer("ja", count)} 個は、まだドリフトを確認していません。`,
   attention: "対応が必要",
   others: "ほかの人の対応待ち",
   othersText: "ほかのメンバーの対応が必要なものです。",

@@ -107,6 +107,7 @@ describe("Run comments", () => {
       })
       const { items } = yield* (yield* Audit).list(workspaceId, "", { runId: plan.id }, { limit: 10 })
       expect(items.slice(0, 2).map(({ action }) => action)).toEqual(["run.comment_remove", "run.comment"])
+      expect(items[0]?.capsuleId).toBe(plan.capsuleId)
       expect(JSON.stringify(items)).not.toContain("rash")
     })
   )

@@ -1,5 +1,4 @@
 import type { StateUpload } from "../../../../src/dashboard/api/Types.ts"
-import { activity } from "../records/Activity.ts"
 import { storefrontId, unconfirmedImport } from "../records/Capsules.ts"
 import { approvalRules, teams } from "../records/Approvals.ts"
 import { noticeDeliveries, noticeEndpoints } from "../records/Notices.ts"
@@ -19,7 +18,7 @@ export const overview = (world: World): Answer => {
     capsules,
     attention: [],
     recentRuns: world.empty ? [] : world.runs,
-    activity: world.empty ? [] : activity
+    activity: world.empty ? [] : world.activity
   })
 }
 

@@ -1,0 +1,39 @@
+import { describe, expect, test } from "bun:test"
+import { dialogs } from "./support/Dialogs.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const small = { width: 390, height: 600 }
+const short = process.env["SVC_TEST_BROWSER"] === "short"
+/** The short run takes every tenth dialog. */
+const walked = dialogs.filter((_, index) => !short || index % 10 === 0)
+
+describe("a dialog on a screen of 390 by 600", () => {
+  for (const [index, { open, path, ready, source }] of walked.entries()) {
+    test(`keeps its buttons in view, and puts the first focus on none that decides: ${index} ${source}`, async () => {
+      const { page, go } = await suite.visit()
+      await go(path, ready)
+      await open(page, "en")
+      const dialog = page.getByRole("dialog").last()
+      await dialog.waitFor()
+      // Some dialogs are opened from the navigation, which a small screen folds.
+      await page.setViewportSize(small)
+      const focused = await page.evaluate(() => {
+        const element = document.activeElement
+        return element?.matches(".button-primary, .button-danger") === true ? element.textContent : ""
+      })
+      expect(focused).toBe("")
+      const hidden = await dialog
+        .locator(".form-actions")
+        .last()
+        .locator("button, a")
+        .evaluateAll((buttons) =>
+          buttons.flatMap((button) => {
+            const { bottom, height, top } = button.getBoundingClientRect()
+            return height > 0 && (top < 0 || bottom > window.innerHeight) ? [button.textContent] : []
+          })
+        )
+      expect(hidden).toEqual([])
+    })
+  }
+})
