@@ -1,6 +1,5 @@
 import { Schema } from "effect"
 import type { Role } from "../../../schema/records/Workspace.ts"
-import type { SentNotice } from "../../../schema/records/NoticeEndpoint.ts"
 import { visibleText } from "../../../schema/records/VisibleText.ts"
 
 const mostCharacters = 40
@@ -64,7 +63,6 @@ export type MailContent =
       /** Absent for a Run without a Capsule. */
       readonly capsule?: string | undefined
     }
-  | { readonly kind: "workspace_notice"; readonly notice: SentNotice; readonly settingsPage: string }
   | { readonly kind: "notice"; readonly change: AccountChange; readonly at: string; readonly accountPage: string }
 
 export interface MailText {
@@ -266,11 +264,7 @@ const ja: Words = {
 const wordsOf: Readonly<Record<MailLanguage, Words>> = { en, ja }
 
 /** Subject and body of a mail. The server's own text comes first; names that people chose follow in quotes. */
-export const mailText = (
-  language: MailLanguage,
-  server: string,
-  mail: Exclude<MailContent, { kind: "workspace_notice" }>
-): MailText => {
+export const mailText = (language: MailLanguage, server: string, mail: MailContent): MailText => {
   const words = wordsOf[language]
   switch (mail.kind) {
     case "invitation":

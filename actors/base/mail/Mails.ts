@@ -9,7 +9,7 @@ import { Vault } from "../vault/Vault.ts"
 import { admitSender, type MailReader, MailRow, type MailSender } from "./MailLimits.ts"
 import { MailSettings } from "./MailSettings.ts"
 import { type MailContent, mailText } from "./MailTexts.ts"
-import { noticeMailText } from "./NoticeMailTexts.ts"
+import { type NoticeMail, noticeMailText } from "./NoticeMailTexts.ts"
 
 /** Subject and body, as they are sealed. */
 export const SealedMail = Schema.fromJsonString(Schema.Struct({ subject: Schema.String, text: Schema.String }))
@@ -23,7 +23,8 @@ const mostInAnHour = 10
 /** Notices are mails that their reader has chosen. */
 const mostNoticesInAnHour = 60
 
-const mostOf = (kind: MailContent["kind"]) => (kind === "workspace_notice" ? mostNoticesInAnHour : mostInAnHour)
+const mostOf = (kind: (MailContent | NoticeMail)["kind"]) =>
+  kind === "workspace_notice" ? mostNoticesInAnHour : mostInAnHour
 
 const Recent = rowShape({ mails: Schema.Int })
 
@@ -37,7 +38,12 @@ export class Mails extends Context.Service<
      * Queues a mail in the caller's transaction. Returns `false` if the server sends no mail, or if the address has received too
      * many mails of this kind within an hour. The caller's action still succeeds.
      */
-    readonly queue: (to: string, mail: MailContent, sender?: MailSender, reader?: MailReader) => Effect.Effect<boolean>
+    readonly queue: (
+      to: string,
+      mail: MailContent | NoticeMail,
+      sender?: MailSender,
+      reader?: MailReader
+    ) => Effect.Effect<boolean>
     /**
      * Fails with `rate_limited` if the person, the Workspace or the server has sent too many mails. Always succeeds on a server
      * without mail. Call it before the transaction writes anything.
@@ -53,7 +59,11 @@ export class Mails extends Context.Service<
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
       const { origin } = yield* MailSettings
 
-      const isTooMany = Effect.fnUntraced(function* (to: string, kind: MailContent["kind"], since: string) {
+      const isTooMany = Effect.fnUntraced(function* (
+        to: string,
+        kind: (MailContent | NoticeMail)["kind"],
+        since: string
+      ) {
         const [recent] = yield* Recent.rows(sql)`SELECT COUNT(*) AS mails FROM mails
           WHERE recipient = ${to} AND kind = ${kind} AND created_at > ${since}`
         return (recent?.mails ?? 0) >= mostOf(kind)

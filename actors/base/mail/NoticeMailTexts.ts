@@ -2,6 +2,13 @@ import type { SentNotice, SentNoticeKind } from "../../../schema/records/NoticeE
 import { noticeFacts, type NoticeLabel } from "../notice/NoticeFormats.ts"
 import { type MailLanguage, type MailText, mailedName } from "./MailTexts.ts"
 
+/** A mail about a notice that its reader has chosen. */
+export interface NoticeMail {
+  readonly kind: "workspace_notice"
+  readonly notice: SentNotice
+  readonly settingsPage: string
+}
+
 interface NoticeWords {
   readonly kinds: Readonly<Record<SentNoticeKind, string>>
   readonly labels: Readonly<Record<NoticeLabel, string>>
@@ -108,7 +115,7 @@ const chosen: ReadonlySet<NoticeLabel> = new Set(["Workspace", "Capsule", "Sourc
 export const noticeMailText = (
   language: MailLanguage,
   server: string,
-  { notice, settingsPage }: { readonly notice: SentNotice; readonly settingsPage: string }
+  { notice, settingsPage }: NoticeMail
 ): MailText => {
   const words = wordsOf[language]
   const facts = noticeFacts(notice)
