@@ -42,7 +42,7 @@ describe("Action confirmations", () => {
     await page.getByLabel("Code that the program shows").fill("BCDF-GHJK")
     await page.keyboard.press("Enter")
     await page.getByRole("button", { name: "Deny" }).click()
-    await page.getByText("The program was refused").waitFor()
+    await page.getByText("The request was refused, and nothing was changed.").waitFor()
     expect(api.changes.map(({ method, path }) => `${method} ${path}`)).toContain("POST /auth/confirmation/decide")
     expect(faults.filter((fault) => !fault.includes("404"))).toEqual([])
   })
