@@ -7,8 +7,9 @@ const EndedState = Schema.Literals(["used", "expired"])
 const SetupPurpose = Schema.Literals(["first_account", "recovery"])
 
 /**
- * The purpose and state of a setup link. The holder of a valid link is about to sign in, so it shows the account's address; an
- * expired link shows only its purpose. A link for the first account is also `used` if the account was created in another way.
+ * Purpose and state of a setup link. The holder of a valid link is about to sign in, so the link reveals the account's address;
+ * an expired link reveals only its purpose. A link for the first account also counts as `used` if the account was created another
+ * way.
  */
 export const SetupLinkState = Schema.Union([
   Schema.Struct({ state: Schema.Literal("live"), purpose: Schema.Literal("first_account"), expiresAt: Timestamp }),
@@ -22,7 +23,7 @@ export const SetupLinkState = Schema.Union([
 ])
 export type SetupLinkState = typeof SetupLinkState.Type
 
-/** The change that an address link makes, and the state of the link. */
+/** The change that an address link confirms, and whether the link still works. */
 export const AddressLinkState = Schema.Union([
   Schema.Struct({
     state: Schema.Literal("live"),

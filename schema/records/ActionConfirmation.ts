@@ -2,14 +2,14 @@ import { Schema } from "effect"
 import { WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** The actions that a person can confirm in the browser for a token. Their names are those of the audit history. */
+/** Actions that a token may perform only after a person confirms them in the browser. The names match the audit history. */
 export const ConfirmableAction = Schema.Literals(["capsule.export", "source.hook_secret.renew"])
 export type ConfirmableAction = typeof ConfirmableAction.Type
 
-/** The header that carries the code of an approved confirmation. */
+/** Request header with the code of an approved confirmation. */
 export const confirmationHeader = "x-svc-confirmation"
 
-/** The headers of a request that a token may make with a confirmation. */
+/** Request headers of an action that a token may perform only with a confirmation. */
 export const confirmationHeaders = {
   [confirmationHeader]: Schema.optionalKey(
     Schema.String.annotate({
@@ -19,7 +19,10 @@ export const confirmationHeaders = {
   )
 }
 
-/** The response to a client that requests a confirmation. `code` is the client's secret, and the person compares `userCode`. */
+/**
+ * The response to a client that requests a confirmation. The client keeps `code` secret; the person checks that `userCode`
+ * matches.
+ */
 export const NewActionConfirmation = Schema.Struct({
   code: Schema.String,
   userCode: Schema.String,
@@ -32,7 +35,7 @@ export const NewActionConfirmation = Schema.Struct({
 export const ActionConfirmationStatus = Schema.Literals(["pending", "approved", "denied", "used", "expired"])
 export type ActionConfirmationStatus = typeof ActionConfirmationStatus.Type
 
-/** The state of a confirmation for the client that requested it. */
+/** The confirmation as its requesting client sees it. */
 export const ActionConfirmation = Schema.Struct({
   status: ActionConfirmationStatus,
   expiresAt: Timestamp,
@@ -40,13 +43,13 @@ export const ActionConfirmation = Schema.Struct({
 }).annotate({ identifier: "ActionConfirmation" })
 export type ActionConfirmation = typeof ActionConfirmation.Type
 
-/** The confirmation as shown to the person. */
+/** The confirmation as the person who decides about it sees it. */
 export const WaitingConfirmation = Schema.Struct({
   userCode: Schema.String,
   action: ConfirmableAction,
   workspace: Schema.Struct({ id: WorkspaceId, handle: Schema.String }),
   target: Schema.Struct({ kind: Schema.Literals(["capsule", "source"]), id: Schema.String, name: Schema.String }),
-  /** The name of the token or the application that requests the confirmation. */
+  /** Name of the token or application that requests the confirmation. */
   asker: Schema.Struct({ kind: Schema.Literals(["token", "application"]), name: Schema.String }),
   createdAt: Timestamp,
   expiresAt: Timestamp

@@ -7,7 +7,7 @@ import { AgentId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 import { SandboxLevel, ToolIdentity } from "./Run.ts"
 
-/** A pool of agents. `isolation` is the lowest isolation level for its Runs. */
+/** A pool of agents. `isolation` is the minimum isolation level for its Runs. */
 export const AgentPool = Schema.Struct({
   name: PoolName,
   isolation: Schema.optionalKey(IsolationFloor),
@@ -15,13 +15,13 @@ export const AgentPool = Schema.Struct({
   createdAt: Timestamp,
   /** Handles of the Workspaces that may use the pool. */
   workspaces: Schema.Array(Schema.String),
-  /** The Workspaces that may use each set of credentials of the pool's agents. */
+  /** For each set of credentials on the pool's agents: the Workspaces that may use it. */
   provisions: Schema.Array(Schema.Struct({ name: ProvidedName, workspace: Schema.String })),
   agents: Schema.Int
 }).annotate({ identifier: "AgentPool" })
 export type AgentPool = typeof AgentPool.Type
 
-/** An agent, with the facts that it last reported. */
+/** An agent, with the facts from its last report. */
 export const Agent = Schema.Struct({
   id: AgentId,
   pool: PoolName,
@@ -35,12 +35,12 @@ export const Agent = Schema.Struct({
   /** The number of Runs it can execute at once, and the number it is executing. */
   places: Schema.Int,
   runs: Schema.Int,
-  /** Disk space on the volume of its folder. `low` if the agent therefore accepts no new Runs. */
+  /** Disk space on the volume of the agent's folder. At `low`, the agent accepts no new Runs. */
   disk: AgentFacts.fields.disk,
   /** Names of the agent's own credentials. */
   provided: Schema.Array(ProvidedName),
   enrolledAt: Timestamp,
-  /** Accurate to half a minute. */
+  /** Rounded, so it may be up to 30 seconds off. */
   lastContactAt: Timestamp
 }).annotate({ identifier: "Agent" })
 export type Agent = typeof Agent.Type
@@ -52,7 +52,8 @@ export const WorkspacePool = Schema.Struct({
   /** The number of the pool's agents by status. */
   agents: Schema.Struct({ connected: Schema.Int, draining: Schema.Int, silent: Schema.Int }),
   /**
-   * For the connected agents: the number of Runs they can execute at once, and the number they are executing, for all Workspaces.
+   * For the connected agents, across all Workspaces: the number of Runs they can execute at once, and the number they are
+   * executing.
    */
   places: Schema.Int,
   runs: Schema.Int,
@@ -63,7 +64,7 @@ export const WorkspacePool = Schema.Struct({
 }).annotate({ identifier: "WorkspacePool" })
 export type WorkspacePool = typeof WorkspacePool.Type
 
-/** Default for the maximum silence of an agent during an apply. */
+/** Default for how long, in seconds, an agent may be silent during an apply. */
 export const defaultLeaseSeconds = 2700
 export const leaseBounds = { minimum: 120, maximum: 86_400 }
 export const LeaseSeconds = Schema.Int.check(Schema.isBetween(leaseBounds))

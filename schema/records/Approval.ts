@@ -4,7 +4,7 @@ import { Timestamp } from "./Primitives.ts"
 import { Uncertainty } from "./UncertainGround.ts"
 import { SubjectKind } from "./Workspace.ts"
 
-/** The approver of plans that svc itself approves, for Capsules that follow their lane. */
+/** Recorded as the approver when svc itself approves the plan of a Capsule that follows its lane. */
 export const ServiceApprover = Schema.Literal("service")
 export const Approver = Schema.Union([ServiceApprover, Subject])
 export type Approver = typeof Approver.Type
@@ -13,12 +13,12 @@ export type Approver = typeof Approver.Type
 export const ApproverRole = Schema.Literals(["admin", "owner"])
 export type ApproverRole = typeof ApproverRole.Type
 
-/** Maximum number of approvers in a rule. A higher number is a mistake. */
+/** Maximum number of approvers in a rule. A higher number is assumed to be a typing error. */
 export const mostApprovers = 10
 
 /**
- * Requirements for an apply in a Project and environment, or in all of them if absent. Every rule that matches a Capsule must be
- * met.
+ * Approvals that an apply requires in a Project and environment. An absent Project or environment matches all of them. A Capsule
+ * must meet every rule that matches it.
  */
 export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
   Schema.Struct({
@@ -28,7 +28,7 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
     environment: Schema.optionalKey(Schema.String),
     approvers: Schema.Int,
     role: ApproverRole,
-    /** If set, only members of this team count. */
+    /** If set, only approvals by members of this team count. */
     teamId: Schema.optionalKey(TeamId),
     /** True if an approval by an author of the plan counts. */
     planAuthorCounts: Schema.Boolean,
@@ -42,16 +42,15 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
 ) {}
 
 /**
- * Why somebody is an author of a plan.
- *
+ * Why a subject counts as an author of a plan.
  * - `starter`: started the plan
- * - `automation`: created the automation that started it, or that automation's token
- * - `auto_update`: turned on, or last changed, the auto-update that started it
+ * - `automation`: created the automation that started the plan, or that automation's token
+ * - `auto_update`: enabled or last changed the auto-update that started the plan
  */
 export const AuthorPart = Schema.Literals(["starter", "automation", "auto_update"])
 export type AuthorPart = typeof AuthorPart.Type
 
-/** An author of a plan. `service` is the author if svc started the plan for a Capsule that follows its lane. */
+/** An author of a plan. The author is `service` if svc started the plan for a Capsule that follows its lane. */
 export class PlanAuthor extends Schema.Opaque<PlanAuthor>()(
   Schema.Struct({ subject: Approver, part: AuthorPart }).annotate({ identifier: "PlanAuthor" })
 ) {}
@@ -78,7 +77,7 @@ export type ApprovalProblem = typeof ApprovalProblem.Type
 export const ApprovalState = Schema.Literals(["approved", "waiting", "lapsed"])
 export type ApprovalState = typeof ApprovalState.Type
 
-/** The status of one rule for a plan. */
+/** How far a plan meets one rule. */
 export class RuleStanding extends Schema.Opaque<RuleStanding>()(
   Schema.Struct({
     rule: ApprovalRule,
@@ -93,7 +92,7 @@ export class RunApprovals extends Schema.Opaque<RunApprovals>()(
   Schema.Struct({
     runId: RunId,
     state: ApprovalState,
-    /** An explanation for people. */
+    /** Explanation for people. */
     message: Schema.String,
     approvals: Schema.Array(
       Schema.Struct({

@@ -15,12 +15,12 @@ export class AuditChainHead extends Schema.Opaque<AuditChainHead>()(
   }).annotate({ identifier: "AuditChainHead" })
 ) {}
 
-/** The heads of all audit chains at one time. If stored elsewhere, they can later prove that nothing before them has changed. */
+/** The heads of all audit chains at one time. A copy kept elsewhere can later prove that no earlier event was changed. */
 export class AuditHead extends Schema.Opaque<AuditHead>()(
   Schema.Struct({
     kind: Schema.Literal("svc.audit-head@v1"),
     installationId: Schema.optionalKey(Schema.String),
-    /** The id of the key for the digests. It never changes in an installation. */
+    /** Id of the key that computes the digests. An installation never changes it. */
     keyId: Schema.String,
     createdAt: Timestamp,
     chains: Schema.Array(AuditChainHead)

@@ -3,7 +3,7 @@ import { CommitDescription } from "./Commit.ts"
 import { AutoUpdateDecisionId, CapsuleId, RunId, SourceSnapshotId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** A pin after a reviewed rollback. Auto-update skips newer commits until somebody resumes it. */
+/** Set by a reviewed rollback. While pinned, auto-update skips newer commits until somebody resumes it. */
 export class AutoUpdatePin extends Schema.Opaque<AutoUpdatePin>()(
   Schema.Struct({
     /** The plan of the rollback. */
@@ -12,7 +12,7 @@ export class AutoUpdatePin extends Schema.Opaque<AutoUpdatePin>()(
     subject: Schema.optionalKey(Schema.String),
     at: Timestamp,
     reason: Schema.String,
-    /** If true, the pin ends when the lane moves to another commit than at the time of the rollback. */
+    /** If true, the pin ends as soon as the lane moves on from its commit at the time of the rollback. */
     resumeOnNewCommit: Schema.Boolean
   }).annotate({ identifier: "AutoUpdatePin" })
 ) {}
@@ -26,7 +26,7 @@ export class AutoUpdate extends Schema.Opaque<AutoUpdate>()(
   }).annotate({ identifier: "AutoUpdate" })
 ) {}
 
-/** Absent fields remain unchanged. `resume` ends the pin; `resumeOnNewCommit` sets whether a newer commit ends it. */
+/** Absent fields remain unchanged. `resume` removes the pin; `resumeOnNewCommit` sets whether a newer commit removes it. */
 export class AutoUpdateChange extends Schema.Opaque<AutoUpdateChange>()(
   Schema.Struct({
     enabled: Schema.optionalKey(Schema.Boolean),
@@ -45,7 +45,7 @@ export class AutoUpdateChange extends Schema.Opaque<AutoUpdateChange>()(
 export const AutoUpdateVerdict = Schema.Literals(["taken", "waiting", "skipped", "deferred"])
 export type AutoUpdateVerdict = typeof AutoUpdateVerdict.Type
 
-/** The decision of auto-update about one snapshot of a Capsule's lane. */
+/** What auto-update decided about one snapshot of a Capsule's lane. */
 export class AutoUpdateDecision extends Schema.Opaque<AutoUpdateDecision>()(
   Schema.Struct({
     id: AutoUpdateDecisionId,
@@ -56,9 +56,9 @@ export class AutoUpdateDecision extends Schema.Opaque<AutoUpdateDecision>()(
     decision: AutoUpdateVerdict,
     /** A machine-readable code. */
     reason: Schema.String,
-    /** A readable explanation, for people. */
+    /** Explanation for people. */
     message: Schema.String,
-    /** The resulting plan or apply. */
+    /** The plan or apply that resulted, if any. */
     runId: Schema.optionalKey(RunId),
     createdAt: Timestamp,
     updatedAt: Timestamp

@@ -23,7 +23,7 @@ import { displayText, Timestamp } from "./Primitives.ts"
 export const CapsuleStatus = Schema.Literals(capsuleStatuses)
 export type CapsuleStatus = typeof CapsuleStatus.Type
 
-/** The reason for releasing a Capsule, and the fate of its infrastructure. */
+/** Why a Capsule was released, and what happened to its infrastructure. */
 export const ReleaseReason = Schema.Literals(["infrastructure_gone", "moved_elsewhere"])
 export type ReleaseReason = typeof ReleaseReason.Type
 
@@ -36,7 +36,7 @@ export class CapsuleRelease extends Schema.Opaque<CapsuleRelease>()(
   }).annotate({ identifier: "CapsuleRelease" })
 ) {}
 
-/** `unknown` after an apply that stopped without evidence, so that real resources may differ from the state. */
+/** `unknown` after an apply that stopped without evidence: the real resources may differ from the state. */
 export const RuntimeSafety = Schema.Literals(["safe", "unknown"])
 export type RuntimeSafety = typeof RuntimeSafety.Type
 
@@ -44,8 +44,8 @@ export const DriftStatus = Schema.Literals(["unknown", "none", "drifted"])
 export type DriftStatus = typeof DriftStatus.Type
 
 /**
- * Why a Capsule is stale: its lane has another commit (`sourceSnapshotId`), or a producer offers other values than at the last
- * apply (`producerCapsuleId`, and `output`, the consumer's name for the Output; absent for `remote_state`).
+ * Why a Capsule is stale. Either its lane has a new commit (`sourceSnapshotId`), or a producer now offers different values than
+ * at the last apply (`producerCapsuleId`; `output` is the consumer's name for the Output, absent for `remote_state`).
  */
 export class StaleReason extends Schema.Opaque<StaleReason>()(
   Schema.Struct({
@@ -56,7 +56,7 @@ export class StaleReason extends Schema.Opaque<StaleReason>()(
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     producerCapsuleId: Schema.optionalKey(CapsuleId),
     output: Schema.optionalKey(Schema.String),
-    /** With a path filter: what the commit changes in the module. */
+    /** With a path filter: the change in the commit that affects the module. */
     because: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "StaleReason" })
 ) {}
@@ -70,7 +70,7 @@ export class AdoptedSourceRevision extends Schema.Opaque<AdoptedSourceRevision>(
   }).annotate({ identifier: "AdoptedSourceRevision" })
 ) {}
 
-/** Why a Run of the Capsule could not get a credential, and who can change that. */
+/** Why a Run of the Capsule could not get a credential, and who can fix it. */
 export class CredentialWait extends Schema.Opaque<CredentialWait>()(
   Schema.Struct({
     runId: RunId,
@@ -81,7 +81,7 @@ export class CredentialWait extends Schema.Opaque<CredentialWait>()(
     /** The bound Connection, which cannot be used. */
     connectionId: Schema.optionalKey(ConnectionId),
     reason: Schema.String,
-    /** The people who can fix it: members with this role (the lowest sufficient one), or the operator of the installation. */
+    /** Who can fix it: members with at least this role, or the operator of the installation. */
     turn: Schema.Literals(["member", "admin", "operator"]),
     /** The steps that fix it. */
     next: Schema.String
@@ -102,14 +102,14 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     /** The report from which the configuration was compiled, if any. */
     compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
     status: CapsuleStatus,
-    /** Empty if the Capsule is not stale: a stale Capsule becomes `active` when no reason is left. */
+    /** Empty if the Capsule is not stale. A stale Capsule becomes `active` when its last reason is resolved. */
     staleReasons: Schema.Array(StaleReason),
     runtimeSafety: RuntimeSafety,
     currentStateVersionId: Schema.optionalKey(StateVersionId),
     currentStateGeneration: Schema.Int,
     executionAuthorityEpoch: Schema.Int,
     adoptedSourceRevision: Schema.optionalKey(AdoptedSourceRevision),
-    /** Describes the commit of `adoptedSourceRevision`. Absent for snapshots from earlier releases. */
+    /** Description of the commit `adoptedSourceRevision`. Absent for snapshots from earlier releases. */
     adoptedCommitDescription: Schema.optionalKey(CommitDescription),
     installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
     autoUpdate: AutoUpdate,
@@ -119,13 +119,13 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     driftCheckedAt: Schema.optionalKey(Timestamp),
     driftChecks: DriftCheckPlan,
     publicEndpoint: Schema.optionalKey(Schema.String),
-    /** The error of the lane that the Capsule follows; absent while it can be fetched. */
+    /** Why the lane that the Capsule follows cannot be fetched; absent while it can. */
     laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
-    /** Present while the Capsule's newest Run is refused because a credential is missing. */
+    /** Set while the Capsule's newest Run cannot start because a credential is missing. */
     waitsForCredential: Schema.optionalKey(CredentialWait),
-    /** For a released Capsule: who released it, when and why. */
+    /** Set on a released Capsule: who released it, when and why. */
     release: Schema.optionalKey(CapsuleRelease),
-    /** For a Capsule that was imported from another installation's backup. */
+    /** Set on a Capsule imported from another installation's backup. */
     import: Schema.optionalKey(CapsuleImport),
     createdAt: Timestamp,
     updatedAt: Timestamp
@@ -145,7 +145,7 @@ export type CapsuleChange = typeof CapsuleChange.Type
 export const DependencyMode = Schema.Literals(["variable_injection", "published_output", "remote_state"])
 export const DependencyOutput = Schema.Struct({ from: Schema.String, to: Schema.String, required: Schema.Boolean })
 
-/** A value that a Capsule will receive from another Capsule. */
+/** Declares that a Capsule receives a value from another Capsule. */
 export class NewDependency extends Schema.Opaque<NewDependency>()(
   Schema.Struct({
     producerCapsuleId: CapsuleId,

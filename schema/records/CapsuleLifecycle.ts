@@ -4,7 +4,7 @@
 export const capsuleStatuses = ["pending", "active", "stale", "error", "disabled", "destroyed", "released"] as const
 export type CapsuleStatus = (typeof capsuleStatuses)[number]
 
-/** Returns true if the Capsule has ended permanently. Its records remain readable. */
+/** Returns true if the Capsule has permanently ended. Its records remain readable. */
 export const isEnded = (status: CapsuleStatus): boolean => status === "destroyed" || status === "released"
 
 /** Returns true if the Capsule may have Runs, and its Outputs and Interfaces may be used: it is neither ended nor disabled. */

@@ -6,19 +6,18 @@ import { InputChange } from "./ChangeEvidence.ts"
 export const mostNamed = 20
 
 /**
- * A difference since the last apply that may be why a plan changes something. Contains names, never values.
- *
+ * A difference since the last apply that may explain a change in a plan. Contains names, never values.
  * - `commit`: a different commit that changes files of the module; `fileCount` is absent if the files could not be compared
- * - `input`: an input with a different value in the configuration
+ * - `input`: an input with a different configured value
  * - `dependency`: an input for which another Capsule now provides a different value
  * - `drift`: the real object was changed or deleted outside svc
- * - `resource`: resources to which this resource refers, and which the same plan changes or which have drifted
- * - `data`: data sources to which this resource refers; their results are not recorded
+ * - `resource`: resources that this resource refers to, and that the same plan changes or that have drifted
+ * - `data`: data sources that this resource refers to; their results are not recorded
  * - `connection`: different Connections for providers
  * - `operator`: a different profile or base configuration of the operator
  * - `tool`: a different tool, tool version or set of providers
  * - `unfinished`: the last apply stopped before it was complete
- * - `function`: a function in the module whose result differs each time, such as `timestamp()`
+ * - `function`: a function in the module that returns a different result each time, such as `timestamp()`
  */
 export const ChangeCause = Schema.Union([
   Schema.Struct({
@@ -61,7 +60,7 @@ export class ChangeCauses extends Schema.Opaque<ChangeCauses>()(
     runId: RunId,
     status: Schema.Literals(["compared", "first", "destroy", "not_recorded"]),
     causes: Schema.Array(ChangeCause),
-    /** Parts that could not be compared, and therefore may be a cause. */
+    /** Parts that could not be compared, so each of them may be a cause. */
     unknown: Schema.Array(Schema.Literals(["commit", "inputs"])),
     resources: Schema.Array(
       Schema.Struct({ address: Schema.String, certain: Schema.Boolean, causes: Schema.Array(ChangeCause) })

@@ -1,13 +1,12 @@
 import { Schema } from "effect"
 
 /**
- * The references in the configuration of an attribute or, without an attribute, of the number of instances. They are followed
- * through modules. Contains no values.
- *
+ * What the expression of an attribute refers to or, without an attribute, the expression that sets the number of instances.
+ * References are followed through modules. Contains no values.
  * - `inputs`: inputs of the root module
  * - `resources`: addresses in the configuration, without instance keys; data sources have `data.` after their module
- * - `partial`: it also refers to something that the tool does not describe, such as local values
- * - `literal`: it is a literal and refers to nothing
+ * - `partial`: the expression also refers to something that the tool does not describe, such as local values
+ * - `literal`: the expression is a literal and refers to nothing
  */
 export class ChangeReferences extends Schema.Opaque<ChangeReferences>()(
   Schema.Struct({

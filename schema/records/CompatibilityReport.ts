@@ -14,7 +14,7 @@ export class Finding extends Schema.Opaque<Finding>()(
   }).annotate({ identifier: "Finding" })
 ) {}
 
-/** Returns true if a person has to review the findings before the module is installed. */
+/** Returns true if a person must review the findings before installing the module. */
 export const needAttention = (findings: ReadonlyArray<Finding>): boolean =>
   findings.some(({ severity }) => severity === "warning")
 
@@ -44,7 +44,7 @@ export class ReportVariable extends Schema.Opaque<ReportVariable>()(
     sensitive: Schema.Boolean,
     ephemeral: Schema.Boolean,
     nullable: Schema.optionalKey(Schema.Boolean),
-    /** The position of the declaration, for the order of a form. Absent in reports of earlier releases. */
+    /** Where the input is declared, so that a form can list inputs in source order. Absent in reports of earlier releases. */
     declaredAt: Schema.optionalKey(Schema.Struct({ path: Schema.String, line: Schema.Int })),
     ...InputFacts.fields
   }).annotate({ identifier: "ReportVariable" })
@@ -68,8 +68,8 @@ export class ManifestDiagnostic extends Schema.Opaque<ManifestDiagnostic>()(
 ) {}
 
 /**
- * The verdict of a valid manifest on one module. `path` is the module's path in the snapshot, as in `modulePath`; `key` is its
- * path in the repository, by which the manifest identifies it. `absent`: the manifest does not contain the module.
+ * What a valid manifest does for one module. `path` is the module's path in the snapshot, as in `modulePath`; `key` is its path
+ * in the repository, by which the manifest identifies it. `absent`: the manifest does not contain the module.
  */
 export class ModuleVerdict extends Schema.Opaque<ModuleVerdict>()(
   Schema.Struct({
@@ -92,12 +92,15 @@ export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
     outputs: Schema.Array(ReportOutput),
     providerPackages: Schema.Array(ProviderPackage),
     rootProviderRequirements: Schema.Array(ProviderRequirement),
-    /** The use of the repository manifest. `digest` identifies the manifest on which the report is based. */
+    /** How the repository's manifest was used. `digest` identifies the manifest on which the report is based. */
     manifest: Schema.Struct({
       status: Schema.String,
       digest: Schema.optionalKey(Schema.String),
       diagnostics: Schema.Array(ManifestDiagnostic),
-      /** The parts that a rejected module loses: labels of inputs, features, requirements, Interfaces and source build. */
+      /**
+       * What a module loses if its manifest entry is rejected: labels of inputs, features, requirements, Interfaces and source
+       * build.
+       */
       dropped: Schema.optionalKey(Schema.Array(Schema.String))
     }),
     /**
@@ -105,7 +108,7 @@ export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
      * field.
      */
     modules: Schema.optionalKey(Schema.Array(ModuleVerdict)),
-    /** The configuration that this check compiled. Used by the `preflight` of an install plan. */
+    /** The configuration that this check compiled. The `preflight` of an install plan uses it. */
     installConfigId: Schema.optionalKey(InstallConfigId),
     createdByRunId: RunId,
     createdAt: Timestamp

@@ -8,7 +8,7 @@ import { Timestamp } from "./Primitives.ts"
 export const ConnectionKind = Schema.Literals(["provider", "git_https", "git_ssh"])
 export type ConnectionKind = typeof ConnectionKind.Type
 
-/** `unconfirmed`: restored from a backup, and not used until the operator confirms it. */
+/** `unconfirmed`: restored from a backup; not used until the operator confirms it. */
 export const ConnectionStatus = Schema.Literals(["pending", "verified", "expired", "revoked", "error", "unconfirmed"])
 export type ConnectionStatus = typeof ConnectionStatus.Type
 
@@ -24,7 +24,7 @@ export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
         id: SourceId,
         name: Schema.String,
         url: Schema.String,
-        /** The subject who last chose the Connection for the Source, if the history contains it. */
+        /** The subject who last selected the Connection for the Source, if the history contains that event. */
         chosenBy: Schema.optionalKey(Schema.String)
       })
     )
@@ -32,14 +32,14 @@ export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
 ) {}
 
 /**
- * The tested property: the fields of the recipe are complete, a Git server accepts the credentials, or the operator allows the
- * Workspace to use the pool's credentials.
+ * What a test verifies: that all fields of the recipe are set, that a Git server accepts the credentials, or that the operator
+ * allows the Workspace to use the pool's credentials.
  */
 export const CredentialTestKind = Schema.Literals(["completeness", "git_server", "pool"])
 export type CredentialTestKind = typeof CredentialTestKind.Type
 
 /**
- * The problem with a Connection's tokens: the authorization server refused to renew them, could not be reached, or has not
+ * What is wrong with a Connection's tokens: the authorization server refused to renew them, could not be reached, or has not
  * revoked them yet.
  */
 export class ConnectionOAuthFault extends Schema.Opaque<ConnectionOAuthFault>()(
@@ -50,7 +50,7 @@ export class ConnectionOAuthFault extends Schema.Opaque<ConnectionOAuthFault>()(
   })
 ) {}
 
-/** For a Connection from an OAuth helper. Tokens are never returned. */
+/** Set on a Connection that an OAuth helper created. Tokens are never returned. */
 export class ConnectionOAuth extends Schema.Opaque<ConnectionOAuth>()(
   Schema.Struct({
     helperId: Schema.String,
@@ -58,13 +58,13 @@ export class ConnectionOAuth extends Schema.Opaque<ConnectionOAuth>()(
     /** True if svc renews the access token before Runs. Otherwise the Connection expires with the token. */
     refreshable: Schema.Boolean,
     accessTokenExpiresAt: Schema.optionalKey(Timestamp),
-    /** The time at which the current access token was issued. */
+    /** When the current access token was issued. */
     grantedAt: Timestamp,
     fault: Schema.optionalKey(ConnectionOAuthFault)
   })
 ) {}
 
-/** Time before its expiry at which a Connection is listed as needing attention. */
+/** A Connection that expires within this time is listed as needing attention. */
 export const connectionExpiryNotice = "14 days"
 
 /** A credential. Values and file contents can be written but are never returned. */
@@ -82,18 +82,19 @@ export class Connection extends Schema.Opaque<Connection>()(
     envNames: Schema.Array(Schema.String),
     fileNames: Schema.Array(Schema.String),
     /**
-     * The pool whose agents have the Connection's values, and their name there. The Connection itself has no variables or files.
+     * The pool whose agents hold the Connection's values, and the name of the values there. Such a Connection has no variables or
+     * files in svc.
      */
     providedBy: Schema.optionalKey(ProvidedBy),
-    /** For a Git Connection: the only origins to which it may be sent. They cannot be changed. */
+    /** For a Git Connection: the only origins that it may be sent to. They cannot be changed. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
-    /** For a Git Connection created before origins existed, until somebody confirms them. */
+    /** For a Git Connection from before Connections had origins: set until somebody confirms the origins. */
     proposedOrigins: Schema.optionalKey(Schema.Array(ProposedOrigin)),
     providerConfig: Schema.Record(Schema.String, Schema.Json),
     moduleInputDefaults: Schema.Record(Schema.String, Schema.Json),
     use: ConnectionUse,
     oauth: Schema.optionalKey(ConnectionOAuth),
-    /** The version of its values, from 1. Each rotation increments it. */
+    /** Version of the values, starting at 1. Each rotation increments it. */
     version: Schema.Int,
     lastUsedAt: Schema.optionalKey(Timestamp),
     verifiedAt: Schema.optionalKey(Timestamp),

@@ -5,7 +5,7 @@ import { ProjectId } from "./Ids.ts"
 import { RelativePath } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
-/** Viewers cannot start anything, so they are not in the list. */
+/** Excludes viewers, who cannot start anything. */
 export const UseRole = Schema.Literals(["owner", "admin", "member"])
 export type UseRole = typeof UseRole.Type
 
@@ -18,8 +18,8 @@ const listOf = <S extends Schema.Top>(item: S) =>
   Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(64))
 
 /**
- * The permitted uses of a Connection, and the roles that may use it. A role includes the higher ones. An absent field is no
- * restriction, except that `refs` defaults to the adopted lane and the Source's default.
+ * What a Connection may be used for, and which roles may use it. A role includes the higher ones. An absent field does not
+ * restrict use, except that `refs` defaults to the adopted lane and the Source's default.
  */
 const fields = {
   roles: Schema.Array(UseRole).check(Schema.isMinLength(1), Schema.isMaxLength(3)),
@@ -38,19 +38,19 @@ export const GivenConnectionUse = Schema.Struct({
   modules: Schema.optionalKey(listOf(Schema.Struct({ origin: GivenCredentialOrigin, path: RelativePath })))
 }).annotate({ identifier: "GivenConnectionUse" })
 
-/** Only owners and admins, who may also change the rule. */
+/** By default, only owners and admins may use a Connection. They may also change the rule. */
 export const defaultConnectionUse: ConnectionUse = { roles: ["owner", "admin"] }
 
 /** The rule that allowed a Run to use a Connection, and the person whose authority was used. Shown to reviewers. */
 export class GrantedUse extends Schema.Opaque<GrantedUse>()(
   Schema.Struct({
     connectionName: Schema.String,
-    /** Version of the Connection's values, from 1. */
+    /** Version of the Connection's values, starting at 1. */
     connectionVersion: Schema.Int,
     rule: ConnectionUse,
     role: Role,
     ref: Schema.optionalKey(Schema.String),
-    /** `other_ref`: the rule does not include the ref, but an owner or admin started the Run. */
+    /** `other_ref`: the rule does not allow the ref, but an owner or admin started the Run. */
     basis: Schema.Literals(["rule", "other_ref"]),
     /** True if no person started the Run, so it uses the authority of the person who enabled the automation. */
     automatic: Schema.Boolean

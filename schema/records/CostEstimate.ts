@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { RunId } from "./Ids.ts"
 
-/** A planned change and its monthly cost, in the currency of the estimate. */
+/** A planned change with its monthly cost, in the estimate's currency. */
 export class CostItem extends Schema.Opaque<CostItem>()(
   Schema.Struct({
     address: Schema.String,
@@ -14,8 +14,8 @@ export class CostItem extends Schema.Opaque<CostItem>()(
 ) {}
 
 /**
- * The effect of a plan on the monthly bill, according to the operator's price list. `reasons` lists what the total leaves out.
- * Without reasons, it covers every managed resource of the plan.
+ * How a plan changes the monthly bill, according to the operator's price list. `reasons` lists what the total leaves out; if
+ * empty, the total covers every managed resource of the plan.
  */
 export class CostEstimate extends Schema.Opaque<CostEstimate>()(
   Schema.Struct({

@@ -1,4 +1,4 @@
-/** Providers that contact no service outside the run, so they need no Connection. */
+/** Providers that need no Connection, because they contact no service outside the Run. */
 export const credentialFreeProviders: ReadonlySet<string> = new Set([
   "hashicorp/archive",
   "hashicorp/cloudinit",

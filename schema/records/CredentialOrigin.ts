@@ -8,8 +8,8 @@ const decodes = (segment: string) =>
   Result.isSuccess(Result.try({ try: () => decodeURIComponent(segment), catch: () => undefined }))
 
 /**
- * Some servers remove path parameters before they resolve dot segments (`/team/..;/other`), and some accept overlong UTF-8. A
- * matching prefix proves nothing for such a path.
+ * For such a path, a matching prefix proves nothing: some servers remove path parameters before they resolve dot segments
+ * (`/team/..;/other`), and some accept overlong UTF-8.
  */
 const isAmbiguous = (segment: string) => segment.includes(";") || segment.includes("*") || !decodes(segment)
 
@@ -22,8 +22,8 @@ const normalised = (text: string): string | undefined => {
 }
 
 /**
- * A permitted destination of a Git Connection: an exact origin, or the part of it below a path, which then ends with a slash.
- * Each has exactly one spelling.
+ * A permitted destination of a Git Connection: an exact origin, optionally with a path prefix that ends with a slash. Each
+ * destination has exactly one spelling.
  */
 export const CredentialOrigin = Schema.String.check(
   Schema.makeFilter((text: string) => normalised(text) === text, { description: expected, expected })

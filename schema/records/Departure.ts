@@ -5,7 +5,7 @@ import { Timestamp } from "./Primitives.ts"
 const StoppedToken = Schema.Struct({
   id: AccessTokenId,
   name: Schema.String,
-  /** True if the token is bound to this Workspace. Other tokens remain valid in other Workspaces. */
+  /** True if the token works only in this Workspace. Other tokens keep working in other Workspaces. */
   bound: Schema.Boolean,
   lastUsedAt: Schema.optionalKey(Timestamp)
 })
@@ -13,7 +13,7 @@ const StoppedToken = Schema.Struct({
 const StoppedUse = Schema.Struct({
   connectionId: ConnectionId,
   displayName: Schema.String,
-  /** Automatic work with the member's authority: updates, drift checks, checks of Sources. */
+  /** The automatic work that used the member's authority: auto-updates, drift checks or checks of Sources. */
   use: Schema.Literals(["auto_update", "drift_check", "sync"]),
   capsuleId: Schema.optionalKey(CapsuleId),
   sourceId: Schema.optionalKey(SourceId),
@@ -36,11 +36,11 @@ export class Departure extends Schema.Opaque<Departure>()(
     /** Tokens of the member that lose access to the Workspace. */
     tokens: Schema.Array(StoppedToken),
     /**
-     * Automatic uses of Connections that stop because they used the member's authority, one entry per use. Another member can
-     * enable them again.
+     * Automatic uses of Connections that stop because they relied on the member's authority, one entry per use. Another member
+     * can enable them again.
      */
     connections: Schema.Array(StoppedUse),
-    /** Tokens of automations that the member created and may have kept. They remain valid until they are revoked. */
+    /** Tokens that the member created for automations and may have copied. They remain valid until somebody revokes them. */
     keptTokens: Schema.Array(KeptToken)
   }).annotate({ identifier: "Departure" })
 ) {}

@@ -23,19 +23,19 @@ export class Discovery extends Schema.Opaque<Discovery>()(
       capabilities: Schema.String,
       openapi: Schema.String,
       oidc_issuer: Schema.String,
-      /** URL of the list of endpoint groups that a server may lack. */
+      /** URL of the list of optional endpoint groups. */
       extensions: Schema.optionalKey(Schema.String)
     }),
     oidcClientId: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "Discovery" })
 ) {}
 
-/** A group of endpoints that a server may lack. */
+/** An optional group of endpoints. */
 export class Extension extends Schema.Opaque<Extension>()(
   Schema.Struct({
     name: Schema.String,
     summary: Schema.String,
-    /** True if the operator turned the group on. Otherwise its endpoints respond with 501 `capability_not_available`. */
+    /** True if the operator enabled the group. Otherwise its endpoints respond with 501 `capability_not_available`. */
     enabled: Schema.Boolean,
     /** Method and path of each endpoint. */
     endpoints: Schema.Array(Schema.String)

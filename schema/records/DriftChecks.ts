@@ -9,7 +9,7 @@ const Hours = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostHours
 const Off = Schema.Struct({ mode: Schema.Literal("off") })
 const Every = Schema.Struct({ mode: Schema.Literal("every"), hours: Hours })
 
-/** The interval at which svc compares the real infrastructure with the deployed state, or `off`. */
+/** How often svc compares the real infrastructure with the deployed state, or `off`. */
 export const WorkspaceDriftChecks = Schema.Union([Off, Every]).annotate({ identifier: "WorkspaceDriftChecks" })
 export type WorkspaceDriftChecks = typeof WorkspaceDriftChecks.Type
 
@@ -21,7 +21,7 @@ export const CapsuleDriftChecks = Schema.Union([
 ]).annotate({ identifier: "CapsuleDriftChecks" })
 export type CapsuleDriftChecks = typeof CapsuleDriftChecks.Type
 
-/** The setting of a Capsule, and when its next check is due, if any. */
+/** A Capsule's setting, and the time of its next check, if any. */
 export class DriftCheckPlan extends Schema.Opaque<DriftCheckPlan>()(
   Schema.Struct({
     mode: Schema.Literals(["inherit", "off", "every"]),

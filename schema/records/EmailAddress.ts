@@ -12,15 +12,18 @@ const ignorable = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u
 
 const bytes = (text: string): number => new TextEncoder().encode(text).length
 
-/** The domain as mail servers use it: lower case, with punycode for other scripts. `undefined` if it is invalid. */
+/**
+ * Returns the domain in the form that mail servers use: lower case, with punycode for other scripts. Returns `undefined` if it is
+ * invalid.
+ */
 const domainName = (text: string): string | undefined => {
   if (ignorable.test(text) || !domainCharacters.test(text) || !URL.canParse(`http://${text}`)) return undefined
   const name = new URL(`http://${text}`).hostname
-  // A name that ends with a numeric label is an IP address, even if it was written as one number.
+  // A name with a numeric last label is an IP address, even if it was written as a single number.
   return name.length <= 253 && hostName.test(name) && !/(?:^|\.)\d+$/.test(name) ? name : undefined
 }
 
-/** The form that earlier releases stored. Lookups also try it, to find addresses that no mail server accepts. */
+/** Returns the form that earlier releases stored. Lookups also try it, to find stored addresses that no mail server accepts. */
 const earlierForm = (text: string): string => text.trim().normalize("NFC").toLowerCase()
 
 const parsed = (given: string): string | undefined => {
@@ -28,7 +31,7 @@ const parsed = (given: string): string | undefined => {
   const at = text.lastIndexOf("@")
   const local = text.slice(0, Math.max(at, 0))
   const domain = domainName(text.slice(at + 1))
-  // Compatibility characters (full width, ligatures) look like other letters.
+  // Rejects compatibility characters (full width, ligatures), which look like other letters.
   if (domain === undefined || ignorable.test(local) || local.normalize("NFKC") !== local) return undefined
   if (!localPart.test(local) || bytes(local) > longestLocalPart) return undefined
   const address = `${local}@${domain}`
@@ -59,7 +62,7 @@ export const EmailDomain = Schema.String.check(
   })
 )
 
-/** The forms to look up for a typed address, best first: the form of earlier releases, and the current form. */
+/** Returns the forms under which a typed address may be stored: first the form of earlier releases, then the current form. */
 export const addressForms = (text: string): readonly [string, string] => {
   const earlier = earlierForm(text)
   return [earlier, parsed(text) ?? earlier]

@@ -3,8 +3,8 @@ import { AuditEvent } from "./AuditEvent.ts"
 import { WorkspaceId } from "./Ids.ts"
 
 /**
- * A line of an export: the event, its position in the chain and the digest of the chain there. `workspaceId` is `null` for the
- * installation and its accounts.
+ * One line of an export: an event, its position in the chain, and the chain's digest at that position. `workspaceId` is `null`
+ * for the installation and its accounts.
  */
 export const ExportedAuditEvent = Schema.Struct({
   position: Schema.Int,

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { BackupId, CapsuleId, StateVersionId, Subject, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** The Capsule of another installation, as its backup describes it. The ids belong to that installation. */
+/** A Capsule of another installation, as described in its backup. The ids belong to that installation. */
 export class ImportedFrom extends Schema.Opaque<ImportedFrom>()(
   Schema.Struct({
     backupId: BackupId,
@@ -12,7 +12,7 @@ export class ImportedFrom extends Schema.Opaque<ImportedFrom>()(
     stateVersionId: StateVersionId,
     stateCreatedAt: Timestamp,
     generation: Schema.Int,
-    /** The serial of the state in the backup. The imported state has the next serial. */
+    /** Serial of the state in the backup. The imported state gets the next serial. */
     serial: Schema.Int
   }).annotate({ identifier: "ImportedFrom" })
 ) {}

@@ -33,8 +33,8 @@ export class DeclaredVariable extends Schema.Opaque<DeclaredVariable>()(
 ) {}
 
 /**
- * The part of a configuration that comes from the operator's base configuration. `place` identifies the modules for which a
- * ready-made configuration is. Values of variables are never shown.
+ * The part of a configuration that comes from the operator's base configuration. `place` identifies the modules that a ready-made
+ * configuration applies to. Values of variables are never shown.
  */
 export class OperatorConfig extends Schema.Opaque<OperatorConfig>()(
   Schema.Struct({
@@ -65,7 +65,7 @@ export class InstallConfig extends Schema.Opaque<InstallConfig>()(
     variables: Schema.Array(DeclaredVariable),
     outputAllowlist: Schema.Array(Schema.Json),
     interfaceBlueprints: Schema.Array(Schema.Json),
-    /** The manifest's presentation of inputs and features, if a manifest was adopted. */
+    /** How the manifest presents inputs and features, if a manifest was adopted. */
     presentation: Schema.optionalKey(Schema.Json),
     sourceBuild: Schema.optionalKey(SourceBuild),
     operator: Schema.optionalKey(OperatorConfig),

@@ -77,7 +77,7 @@ export class RevisionPlan extends Schema.Opaque<RevisionPlan>()(
   }).annotate({ identifier: "RevisionPlan" })
 ) {}
 
-/** The action that continues an install or revision plan in this phase. */
+/** The action that takes an install or revision plan out of this phase. */
 export const nextActionOf = (phase: InstallPlanPhase | RevisionPlanPhase): NextAction => {
   switch (phase) {
     case "reviewable":

@@ -7,7 +7,7 @@ export const InterfaceAccess = Schema.Struct({
   resourceUriInput: Schema.optionalKey(Schema.String)
 })
 
-/** An Interface that a Capsule offers, materialised after an apply. */
+/** An Interface that a Capsule offers, created or updated after an apply. */
 export class Interface extends Schema.Opaque<Interface>()(
   Schema.Struct({
     id: InterfaceId,
@@ -27,7 +27,7 @@ export class Interface extends Schema.Opaque<Interface>()(
   }).annotate({ identifier: "Interface" })
 ) {}
 
-/** An Interface that could not be materialised. Contains no values. */
+/** Why an Interface could not be materialised. Contains no values. */
 export const InterfaceMaterializationFailure = Schema.Struct({
   intentId: Schema.String,
   workspaceId: WorkspaceId,

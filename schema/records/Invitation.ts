@@ -4,13 +4,13 @@ import { Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * The proof of an account's address: the operator entered it, or somebody opened a link that was emailed to it. An address
+ * How an account's address was proven: the operator entered it, or somebody opened a link that was emailed to it. An address
  * verified by the upstream provider is stored with the identity instead.
  */
 export const AddressProof = Schema.Literals(["operator", "mail"])
 export type AddressProof = typeof AddressProof.Type
 
-/** Only a `pending` invitation can be accepted. `expired` is a pending invitation after its expiry. */
+/** Only a `pending` invitation can be accepted. A pending invitation becomes `expired` after its expiry. */
 export const InvitationStatus = Schema.Literals(["pending", "accepted", "declined", "revoked", "expired"])
 export type InvitationStatus = typeof InvitationStatus.Type
 
@@ -34,13 +34,13 @@ export class Invitation extends Schema.Opaque<Invitation>()(
   }).annotate({ identifier: "Invitation" })
 ) {}
 
-/** The Workspace or server that a person joins with the link. */
+/** What the holder of an invitation link would join, shown before they accept. */
 export class InvitationPreview extends Schema.Opaque<InvitationPreview>()(
   Schema.Struct({
     workspace: Schema.optionalKey(Schema.Struct({ handle: Schema.String, displayName: Schema.String })),
-    /** The role that accepting grants at once. */
+    /** The role that the person gets on accepting. */
     role: Schema.optionalKey(Role),
-    /** A higher role that an owner then confirms. */
+    /** A higher role that takes effect once an owner confirms it. */
     offeredRole: Schema.optionalKey(Role),
     /** The invited address. */
     email: Schema.optionalKey(Schema.String),

@@ -7,7 +7,6 @@ import { Timestamp } from "./Primitives.ts"
 import { PlanSummary } from "./PlanDetails.ts"
 import { RunType } from "./Run.ts"
 
-/** The kinds of attention items. */
 export const NeedKind = Schema.Literals(needKinds)
 export type NeedKind = typeof NeedKind.Type
 
@@ -16,7 +15,7 @@ export type NeedGroup = typeof NeedGroup.Type
 
 export const NeedingCapsule = Schema.Struct({ id: CapsuleId, name: Schema.String, environment: Schema.String })
 
-/** The kinds of work that svc does after a commit. */
+/** Kinds of background work that follow a commit. */
 export const StuckWorkKind = Schema.Literals([
   "install_plan",
   "revision_plan",
@@ -34,7 +33,7 @@ export const NeedRun = Schema.Struct({
   planSummary: Schema.optionalKey(PlanSummary),
   /** Set for a plan that waits for approval. */
   planDigest: Schema.optionalKey(Schema.String),
-  /** The last request to approve the plan. */
+  /** The most recent request to approve the plan. */
   approvalAsked: Schema.optionalKey(Schema.Struct({ subject: Subject, at: Timestamp })),
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
   /** Number of resources in which a drift check found changes. */
@@ -54,7 +53,7 @@ export const NeedCommit = Schema.Struct({
  */
 export class Need extends Schema.Opaque<Need>()(
   Schema.Struct({
-    /** Identifies the entry while it exists. */
+    /** Stays the same for as long as the entry exists. */
     key: Schema.String,
     group: NeedGroup,
     /** The most urgent reason. */
@@ -62,9 +61,9 @@ export class Need extends Schema.Opaque<Need>()(
     /** The Capsule's other reasons. */
     also: Schema.Array(NeedKind),
     since: Timestamp,
-    /** Several only if all of them wait for the same new commit of a Source. */
+    /** More than one only if all of them wait for the same new commit of a Source. */
     capsules: Schema.Array(NeedingCapsule),
-    /** True for a failure if the Capsule has never been applied. */
+    /** Set for a failure: true if the Capsule has never been applied. */
     neverApplied: Schema.optionalKey(Schema.Boolean),
     run: Schema.optionalKey(NeedRun),
     commit: Schema.optionalKey(NeedCommit),
@@ -81,13 +80,13 @@ export class Need extends Schema.Opaque<Need>()(
     sourceId: Schema.optionalKey(SourceId),
     sourceName: Schema.optionalKey(Schema.String),
     ref: Schema.optionalKey(Schema.String),
-    /** For work that keeps failing: its kind, and the id of its record. */
+    /** For work that keeps failing: its kind, and the id of the record it belongs to. */
     work: Schema.optionalKey(StuckWorkKind),
     recordId: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "Need" })
 ) {}
 
-/** Number of entries in each group, on all pages. */
+/** Number of entries in each group, counted over all pages. */
 export const NeedCounts = Schema.Record(NeedGroup, Schema.Int)
 
 /** The health of a Workspace's Capsules. Each counts once, by its most urgent reason. */
@@ -95,11 +94,11 @@ export class CapsuleHealth extends Schema.Opaque<CapsuleHealth>()(
   Schema.Struct({
     /** Number of Capsules that are neither destroyed nor released. */
     capsules: Schema.Int,
-    /** Nothing is open, and the real resources matched the state in the last drift check or have been applied since. */
+    /** Capsules with no open items whose real resources matched the state in the last drift check, or have been applied since. */
     healthy: Schema.Int,
-    /** Nothing is open, but no drift check has compared the real resources with the state yet. */
+    /** Capsules with no open items whose real resources no drift check has compared with the state yet. */
     unchecked: Schema.Int,
-    /** Capsules that wait for a decision or a credential, have drifted, or have an update. */
+    /** Capsules that need a decision or a credential, have drifted, or have an update available. */
     waiting: Schema.Int,
     failed: Schema.Int,
     notApplied: Schema.Int,

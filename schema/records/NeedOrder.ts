@@ -1,7 +1,8 @@
 // Must not import Effect, because the dashboard also loads this module.
 
 /**
- * The kinds of attention items, most urgent first. Lists use this order, and an entry with several reasons has the first kind.
+ * The kinds of attention items, most urgent first. Lists are sorted in this order; an entry with several reasons takes the most
+ * urgent kind.
  */
 export const needKinds = [
   "unknown_safety",
@@ -26,5 +27,5 @@ export const needKinds = [
   "connection_expiring"
 ] as const
 
-/** The headings of the list, in the order of their kinds. */
+/** The headings of the attention list, in the order of their kinds. */
 export const needGroups = ["failed", "decision", "blocked", "drifted", "update", "expiring"] as const

@@ -1,4 +1,7 @@
-/** The registries of provider addresses without a host. Each tool has its own default registry, with the same providers. */
+/**
+ * Registries that a provider address without a host may refer to. Each tool has its own default registry, but both list the same
+ * providers.
+ */
 export const defaultRegistryHosts = ["registry.opentofu.org", "registry.terraform.io"] as const
 
 /** Converts a provider address to the form that is stored: lower case, without the host of a default registry. */

@@ -22,7 +22,7 @@ import { Role } from "./Workspace.ts"
 
 /*
  * The bodies of notices contain ids, names, counts, links and digests. They never contain a secret, the value of a variable,
- * Output or resource, a log line, or a message of a tool.
+ * Output or resource, a log line, or a message from a tool.
  */
 
 const Capsule = Schema.Struct({
@@ -50,7 +50,7 @@ const Agent = Schema.Struct({ id: AgentId, name: Schema.String, pool: Schema.Str
   identifier: "NoticeAgent"
 })
 
-/** An error code. The message of the error may contain text of a tool, so it is shown only in svc. */
+/** An error code. Error messages stay in svc, because they may quote the tool's output. */
 const Code = Schema.String
 
 const planFields = {
@@ -61,7 +61,7 @@ const planFields = {
   commit: Schema.optionalKey(CommitId)
 }
 
-/** Whose approval a plan waits for: this many members with at least this role, and of this team if the rule has one. */
+/** The approvals that a plan still needs: this many members with at least this role and, if the rule has a team, in this team. */
 const AwaitedApproval = Schema.Struct({
   approvers: Schema.Int,
   role: Role,
@@ -255,7 +255,7 @@ export const noticeKinds = {
   })
 } as const satisfies { readonly [K in SentNoticeKind]: Kind<Schema.Codec<unknown, unknown>> }
 
-/** Encodes the `data` of a notice as JSON, with only the members of its schema. */
+/** Encodes the `data` of a notice as JSON. Drops members that are not in the kind's schema. */
 export const noticeDataText = (type: SentNoticeKind, data: unknown): string => {
   const schema: Schema.Codec<unknown, unknown> = noticeKinds[type].data
   return JSON.stringify(Schema.encodeUnknownSync(schema)(data))
@@ -269,13 +269,13 @@ const identifierOf = (type: SentNoticeKind) =>
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join("")}Notice`
 
-/** The schema of a notice of this kind in the JSON format. */
+/** Returns the schema of a notice of this kind in the JSON format. */
 export const noticeSchema = <const K extends SentNoticeKind>(type: K) =>
   Schema.Struct({ ...SentNotice.fields, type: Schema.Literal(type), data: noticeKinds[type].data }).annotate({
     identifier: identifierOf(type)
   })
 
-/** An example of each kind, for the API description. */
+/** Returns an example of the kind for the API description. */
 export const noticeExample = (type: SentNoticeKind): Omit<SentNotice, "data"> & { readonly data: unknown } => ({
   type,
   id: NoticeId.make("ntc_36iahavuedikfba75omwzt4o"),
@@ -287,5 +287,5 @@ export const noticeExample = (type: SentNoticeKind): Omit<SentNotice, "data"> & 
   data: noticeKinds[type].example
 })
 
-/** The schema components of the API description for the bodies of notices. */
+/** API description: schema components for the bodies of notices. */
 export const noticeComponents = Struct.keys(noticeKinds).map((type) => ({ type, identifier: identifierOf(type) }))

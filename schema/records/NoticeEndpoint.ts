@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CapsuleId, NoticeDeliveryId, NoticeEndpointId, NoticeId, ProjectId, Subject, WorkspaceId } from "./Ids.ts"
 import { displayText, EnvironmentName, Timestamp } from "./Primitives.ts"
 
-/** The kinds of notices to which an endpoint or a person can subscribe. More may be added. */
+/** Kinds of notices that an endpoint or person can subscribe to. Later releases may add more. */
 export const NoticeKind = Schema.Literals([
   "run.waiting_approval",
   "run.approved",
@@ -27,7 +27,7 @@ export const NoticeKind = Schema.Literals([
 ]).annotate({ identifier: "NoticeKind" })
 export type NoticeKind = typeof NoticeKind.Type
 
-/** The kinds of notices that are sent, including the test that a person requests. */
+/** All kinds of notices that svc sends, including the test notice that a person requests. */
 export const SentNoticeKind = Schema.Literals([...NoticeKind.literals, "endpoint.test"])
 export type SentNoticeKind = typeof SentNoticeKind.Type
 
@@ -45,15 +45,15 @@ export type NoticeEndpointState = typeof NoticeEndpointState.Type
 export const NoticeEndpointReason = Schema.Literals(["person", "failing", "gone", "restored"])
 export type NoticeEndpointReason = typeof NoticeEndpointReason.Type
 
-/** Maximum number of endpoints of one Workspace, and of the server. */
+/** Maximum number of endpoints per Workspace, and for the server. */
 export const mostNoticeEndpoints = 20
 const mostFiltered = 100
 
 export const NoticeEndpointName = displayText(80)
 
 /**
- * Selects notices about Capsules. An absent list includes everything. Notices about something else, such as a Connection, are not
- * filtered.
+ * Limits an endpoint to notices about certain Capsules. An absent list includes everything. Notices about other things, such as a
+ * Connection, are not filtered.
  */
 export class NoticeFilter extends Schema.Opaque<NoticeFilter>()(
   Schema.Struct({
@@ -69,7 +69,7 @@ export class NoticeFilter extends Schema.Opaque<NoticeFilter>()(
   }).annotate({ identifier: "NoticeFilter" })
 ) {}
 
-/** A receiver of notices. Its URL is never returned, because URLs of chats contain a secret; `host` is its origin. */
+/** A receiver of notices. Its URL is never returned, because chat webhook URLs contain a secret; `host` is its origin. */
 export class NoticeEndpoint extends Schema.Opaque<NoticeEndpoint>()(
   Schema.Struct({
     id: NoticeEndpointId,
@@ -83,14 +83,14 @@ export class NoticeEndpoint extends Schema.Opaque<NoticeEndpoint>()(
     filter: NoticeFilter,
     state: NoticeEndpointState,
     reason: Schema.optionalKey(NoticeEndpointReason),
-    /** The first failure after the last accepted delivery. */
+    /** When the first delivery failed after the last accepted one. */
     failingSince: Schema.optionalKey(Timestamp),
     lastAcceptedAt: Schema.optionalKey(Timestamp),
-    /** Number of deliveries that have not ended. */
+    /** Number of deliveries that are still pending. */
     waiting: Schema.Int,
-    /** Version of the secret, from 1. Set only for JSON. */
+    /** Version of the signing secret, starting at 1. Set only for JSON endpoints. */
     secretVersion: Schema.optionalKey(Schema.Int),
-    /** Until then, deliveries also have a signature with the previous secret. */
+    /** Until this time, deliveries also carry a signature with the previous secret. */
     formerSecretUntil: Schema.optionalKey(Timestamp),
     createdBy: Schema.optionalKey(Subject),
     createdAt: Timestamp,
@@ -98,7 +98,7 @@ export class NoticeEndpoint extends Schema.Opaque<NoticeEndpoint>()(
   }).annotate({ identifier: "NoticeEndpoint" })
 ) {}
 
-/** The subject of a notice. Notices about the same subject reach an endpoint in order. */
+/** What a notice is about. An endpoint receives notices about the same subject in order. */
 export class NoticeSubject extends Schema.Opaque<NoticeSubject>()(
   Schema.Struct({
     kind: Schema.Literals([
@@ -118,15 +118,15 @@ export class NoticeSubject extends Schema.Opaque<NoticeSubject>()(
   }).annotate({ identifier: "NoticeSubject" })
 ) {}
 
-/** The body of a notice. `data` has the schema of its kind. */
+/** The body of a notice. The schema of `data` depends on the kind. */
 export class SentNotice extends Schema.Opaque<SentNotice>()(
   Schema.Struct({
     type: SentNoticeKind,
-    /** Equals the header `webhook-id`, for every attempt and replay. */
+    /** Sent as the header `webhook-id`; the same for every attempt and replay. */
     id: NoticeId,
-    /** The time of the event. */
+    /** When the event happened. */
     timestamp: Timestamp,
-    /** Number of the notice among those about the subject to this endpoint, from 1. A higher number is newer. */
+    /** Counts the notices about this subject to this endpoint, starting at 1. A higher number is newer. */
     sequence: Schema.Int,
     /** Absent for notices about the server. */
     workspace: Schema.optionalKey(
@@ -135,7 +135,7 @@ export class SentNotice extends Schema.Opaque<SentNotice>()(
       })
     ),
     subject: NoticeSubject,
-    /** The page in the dashboard. */
+    /** The related page in the dashboard. */
     url: Schema.String,
     data: Schema.Json
   }).annotate({ identifier: "SentNotice" })
@@ -191,7 +191,7 @@ const deliveryFields = {
   noticeId: NoticeId,
   kind: SentNoticeKind,
   subject: NoticeSubject,
-  /** Number of the notice among those about this subject to this endpoint, from 1. */
+  /** Counts the notices about this subject to this endpoint, starting at 1. */
   sequence: Schema.Int,
   status: NoticeDeliveryStatus,
   attempts: Schema.Int,
@@ -216,10 +216,10 @@ export class NoticeDeliveryLog extends Schema.Opaque<NoticeDeliveryLog>()(
   }).annotate({ identifier: "NoticeDeliveryLog" })
 ) {}
 
-/** The kinds of notices that a person receives by mail, if a notice concerns them. */
+/** Which kinds of notices that concern a person are also mailed to that person. */
 export class NoticeMails extends Schema.Opaque<NoticeMails>()(
   Schema.Struct({
-    /** `false` if the server sends no mail. The choice is stored but has no effect. */
+    /** `false` if the server cannot send mail. The selection is then stored without effect. */
     sendsMail: Schema.Boolean,
     kinds: Schema.Array(NoticeKind)
   }).annotate({ identifier: "NoticeMails" })

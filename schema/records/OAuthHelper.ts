@@ -9,7 +9,10 @@ export const OAuthHelperId = Schema.String.check(
 ).pipe(Schema.brand("OAuthHelperId"))
 export type OAuthHelperId = typeof OAuthHelperId.Type
 
-/** An operator's declaration of a service at which a person can authorise access, so that svc gets a Connection's credentials. */
+/**
+ * A service that the operator has set up. A person can authorise access there, and svc stores the resulting credentials in a
+ * Connection.
+ */
 export class OAuthHelper extends Schema.Opaque<OAuthHelper>()(
   Schema.Struct({
     id: OAuthHelperId,
@@ -21,9 +24,9 @@ export class OAuthHelper extends Schema.Opaque<OAuthHelper>()(
     kind: ConnectionKind,
     recipeId: Schema.String,
     authMode: Schema.String,
-    /** The variables and files that the Connection sets. */
+    /** Names of the variables and files that the Connection sets. */
     valueNames: Schema.Array(Schema.String),
-    /** For a Git Connection: the only origins to which it may be sent. */
+    /** For a Git Connection: the only origins that it may be sent to. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin))
   }).annotate({ identifier: "OAuthHelper" })
 ) {}

@@ -5,7 +5,7 @@ export const PrivateData = Schema.Literals(["inputs", "outputs", "state", "conne
 export type PrivateData = typeof PrivateData.Type
 
 /**
- * The private data that a plan gave to code of a ref other than the adopted lane and the Source's default ref. Shown to
+ * Private data that a plan exposed to code of an unreviewed ref: neither the adopted lane nor the Source's default ref. Shown to
  * reviewers.
  */
 export class OpenedForRef extends Schema.Opaque<OpenedForRef>()(

@@ -3,8 +3,8 @@ import { CapsuleId, OrphanedStateId, RunId, StateVersionId, Subject, WorkspaceId
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * Why a settlement did not accept the state. `handed_in`: an agent submitted it after its Run had been given up. `unknown`: a
- * release that did not record reasons kept it.
+ * Why the state was not accepted when its apply was settled. `handed_in`: an agent submitted it after its Run had been given up.
+ * `unknown`: it was kept by a release that did not record reasons.
  */
 export const OrphanedStateReason = Schema.Literals([
   "lineage_changed",
@@ -36,7 +36,9 @@ export class AdoptionProblem extends Schema.Opaque<AdoptionProblem>()(
 
 const by = Schema.optionalKey(Subject)
 
-/** A state that an apply left behind and its settlement did not accept. No response contains the state itself. */
+/**
+ * A state that an apply left behind and that was not accepted when the apply was settled. No response contains the state itself.
+ */
 export class OrphanedState extends Schema.Opaque<OrphanedState>()(
   Schema.Struct({
     id: OrphanedStateId,
@@ -49,12 +51,12 @@ export class OrphanedState extends Schema.Opaque<OrphanedState>()(
     reason: OrphanedStateReason,
     digest: Schema.String,
     sizeBytes: Schema.Int,
-    /** Absent, like `serial`, if it is not a complete state file. */
+    /** Absent, like `serial`, if the file is not a complete state. */
     lineage: Schema.optionalKey(Schema.String),
     serial: Schema.optionalKey(Schema.Int),
     /** Absent if resources cannot be counted, because the file is truncated or the tool encrypted it. */
     resourceCount: Schema.optionalKey(Schema.Int),
-    /** The Capsule's StateVersion, generation and epoch after the settlement. */
+    /** The Capsule's StateVersion, generation and epoch after the apply was settled. */
     base: Schema.Struct({
       stateVersionId: Schema.optionalKey(StateVersionId),
       stateGeneration: Schema.Int,

@@ -11,7 +11,7 @@ export class OutputShare extends Schema.Opaque<OutputShare>()(
     toWorkspaceId: WorkspaceId,
     producerCapsuleId: CapsuleId,
     outputs: Schema.Array(SharedOutput),
-    /** `unconfirmed`: restored from a backup, and without effect until the operator confirms it. */
+    /** `unconfirmed`: restored from a backup; has no effect until the operator confirms it. */
     status: Schema.Literals(["pending", "active", "revoked", "unconfirmed"]),
     createdAt: Timestamp,
     approvedAt: Schema.optionalKey(Timestamp),

@@ -1,2 +1,2 @@
-/** Minimum length of a new password, which screens show and the server enforces. Shorter existing passwords remain valid. */
+/** Minimum length of a new password, shown on screens and enforced by the server. Shorter existing passwords remain valid. */
 export const shortestPassword = 12

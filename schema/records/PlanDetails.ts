@@ -12,7 +12,7 @@ export class PlanSummary extends Schema.Opaque<PlanSummary>()(
   }).annotate({ identifier: "PlanSummary" })
 ) {}
 
-/** For a hidden value: whether each side is marked as sensitive. A side that does not exist is absent. */
+/** For a hidden value: whether it is marked as sensitive before and after the change. Absent where the value does not exist. */
 const sensitivity = {
   beforeSensitive: Schema.optionalKey(Schema.Boolean),
   afterSensitive: Schema.optionalKey(Schema.Boolean)
@@ -26,18 +26,21 @@ export const ChangedAttribute = Schema.Struct({
   ...sensitivity,
   /** True if the value is known only after the apply. */
   unknown: Schema.optionalKey(Schema.Boolean),
-  /** Keys and positions of the parts of the value that are known only after the apply. */
+  /** Paths (keys and positions) to the parts of the value that are known only after the apply. */
   unknownPaths: Schema.optionalKey(Schema.Array(Schema.Array(Schema.Union([Schema.String, Schema.Finite])))),
-  /** True if this change makes the tool replace the resource instead of updating it. */
+  /** True if this change forces the tool to replace the resource instead of updating it. */
   forcesReplacement: Schema.optionalKey(Schema.Boolean)
 })
 
 export class ResourceChange extends Schema.Opaque<ResourceChange>()(
   Schema.Struct({
     address: Schema.String,
-    /** The key of an object that a replacement left behind. The change affects that object instead of the live one. */
+    /**
+     * Set if the change affects an object that an earlier replacement left behind, not the live object: the key of the deposed
+     * object.
+     */
     deposed: Schema.optionalKey(Schema.String),
-    /** Set if the tool replaces the object because it is tainted. */
+    /** Set if the tool replaces the object because the object is tainted. */
     tainted: Schema.optionalKey(Schema.Literal(true)),
     mode: Schema.String,
     type: Schema.String,
@@ -54,13 +57,13 @@ export class ResourceChange extends Schema.Opaque<ResourceChange>()(
   }).annotate({ identifier: "ResourceChange" })
 ) {}
 
-/** An Output that the apply publishes or withdraws. */
+/** An Output whose visibility the apply changes: published or withdrawn. */
 export const OutputPublication = Schema.Union([
   Schema.Struct({
     change: Schema.Literal("published"),
     /**
-     * `mark_removed`: the module no longer marks it as sensitive. `secret_gone`: it no longer repeats a secret. `restored`: it was
-     * public in the backup.
+     * Why the Output becomes public. `mark_removed`: the module no longer marks it as sensitive. `secret_gone`: it no longer
+     * repeats a secret. `restored`: it was public in the backup.
      */
     reason: Schema.Literals(["new", "mark_removed", "secret_gone", "restored"])
   }),
@@ -84,7 +87,7 @@ export class OutputChange extends Schema.Opaque<OutputChange>()(
     publication: Schema.optionalKey(OutputPublication),
     /** Why the value remains private although the module does not mark it as sensitive. */
     reason: Schema.optionalKey(Schema.Literal("holds_secret")),
-    /** With `reason`: the value that it repeats, such as `var.db.password`. */
+    /** With `reason`: the secret values that the Output repeats, such as `var.db.password`. */
     origins: Schema.optionalKey(Schema.Array(Schema.String))
   }).annotate({ identifier: "OutputChange" })
 ) {}
@@ -92,7 +95,7 @@ export class OutputChange extends Schema.Opaque<OutputChange>()(
 /** `error`: the condition could not be evaluated. `unknown`: it depends on values that are known after the apply. */
 export const CheckStatus = Schema.Literals(["pass", "fail", "error", "unknown"])
 
-/** A condition of the module as the plan evaluated it: of a check block, resource, Output or variable. */
+/** A condition that the plan evaluated, in a check block, resource, Output or variable. */
 export class PlanCheck extends Schema.Opaque<PlanCheck>()(
   Schema.Struct({
     /** The tool's term, such as `check`, `resource`, `output_value` or `var`. */
@@ -128,7 +131,7 @@ export const planDetailNames = Struct.keys(PlanDetails.fields)
 const isNothing = (actions: ReadonlyArray<string>): boolean => actions.every((action) => action === "no-op")
 
 /**
- * Returns true if an apply would change anything: objects, their addresses, Outputs or who may see them. A plan that accepts
+ * Returns true if an apply would change anything: objects, their addresses, or Outputs and their visibility. A plan that accepts
  * drift changes the state.
  */
 export const changesSomething = ({

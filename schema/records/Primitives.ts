@@ -23,7 +23,7 @@ export const GivenTime = Timestamp.check(
   )
 )
 
-/** A `GivenTime` in a filter, which may also be given in seconds: `2026-01-31T09:30:00Z`. */
+/** A `GivenTime` in a filter. Milliseconds may be omitted: `2026-01-31T09:30:00Z`. */
 export const AskedTime = Schema.String.pipe(
   Schema.decodeTo(
     GivenTime,
@@ -47,8 +47,8 @@ export const CommitId = Schema.String.check(
 export type CommitId = typeof CommitId.Type
 
 /**
- * Text that a person entered for display, such as a name: trimmed, visible, no control characters, no bidirectional controls.
- * `max` is a number of code points.
+ * Text for display that a person entered, such as a name: trimmed, visible, no control characters, no bidirectional controls.
+ * `max` counts code points.
  */
 export const displayText = (max: number) =>
   Schema.String.check(
@@ -74,11 +74,11 @@ export const freeText = (max: number) =>
 export const requiredText = (max: number) =>
   freeText(max).check(Schema.isPattern(visibleCharacter, { description: "text that is not blank" }))
 
-/** A module's folder: `.` or a relative path as spelled in the commit (specification, install). */
+/** A module's folder: `.` or a relative path, spelled as in the commit (specification, install). */
 export const RelativePath = RepositoryFolder.pipe(Schema.brand("RelativePath"))
 export type RelativePath = typeof RelativePath.Type
 
-/** A JSON value. Depth and size are limited when its bytes are read. */
+/** A JSON value. Its depth and size were limited when the bytes were parsed. */
 export const JsonValue = Schema.Json
 export type JsonValue = typeof JsonValue.Type
 

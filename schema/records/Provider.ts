@@ -3,7 +3,7 @@ import { GrantedUse } from "./ConnectionUse.ts"
 import { ConnectionId } from "./Ids.ts"
 import { GivenProviderAddress } from "./ProviderAddress.ts"
 
-/** A provider requirement of the root module: provider, local name and alias. A binding must match all three. */
+/** A provider requirement of the root module. A binding must match its provider, local name and alias. */
 export class ProviderRequirement extends Schema.Opaque<ProviderRequirement>()(
   Schema.Struct({
     provider: Schema.String,
@@ -35,7 +35,7 @@ export const requirementKey = (tuple: {
   readonly childAlias?: string | undefined
 }): string => JSON.stringify([tuple.provider, tuple.moduleLocalName, tuple.childAlias ?? null])
 
-/** Evidence of a Run: the Connection for a requirement, without values (specification, Named states). */
+/** Evidence of a Run: which Connection satisfied a requirement, without values (specification, Named states). */
 export class ProviderResolution extends Schema.Opaque<ProviderResolution>()(
   Schema.Struct({
     provider: Schema.String,

@@ -2,23 +2,22 @@ import { Schema } from "effect"
 import { RunId } from "./Ids.ts"
 
 /**
- * The control plane has two pools of places for Runs, so that they cannot starve each other. `builds` is for Runs that fetch and
- * build: syncs, compatibility checks, and plans with a source build. `runs` is for all others. `agents` are the places in a pool
- * of agents.
+ * Runs on the control plane share two pools of slots, so that neither kind can starve the other. `builds` is for Runs that fetch
+ * or build: syncs, compatibility checks, and plans with a source build. `runs` is for all others. `agents` are the slots in a
+ * pool of agents.
  */
 export const SlotPool = Schema.Literals(["runs", "builds", "agents"])
 export type SlotPool = typeof SlotPool.Type
 
 /**
  * Why a queued Run has not started.
- *
  * - `capsule_busy`: another Run of its Capsule is running or was requested first
- * - `workspace_limit`: its Workspace is executing the maximum number of Runs in this pool
- * - `places_taken`: every place in the pool is taken; in a pool of agents, every place on agents that can execute the Run
- * - `place_kept`: the last free place is reserved for Runs that people request, and this is a drift check
+ * - `workspace_limit`: its Workspace is already executing the maximum number of Runs in this pool
+ * - `places_taken`: every slot in the pool is taken; in a pool of agents, every slot on agents that can execute the Run
+ * - `place_kept`: the Run is a drift check, and the last free slot is reserved for Runs that people request
  * - `no_agent`: no agent of its pool can execute it now, because none is connected or none meets its requirements, or with
  *   `leases`, because agents may still be executing an apply from before a restore
- * - `turn`: nothing blocks it, and it starts when it is its turn
+ * - `turn`: nothing blocks it; it starts when its turn comes
  */
 export const QueueReason = Schema.Literals([
   "capsule_busy",
@@ -64,7 +63,7 @@ export class MissingAgentProperty extends Schema.Opaque<MissingAgentProperty>()(
   }).annotate({ identifier: "MissingOfAgents" })
 ) {}
 
-/** The position of a queued Run, and why it waits. Reveals nothing about other Workspaces except that they take places. */
+/** The position of a queued Run, and why it waits. Reveals nothing about other Workspaces except that they use slots. */
 export class QueuePlace extends Schema.Opaque<QueuePlace>()(
   Schema.Struct({
     position: Schema.Int,

@@ -3,7 +3,7 @@ import { OutputPublication } from "./PlanDetails.ts"
 import { BackupId, StateVersionId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** Identifies a state, without its contents. */
+/** Identifies a state without revealing its contents. */
 const StateStanding = Schema.Struct({
   stateVersionId: StateVersionId,
   generation: Schema.Int,
@@ -11,7 +11,7 @@ const StateStanding = Schema.Struct({
   resourceCount: Schema.Int
 })
 
-/** A difference between the current configuration and that of the backup, by name. Values are never shown. */
+/** A named setting that differs between the current configuration and the backup's. Values are never shown. */
 export class ConfigurationDifference extends Schema.Opaque<ConfigurationDifference>()(
   Schema.Struct({
     kind: Schema.Literals(["input", "provider", "output"]),
@@ -28,7 +28,7 @@ const MovedPointer = Schema.Struct({
 })
 export type MovedPointer = typeof MovedPointer.Type
 
-/** The changes that restoring a backup makes, for reviewers: versions and names, but no values. */
+/** For reviewers: what restoring a backup changes. Contains versions and names, but no values. */
 export class RestoreEvidence extends Schema.Opaque<RestoreEvidence>()(
   Schema.Struct({
     backupId: BackupId,

@@ -1,8 +1,7 @@
 import { Duration, Schema } from "effect"
 
 /**
- * A retention period: the records that expire or are removed after it, and the reason for its length. The operations page prints
- * `what` and `why`.
+ * A retention period: the records that it affects, and the reason for its length. The operations page prints `what` and `why`.
  */
 export interface RetentionPeriod {
   readonly after: Duration.Duration
@@ -13,8 +12,8 @@ export interface RetentionPeriod {
 const period = (after: Duration.Duration, what: string, why: string): RetentionPeriod => ({ after, what, why })
 
 /**
- * All periods after which something expires or is removed. For settings (`svc serve --help`), these are the defaults. Everything
- * else is kept: audit events, and left-over states until a person adopts or discards them.
+ * Every period after which svc expires or removes something. Operators can change some of them (`svc serve --help`); these are
+ * the defaults. Everything else is kept: audit events, and left-over states until a person adopts or discards them.
  */
 export const retention = {
   plan: period(
@@ -191,7 +190,7 @@ export const retention = {
   )
 } as const satisfies Readonly<Record<string, RetentionPeriod>>
 
-/** The kinds of records that are removed once nothing needs them. */
+/** Kinds of records that svc removes once nothing refers to them. */
 export const RetainedKindName = Schema.Literals([
   "plan_files",
   "run_events",
@@ -232,7 +231,7 @@ const units = [
   ["second", 1000]
 ] as const
 
-/** Formats a period in its largest unit without a remainder; from two days upwards in days. */
+/** Formats a period in the largest unit that divides it evenly; from two days upwards in days. */
 const inWords = (after: Duration.Duration): string => {
   const millis = Duration.toMillis(after)
   const fits = units.find(([unit, size]) => millis % size === 0 && (unit !== "day" || millis > 2 * size))
@@ -241,7 +240,7 @@ const inWords = (after: Duration.Duration): string => {
   return `${count} ${unit}${count === 1 ? "" : "s"}`
 }
 
-/** The table of the operations page in Markdown. */
+/** Returns the table of the operations page in Markdown. */
 export const retentionTable = (): string =>
   [
     "| after | what ends or is removed | why |",

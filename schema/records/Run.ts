@@ -58,8 +58,8 @@ export const RunTrigger = Schema.Literals(["user", "webhook", "schedule", "auto_
 export type RunTrigger = typeof RunTrigger.Type
 
 /**
- * The purpose of a plan that is not for the newest commit of the lane. `rollback`: plans the revision and configuration of an
- * earlier StateVersion. `reconcile`: reverts drift at the deployed revision. `accept_drift`: records drift in the state.
+ * Why a plan does not use the newest commit of the lane. `rollback`: plans the revision and configuration of an earlier
+ * StateVersion. `reconcile`: reverts drift at the deployed revision. `accept_drift`: records drift in the state.
  */
 export const PlanPurpose = Schema.Literals(["rollback", "reconcile", "accept_drift"])
 export type PlanPurpose = typeof PlanPurpose.Type
@@ -82,7 +82,7 @@ export class RunDiagnostic extends Schema.Opaque<RunDiagnostic>()(
     address: Schema.optionalKey(Schema.String),
     path: Schema.optionalKey(Schema.String),
     line: Schema.optionalKey(Schema.Int),
-    /** The code that an approval has to acknowledge. Set only on a plan that may not include existing objects. */
+    /** The code that an approval must acknowledge. Set only if objects may exist that the plan does not include. */
     code: Schema.optionalKey(UncertainCode)
   }).annotate({ identifier: "RunDiagnostic" })
 ) {}
@@ -98,7 +98,7 @@ export const SandboxLevel = Schema.Literals([
 ])
 export type SandboxLevel = typeof SandboxLevel.Type
 
-/** Runs from earlier releases may have had their own user but no other isolation. */
+/** Adds the level of Runs from earlier releases, which may have had their own user but no other isolation. */
 export const RecordedSandboxLevel = Schema.Literals([...SandboxLevel.literals, "user"])
 export type RecordedSandboxLevel = typeof RecordedSandboxLevel.Type
 
@@ -112,7 +112,7 @@ export class ToolIdentity extends Schema.Opaque<ToolIdentity>()(
   Schema.Struct({ name: Schema.Literals(["opentofu", "terraform"]), version: Schema.String })
 ) {}
 
-/** The same structure and rules as in a manifest, whoever declares it. */
+/** Has the same structure and rules whether a manifest or somebody else declares it. */
 export const SourceBuild = SourceBuildDeclaration.annotate({ identifier: "SourceBuild" })
 export type SourceBuild = typeof SourceBuild.Type
 
@@ -138,30 +138,30 @@ export class PlannedCheck extends Schema.Opaque<PlannedCheck>()(
   }).annotate({ identifier: "PlannedCheck" })
 ) {}
 
-/** The operator's base configuration that applies to a Run. */
+/** The operator's base configuration as it applies to a Run. */
 export class OperatorEvidence extends Schema.Opaque<OperatorEvidence>()(
   Schema.Struct({
     digest: Schema.String,
     name: Schema.optionalKey(Schema.String),
-    /** Inputs that the operator sets. */
+    /** Inputs whose values the operator sets. */
     variables: Schema.Array(Schema.String),
     postApply: Schema.Array(PlannedCheck)
   }).annotate({ identifier: "OperatorEvidence" })
 ) {}
 
 /**
- * URLs in the Capsule's application to which the identity provider will redirect people, after the apply registers them. Shown to
- * reviewers of the plan.
+ * URLs that the apply registers with the identity provider, so that people can be redirected to the Capsule's application after
+ * signing in. Shown to reviewers of the plan.
  */
 export class PlannedSignIn extends Schema.Opaque<PlannedSignIn>()(
   Schema.Struct({
     redirectUri: Schema.String,
-    /** URLs after signing out: the origin, and the operator's `postLogoutPaths` on it. */
+    /** Where people are redirected after signing out: the origin, and the operator's `postLogoutPaths` on it. */
     postLogoutRedirectUris: Schema.Array(Schema.String)
   }).annotate({ identifier: "PlannedSignIn" })
 ) {}
 
-/** An input that a dependency fills, and how it differs from the last apply. */
+/** An input whose value comes from a dependency, and how the value differs from the last apply. */
 export class InjectedInput extends Schema.Opaque<InjectedInput>()(
   Schema.Struct({
     input: Schema.String,
@@ -170,7 +170,7 @@ export class InjectedInput extends Schema.Opaque<InjectedInput>()(
   }).annotate({ identifier: "InjectedInput" })
 ) {}
 
-/** A commit on the Capsule's lane that is newer than the deployed commit, which the Run uses. */
+/** A commit on the Capsule's lane that is newer than the deployed commit. The Run uses the deployed commit. */
 export class NewerCommit extends Schema.Opaque<NewerCommit>()(
   Schema.Struct({
     ref: Schema.String,
@@ -179,28 +179,28 @@ export class NewerCommit extends Schema.Opaque<NewerCommit>()(
   }).annotate({ identifier: "NewerCommit" })
 ) {}
 
-/** Evidence of a finished phase for reviewers. Every field is redacted before it is stored. */
+/** Evidence of a finished phase, for reviewers. Every field is redacted before it is stored. */
 export class RunEvidence extends Schema.Opaque<RunEvidence>()(
   Schema.Struct({
     planSummary: Schema.optionalKey(PlanSummary),
     ...PlanDetails.fields,
     providerResolutions: Schema.optionalKey(Schema.Array(ProviderResolution)),
     diagnostics: Schema.optionalKey(Schema.Array(RunDiagnostic)),
-    /** Addresses that an interrupted apply began to change without reporting an end. */
+    /** Addresses that an interrupted apply started to change and never reported as finished. */
     possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)),
     tool: Schema.optionalKey(ToolIdentity),
     providerLockDigest: Schema.optionalKey(Schema.String),
     sourceBuild: Schema.optionalKey(SourceBuild),
-    /** The effect of the operator's base configuration on this Run. */
+    /** How the operator's base configuration affects this Run. */
     operatorConfig: Schema.optionalKey(OperatorEvidence),
     /**
-     * The private data that the code of an unreviewed ref received, and the person who started the Run. Set only for plans and
-     * drift checks of such a ref.
+     * Private data that code of an unreviewed ref received, and the person who started the Run. Set only for plans and drift
+     * checks of such a ref.
      */
     openedForRef: Schema.optionalKey(OpenedForRef),
     /** A newer commit of the lane. Set only for drift checks and destroys, which use the deployed commit. */
     newerCommit: Schema.optionalKey(NewerCommit),
-    /** Set only for plans of a Capsule whose application has a sign-in. */
+    /** Set only for plans of a Capsule whose application lets people sign in. */
     signIn: Schema.optionalKey(PlannedSignIn),
     /** The results of the operator's checks. Set only for applies. */
     postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
@@ -208,9 +208,9 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     injectedInputs: Schema.optionalKey(Schema.Array(InjectedInput)),
     /** Configured inputs whose value differs from the last apply. Values are not recorded. Set only for plans after an apply. */
     changedInputs: Schema.optionalKey(Schema.Array(InputChange)),
-    /** Set only for the first plan on a state that no apply of the Capsule committed. */
+    /** Set only for the Capsule's first plan on a state that none of its applies committed. */
     adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
-    /** The changes that restoring the backup makes. Set only for restores. */
+    /** What restoring the backup changes. Set only for restores. */
     restore: Schema.optionalKey(RestoreEvidence),
     /** True if the real infrastructure differs from the state. Set only for drift checks. */
     drifted: Schema.optionalKey(Schema.Boolean),
@@ -241,17 +241,19 @@ export class Run extends Schema.Opaque<Run>()(
     baseStateGeneration: Schema.optionalKey(Schema.Int),
     planDigest: Schema.optionalKey(Schema.String),
     ...RunEvidence.fields,
-    /** The isolation of module code from the machine, and its network. Recorded when the Run starts to execute a module. */
+    /** How module code is isolated from the machine and its network. Recorded when the Run starts to execute a module. */
     isolation: Schema.optionalKey(RecordedSandboxLevel),
     network: Schema.optionalKey(RunNetwork),
-    /** The execution profile and its digest when the Run started. An apply requires the same profile and digest as its plan. */
+    /**
+     * The execution profile and its digest at the start of the Run. An apply requires the same profile and digest as its plan.
+     */
     profile: Schema.optionalKey(Schema.String),
     profileDigest: Schema.optionalKey(Schema.String),
     /** The pool of agents that executes the Run; absent for Runs on the control plane. */
     pool: Schema.optionalKey(Schema.String),
     /** The agent that is executing the Run. */
     agentId: Schema.optionalKey(AgentId),
-    /** Time of the agent's last contact. A plan is given up after a minute, and an apply when its lease expires. */
+    /** When the agent was last in contact. svc gives up a plan after a minute, and an apply when its lease expires. */
     agentUnreachableSince: Schema.optionalKey(Timestamp),
     /** Present in responses for a single Run that an agent is executing. */
     agent: Schema.optionalKey(RunAgent),
@@ -265,7 +267,7 @@ export class Run extends Schema.Opaque<Run>()(
     trigger: RunTrigger,
     /** Set on plans and their applies. */
     purpose: Schema.optionalKey(PlanPurpose),
-    /** Set on a plan that accepts drift, and on its apply. It changes the state but no object. */
+    /** Set on a plan that accepts drift, and on its apply. Such a plan changes the state but no object. */
     refreshOnly: Schema.optionalKey(Schema.Literal(true)),
     attempt: Schema.Int,
     /** While queued: the position, and why the Run waits. */
@@ -278,7 +280,7 @@ export class Run extends Schema.Opaque<Run>()(
     startedAt: Schema.optionalKey(Timestamp),
     finishedAt: Schema.optionalKey(Timestamp),
     expiresAt: Schema.optionalKey(Timestamp),
-    /** The time at which retention removed the log. */
+    /** When retention removed the log. */
     logRemovedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "Run" })
 ) {}
@@ -303,7 +305,7 @@ export class LatestRun extends Schema.Opaque<LatestRun>()(
   }).annotate({ identifier: "LatestRun" })
 ) {}
 
-/** A Run that belongs to a change: a sync or check before the plan, a plan that it replaced, or its apply. */
+/** A Run that is part of a change: a sync or check before the plan, a plan that it replaced, or its apply. */
 export class FoldedRun extends Schema.Opaque<FoldedRun>()(
   Schema.Struct({
     /** The plan of the change. */

@@ -3,8 +3,7 @@ import { AgentId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * The state that a running apply would lose with the agent's disk: any state newer than the one that svc has stored.
- *
+ * What a running apply would lose with the agent's disk: any state newer than the copy that svc has stored.
  * - `savedAt`, `savedSerial`: the state that svc has stored; absent before the first
  * - `newestSerial`: the newest state that the agent has reported; absent before the first, and after a restart until the agent
  *   reports it
@@ -38,7 +37,7 @@ export class RunAgent extends Schema.Opaque<RunAgent>()(
           "While it is unreachable: about when the Run is given up. Until then the Capsule takes no other Run."
       })
     ),
-    /** For an apply: when the start of its tool was recorded, before the tool starts. */
+    /** For an apply: when svc recorded that the tool was about to start. */
     startedAt: Schema.optionalKey(Timestamp),
     /** For an apply whose tool may have started. */
     state: Schema.optionalKey(SavedState)

@@ -12,8 +12,8 @@ export const mostMentions = 20
 export const CommentText = requiredText(longestComment)
 
 /**
- * A comment on a Run as stored, with known secrets masked. A comment cannot be changed. After its author has removed it, it has a
- * `removedAt` and no `text` or `mentions`.
+ * A comment on a Run, stored with known secrets masked. Comments cannot be edited. When its author removes a comment, it gets
+ * `removedAt` and loses its `text` and `mentions`.
  */
 export class RunComment extends Schema.Opaque<RunComment>()(
   Schema.Struct({

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Subject } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** `subject` is absent if svc itself decided. */
+/** `subject` is absent if svc itself made the decision. */
 const decision = {
   subject: Schema.optionalKey(Subject),
   at: Timestamp,
@@ -14,13 +14,13 @@ const CancelRequest = Schema.Struct(decision).annotate({ identifier: "CancelRequ
 type CancelRequest = typeof CancelRequest.Type
 
 /**
- * The way in which a Run ended early. `discarded`: a plan that waited for approval. `approval_withdrawn`: an approved plan that
- * was not applied.
+ * How a Run ended early. `discarded`: a plan that was waiting for approval. `approval_withdrawn`: an approved plan that was not
+ * applied.
  */
 const RunEndKind = Schema.Literals(["cancelled", "discarded", "approval_withdrawn", "superseded", "expired"])
 export type RunEndKind = typeof RunEndKind.Type
 
-/** The person who ended a Run early, and the reason. */
+/** Who ended a Run early, and why. */
 const RunEndedBy = Schema.Struct({ kind: RunEndKind, ...decision }).annotate({ identifier: "RunEndedBy" })
 export type RunEndedBy = typeof RunEndedBy.Type
 

@@ -10,7 +10,7 @@ export class RunGroup extends Schema.Opaque<RunGroup>()(
     type: Schema.Literals(["update", "drift_check"]),
     status: Schema.Literals(["running", "waiting_approval", "succeeded", "failed", "cancelled"]),
     runIds: Schema.Array(RunId),
-    /** For an update: its Capsules in waves. Consumers are in a later wave than their producers. */
+    /** For an update: its Capsules in waves. A consumer is always in a later wave than its producers. */
     waves: Schema.optionalKey(Schema.Array(RunWave)),
     /** Why a person has to act before the next wave can be planned. */
     heldReason: Schema.optionalKey(Schema.String),
@@ -19,14 +19,14 @@ export class RunGroup extends Schema.Opaque<RunGroup>()(
     replacedBy: Schema.optionalKey(RunGroupId),
     createdAt: Timestamp,
     /**
-     * The time from which nothing in the group could continue. An update with a failed Capsule remains open, because it continues
-     * after the Capsule has been planned again.
+     * When the group had nothing left to do. An update with a failed Capsule remains open, because it continues once the Capsule
+     * has been planned again.
      */
     finishedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "RunGroup" })
 ) {}
 
-/** A Capsule of the group that refused its Run, with the error that a separate request would have returned. */
+/** A Capsule of the group that got no Run, with the error that a request for this Capsule alone would have returned. */
 export class SkippedCapsule extends Schema.Opaque<SkippedCapsule>()(
   Schema.Struct({
     capsuleId: CapsuleId,

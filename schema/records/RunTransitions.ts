@@ -3,7 +3,7 @@ import type { RunStatus, RunType } from "./Run.ts"
 
 type Transitions = Readonly<Partial<Record<RunStatus, RunEventKind>>>
 
-/** All legal transitions of a Run, and the event of each (design, section 5). A status without transitions is final. */
+/** All legal transitions of a Run, and the event that each records (design, section 5). A status without transitions is final. */
 export const runTransitions: Readonly<Record<RunStatus, Transitions>> = {
   queued: {
     running: "run.started",
@@ -32,7 +32,7 @@ export const runTransitions: Readonly<Record<RunStatus, Transitions>> = {
   expired: {}
 }
 
-/** The only transitions out of a final status: an approved plan that no apply has used may lose its approval. */
+/** The only transitions out of a final status: an approved plan may lose its approval while no apply has used it. */
 export const approvedPlanTransitions: Transitions = {
   cancelled: "run.cancelled",
   superseded: "run.superseded",
@@ -42,12 +42,12 @@ export const approvedPlanTransitions: Transitions = {
 export const isFinalStatus = (status: RunStatus): boolean => Object.keys(runTransitions[status]).length === 0
 
 /**
- * Returns true for Runs that are reviewed before they take effect. The Run that carries out a reviewed restore has the same type
- * but is never approved.
+ * Returns true for types of Runs that are reviewed before they take effect. The Run that carries out a reviewed restore has the
+ * same type but is never approved.
  */
 export const isPlan = (type: RunType): boolean => type === "plan" || type === "destroy_plan" || type === "restore"
 
-/** The facts that determine the possible transitions of a Run. `isUsed`: its apply has been created. */
+/** Facts that determine which transitions a Run can make. `isUsed`: its apply has been created. */
 export interface RunStanding {
   readonly type: RunType
   readonly status: RunStatus
@@ -58,10 +58,10 @@ export interface RunStanding {
 export const isApprovedPlan = ({ isApproved, isUsed, status, type }: RunStanding): boolean =>
   status === "succeeded" && isPlan(type) && isApproved && !isUsed
 
-/** Returns true for a plan that waits for its approval or apply. It may still change infrastructure or become void. */
+/** Returns true for a plan that is waiting for approval or for its apply. It may still change infrastructure or become void. */
 export const isPendingPlan = (run: RunStanding): boolean =>
   (run.status === "waiting_approval" && isPlan(run.type)) || isApprovedPlan(run)
 
-/** The event of a transition; `undefined` if the transition is not legal. */
+/** Returns the event that a transition records, or `undefined` if the transition is illegal. */
 export const transitionEvent = (run: RunStanding, to: RunStatus): RunEventKind | undefined =>
   runTransitions[run.status][to] ?? (isApprovedPlan(run) ? approvedPlanTransitions[to] : undefined)

@@ -30,7 +30,7 @@ export class WaveMember extends Schema.Opaque<WaveMember>()(
     state: WaveMemberState,
     planRunId: Schema.optionalKey(RunId),
     applyRunId: Schema.optionalKey(RunId),
-    /** The producers in the group that have not been updated yet. */
+    /** Producers in the group that must be updated first. */
     waitsFor: Schema.optionalKey(
       Schema.Array(Schema.Struct({ capsuleId: CapsuleId, name: Schema.String, state: WaveMemberState }))
     ),

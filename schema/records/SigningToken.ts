@@ -1,5 +1,5 @@
 /**
- * A webhook secret as a signing token for GitLab, which requires Base64 with padding instead of Base64url. The secret is the
+ * Formats a webhook secret as a GitLab signing token, which must be padded Base64 instead of Base64url. The secret bytes are the
  * same, so a webhook may use either form.
  */
 export const signingTokenOf = (hookSecret: string): string =>

@@ -7,12 +7,12 @@ import { Timestamp } from "./Primitives.ts"
 export const SyncIntent = Schema.Literals(["observe", "manual_plan"])
 export type SyncIntent = typeof SyncIntent.Type
 
-/** The result of checking one ref and path of a Source: its default lane or a lane that a Capsule has adopted. */
+/** The result of the last check of one ref and path of a Source: its default lane, or a lane that a Capsule has adopted. */
 export class SourceLane extends Schema.Opaque<SourceLane>()(
   Schema.Struct({
     ref: Schema.String,
     path: Schema.String,
-    /** The commit of the ref at the last successful check. */
+    /** The ref's commit at the last successful check. */
     commit: Schema.optionalKey(Schema.String),
     commitDescription: Schema.optionalKey(CommitDescription),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
@@ -26,9 +26,9 @@ export class SourceLane extends Schema.Opaque<SourceLane>()(
 ) {}
 
 /**
- * The result of a webhook delivery: Runs were queued (`accepted`); the forge tested the address (`ping`); the same delivery came
- * again (`repeated`); the Source does not sync by itself, or its Workspace is archived (`not_following`); its proof is wrong
- * (`unproven`); or the service could not handle it (`failed`).
+ * The result of a webhook delivery: Runs were queued (`accepted`); the forge tested the address (`ping`); the delivery was a
+ * duplicate (`repeated`); the Source does not sync automatically, or its Workspace is archived (`not_following`); the signature
+ * is wrong (`unproven`); or svc could not handle it (`failed`).
  */
 export const deliveryVerdicts = ["accepted", "ping", "repeated", "not_following", "unproven", "failed"] as const
 export type DeliveryVerdict = (typeof deliveryVerdicts)[number]
@@ -42,27 +42,27 @@ export class Source extends Schema.Opaque<Source>()(
     defaultRef: Schema.String,
     defaultPath: Schema.String,
     /**
-     * Refs whose plans may open private inputs and state, whoever starts them, in addition to the default and adopted lanes. Set
-     * by owners and admins.
+     * Refs that owners and admins have declared reviewed, in addition to the default and adopted lanes. Plans of these refs may
+     * open private inputs and state, whoever starts them.
      */
     reviewedRefs: Schema.Array(Schema.String),
     authConnectionId: Schema.optionalKey(ConnectionId),
     autoSync: Schema.Boolean,
     status: Schema.Literals(["active", "disabled", "error"]),
     lastSyncedAt: Schema.optionalKey(Timestamp),
-    /** Version of the current webhook secret: initially 1, incremented by every renewal. */
+    /** Version of the current webhook secret, starting at 1. Each renewal increments it. */
     hookSecretVersion: Schema.Int,
-    /** The time from which that secret is valid. */
+    /** When that secret became valid. */
     hookSecretCreatedAt: Timestamp,
-    /** The previous secret is valid until then, or until a delivery uses the current one. */
+    /** The previous secret is valid until this time, or until a delivery uses the current one. */
     formerHookSecretUntil: Schema.optionalKey(Timestamp),
-    /** The last webhook delivery. Deliveries with a wrong proof are recorded at most every ten seconds. */
+    /** The last webhook delivery. Deliveries with a wrong signature are recorded at most once every ten seconds. */
     lastDelivery: Schema.optionalKey(
       Schema.Struct({ at: Timestamp, verdict: Schema.Literals(deliveryVerdicts), runCount: Schema.Int })
     ),
     /** The default lane comes first. Present only in responses for a single Source. */
     lanes: Schema.optionalKey(Schema.Array(SourceLane)),
-    /** The time at which the Source was removed. It remains readable for records that refer to it, but starts nothing. */
+    /** When the Source was removed. Records that refer to it can still read it, but it starts nothing. */
     removedAt: Schema.optionalKey(Timestamp),
     createdAt: Timestamp,
     updatedAt: Timestamp
@@ -84,7 +84,7 @@ export class RepositoryManifestStatus extends Schema.Opaque<RepositoryManifestSt
     digest: Schema.optionalKey(Schema.String),
     apiVersion: Schema.optionalKey(Schema.String),
     reason: Schema.optionalKey(Schema.String),
-    /** The number of the rules that validated it. Later rules validate it again. */
+    /** Version of the rules that validated the manifest. A release with newer rules validates it again. */
     rulesVersion: Schema.optionalKey(Schema.Int)
   })
 ) {}

@@ -20,7 +20,7 @@ export class StateResource extends Schema.Opaque<StateResource>()(
     ...instance,
     /** Absent if it is or may be a secret. */
     id: Schema.optionalKey(Schema.String),
-    /** The Run that last changed the resource. Its record may have been removed. */
+    /** The Run that last changed the resource. Retention may have removed the Run's record. */
     changedByRunId: RunId,
     changedAt: Timestamp,
     /** The commit of that Run; absent after its record has been removed. */
@@ -28,9 +28,9 @@ export class StateResource extends Schema.Opaque<StateResource>()(
   }).annotate({ identifier: "StateResource" })
 ) {}
 
-/** The difference of a resource or Output between two StateVersions. */
+/** How a resource or Output differs between two StateVersions. */
 const StateChange = Schema.Literals(["added", "removed", "changed"])
-/** A resource that `moved` may have changed too. */
+/** A `moved` resource may have other changes too. */
 const ObjectChange = Schema.Literals([...StateChange.literals, "moved"])
 const objectChange = {
   change: ObjectChange,
@@ -68,7 +68,7 @@ export class StateDifference extends Schema.Opaque<StateDifference>()(
   }).annotate({ identifier: "StateDifference" })
 ) {}
 
-/** The Run that changed a resource, and its plan. Only the id remains after their records have been removed. */
+/** The Run that changed a resource, and its plan. Once their records have been removed, only the id is left. */
 export class ResourceChangeRun extends Schema.Opaque<ResourceChangeRun>()(
   Schema.Struct({
     id: RunId,
@@ -93,7 +93,7 @@ export class ResourceEvent extends Schema.Opaque<ResourceEvent>()(
     ...objectChange,
     /** True if the change left the object tainted. */
     tainted: Schema.optionalKey(Schema.Literal(true)),
-    /** Generation of the state with this change. */
+    /** Generation of the state that contains this change. */
     generation: Schema.Int,
     at: Schema.optionalKey(Timestamp),
     run: ResourceChangeRun

@@ -21,10 +21,10 @@ export class StateUpload extends Schema.Opaque<StateUpload>()(
     resourceCount: Schema.Int,
     /** The version of the tool that wrote the state; absent if the state does not contain it. */
     toolVersion: Schema.optionalKey(Schema.String),
-    /** For a state from another installation's backup. */
+    /** Set for a state from another installation's backup. */
     importedFrom: Schema.optionalKey(ImportedFrom),
     createdAt: Timestamp,
-    /** The time at which the upload is erased, unless an install uses it earlier. */
+    /** When the upload is erased, unless an install uses it first. */
     expiresAt: Timestamp
   }).annotate({ identifier: "StateUpload" })
 ) {}
@@ -34,10 +34,9 @@ const Address = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10
 
 /**
  * The uploaded state that an install takes over.
- *
  * - `sha256`: digest of the file that the owner intends to use
- * - `undeclared`: resources in the state that the module does not declare, and that the plan will destroy, as confirmed by the
- *   owner
+ * - `undeclared`: resources in the state that the module does not declare; the plan will destroy them, and the owner has
+ *   confirmed this
  */
 export class AdoptedUpload extends Schema.Opaque<AdoptedUpload>()(
   Schema.Struct({

@@ -14,9 +14,9 @@ export class StateVersion extends Schema.Opaque<StateVersion>()(
     resourceCount: Schema.Int,
     createdByRunId: RunId,
     createdAt: Timestamp,
-    /** True if the apply did not succeed. */
+    /** True if the apply failed or was interrupted. */
     partial: Schema.Boolean,
-    /** The left-over state that was adopted; absent if an apply committed the state. */
+    /** The left-over state that was adopted to create this version; absent if an apply committed it. */
     adoptedFrom: Schema.optionalKey(OrphanedStateId),
     /** `adopted`: taken over when the Capsule was installed. */
     origin: Schema.Literals(["run", "left_over", "adopted"]),

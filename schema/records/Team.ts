@@ -4,8 +4,8 @@ import { EnvironmentName, Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * A role that a team has for the Capsules of a Project and environment, or of all of them if absent. It only adds to a member's
- * role in the Workspace.
+ * A role that a team has for the Capsules of a Project and environment. An absent Project or environment matches all of them. It
+ * can only raise a member's role in the Workspace.
  */
 export class TeamGrant extends Schema.Opaque<TeamGrant>()(
   Schema.Struct({

@@ -3,15 +3,15 @@ import { EnvironmentName } from "./Primitives.ts"
 import { ProjectId } from "./Ids.ts"
 
 /**
- * The limits of a personal access token in its Workspace. They are stored as the scopes `project:<id>` and `environment:<name>`,
- * so that every reader of a token record sees them. An absent list is no limit.
+ * The limits of a personal access token within its Workspace. They are stored as the scopes `project:<id>` and
+ * `environment:<name>`, so that no reader of a token record can miss them. An absent list does not limit anything.
  */
 export interface TokenLimits {
   readonly projectIds?: ReadonlyArray<ProjectId>
   readonly environments?: ReadonlyArray<string>
 }
 
-/** The Project and environment of a record. The environment is absent if the record spans several. */
+/** The Project and environment of a record. The environment is absent if the record belongs to several. */
 export interface LimitedPlace {
   readonly projectId: string
   readonly environment: string | null
@@ -26,11 +26,11 @@ const isEnvironment = Schema.is(EnvironmentName)
 const after = (prefix: string, scopes: ReadonlyArray<string>) =>
   scopes.filter((scope) => scope.startsWith(prefix)).map((scope) => scope.slice(prefix.length))
 
-/** Returns true if a scope is a limit instead of a permission. */
+/** Returns true if the scope restricts the token instead of granting a permission. */
 export const isLimit = (scope: string): boolean =>
   scope.startsWith(projectPrefix) || scope.startsWith(environmentPrefix)
 
-/** The limits among the scopes, or `undefined`. An empty list admits nothing. */
+/** Returns the limits among the scopes, or `undefined` if there are none. An empty list of limits permits nothing. */
 export const limitsOf = (scopes: ReadonlyArray<string>): TokenLimits | undefined => {
   const projects = after(projectPrefix, scopes)
   const environments = after(environmentPrefix, scopes)
@@ -46,7 +46,7 @@ export const areLimits = (scopes: ReadonlyArray<string>): boolean =>
   after(projectPrefix, scopes).every((id) => isProjectId(id)) &&
   after(environmentPrefix, scopes).every((name) => isEnvironment(name))
 
-/** Returns true if a token with these limits may access the Project and environment. Both must be within the limits. */
+/** Returns true if a token with these limits may access the place. Both Project and environment must be within the limits. */
 export const withinLimits = ({ environments, projectIds }: TokenLimits, place: LimitedPlace): boolean =>
   (projectIds === undefined || projectIds.some((id) => id === place.projectId)) &&
   (environments === undefined || environments.some((name) => name === place.environment))

@@ -4,7 +4,7 @@ import { WorkspaceDriftChecks } from "./DriftChecks.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * viewer reads; member also plans; admin also approves, applies, and manages connections and members; owner may do everything.
+ * viewer reads; member also plans; admin also approves, applies, and manages Connections and members; owner may do everything.
  */
 export const Role = Schema.Literals(["owner", "admin", "member", "viewer"])
 export type Role = typeof Role.Type
@@ -20,7 +20,7 @@ export const WorkspaceHandle = Schema.String.check(
   })
 )
 
-/** While set, svc plans and applies nothing without a person. Source checks continue. */
+/** While set, svc starts no plans and applies on its own. Source checks continue. */
 export class AutomationPause extends Schema.Opaque<AutomationPause>()(
   Schema.Struct({
     at: Timestamp,
@@ -47,7 +47,7 @@ export class Workspace extends Schema.Opaque<Workspace>()(
   }).annotate({ identifier: "Workspace" })
 ) {}
 
-/** Only `active` grants access. `unconfirmed`: restored from a backup and not confirmed by the operator yet. */
+/** Only `active` grants access. `unconfirmed`: restored from a backup, and the operator has not confirmed it yet. */
 export const MemberStatus = Schema.Literals(["active", "invited", "suspended", "unconfirmed"])
 export type MemberStatus = typeof MemberStatus.Type
 
@@ -62,7 +62,10 @@ export class Member extends Schema.Opaque<Member>()(
     displayName: Schema.optionalKey(Schema.String),
     email: Schema.optionalKey(Schema.String),
     role: Role,
-    /** A higher role that the link of an owner offered. It counts once an owner sets it; any other change ends the offer. */
+    /**
+     * A higher role that an owner's invitation link offered. It takes effect when an owner grants it; any other role change
+     * cancels the offer.
+     */
     offeredRole: Schema.optionalKey(Role),
     status: MemberStatus,
     createdAt: Timestamp,

@@ -19,7 +19,7 @@ import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { fromAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
-/** The kinds of blobs that agents upload. Agents only download snapshots. */
+/** Kinds of blobs that agents upload. Snapshots are excluded, because agents only download them. */
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
 /**
@@ -32,7 +32,7 @@ export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused"
 
 const mebibyte = 1024 * 1024
 
-/** The maximum sealed size of each kind. */
+/** Maximum sealed size of each kind. */
 export const mostBytes: Readonly<Record<Kind, number>> = {
   build: 2048 * mebibyte,
   state: 512 * mebibyte,
@@ -51,13 +51,16 @@ const mostUnpacked: Readonly<Record<Kind, number>> = {
   left_over: 704 * mebibyte
 }
 
-/** Number of blobs of one kind to keep per claim. A previous state is kept until the next one is complete. */
+/**
+ * Number of blobs of one kind that a claim keeps. For states it is two, so that the previous state survives until the next one is
+ * complete.
+ */
 const mostKept = (kind: Kind) => (kind === "state" ? 2 : 1)
 
-/** A sealed blob in memory instead of in a file. */
+/** A sealed blob that is held in memory, not in a file. */
 export interface BlobInMemory {
   readonly bytes: Uint8Array
-  /** Refuses the blob if it is larger than this when unpacked. */
+  /** Maximum unpacked size. A larger blob is refused. */
   readonly mostUnpackedBytes?: number
 }
 
@@ -109,9 +112,9 @@ export class AgentBlobs extends Context.Service<
       kind: Kind,
       digest: string
     ) => Effect.Effect<{ readonly path: string; readonly digest: string; readonly sizeBytes: number }, BlobRefused>
-    /** The claims that have files. */
+    /** Claims for which files are stored. */
     readonly claims: Effect.Effect<ReadonlyArray<Claim>>
-    /** The time in milliseconds at which the last part of the claim arrived; 0 if none did. */
+    /** When the last part of the claim arrived, in milliseconds; 0 if no part has arrived. */
     readonly receivedAt: (claim: Claim) => Effect.Effect<number>
     /** Removes the files of all claims except `kept`. */
     readonly sweep: (kept: ReadonlyArray<Claim>) => Effect.Effect<void>
@@ -125,7 +128,7 @@ export class AgentBlobs extends Context.Service<
       const { runsFolder } = yield* RunSettings
       const server = yield* ServerKeys
       const root = path.join(path.dirname(runsFolder), "agent-blobs")
-      // One lock per file, kept while an upload holds it or waits for it.
+      // One lock per file. It exists while an upload holds it or waits for it.
       const writing = yield* RcMap.make({ lookup: (_file: string) => Semaphore.make(1) })
 
       const nameOf = ({ fence, runId }: Claim) => `${runId}-${fence}`
@@ -133,7 +136,7 @@ export class AgentBlobs extends Context.Service<
       const fileOf = (claim: Claim, kind: Kind, digest: string) =>
         path.join(folderOf(claim), `${kind}-${digest.slice("sha256:".length)}`)
 
-      /** The file for a blob that has not arrived completely. */
+      /** Path of the file in which an incomplete blob is collected. */
       const partOf = (claim: Claim, kind: Kind, digest: string) => `${fileOf(claim, kind, digest)}.part`
 
       const refused = (reason: BlobRefused["reason"], message: string) => new BlobRefused({ reason, message })
@@ -161,7 +164,7 @@ export class AgentBlobs extends Context.Service<
         return `sha256:${hash.digest("hex")}`
       })
 
-      /** Appends the bytes that the file does not have yet. Flushes them to disk before the part is acknowledged. */
+      /** Appends the bytes that the file is missing, and flushes them to disk before the part is acknowledged. */
       const append = Effect.fnUntraced(function* <E>(file: string, has: number, { bytes, from, total }: BlobPart<E>) {
         const handle = yield* onDisk(files.open(file, { flag: "a", mode: 0o600 }))
         let skip = has - from

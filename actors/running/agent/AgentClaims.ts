@@ -15,7 +15,7 @@ import { AgentRunRow } from "./AgentRunRow.ts"
 type Claim = typeof RunClaim.Type
 type ChangedColumn = "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at" | "unanswered_since"
 
-/** A Run that an agent holds, and the agent's claim. */
+/** A Run with the claim of the agent that holds it. */
 export interface HeldClaim {
   readonly claim: AgentRunRow
   readonly run: RunRow
@@ -26,7 +26,7 @@ export const gone = new Gone({
   message: "The Run is not this agent's any more. Stop its tool, write nothing more, and hand in what it left."
 })
 
-/** The error for an agent that must not start the tool. Agents of every release understand it. */
+/** Creates the error for an agent that must not start the tool. Agents of every release understand it. */
 export const refusedStart = (reason: string) => new Gone({ message: `The tool must not be started. ${reason}` })
 
 /** Maps a lost hold to `Gone`: the claim has ended, because its Run has ended or been claimed again. */
@@ -34,19 +34,19 @@ export const orGone = <A, R>(effect: Effect.Effect<A, HoldLost, R>): Effect.Effe
   Effect.mapError(effect, () => gone)
 
 /**
- * Checks each agent message against the claims in the database. A message with an old fence, from another agent or with false
+ * Checks each agent message against the claims in the database. A message with an old fence, from the wrong agent or with forged
  * contents matches no claim.
  */
 export class AgentClaims extends Context.Service<
   AgentClaims,
   {
-    /** The claim, even if it has ended. */
+    /** Returns the claim, even if it has ended. */
     readonly find: (session: AgentSession, claim: Claim) => Effect.Effect<Option.Option<AgentRunRow>>
-    /** The Run that the agent has accepted under this fence. Renews its lease. */
+    /** Returns the Run that the agent accepted under this fence, and renews its lease. */
     readonly held: (session: AgentSession, claim: Claim) => Effect.Effect<HeldClaim, Gone>
-    /** The agent's claims that have not ended. */
+    /** Returns the agent's claims that have not ended. */
     readonly open: (session: AgentSession) => Effect.Effect<ReadonlyArray<AgentRunRow>>
-    /** The instruction for the agent about a Run that it has reported. */
+    /** Decides what the agent must do about a Run that it has reported. */
     readonly orderOf: (session: AgentSession, claim: Claim) => Effect.Effect<typeof HeldRunOrder.Type>
     readonly insert: (row: Omit<AgentRunRow, ChangedColumn>) => Effect.Effect<void>
     readonly change: (claim: Claim, columns: Partial<Pick<AgentRunRow, ChangedColumn>>) => Effect.Effect<void>
@@ -107,7 +107,8 @@ export class AgentClaims extends Context.Service<
         const { fence, runId } = claim
         const row = Option.getOrUndefined(yield* find(session, claim))
         const none = { runId, fence, order: "discard" as const, acknowledged: 0, cancel: false }
-        // A restored backup does not contain the claim. Only the agent has a record of what its apply changed.
+        // The claim is missing after a restore from a backup. Only the agent knows what its apply changed, so it must submit its
+        // evidence.
         if (row === undefined) return { ...none, order: "hand_in" as const }
         const hold = { ...claim, owner: session.agent.id }
         const run = yield* runUnder(hold)

@@ -20,26 +20,29 @@ import { measurePhases } from "./AgentPhases.ts"
 
 const silent: RunSink = { event: () => Effect.void, log: () => Effect.void, checkpoint: () => Effect.void }
 
-/** Run controls for the control plane's steps before and after an agent executes a Run. They have no run folder and no tool. */
+/**
+ * Run controls for the steps that the control plane performs before and after an agent executes a Run. These steps have no run
+ * folder and start no tool.
+ */
 export class AgentControls extends Context.Service<
   AgentControls,
   {
-    /** For the preparation, which reports nothing. */
+    /** Control for the preparation. Discards all reports. */
     readonly quiet: (run: RunRow) => RunControl
-    /** For the settlement, which appends its lines to the agent's log and completes it. */
+    /** Control for the settlement. Appends to the agent's log and completes it. */
     readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
-    /** Logs a single line for a Run that no agent received. */
+    /** Writes one log line for a Run that no agent received. */
     readonly logged: (run: RunRow, message: string) => Effect.Effect<void>
     /**
-     * Ends a Run whose stop was requested before its tool started, in the caller's transaction. Returns `false` if no stop was
-     * requested.
+     * Ends a Run that was asked to stop before its tool started, in the caller's transaction. Returns `false` if nobody asked it
+     * to stop.
      */
     readonly stopped: (hold: RunHold) => Effect.Effect<boolean, HoldLost>
-    /** Closes the log of a hold after its last batch. Counts the Run in the metrics if it finished under this hold. */
+    /** Closes the log of a hold after its last batch. Counts the Run in the metrics if it ended under this hold. */
     readonly endLog: (hold: RunHold) => Effect.Effect<void>
     /**
-     * Returns a Run to the queue, or stops it if a stop was requested. Fails if its tool may have started, which is checked in
-     * the same transaction.
+     * Returns a Run to the queue, or stops it if a stop was requested. Checks in the same transaction that its tool cannot have
+     * started, and fails otherwise.
      */
     readonly requeue: (
       hold: RunHold,
@@ -47,13 +50,13 @@ export class AgentControls extends Context.Service<
       options: { readonly counts: boolean }
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Executes a Run that changed nothing again, under a new fence. Stops it instead if a stop was requested, and fails it after
-     * the second attempt.
+     * Retries a Run that changed nothing, under a new fence. If a stop was requested, stops the Run instead; after the second
+     * attempt, fails it.
      */
     readonly again: (run: RunRow, reason: string, error: RunError) => Effect.Effect<void, HoldLost>
     /**
-     * Fails a Run that changed nothing. Fails itself if the Run's tool may have started, which is checked in the same
-     * transaction.
+     * Marks a Run that changed nothing as failed. Checks in the same transaction that its tool cannot have started; otherwise the
+     * call itself fails.
      */
     readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>
   }
@@ -73,7 +76,7 @@ export class AgentControls extends Context.Service<
       const control = (sink: RunSink): RunControl => ({
         sink,
         cancelRequested: Effect.never,
-        // This machine has no folder for an agent's Run.
+        // Empty, because an agent's Run has no folder on this machine.
         runFolder: "",
         record: (end) => end
       })
@@ -106,7 +109,7 @@ export class AgentControls extends Context.Service<
         const run = yield* ledger.held(hold)
         if (run === undefined || run.start_acknowledged_at !== null) return yield* holdLost(hold)
         if (run.cancel_requested_at === null) return false
-        // The plan counts as used even if its apply never started, so its sealed file is no longer needed.
+        // Deletes the sealed plan file: the plan counts as used even if its apply never started.
         if (run.plan_run_id !== null) yield* plans.drop(run.plan_run_id)
         yield* cancelRun(ending, run)
         yield* scheduleAgain(capsules, run)

@@ -20,14 +20,14 @@ import { AgentClaims, gone } from "./AgentClaims.ts"
 import { refusalOf } from "./CarriedBlobs.ts"
 import { AgentEvidenceRow, type AgentRunRow, JournalJson } from "./AgentRunRow.ts"
 
-/** Maximum number of different submissions for one Run. An agent makes one, and repeats it if it could not read the response. */
+/** Maximum number of different submissions for one Run. An agent normally sends one, and repeats it if the response was lost. */
 export const mostHandIns = 8
 
 const Worked = rowShape({ worked: Schema.Int })
 
 /**
- * Returns true if the tool is known to have done some work: the agent sent a state or reported that the tool started. A later
- * claim that nothing happened is then refused.
+ * Returns true if the tool certainly started: the agent sent a state or reported the start. A later report that nothing happened
+ * is then rejected.
  */
 const isKnownToHaveWorked = (sql: SqlClient.SqlClient, claim: Pick<AgentRunRow, "checkpoint_serial" | "run_id">) =>
   claim.checkpoint_serial !== null

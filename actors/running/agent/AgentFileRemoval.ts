@@ -11,14 +11,14 @@ import { CarriedBlobs } from "./CarriedBlobs.ts"
 const cooldown = Duration.toMillis("1 hour")
 
 /**
- * An agent may submit its files late, and a slow connection may need hours for one file. Parts are kept while more of them
- * arrive.
+ * How long the files of an abandoned apply must be unchanged before their removal. Agents may submit files late, and a slow
+ * connection may need hours for one file.
  */
 const underWay = Duration.toMillis("1 day")
 
 /**
- * Removes files that agents sent for abandoned applies, after their retention period. They are evidence; a left-over state
- * created from them is stored separately.
+ * Removes the files of abandoned applies after their retention period. The files are evidence; a left-over state created from
+ * them is stored separately and kept.
  */
 export class AgentFileRemoval extends Context.Service<
   AgentFileRemoval,
@@ -41,7 +41,7 @@ export class AgentFileRemoval extends Context.Service<
             AgentRunRow.some(sql, "ended_at")`SELECT ended_at FROM agent_runs
               WHERE run_id = ${claim.runId} AND fence = ${claim.fence}`
           )
-          // If the claim is unknown, its Run has already been removed by retention.
+          // An unknown claim belongs to a Run that retention has already removed.
           const isOver = row === undefined || (row.ended_at !== null && row.ended_at < before)
           if (isOver) yield* blobs.removeAll(claim)
         }

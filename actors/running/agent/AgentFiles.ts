@@ -20,13 +20,13 @@ import { blobUse, digestOf, toAgent } from "./JobSecrets.ts"
 type Claim = typeof RunClaim.Type
 type Kind = typeof BlobKind.Type
 
-/** A response that can resume from any byte. */
+/** A response that the agent can resume at any byte. */
 export interface SentFile {
   readonly totalBytes: number
   readonly bytes: (from: number) => Stream.Stream<Uint8Array>
 }
 
-/** Skips the first `from` bytes of a stream. */
+/** Drops the first `from` bytes of a stream. */
 const after = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, from: number) =>
   from === 0
     ? bytes
@@ -104,7 +104,7 @@ export class AgentFiles extends Context.Service<
         const key = yield* sealingKey(agent.seal_key)
         const purpose = toAgent({ installationId, agentId: agent.id }, claim, kind)
         const dataKey = derived(blobUse(purpose, digest, contentDigest))
-        // The header differs each time, but always has the same length.
+        // The header differs each time but always has the same length, so offsets remain valid.
         const header = yield* sealFor(key, purpose, dataKey)
         return Option.some<SentFile>({
           totalBytes: header.length + 1 + sealedBodyBytes(size),

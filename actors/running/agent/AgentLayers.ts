@@ -33,7 +33,7 @@ export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
   Layer.provideMerge(AgentLeases.layer)
 )
 
-/** Renews the leases of Runs that agents hold, settles results that arrived earlier, and then monitors the leases. */
+/** Renews the leases of Runs that agents hold, settles results that an earlier process received, and then monitors the leases. */
 export const workForAgents = Effect.gen(function* () {
   const monitor = yield* AgentMonitor
   yield* monitor.resume

@@ -10,16 +10,19 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
   readonly leaseSeconds: number
   readonly isAccepted: boolean
   readonly isUnreachable: boolean
-  /** True for a lease granted at startup whose agent has not contacted the server since. `heardAt` is then the startup time. */
+  /**
+   * True if the lease was granted at startup and its agent has not contacted the server since. `heardAt` is then the time of the
+   * startup.
+   */
   readonly isResumed: boolean
   readonly heardAt: bigint
-  /** Serial of the newest state that the agent has reported. */
+  /** Serial of the newest state that the agent reported. */
   readonly newestSerial?: number | undefined
 }
 
 /**
- * The leases of Runs that agents hold. Leases run from the agent's last contact, by a monotonic clock. Kept in memory: a starting
- * server renews every lease in full, because agents could not reach it before.
+ * The leases of Runs that agents hold. A lease starts at the agent's last contact and is measured by a monotonic clock. Leases
+ * are kept in memory: a starting server renews each in full, because agents could not reach it while it was down.
  */
 export class AgentLeases extends Context.Service<
   AgentLeases,
@@ -28,12 +31,12 @@ export class AgentLeases extends Context.Service<
       lease: Omit<Lease, "heardAt" | "isUnreachable" | "isResumed" | "newestSerial">,
       isResumed?: boolean
     ) => Effect.Effect<void>
-    /** The claim's current lease. */
+    /** Returns the claim's current lease. */
     readonly of: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
-    /** Renews the lease and returns the previous one. */
+    /** Renews the lease and returns its previous value. */
     readonly heard: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
     readonly accepted: (claim: typeof RunClaim.Type) => Effect.Effect<void>
-    /** Records that the agent has a state with this serial. */
+    /** Records that the agent has reported a state with this serial. */
     readonly reached: (claim: typeof RunClaim.Type, newestSerial: number) => Effect.Effect<void>
     readonly unreachable: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly end: (claim: typeof RunClaim.Type) => Effect.Effect<void>

@@ -26,7 +26,7 @@ const lost = (agentId: string) => ({
   message: `The agent ${agentId} was not heard of until its lease was over. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
 })
 
-/** Used when a person releases the Run before the lease of its agent expires. */
+/** The error if a person releases the Run before its agent's lease expires. */
 const released = (agentId: string) => ({
   code: "agent_lost",
   message: `The Capsule was released from the agent ${agentId} before its lease was over, by a person who states that its tool is dead. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
@@ -37,7 +37,7 @@ const untouched = (agentId: string) => ({
   message: `The agent ${agentId} was lost before the tool was started; nothing was changed. Start it again.`
 })
 
-/** Used when a second agent was lost too. Even a Run that changes nothing is not tried a third time. */
+/** The error after a second agent was lost. Even a Run that changes nothing is not tried a third time. */
 const lostAgain = (agentId: string) => ({
   code: "agent_lost",
   message: `The agent ${agentId} was lost too, and the Run is not started a third time; nothing was changed. Start it again.`
@@ -57,12 +57,13 @@ export class AgentMonitor extends Context.Service<
     readonly resume: Effect.Effect<void>
     readonly work: Effect.Effect<never>
     /**
-     * Called when the agent's process for a plan or drift check has died. The Run changed nothing, so it is requeued immediately.
+     * Called when the agent process that executed a plan or drift check has died. The Run changed nothing, so it is requeued
+     * immediately.
      */
     readonly abandoned: (session: AgentSession, claim: typeof RunClaim.Type) => Effect.Effect<void>
     /**
-     * Settles an agent's Run as if its lease had expired. Returns `false` if no agent holds the Run. `permitted` is called with
-     * the lease first, and may fail to prevent it.
+     * Settles an agent's Run as if its lease had expired. Returns `false` if no agent holds the Run. First calls `permitted` with
+     * the lease; if `permitted` fails, nothing is settled.
      */
     readonly release: <E = never>(
       runId: RunRow["id"],
@@ -85,7 +86,7 @@ export class AgentMonitor extends Context.Service<
       const queue = yield* RunQueue
       const presence = yield* AgentPresence
 
-      /** Keeps the files of an apply, because the Run was settled without them. */
+      /** Ends the claim. Keeps the files of an apply as evidence, because the Run was settled without them. */
       const over = Effect.fnUntraced(function* (hold: RunHold, kind: Lease["kind"]) {
         yield* controls.endLog(hold)
         yield* leases.end(hold)
@@ -136,7 +137,7 @@ export class AgentMonitor extends Context.Service<
       })
 
       const act = Effect.fnUntraced(function* (lease: Lease): Effect.fn.Return<void, HoldLost> {
-        // The agent has contacted the server since the check above, so a result may have arrived.
+        // Reads the lease again: the agent may have contacted the server since the check above, and sent a result.
         const current = yield* leases.of(lease)
         if (current === undefined) return
         const verdict = verdictOn(current, yield* monotonicNow)
@@ -170,7 +171,7 @@ export class AgentMonitor extends Context.Service<
         isAccepted: row.accepted_at !== null
       })
 
-      /** Without a lease, a claim whose preparation was interrupted would never be given up. */
+      /** Adds leases for claims without one. Otherwise a claim whose preparation was interrupted would never be given up. */
       const adopt = Effect.gen(function* () {
         const open = yield* Effect.orDie(
           AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE ended_at IS NULL AND result IS NULL`
@@ -184,7 +185,8 @@ export class AgentMonitor extends Context.Service<
       }).pipe(leases.decided)
 
       const look = Effect.gen(function* () {
-        // Claims of an earlier process got their leases at startup. New claims exist only if an agent has contacted this process.
+        // Claims of an earlier process got their leases at startup, so only an agent that has contacted this process can have
+        // claims without a lease.
         if (yield* presence.wasAnyHeard) yield* adopt
         const all = yield* leases.all
         if (all.length === 0) return
@@ -254,10 +256,10 @@ export class AgentMonitor extends Context.Service<
             continue
           }
           yield* leases.grant(leaseOf(row), true)
-          // The agent was already marked as unreachable, and remains so until its next contact.
+          // The agent was unreachable before the restart, and remains so until its next contact.
           if (run.agent_unreachable_since !== null) yield* leases.unreachable(claim)
         }
-        // The files of an apply are kept until its Run has been settled from them.
+        // Keeps the files of an apply until its Run has been settled from them.
         const applies = yield* Effect.orDie(
           AgentRunRow.some(sql, "run_id", "fence")`SELECT run_id, fence FROM agent_runs WHERE kind = 'apply'`
         )

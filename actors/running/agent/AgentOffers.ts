@@ -30,7 +30,7 @@ import { sealFor } from "../../../runner/agent/SealedMessage.ts"
 import { carriesFiles } from "../../../schema/agent/CarriedFile.ts"
 import { carriedFiles, type SmallFile, smallFiles } from "./InlineFiles.ts"
 
-/** A job that waits for its agent. Large states and plan files are not kept in memory; the job contains their digests. */
+/** A job that waits for its agent. It contains only the digests of large states and plan files, to save memory. */
 interface OfferedJob {
   readonly text: Redacted.Redacted
   readonly blobs: ReturnType<typeof blobsOf>
@@ -70,13 +70,13 @@ const sealedOffer = Effect.fnUntraced(function* (
 type Claim = typeof RunClaim.Type
 type Offer = typeof JobOffer.Type
 
-/** Maximum time that a request for an offer is held open. */
+/** Maximum time, in seconds, that a request for an offer is held open. */
 const pollSeconds = 25
-/** A silent agent loses a plan or drift check after this time. Applies use the lease of their pool. */
+/** Lease of a plan or drift check, in seconds. Applies use the lease of their pool. */
 export const shortLeaseSeconds = 60
 /**
- * Maximum number of Runs without a result per agent, as a multiple of its places. The agent's own report of free places is not
- * trusted, because results may be in transit.
+ * Maximum number of unfinished Runs per agent, as a multiple of its slots. The agent's own count of free slots is not trusted,
+ * because results may be in transit.
  */
 const mostOfPlaces = 2
 const isUnfinishedOf =
@@ -91,7 +91,7 @@ interface Waiting {
 }
 
 /**
- * Offers a pool's Runs to its agents. Each Run is claimed in turn, prepared like a local Run, and sealed for the requesting
+ * Offers a pool's Runs to its agents: claims one Run at a time, prepares it like a local Run, and seals it for the requesting
  * agent.
  */
 export class AgentOffers extends Context.Service<
@@ -104,9 +104,9 @@ export class AgentOffers extends Context.Service<
     readonly accept: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
     readonly decline: (session: AgentSession, claim: Claim, reason: string) => Effect.Effect<void>
     readonly start: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
-    /** Discards the job of an offer that was not accepted. */
+    /** Discards the prepared job of an offer that was not accepted. */
     readonly forget: (runId: RunId) => Effect.Effect<void>
-    /** Returns true if the job may still be in preparation, without a lease. */
+    /** Returns true if the job may still be in preparation. It has no lease yet. */
     readonly isPreparing: (runId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/running/agent/AgentOffers") {
@@ -140,7 +140,7 @@ export class AgentOffers extends Context.Service<
           )
         })
 
-      /** Writes the claim of the Run, and the agent's name for the claim, in one transaction. */
+      /** Claims the Run, and stores the id that the agent chose for the claim, in one transaction. */
       const claimFor = Effect.fn("AgentOffers.claim")(function* (session: AgentSession, claim: string) {
         const { agent, facts, incarnation } = session
         const present = yield* standing(session)
@@ -199,7 +199,7 @@ export class AgentOffers extends Context.Service<
 
       const failure = { code: "internal_error", message: "The service failed while it prepared this Run." }
 
-      /** Ends a claim and its Run if a stop was requested before the tool started. Returns `false` if no stop was requested. */
+      /** Ends a claim and its Run if somebody asked it to stop before its tool started. Returns `false` otherwise. */
       const stopped = Effect.fnUntraced(function* (hold: RunHold) {
         const isStopped = yield* Effect.gen(function* () {
           if (!(yield* controls.stopped(hold))) return false
@@ -221,7 +221,7 @@ export class AgentOffers extends Context.Service<
         yield* queue.wake
       })
 
-      /** Continues even if the agent's request is interrupted. A repeated request gets the result. */
+      /** Prepares the job. Continues even if the agent's request is interrupted, so that a repeated request gets the result. */
       const prepare = Effect.fn("AgentOffers.prepare")(function* (run: RunRow, row: AgentRunRow, whole: Waiting) {
         const claim = { runId: run.id, fence: run.fence }
         const prepared = yield* Effect.result(Effect.flatMap(jobOf(run, row), offeredJob))
@@ -292,7 +292,7 @@ export class AgentOffers extends Context.Service<
         return Option.some(yield* sealedOffer(yield* server.own, session, row, job.value))
       })
 
-      /** A job offered by a previous process is lost. The Run returns to the queue, and its fence becomes invalid. */
+      /** Releases a Run whose job a previous process offered and lost. The Run returns to the queue with a new fence. */
       const released = (row: AgentRunRow) =>
         Effect.gen(function* () {
           const hold = { runId: row.run_id, fence: row.fence, owner: row.agent_id }

@@ -16,7 +16,7 @@ interface ReportedPhase {
   readonly at: number
 }
 
-/** Start and end of an agent's execution, by the server's clock. Without a result, the end of its last phase is unknown. */
+/** When an agent's execution started and ended, by the server's clock. Without a result, the end of the last phase is unknown. */
 export interface ExecutionSpan {
   readonly acceptedAt: number
   readonly resultAt: number | undefined
@@ -24,8 +24,8 @@ export interface ExecutionSpan {
 }
 
 /**
- * The duration of each phase. Phases carry times of the agent's clock, which may differ from the server's. Therefore only
- * differences are used, and the last phase ends with the result. The server itself times the checks after an apply.
+ * Computes the duration of each phase. Phase times come from the agent's clock, which may differ from the server's, so only
+ * differences are used. The last phase ends with the result. The server times the checks after an apply itself.
  */
 export const phaseDurations = (
   reported: ReadonlyArray<ReportedPhase>,
@@ -38,14 +38,14 @@ export const phaseDurations = (
     const next = own[index + 1]?.at
     if (next === undefined && resultAt === undefined) return []
     const millis = next === undefined ? whole - (at - began) : next - at
-    // If the agent's clock was changed, a difference may be negative or too large.
+    // Limits the duration, because a difference may be negative or too large if the agent's clock was changed.
     return [{ phase, millis: Math.min(Math.max(0, millis), whole) }]
   })
   const check = reported.find(({ phase }) => phase === "check")
   return check === undefined ? took : [...took, { phase: check.phase, millis: Math.max(0, finishedAt - check.at) }]
 }
 
-/** Records the phases of a Run that finished under this hold. */
+/** Records the phase durations of a Run that ended under this hold. */
 export const measurePhases = Effect.fn("measurePhases")(function* (
   { fence, runId }: RunHold,
   { finished_at, type }: Pick<RunRow, "finished_at" | "type">

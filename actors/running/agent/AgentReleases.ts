@@ -14,18 +14,18 @@ import { AgentMonitor } from "./AgentMonitor.ts"
 import { unreachableAfter } from "./LeaseVerdict.ts"
 
 export interface ReleaseRequest {
-  /** The fence of the claim when the person decided. */
+  /** The fence that the claim had when the person decided. */
   readonly fence: number
   readonly reason?: string | undefined
-  /** The operator's command; an operator does not act for a Workspace. */
+  /** Set if the operator's command released the Run, because an operator does not act for a Workspace. */
   readonly command?: string | undefined
 }
 
-/** Frees Capsules from lost agents, before the leases of their applies expire. */
+/** Lets people take Runs away from lost agents before the leases expire, so that their Capsules become free. */
 export class AgentReleases extends Context.Service<
   AgentReleases,
   {
-    /** The agent that holds the Run, and its fence. */
+    /** Returns the agent that holds the Run, and its fence. */
     readonly holder: (id: RunId) => Effect.Effect<Pick<Lease, "agentId" | "fence" | "isUnreachable"> | undefined>
     /** Settles the Run as if its lease had expired. Fails unless the agent is silent and its claim still has this `fence`. */
     readonly release: (context: CommandContext, id: RunId, request: ReleaseRequest) => Effect.Effect<void, ApiError>
@@ -49,7 +49,7 @@ export class AgentReleases extends Context.Service<
             "The agent of the Run is heard of, so nothing is lost. Cancel the Run instead: its tool is asked to stop, and saves its state."
           )
         }
-        // After a server restart no agent has contacted the server yet, so the stored mark is used too.
+        // Also uses the stored mark, because after a server restart no agent may have contacted the server yet.
         if ((yield* monotonicNow) - lease.heardAt <= unreachableAfter) {
           return yield* failedPrecondition(
             "The server has listened for the agent of the Run for less than 30 seconds. Try again in half a minute."
@@ -74,7 +74,7 @@ export class AgentReleases extends Context.Service<
               })
             }
             yield* silent(lease)
-            // Written before the release takes effect, which may need several transactions. The audit therefore always shows who
+            // Written before the release, which may need several transactions, so that the audit history always shows who
             // released the Run.
             yield* audit.append({
               workspaceId: run.workspace_id,

@@ -32,7 +32,7 @@ type Claim = typeof RunClaim.Type
 type Line = Omit<RunLogEntry, "seq">
 type Batch = typeof ReportBatch.Type
 
-/** A Run that an agent lists in its renewal, with the newest state it has for the Run. */
+/** A Run in an agent's renewal request, with the newest state that the agent has for it. */
 interface HeldClaim extends Claim {
   readonly newestSerial?: number
 }
@@ -44,13 +44,13 @@ export const resultOf = (bytes: Redacted.Redacted<Uint8Array>) =>
     () => new Rejected({ message: "The outcome does not have the form of one." })
   )
 
-/** Maps a full disk to `Busy`. Nothing was stored, so the agent keeps its data and retries. */
+/** Maps a full disk to `Busy`. Nothing has been stored, so the agent keeps its data and retries. */
 const busyWhenFull = <A, R>(write: Effect.Effect<A, AgentRefusal, R>): Effect.Effect<A, AgentRefusal, R> =>
   Effect.catchCauseIf(write, hasStorageFull, () =>
     Effect.fail(new Busy({ message: storageFull.message, retryAfterSeconds: 10 }))
   )
 
-/** Messages for states that are not saved. */
+/** Error messages for states that cannot be saved. */
 const notSaved: Readonly<Record<StateProblem, string>> = {
   unreadable: "What was sent is not a complete state file. It was not saved.",
   lineage_changed: "The state has another lineage than the one that the Run began with. It was not saved.",
@@ -70,7 +70,9 @@ interface SentCheckpoint extends Claim {
   readonly files?: ReadonlyArray<CarriedFile>
 }
 
-/** Stores agents' reports exactly once: events, log lines, states and results. A report is durable when the response is sent. */
+/**
+ * Stores agents' reports exactly once: events, log lines, states and results. A report is on disk before the response is sent.
+ */
 export class AgentReports extends Context.Service<
   AgentReports,
   {
@@ -88,7 +90,7 @@ export class AgentReports extends Context.Service<
       readonly gone: ReadonlyArray<typeof HeldRunOrder.Type>
     }>
     readonly checkpoint: (session: AgentSession, checkpoint: SentCheckpoint) => Effect.Effect<void, AgentRefusal>
-    /** Stores the result, which is settled next. Repeating the call changes nothing. */
+    /** Stores the result and starts its settlement. Repeating the call changes nothing. */
     readonly result: (session: AgentSession, result: SentResult) => Effect.Effect<void, AgentRefusal>
   }
 >()("svc/actors/running/agent/AgentReports") {
@@ -109,8 +111,8 @@ export class AgentReports extends Context.Service<
       const reading = new Set<string>()
 
       /**
-       * An agent that times out repeats its request while the large file is still being read. This lock prevents reading and
-       * storing the file twice at the same time.
+       * A lock that prevents two requests from reading and storing the same file. An agent that times out repeats its request
+       * while the server may still be reading a large file.
        */
       const onceAtATime = <A>(what: string, read: Effect.Effect<A, AgentRefusal>): Effect.Effect<A, AgentRefusal> =>
         Effect.suspend(() => {
@@ -131,7 +133,7 @@ export class AgentReports extends Context.Service<
       ): Effect.fn.Return<{ readonly acknowledged: number }, AgentRefusal> {
         const { hold, run } = yield* claims.held(session, claim)
         if (number <= run.last_event_batch) return { acknowledged: run.last_event_batch }
-        // An earlier batch was lost in transit. The agent resumes after the last stored batch.
+        // An earlier batch was lost in transit. Acknowledges the last stored batch, so that the agent resumes after it.
         if (number > run.last_event_batch + 1) return { acknowledged: run.last_event_batch }
         const events: Array<ReportedEvent> = []
         const lines: Array<Line> = []
@@ -207,7 +209,8 @@ export class AgentReports extends Context.Service<
         }
         const message = yield* carried.take(session.agent.id, claim, files, { state: blob })
         const opened = yield* Effect.mapError(message.open("state", blob), refusalOf)
-        // An acknowledged state may become the Capsule's state even if the agent never sends another message.
+        // Compares with the base now, because an acknowledged state may become the Capsule's state even if the agent never sends
+        // another message.
         const base = yield* states.find(run.base_state_version_id)
         const sent = yield* identifyReceivedState(opened, base)
         const { state } = sent
@@ -253,7 +256,7 @@ export class AgentReports extends Context.Service<
         if (build !== undefined && !(yield* blobs.isComplete(claim, "build", build))) {
           return yield* new Rejected({ message: "The build was not put." })
         }
-        // The agent deletes acknowledged files, so each file must prove readable now, not at settlement.
+        // Checks now that every file can be read: the agent deletes its copies once they are acknowledged.
         for (const [kind, digest] of [
           ["plan_file", planFile],
           ["state", state]
@@ -265,7 +268,7 @@ export class AgentReports extends Context.Service<
         const { kind } = yield* resultOf(opened)
         if (kind !== row.kind)
           return yield* new Rejected({ message: `The Run is a ${row.kind}, and the outcome of a ${kind}.` })
-        // Fails if the Run has been given up in the meantime. The agent then keeps its evidence and submits it later.
+        // Fails if the Run has been given up since. The agent then keeps its evidence and submits it later.
         yield* Effect.gen(function* () {
           if (lastReport !== undefined) yield* report(session, claim, lastReport)
           const { run } = yield* claims.held(session, claim)

@@ -8,7 +8,7 @@ import { JournalResource } from "../../../runner/execution/RunOutcome.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** The files of a job's result, as digests of sealed blobs. */
+/** The files of a job's result, identified by the digests of the sealed blobs. */
 export const ResultJson = jsonText(
   Schema.Struct({
     outcome: Digest,
@@ -19,16 +19,16 @@ export const ResultJson = jsonText(
 )
 export type StoredResult = ReturnType<typeof ResultJson.read>
 
-/** Claims: each is the assignment of one Run to one agent. */
+/** A claim assigns one Run to one agent. */
 export const AgentRunRow = table("agent_runs", {
   run_id: RunId,
   fence: Schema.Int,
   agent_id: AgentId,
-  /** The agent's name for its request. */
+  /** The id that the agent chose for its request. */
   claim: Schema.String,
   incarnation: Schema.String,
   kind: JobKind,
-  /** The agent's platform at the time of the claim. An apply needs the platform of its plan. */
+  /** The agent's platform when it claimed the Run. An apply must run on the platform of its plan. */
   platform: Platform,
   lease_seconds: Schema.Int,
   offered_at: Timestamp,
@@ -38,12 +38,12 @@ export const AgentRunRow = table("agent_runs", {
   result_at: Schema.NullOr(Timestamp),
   /** Set when the claim ends. */
   ended_at: Schema.NullOr(Timestamp),
-  /** Start of the period in which the agent reaches the server but receives no responses. */
+  /** Since when the agent's requests have arrived while the responses to it are lost. */
   unanswered_since: Schema.NullOr(Timestamp)
 })
 export type AgentRunRow = RowOf<typeof AgentRunRow.columns>
 
-/** The changes that an agent recorded during an apply. */
+/** Changes that an agent recorded during an apply. */
 export const JournalJson = jsonText(
   Schema.Struct({
     started: Schema.Array(JournalResource),
@@ -52,7 +52,7 @@ export const JournalJson = jsonText(
   })
 )
 
-/** Evidence that agents submitted after their Run was settled without it. */
+/** Evidence that agents submitted after their Run had been settled without it. */
 export const AgentEvidenceRow = table("agent_evidence", {
   id: EvidenceId,
   run_id: RunId,

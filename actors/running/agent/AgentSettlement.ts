@@ -30,7 +30,7 @@ import { digestOf } from "./JobSecrets.ts"
 import type { Rejected } from "../../../schema/agent/AgentRefusal.ts"
 import type { FoundUnfinishedApply } from "../../../runner/execution/RunFolders.ts"
 
-/** Converts an apply's outcome to the form of left-overs, for an apply whose settlement failed. */
+/** Converts an apply's outcome to left-overs, if its settlement failed. */
 const unfinishedFromResult = (
   result: JobResult,
   state: Redacted.Redacted<Uint8Array> | undefined
@@ -52,8 +52,8 @@ const unfinishedFromResult = (
 }
 
 /**
- * The left-overs of an apply whose outcome is lost. After a restore, the outcome may be missing because it was a file. The state
- * shows which objects exist, but there may be more.
+ * Left-overs of an apply whose outcome is lost, for example because a restore does not bring back files. The state shows which
+ * objects exist, but there may be more.
  */
 const unfinishedFromStateOnly = (state: Option.Option<Redacted.Redacted<Uint8Array>>): FoundUnfinishedApply =>
   Option.match(state, {
@@ -64,7 +64,7 @@ const unfinishedFromStateOnly = (state: Option.Option<Redacted.Redacted<Uint8Arr
     })
   })
 
-/** Left-overs whose state is identified by its bytes instead of the agent's description. */
+/** Describes the left-overs by reading the state itself instead of trusting the agent's description. */
 const checkedUnfinishedApply = Effect.fnUntraced(function* (
   found: FoundUnfinishedApply,
   base: Parameters<typeof identifyReceivedState>[1]
@@ -79,7 +79,7 @@ type Opened = Redacted.Redacted<Uint8Array>
 
 const settleAgain = Schedule.spaced("5 seconds")
 
-/** Maximum time that the response to a result is delayed until its Run is settled. */
+/** Maximum delay of the response to a result, while the Run is being settled. */
 const longestWait = "100 millis"
 
 const ended = {
@@ -100,7 +100,7 @@ const untouched = {
 }
 
 /**
- * The error after the second attempt of a plan or drift check whose tool was killed because its agent stopped or its lease
+ * The error of a plan or drift check after its second attempt, if the tool was killed because the agent stopped or its lease
  * expired.
  */
 const unfinished = (agentId: string) => ({
@@ -108,7 +108,7 @@ const unfinished = (agentId: string) => ({
   message: `The agent ${agentId} could not keep its lease, and ended its tool; nothing was changed. Start it again.`
 })
 
-/** Returns true if the agent stopped a Run that nobody cancelled, because its lease was expiring or it received a signal. */
+/** Returns true if the agent stopped a Run that nobody cancelled: its lease was expiring, or it received a signal. */
 const isUnasked = (run: RunRow, result: JobResult) =>
   result.status === "failed" && result.failure.reason === "cancelled" && run.cancel_requested_at === null
 
@@ -123,7 +123,7 @@ const defect = {
   message: "The service failed while it settled this Run. The operator's log has the details."
 }
 
-/** Used when the agent's report about a plan does not match the plan file that it sent. */
+/** The error if the agent's report about a plan does not match the plan file that it sent. */
 const notThePlan = runnerFailure(
   "output_unreadable",
   "plan",
@@ -131,8 +131,8 @@ const notThePlan = runnerFailure(
 )
 
 /**
- * Checks an apply's outcome against the state that arrived. As on the control plane, an apply succeeds only with a state that
- * continues the base state.
+ * Checks an apply's outcome against the state that the agent sent. As on the control plane, an apply succeeds only with a state
+ * that continues the base state.
  */
 const checkedOutcome = (said: ApplyOutcome, sent: ReceivedState): ApplyOutcome => {
   const { lineage: _lineage, resourceCount: _count, serial: _serial, state: _state, ...rest } = said
@@ -143,16 +143,16 @@ const checkedOutcome = (said: ApplyOutcome, sent: ReceivedState): ApplyOutcome =
     : { ...outcome, exit: "failed", stateProblem: outcome.stateProblem ?? "unreadable" }
 }
 
-/** A disk that cannot be read now may become readable. Waiting does not help with any other error. */
+/** Returns true if retrying cannot help. Only an unreadable disk may become readable again. */
 const isFinal = (error: BlobRefused | Rejected) => error._tag === "Rejected" || error.reason !== "storage"
 
-/** Settles Runs from the results that agents sent. It uses only rows and files, so a restarted server can do the same. */
+/** Settles Runs from the results that agents sent. Uses only rows and files, so a restarted server can continue. */
 export class AgentSettlement extends Context.Service<
   AgentSettlement,
   {
     /**
-     * Settles a stored result in the background. Returns when it is settled or after `longestWait`, because nobody waits for the
-     * response to the agent.
+     * Starts settling a stored result in the background. Returns when the Run is settled, but after `longestWait` at the latest,
+     * so that the agent gets its response quickly.
      */
     readonly begin: (claim: Claim) => Effect.Effect<void>
     /** Settles results that an earlier process stored but did not settle. */
@@ -193,7 +193,7 @@ export class AgentSettlement extends Context.Service<
 
       type Read = Effect.Success<ReturnType<typeof read>>
 
-      /** Reads the outcome and state of an incomplete result. */
+      /** Reads the outcome and state of an incomplete result, each on its own. */
       const readAlone = Effect.fnUntraced(function* ({ agent_id: agentId, fence, result, run_id: runId }: AgentRunRow) {
         const stored: Partial<StoredResult> = result === null ? {} : ResultJson.read(result)
         const found = <A>(kind: "outcome" | "state", use: (file: Opened) => Effect.Effect<A, Rejected>) => {
@@ -209,7 +209,7 @@ export class AgentSettlement extends Context.Service<
         return { result: yield* found("outcome", resultOf), state: yield* found("state", Effect.succeed) }
       })
 
-      /** Moves the archive of a source build to the other builds, under the digest in its plan. */
+      /** Moves the archive of a source build to the stored builds, under the digest in its plan. */
       const keepBuild = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult, digest: string) {
         if (stored.build === undefined) return false
         const claim = { runId: row.run_id, fence: row.fence }
@@ -297,7 +297,7 @@ export class AgentSettlement extends Context.Service<
       }, Effect.scoped)
 
       /**
-       * Ends a Run whose result cannot be settled, so that it does not remain without an owner, and an apply not without its
+       * Ends a Run whose result cannot be settled. Otherwise the Run would remain without an owner, and an apply would lose its
        * state.
        */
       const byForce = Effect.fnUntraced(function* (run: RunRow, row: AgentRunRow, found: Read | undefined) {

@@ -10,7 +10,7 @@ import { Digest } from "../../../schema/agent/Blob.ts"
 import { RunId } from "../../../schema/records/Ids.ts"
 import { table } from "../../base/database/Table.ts"
 
-/** A sealed file sent inside a result. */
+/** A sealed file that arrived inside a result. */
 export const CarriedFileRow = table("agent_carried_files", {
   run_id: RunId,
   fence: Schema.Int,
@@ -23,33 +23,35 @@ type Claim = typeof RunClaim.Type
 type Kind = CarriedFile["kind"]
 type AgentId = AgentSession["agent"]["id"]
 
-/** The digests of files to which a message refers, by kind. */
+/** Digests of the files that a message refers to, by kind. */
 type Named = Readonly<Partial<Record<Kind, string | undefined>>>
 
-/** Files that are larger when unpacked are not cached; they are decrypted on use. */
+/** Maximum unpacked size of a cached file, in bytes. Larger files are decrypted on each use. */
 const mostHeldBytes = 1024 * 1024
 /** Number of claims whose files are cached. Files of older claims are read from the database. */
 const mostClaims = 16
 
-/** A file sent inside a message, with its contents if they are small. */
+/** A file that arrived inside a message. Includes its contents if they are small. */
 interface Taken extends CarriedFile {
   readonly contents?: Redacted.Redacted<Uint8Array>
 }
 
-/** The files of a message, whether they were sent inside it or uploaded separately. */
+/** The files of a message, both inline and separately uploaded. */
 export interface MessageFiles {
   readonly open: (kind: Kind, digest: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
   /** Checks that a file can be decrypted to its end. */
   readonly check: (kind: Kind, digest: string) => Effect.Effect<void, BlobRefused>
-  /** Stores the files sent inside the message. Call it in the transaction that stores the record referring to them. */
+  /** Stores the inline files of the message. Call it in the transaction that stores the record referring to them. */
   readonly store: Effect.Effect<void>
 }
 
-/** The response to an agent whose file cannot be accepted. */
+/** Maps a refused file to the response for the agent. */
 export const refusalOf = ({ message, reason }: BlobRefused): AgentRefusal =>
   reason === "storage" ? new Busy({ message, retryAfterSeconds: 10 }) : new Rejected({ message })
 
-/** Called after a restore. A plan in the backup may have been applied since, so none may become ready for approval. */
+/**
+ * Called after a restore. A plan in the backup may have been applied since, so no restored plan may become ready for approval.
+ */
 export const endCarriedPlans = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM agent_carried_files WHERE NOT EXISTS (SELECT 1 FROM agent_runs r
@@ -57,21 +59,21 @@ export const endCarriedPlans = Effect.gen(function* () {
 })
 
 /**
- * Small files that agents send inside messages. Files of a result become rows in the transaction that stores the result, and are
- * kept until its Run is settled; a cached copy saves decrypting them again. A state is saved by the request that contains it, so
- * it needs no row.
+ * Small files that agents send inside messages. The transaction that stores a result also stores its files as rows, and keeps
+ * them until the Run is settled; a cache avoids decrypting them again. A state needs no row, because the request that contains it
+ * saves it.
  */
 export class CarriedBlobs extends Context.Service<
   CarriedBlobs,
   {
-    /** Takes the files of a message. Fails if it contains files to which it does not refer. */
+    /** Collects the files of a message. Fails if the message contains a file that it does not refer to. */
     readonly take: (
       agentId: AgentId,
       claim: Claim,
       files: ReadonlyArray<CarriedFile>,
       named: Named
     ) => Effect.Effect<MessageFiles, AgentRefusal>
-    /** Decrypts a file of a stored result, sent either way. */
+    /** Decrypts a file of a stored result, whether inline or uploaded. */
     readonly open: (
       agentId: AgentId,
       claim: Claim,
@@ -110,7 +112,7 @@ export class CarriedBlobs extends Context.Service<
         const { bytes, digest, kind } = file
         if (digestOf(bytes) !== digest)
           return yield* new Rejected({ message: `The ${kind} is not what its digest says.` })
-        // A file that cannot be decrypted is refused when it is used.
+        // Ignores decryption errors here: the file is refused when it is used.
         const contents = yield* Effect.option(
           blobs.open(agentId, claim, kind, digest, { bytes, mostUnpackedBytes: mostHeldBytes })
         )

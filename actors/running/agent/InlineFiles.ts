@@ -7,17 +7,17 @@ import { blobsOf, type PreparedJob, toAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
 
-/** A larger file is unlikely to compress well enough, and trying takes time. */
+/** Maximum size of a file to try, in bytes. A larger file is unlikely to compress well enough, and trying takes time. */
 const mostPlainBytes = 8 * mostCarriedBytes
 
-/** A small file of a job, compressed but not sealed yet. */
+/** A small file of a job, compressed but not yet sealed. */
 export interface SmallFile {
   readonly kind: "state" | "plan_file"
   readonly digest: string
   readonly packed: Redacted.Redacted<Uint8Array>
 }
 
-/** The files of a job that are small enough to send inside it. */
+/** Returns the files of a job that are small enough to send inside it. */
 export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
   const { planFile, state } = blobsOf(prepared)
   const contents = [
@@ -41,7 +41,7 @@ export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
   return small.flat()
 })
 
-/** Seals small files for the agent of a job, which saves one request per file. */
+/** Seals a job's small files for its agent. Sending them with the job saves one request per file. */
 export const carriedFiles = Effect.fnUntraced(function* (
   key: CryptoKey,
   names: Parameters<typeof toAgent>[0],

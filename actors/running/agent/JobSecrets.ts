@@ -35,7 +35,7 @@ export const encodedJob = (prepared: PreparedJob): Effect.Effect<string> => {
 
 export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
 
-/** The parts of a job that are transferred separately, by digest. */
+/** The parts of a job that are transferred separately, identified by digest. */
 export const blobsOf = ({ job, kind }: PreparedJob) => ({
   snapshot: job.module.snapshotDigest,
   ...(job.state === undefined ? {} : { state: digestOf(Redacted.value(job.state)) }),
@@ -48,18 +48,18 @@ export interface Names {
   readonly agentId: string
 }
 
-/** The sealing purpose of data from the server to an agent. */
+/** Sealing purpose for data that the server sends to an agent. */
 export const toAgent = ({ agentId, installationId }: Names, claim: Claim, kind: Sealed): SealedFor =>
   sealedFor({ from: serverParty(installationId), to: agentId }, claim, kind)
 
-/** The sealing purpose of data from an agent to the server. */
+/** Sealing purpose for data that an agent sends to the server. */
 export const fromAgent = ({ agentId, installationId }: Names, claim: Claim, kind: Sealed): SealedFor =>
   sealedFor({ from: agentId, to: serverParty(installationId) }, claim, kind)
 
 /**
- * The derivation input for the key of one blob of one claim. It is the same after a restart, so an interrupted response can be
- * resumed. `contents` is the digest of the exact bytes that are sealed: another release may compress them differently, and a key
- * must never seal two plaintexts.
+ * Derivation input for the key of one blob of one claim. It survives a restart, so an interrupted response can be resumed.
+ * `contents` is the digest of the exact bytes to seal: another release may compress the blob differently, and one key must never
+ * seal two plaintexts.
  */
 export const blobUse = ({ fence, kind, runId, to }: SealedFor, digest: string, contents: string): string =>
   JSON.stringify(["blob", to, runId, fence, kind, digest, contents])

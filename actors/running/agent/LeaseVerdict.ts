@@ -3,15 +3,15 @@ import { seconds } from "../../base/MonotonicNow.ts"
 import { applySeconds } from "../agent-pool/EarlierLeases.ts"
 import type { Lease } from "./AgentLeases.ts"
 
-/** An agent that has been silent for this long is unreachable. */
+/** Silence after which an agent counts as unreachable. */
 export const unreachableAfter = seconds(30)
 const acceptWithin = seconds(acceptWithinSeconds)
-/** For Runs that change nothing, and for applies whose tool has not started. */
+/** Silence after which svc gives up Runs that change nothing, and applies whose tool has not started. */
 const unstartedGivenUpAfter = seconds(60)
 
 const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(applySeconds(leaseSeconds))
 
-/** The silence after which an agent's Run is given up. */
+/** Returns how long an agent may be silent before its Run is given up. */
 export const givenUpAfter = (kind: Lease["kind"], isStarted: boolean, leaseSeconds: number): bigint =>
   kind === "apply" && isStarted ? applyGivenUpAfter(leaseSeconds) : unstartedGivenUpAfter
 

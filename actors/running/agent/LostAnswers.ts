@@ -9,14 +9,14 @@ import type { RunHold } from "../../ledger/run/RunHold.ts"
 import { RunJournal } from "../../ledger/run/RunJournal.ts"
 import { AgentClaims } from "./AgentClaims.ts"
 
-/** Responses count as lost when an agent has waited this long for one. */
+/** Responses count as lost when an agent has waited this many seconds for one. */
 const lostAfterSeconds = 30
-/** Tolerance for comparing the clocks of agent and server. */
+/** Tolerance, in seconds, when comparing the clocks of agent and server. */
 const toleranceSeconds = 5
 
 /**
- * Returns true if responses to an agent are being lost in transit: the agent has waited long for a response, and the server has
- * sent one in that time. While the server is down or the agent's machine is suspended, the server sends none.
+ * Returns true if responses to an agent are being lost in transit: the agent has waited long for a response although the server
+ * sent one in that time. If the server was down or the agent's machine suspended, the server sent none.
  */
 export const areLost = (
   unansweredSeconds: number,
@@ -28,13 +28,14 @@ export const areLost = (
   answeredAgo < seconds(Math.floor(unansweredSeconds - toleranceSeconds))
 
 /**
- * Marks the Runs of an agent whose requests arrive but whose responses are lost. Its tools are stopped when their leases expire.
+ * Detects agents whose requests arrive but whose responses are lost, and marks their Runs. Such an agent stops its tools when the
+ * leases expire.
  */
 export class LostAnswers extends Context.Service<
   LostAnswers,
   {
     /**
-     * Called when an agent renews these Runs. `unansweredSeconds` is the time for which it has received no response; earlier
+     * Called when an agent renews these Runs. `unansweredSeconds` is how long the agent has received no response; earlier
      * releases do not report it.
      */
     readonly renewed: (
@@ -52,7 +53,7 @@ export class LostAnswers extends Context.Service<
       const journal = yield* RunJournal
       const answered = new Map<AgentId, bigint>()
 
-      /** Records when responses began to be lost, or that they arrive again. */
+      /** Records since when responses have been lost, or that they arrive again. */
       const noted = (session: AgentSession, hold: RunHold, since: string | undefined) =>
         Effect.gen(function* () {
           const row = yield* claims.find(session, hold)

@@ -21,11 +21,11 @@ const Executing = rowShape({
 const decode = storedRecord(RunAgent)
 const at = (millis: number) => new Date(millis).toISOString()
 
-/** The agents of running Runs, as shown to readers: the recorded facts, and the time of the agent's last report. */
+/** Shows readers which agents execute running Runs: the recorded facts, and the time of the agent's last report. */
 export class RunAgents extends Context.Service<
   RunAgents,
   {
-    /** `undefined` if no agent is executing the Run. */
+    /** Returns `undefined` if no agent is executing the Run. */
     readonly of: (
       run: Pick<RunRow, "id" | "status" | "fence" | "start_acknowledged_at">
     ) => Effect.Effect<RunAgent | undefined>
@@ -61,7 +61,7 @@ export class RunAgents extends Context.Service<
           fence,
           leaseSeconds: row.lease_seconds,
           ...present({
-            // A lease granted at startup does not mean that its agent has contacted the server.
+            // Ignores a lease granted at startup, because its agent may not have contacted the server.
             heardAt: renewedAt === undefined || lease?.isResumed === true ? undefined : at(renewedAt),
             unansweredSince: row.unanswered_since,
             givenUpAt: isSilent ? at(renewedAt + lasts) : undefined,

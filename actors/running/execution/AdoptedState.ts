@@ -10,7 +10,10 @@ type Base = Pick<StateVersionRow, "state_upload_id"> | undefined
 
 const isTakenOver = (base: Base): boolean => base !== undefined && base.state_upload_id !== null
 
-/** Returns an error if the tool is too old for an adopted state. Checked here because the Run's tool has just been determined. */
+/**
+ * Returns an error if the tool is older than the adopted state. Checked here because the Run's tool has only just been
+ * determined.
+ */
 export const newerState = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, base: Base, tool: ToolIdentity) {
   if (!isTakenOver(base)) return undefined
   const [upload] = yield* Effect.orDie(StateUploadRow.some(sql, "tool_version")`SELECT tool_version
@@ -26,7 +29,7 @@ const importedWarning: RunDiagnostic = {
     "That installation may have applied since the backup was made, and may still apply. Release the Capsule there before you apply here, and read every change in this plan: the state is as old as the backup."
 }
 
-/** The warning for reviewers of a plan on an adopted state, to which nothing has been applied yet. */
+/** Warns reviewers that a plan is based on an adopted state to which nothing has been applied yet. */
 export const takenOverWarning = (
   base: Base,
   { imported_from }: Pick<CapsuleRow, "imported_from">
@@ -44,7 +47,10 @@ export const takenOverWarning = (
     : [importedWarning]
 }
 
-/** For reviewers: the left-over state or import that the plan is based on, if no apply of the Capsule committed the state. */
+/**
+ * For reviewers: the left-over state or import that the plan is based on. Only set if no apply of the Capsule committed the
+ * state.
+ */
 export const adoptedBase = (
   base: Pick<StateVersionRow, "state_upload_id" | "left_over_state_id"> | undefined
 ): Pick<RunEvidence, "adopts"> => {

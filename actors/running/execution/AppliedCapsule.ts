@@ -9,7 +9,7 @@ import type { PreparedApply } from "./PreparationSchemas.ts"
 
 const endpointOutputs = ["public_endpoint", "endpoint_url", "url"]
 
-/** The value of `public_endpoint`: an https URL that the module publishes in a public Output. */
+/** Returns the value of `public_endpoint`: an https URL that the module publishes in a public Output. */
 const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
   for (const name of endpointOutputs) {
     const output = outputs.find((candidate) => candidate.name === name && !candidate.sensitive)
@@ -20,8 +20,8 @@ const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
 }
 
 /**
- * Returns true if the state becomes a StateVersion of the Capsule. After a failure that changed nothing, the previous
- * StateVersion is kept.
+ * Returns true if the state becomes a new StateVersion of the Capsule. After a failure that changed nothing, the previous
+ * StateVersion remains.
  */
 export const isNewState = ({ changedAnything, exit, lineage, state }: ApplyResult): boolean =>
   state !== undefined && lineage !== undefined && (exit === "succeeded" || changedAnything)
@@ -35,8 +35,8 @@ const pointersTo = (
     : { current_state_version_id: stateVersionId, current_state_generation: current_state_generation + 1 }
 
 /**
- * The columns of a Capsule that change when drift is accepted: its state, and columns derived from it. No object was changed, so
- * the Capsule keeps the status and safety of the last apply, however that ended.
+ * Columns of a Capsule that change when drift is accepted: its state, and columns derived from it. No object was changed, so the
+ * Capsule keeps the status and safety of its last apply.
  */
 export const refreshedCapsule = (
   capsule: Pick<GuardedCapsuleRow, "current_state_generation" | "drift_checked_at">,
@@ -52,7 +52,7 @@ export const refreshedCapsule = (
     : {})
 })
 
-/** The columns of a Capsule after an apply. `stateVersionId` is the id of the resulting state. */
+/** Columns of a Capsule after an apply. `stateVersionId` is the id of the resulting state. */
 export const capsuleAfter = (
   type: RunType,
   capsule: Pick<GuardedCapsuleRow, "current_state_generation" | "drift_checked_at" | "tool_name">,
@@ -87,12 +87,12 @@ export const capsuleAfter = (
   return uncertain ? { ...pointers, status: "error", runtime_safety: "unknown" } : pointers
 }
 
-/** Limits for the recorded secrets of earlier applies; the newest are kept. */
+/** Limits for the recorded secrets of earlier applies. Beyond them, only the newest secrets are kept. */
 const mostSecrets = { texts: 4_096, bytes: 512 * 1024 }
 
 /**
- * The secret inputs to record with a state. If an apply updates nothing, the state still contains inputs that have been changed
- * or removed, and the next plan shows their old values.
+ * Selects the secret inputs to record with a state. If an apply updates nothing, the state still contains inputs that have been
+ * changed or removed, and the next plan shows their old values.
  */
 export const rememberedSecrets = (
   now: ReadonlyArray<SecretText>,
@@ -109,7 +109,7 @@ export const rememberedSecrets = (
   return [...byText.values()]
 }
 
-/** The public evidence of an apply: its preparation, its outcome, and notes about host deliveries. */
+/** Combines the public evidence of an apply: its preparation, its outcome, and notes about host deliveries. */
 export const appliedEvidence = (
   prepared: Pick<PreparedApply, "evidence"> | undefined,
   { evidence, possiblyCreated }: Pick<ApplyResult, "evidence" | "possiblyCreated">,

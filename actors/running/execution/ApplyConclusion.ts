@@ -12,13 +12,13 @@ import type { InstallConfigStore } from "../../ledger/configuration/InstallConfi
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import type { PreparedApply } from "./PreparationSchemas.ts"
 
-/** The outcome of the checks after an apply. `problem` is set if a check failed or could not run. */
+/** How the checks after an apply ended. `problem` is set if a check failed or could not run. */
 export interface PostApplyOutcome {
   readonly results: ReadonlyArray<PostApplyResult>
   readonly problem?: { readonly code: string; readonly message: string } | undefined
 }
 
-/** The operator's checks after an apply. If the Run stored no preparation, they come from its configuration. */
+/** Returns the operator's checks after an apply. If the Run stored no preparation, they come from its configuration. */
 export const lifecycleAfter = (
   configs: InstallConfigStore["Service"],
   run: Pick<RunRow, "install_config_id">,

@@ -29,10 +29,10 @@ import { RunPreparations } from "../../ledger/run/RunPreparations.ts"
 import { RunPlans } from "./RunPlans.ts"
 import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 
-/** Used if nothing was recorded: something may have changed, but it is unknown what. */
+/** Used if nothing was recorded, so anything may have changed. */
 const unknown: UnfinishedApply = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
-/** Converts what recovery found to the form for settlement. An unreadable folder may have contained anything. */
+/** Converts what recovery found into the settlement's input. An unreadable folder may have contained anything. */
 const unfinishedApplyOf = (found: FoundUnfinishedApply): UnfinishedApply | undefined => {
   switch (found.kind) {
     case "nothing":
@@ -45,14 +45,14 @@ const unfinishedApplyOf = (found: FoundUnfinishedApply): UnfinishedApply | undef
 }
 
 /**
- * Settles an apply whose execution ended without a result (design, section 5). The apply is never run again. Its left-over state
- * is committed as partial, and the objects that it may have created are listed.
+ * Settles an apply whose execution ended without a result (design, section 5). svc never repeats the apply. It commits the
+ * left-over state as partial, and lists the objects that the apply may have created.
  */
 export class ApplyRecovery extends Context.Service<
   ApplyRecovery,
   {
     /**
-     * Settles a running apply for its owner, from what its execution left or otherwise from its last checkpoint. The error is
+     * Settles a running apply for its owner, from what the execution left behind or else from the last checkpoint. The error is
      * `untouched` if the tool never started, and `interrupted` otherwise.
      */
     readonly settle: (
@@ -80,8 +80,8 @@ export class ApplyRecovery extends Context.Service<
       const preparations = yield* RunPreparations
 
       /**
-       * Uses only the database: the phase, or the response to an agent, is stored before the tool starts. A run folder can be
-       * lost, but not an event.
+       * Relies only on the database, because a run folder can be lost: the phase, or the response to an agent, is stored before
+       * the tool starts.
        */
       const mayHaveStarted = (run: RunRow) =>
         run.start_acknowledged_at !== null
@@ -93,8 +93,8 @@ export class ApplyRecovery extends Context.Service<
             )
 
       /**
-       * The tool may have started more than it reported. Lists each planned creation that appears neither in the state nor in the
-       * tool's reports.
+       * Lists each planned creation that appears neither in the state nor in the tool's reports, because the tool may have
+       * started more than it reported.
        */
       const suspected = Effect.fnUntraced(function* (run: RunRow, left: UnfinishedApply, state: StateFile | undefined) {
         const plan = yield* ledger.find(run.plan_run_id)
@@ -111,14 +111,15 @@ export class ApplyRecovery extends Context.Service<
             // A replaced resource is in the state before and after the apply, so its presence proves nothing.
             !(actions.length === 1 && inState.has(form(address)))
         )
-        // The runner read the journal without the key that is needed to compare hidden addresses with the state.
+        // Compares again with the key: the runner read the journal without it, so it could not compare hidden addresses with the
+        // state.
         const reported = addressKey === undefined ? left.possiblyCreated : stillSuspected(left, state, addressKey)
         return [...new Set([...reported, ...untold.map(({ address }) => address)])]
       })
 
       /**
-       * The secrets of the Run: those of its plan, its base state and the current values of its Connections. `undefined` if some
-       * are unknown.
+       * Returns the secrets of the Run: from its plan, its base state and the current values of its Connections. Returns
+       * `undefined` if some of them are unknown.
        */
       const secretsOf = Effect.fnUntraced(function* (run: RunRow) {
         const plan = yield* plans.secrets(run.workspace_id, run.plan_run_id)
@@ -140,13 +141,13 @@ export class ApplyRecovery extends Context.Service<
       ) {
         const hold = holdOf(run)
         const prepared = Option.getOrUndefined(yield* preparations.load(hold, preparedApplySchema))
-        // The apply's state is already committed. Its post-apply checks were in progress, and are not repeated.
+        // The apply's state is already committed. Only its post-apply checks were interrupted, and they are not repeated.
         const now = yield* ledger.find(run.id)
         if (now?.provider_apply_succeeded === 1) {
           return yield* settlement.conclude(hold, interruptedChecks(yield* lifecycleAfter(configs, run, prepared)))
         }
         const left = unfinishedApplyOf(leftOver)
-        // A state that cannot be decrypted must not prevent svc from starting. The apply is settled without it.
+        // A state that cannot be decrypted must not prevent svc from starting, so the apply is settled without it.
         const { checkpoint, isSound } = yield* checkpoints.load(run.workspace_id, run.id).pipe(
           Effect.map((checkpoint) => ({ checkpoint, isSound: true })),
           orOnIntegrityFault(() => Effect.succeed({ checkpoint: Option.none(), isSound: false }))
@@ -160,7 +161,7 @@ export class ApplyRecovery extends Context.Service<
           )
         }
         const found = left ?? unknown
-        // A state that does not continue the base is not adopted. The settlement keeps it for a person to examine.
+        // A state that does not continue the base state is not adopted, but kept for a person to examine.
         const saved =
           found.state !== undefined
             ? {}
@@ -188,7 +189,7 @@ export class ApplyRecovery extends Context.Service<
           serial: known?.serial ?? saved.serial ?? found.serial,
           resourceCount: known?.resourceCount ?? saved.resourceCount ?? found.resourceCount,
           outputs,
-          // A state is saved only if it differs from the base.
+          // A saved state always differs from the base state, so it proves that something changed.
           changedAnything: found.changedAnything || possiblyCreated.length > 0 || saved.state !== undefined,
           possiblyCreated,
           sandboxKilled: true,

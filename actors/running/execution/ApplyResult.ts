@@ -3,17 +3,17 @@ import type { ApplyExit, ApplyOutcome, StateOutput, StateProblem } from "../../.
 import type { RunEvidence } from "../../../schema/records/Run.ts"
 import type { RunError } from "../../ledger/run/RunLifecycle.ts"
 
-/** The end of an apply, as the runner observed it or recovery found it. Does not include the preparation. */
+/** How an apply ended, as observed by the runner or reconstructed by recovery. Does not include the preparation. */
 export interface ApplyResult {
   readonly exit: ApplyExit
   readonly state?: Redacted.Redacted<Uint8Array> | undefined
   readonly stateProblem?: StateProblem | undefined
-  /** A left-over state that cannot become the Capsule's next state. Stored sealed until a person decides about it. */
+  /** A left-over state that cannot become the Capsule's next state. It is stored sealed until a person decides about it. */
   readonly rejectedState?: Redacted.Redacted<Uint8Array> | undefined
   readonly lineage?: string | undefined
   readonly serial?: number | undefined
   readonly resourceCount?: number | undefined
-  /** The Outputs. Those that repeat a secret are marked. */
+  /** The Outputs. Outputs that repeat a secret are marked. */
   readonly outputs: ReadonlyArray<StateOutput>
   readonly changedAnything: boolean
   readonly possiblyCreated: ReadonlyArray<string>
@@ -23,7 +23,7 @@ export interface ApplyResult {
   readonly error?: RunError | undefined
 }
 
-/** The result of an apply that finished, with its Outputs as they may be published. */
+/** Creates the result of an apply that finished. `outputs` are marked with what may be published. */
 export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutput>): ApplyResult => ({
   exit: outcome.exit,
   state: outcome.state,
@@ -40,13 +40,13 @@ export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutp
   error: outcome.limit
 })
 
-/** Marks every Output as private. Used while a secret is unknown. */
+/** Marks every Output as private. Used if a secret is unknown, because any Output could then repeat it. */
 export const allPrivate = (outputs: ReadonlyArray<StateOutput>): ReadonlyArray<StateOutput> =>
   outputs.map((output) => ({ ...output, sensitive: true }))
 
 const lookFirst = "is among the Capsule's left-over states; look at it, then plan again."
 
-/** Explains where the state of a failed apply is. `isKept` is true if part of it is kept as a left-over state. */
+/** Explains what happened to the state of a failed apply. `isKept` is true if part of it was kept as a left-over state. */
 const stateText = ({ state, stateProblem }: Pick<ApplyResult, "state" | "stateProblem">, isKept: boolean): string => {
   if (stateProblem === undefined) return "The tool reported that the apply failed."
   if (state !== undefined) {
@@ -59,7 +59,7 @@ const stateText = ({ state, stateProblem }: Pick<ApplyResult, "state" | "statePr
     : `${lost}, and nothing of it could be kept. Compare what exists with the possibly created resources, then plan again.`
 }
 
-/** The error of an unsuccessful apply. If the tool reported none, describes how the apply ended. */
+/** Returns the error of an unsuccessful apply. If the tool reported none, the error describes how the apply ended. */
 export const errorOf = (
   { error, exit, ...left }: Pick<ApplyResult, "error" | "exit" | "state" | "stateProblem">,
   isKept = false

@@ -43,7 +43,7 @@ import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
 import { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 
-/** Returns true for an apply that deploys its commit and configuration. An apply that accepts drift only changes the state. */
+/** Returns true if the apply deploys its commit and configuration. An apply that accepts drift only changes the state. */
 const deploys = ({ purpose, type }: Pick<RunRow, "purpose" | "type">) => type === "apply" && purpose !== acceptsDrift
 
 /** Updates the lane that a Capsule follows after an apply. */
@@ -55,7 +55,7 @@ const makeAppliedLane = Effect.gen(function* () {
   const lanes = yield* SourceLanes
   const filters = yield* PathFilters
 
-  /** The lane and commit of the plan, which become the Capsule's tracked source. */
+  /** Makes the lane and commit of the plan the Capsule's tracked source. */
   const adopted = Effect.fnUntraced(function* (run: RunRow) {
     if (run.source_snapshot_id === null) return {}
     const rows = yield* SnapshotRow.some(sql, "ref", "path", "resolved_commit")`
@@ -72,7 +72,7 @@ const makeAppliedLane = Effect.gen(function* () {
     }
   })
 
-  /** Compares the module at the applied commit with the newest commit of its lane. Runs before the transaction. */
+  /** Compares the module at the applied commit with the newest commit of its lane. Slow, so it runs before the transaction. */
   const prepareFilter = Effect.fnUntraced(function* (runId: RunId) {
     const run = yield* runs.find(runId)
     const capsule = yield* capsules.find(run?.capsule_id ?? null)
@@ -104,21 +104,21 @@ const makeAppliedLane = Effect.gen(function* () {
   return { adopted, compared, pinned }
 })
 
-/** An apply whose state is committed, but which cannot end before the operator's checks. */
+/** An apply whose state is committed, but which remains running until the operator's checks have finished. */
 export interface CheckedApply {
   readonly capsuleId: CapsuleId
   readonly lifecycle: Lifecycle
 }
 
-/** The states of an apply to keep for a person, read before the transaction. */
+/** States of an apply that are kept for a person. They are read before the transaction. */
 interface ReadStates {
   readonly rejected: ReadOrphanedState | undefined
   readonly saved: ReadOrphanedState | undefined
-  /** The stored form from which `saved` was read. The transaction starts over if it has changed. */
+  /** The stored form of `saved`. If it has changed since it was read, the transaction starts over. */
   readonly stored: string | undefined
 }
 
-/** Used when the agent stopped the tool because its lease was expiring or it received a signal. */
+/** The error if the agent stopped the tool because its lease was expiring or it received a signal. */
 const unasked = {
   code: "apply_interrupted",
   message:
@@ -139,13 +139,13 @@ export class ApplySettlement extends Context.Service<
     ) => Effect.Effect<CheckedApply | undefined, HoldLost>
     /**
      * Commits the result and ends the Run. If the operator requires checks after this apply, commits the state and Outputs,
-     * leaves the Run running until `conclude`, and returns the checks. Repeating the call changes nothing and returns the same
+     * returns the checks, and leaves the Run running until `conclude`. Repeating the call changes nothing and returns the same
      * checks.
      */
     readonly commit: (hold: RunHold, result: ApplyResult) => Effect.Effect<CheckedApply | undefined, HoldLost>
-    /** Ends a Run whose tool must not start. Nothing has changed. */
+    /** Ends a Run whose tool must not start. Nothing has been changed. */
     readonly refuse: (hold: RunHold, error: RunError) => Effect.Effect<void, HoldLost>
-    /** Ends an apply whose state is committed, according to the outcome of its checks. */
+    /** Ends an apply whose state is committed, with the outcome of its checks. */
     readonly conclude: (hold: RunHold, checks: PostApplyOutcome) => Effect.Effect<void, HoldLost>
   }
 >()("svc/actors/running/execution/ApplySettlement") {
@@ -216,11 +216,11 @@ export class ApplySettlement extends Context.Service<
         }
       }
 
-      /** The secrets that the new state may contain. Also reports whether some of them cannot be decrypted. */
+      /** Returns the secrets that the new state may contain, and whether some of them cannot be decrypted. */
       const secretsBefore = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
         const base =
           capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
-        // A completed apply is recorded in any case. While a secret is unknown, every Output is private.
+        // Records a completed apply even if a secret cannot be decrypted. Every Output is then private.
         const lost = orOnIntegrityFault(() => Effect.succeed("lost" as const))
         const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id))
         const ofState = base === undefined ? [] : yield* lost(states.secrets(base))
@@ -282,7 +282,7 @@ export class ApplySettlement extends Context.Service<
           run.purpose === acceptsDrift
             ? refreshedCapsule(capsule, result, version?.id)
             : capsuleAfter(run.type, capsule, result, prepared, version?.id)
-        // The new deployment counts as working only after its checks have passed.
+        // Leaves the status unchanged until the checks have passed, because only then does the new deployment count as working.
         const columns = isChecked ? { ...settled, status: capsule.status, runtime_safety: "unknown" } : settled
         const tracked = succeeded && deploys(run) ? yield* lane.adopted(run) : {}
         const pin = succeeded ? yield* lane.pinned(run, capsule, tracked) : {}
@@ -301,8 +301,8 @@ export class ApplySettlement extends Context.Service<
         if (version !== undefined)
           yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
         yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
-        // The final state replaces the one that was saved during the apply. Without a final state, the saved one is kept for a
-        // person.
+        // Keeps a state for a person. A final state replaces the state saved during the apply; without a final state, the saved
+        // state is kept.
         const keep = (given: Pick<NewOrphanedState, "left" | "settled" | "part">) =>
           leftOvers.keep({ ...given, capsule, runId, reason: result.stateProblem, secrets, build: builds[0] })
         if (read.saved !== undefined) yield* keep({ left: read.saved, settled: undefined, part: "checkpoint" })
@@ -327,7 +327,9 @@ export class ApplySettlement extends Context.Service<
 
       const conclude = yield* makeConclusion
 
-      /** Reads the states to keep for a person: the rejected state, and the saved state of an apply that leaves no new one. */
+      /**
+       * Reads the states that are kept for a person: the rejected state, and the saved state of an apply that left no newer one.
+       */
       const readStates = Effect.fnUntraced(function* (run: RunRow, result: ApplyResult): Effect.fn.Return<ReadStates> {
         const { rejectedState } = result
         const rejected = rejectedState === undefined ? undefined : yield* leftOvers.read(rejectedState)
@@ -342,7 +344,8 @@ export class ApplySettlement extends Context.Service<
       })
 
       /**
-       * Reads what the transaction cannot wait for. The transaction derives the secrets again; if they differ, more is hidden.
+       * Reads what would be too slow inside the transaction. The transaction derives the secrets again; if they have changed, it
+       * hides more Outputs.
        */
       const prepare = Effect.fnUntraced(function* (
         hold: RunHold,
@@ -370,7 +373,7 @@ export class ApplySettlement extends Context.Service<
         }
       })
 
-      /** The Run's redactor has the values that the Run received. Values from later rotations are redacted here. */
+      /** The Run's redactor knows only the values that the Run received, so values from later rotations are redacted here. */
       const published = (runId: RunId, outputs: ApplyResult["outputs"]) =>
         held.renewedSince(runId).pipe(
           Effect.flatMap((renewed) =>
@@ -398,7 +401,7 @@ export class ApplySettlement extends Context.Service<
       ): Effect.fn.Return<undefined, HoldLost> {
         const run = yield* runs.held(hold)
         if (run === undefined) return yield* holdLost(hold)
-        // The code and reason of a refused start are in the database.
+        // If the start was refused, the database contains the code and the reason.
         const refused = reason === "prepare_failed" ? yield* startObstacle(run) : undefined
         const code = run.cancel_requested_at === null ? reason : "cancelled"
         yield* unstarted(run, refused ?? { code, message }, diagnostics)

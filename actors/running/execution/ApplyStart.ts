@@ -8,20 +8,23 @@ import { ApplySettlement } from "./ApplySettlement.ts"
 import type { RunBlocked } from "./RunSteps.ts"
 import { makeStartObstacle } from "./AutomaticObstacle.ts"
 
-/** The response to a request to start the tool of an apply. `refused` means that the tool must not start. */
+/** The decision whether the tool of an apply may start. After `refused`, the tool must not start. */
 export type StartAnswer = { readonly kind: "started" } | { readonly kind: "refused"; readonly reason: RunBlocked }
 
-/** Permits the tool of an apply to start. Checks everything that the permission depends on in the same transaction. */
+/** Decides whether the tool of an apply may start. Checks everything that the decision depends on in one transaction. */
 export class ApplyStart extends Context.Service<
   ApplyStart,
   {
     /**
      * Records that an agent may start the tool. If the start is refused, ends the Run, which has changed nothing. A repeated
-     * request gets the same response, except after a cancellation: an agent that still requests a start has not started its tool,
-     * and its report then ends the Run.
+     * request gets the same response, except after a cancellation: an agent that still asks has not started its tool, so its
+     * report then ends the Run.
      */
     readonly record: (hold: RunHold) => Effect.Effect<StartAnswer, HoldLost>
-    /** The reason why the control plane must not start the tool. Claiming the Run has already recorded the start. */
+    /**
+     * Returns the reason why the control plane must not start the tool. Nothing is recorded here, because claiming the Run
+     * already recorded the start.
+     */
     readonly obstacle: (runId: RunRow["id"]) => Effect.Effect<RunBlocked | undefined>
   }
 >()("svc/actors/running/execution/ApplyStart") {

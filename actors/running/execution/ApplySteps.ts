@@ -33,7 +33,7 @@ import { lapsed } from "./AutomaticObstacle.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import { deliverySubject } from "./RunVariables.ts"
 
-/** Prepares the apply of a reviewed plan. Checks again everything that the plan is based on. */
+/** Prepares the apply of a reviewed plan. Rechecks everything that the plan is based on. */
 const makeApplyPreparation = Effect.gen(function* () {
   const preparation = yield* RunPreparation
   const inputs = yield* RunInputs
@@ -46,7 +46,7 @@ const makeApplyPreparation = Effect.gen(function* () {
   const operator = yield* OperatorConfigs
   const record = yield* makePreparationRecord
 
-  /** The reviewed plan. Fails if anything it is based on has changed. */
+  /** Returns the reviewed plan. Fails if anything that it is based on has changed. */
   const reviewed = Effect.fnUntraced(function* (run: RunRow, prepared: PreparedRun) {
     const { evidence } = prepared
     const refuse = ({ code, message }: PlanRefusal) => blocked(code, message, evidence)
@@ -61,7 +61,7 @@ const makeApplyPreparation = Effect.gen(function* () {
         madeWith: found === undefined ? undefined : toRun(found).tool
       })
     ).pipe(Effect.mapError(refuse))
-    // While the Run was queued, an approver may have lost the permission, or the approval rule may have changed.
+    // While the Run was queued, an approver may have lost the role, or the approval rule may have changed.
     const unapproved = yield* approvals.obstacleAtStart(plan)
     if (unapproved !== undefined) {
       return yield* blocked("approval_lapsed", lapsed(unapproved), evidence)
@@ -74,8 +74,8 @@ const makeApplyPreparation = Effect.gen(function* () {
   })
 
   /**
-   * Checks that the host's deliveries have not changed since the review, and returns those of the plan. A plan that accepts drift
-   * has none of its own, because it used those of the last apply.
+   * Checks that the host's deliveries have not changed since the review, and returns the plan's deliveries. A plan that accepts
+   * drift has none, because it used those of the last apply.
    */
   const delivered = (run: RunRow, prepared: PreparedRun) =>
     (run.purpose === acceptsDrift
@@ -83,7 +83,9 @@ const makeApplyPreparation = Effect.gen(function* () {
       : deliveries.verify(run, deliverySubject(prepared))
     ).pipe(Effect.mapError(({ code, message }) => blocked(code, message, prepared.evidence)))
 
-  /** A plan file does not contain ephemeral inputs, so the apply receives them in the same way as the plan did. */
+  /**
+   * Returns the ephemeral inputs. A plan file does not contain them, so the apply must get them in the same way as the plan did.
+   */
   const ephemeralOf = Effect.fnUntraced(function* (prepared: PreparedRun, fromHost: ReadonlyMap<string, RunVariable>) {
     const all = prepared.variables.filter((variable) => variable.ephemeral)
     if (all.length === 0) return { ephemeralVariables: {} }
@@ -157,7 +159,7 @@ export const makeApplySteps = Effect.gen(function* () {
         control.sink.log("prepare", "system", message)
       ),
     settle: Effect.fn("Run.settleApply")(function* (hold, result, control) {
-      // The tool's work cannot be repeated, so a full disk must not lose its outcome.
+      // Records the outcome even if the disk is full, because the tool's work cannot be repeated.
       const checked = yield* control.record(settlement.settle(hold, result))
       if (checked === undefined) return
       yield* killPoint("apply.committed")

@@ -14,8 +14,8 @@ import { makeCapsuleObstacle } from "./CapsuleObstacle.ts"
 import { approvedPlan } from "./ReviewedPlanProblem.ts"
 
 /**
- * Returns the reason why an automatic Run should no longer run: its automation may have been turned off while it was queued or
- * prepared. Returns `undefined` if it may run, or if a person started it. Runs in the caller's transaction.
+ * Returns the reason why an automatic Run must not run: its automation may have been disabled while it was queued or prepared.
+ * Returns `undefined` if it may run, or if a person started it. Runs in the caller's transaction.
  */
 export const makeAutomaticObstacle = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -47,7 +47,8 @@ export const makeAutomaticObstacle = Effect.gen(function* () {
     const unwanted = isFollow ? yield* unwantedFollow(run, capsule) : yield* unwantedCheck(run)
     const nothing = run.plan_run_id === null ? "Nothing was started" : "Nothing was applied"
     if (unwanted !== undefined) return blocked("cancelled", `${nothing}. ${unwanted}`)
-    // A pause only affects Runs that change something. A plan that was queued before the pause still waits for a person.
+    // A pause only stops Runs that change something. A plan that was queued before the pause still runs and then waits for a
+    // person.
     if (run.plan_run_id === null) return undefined
     const paused = yield* Effect.provideService(automationRefusal(run.workspace_id), SqlClient.SqlClient, sql)
     return paused === undefined
@@ -56,12 +57,12 @@ export const makeAutomaticObstacle = Effect.gen(function* () {
   })
 })
 
-/** Used when an apply's approval no longer meets the rules. */
+/** The message if an apply's approval no longer meets the rules. */
 export const lapsed = (reason: string) => `Nothing was applied. ${reason} Plan again.`
 
 /**
- * Returns the reason why the tool of an apply must not start, or `undefined`, in the caller's transaction. The preparation made
- * the same checks, but the records may have changed while it fetched files and set up processes.
+ * Returns the reason why the tool of an apply must not start, or `undefined`, in the caller's transaction. Repeats the checks of
+ * the preparation, because the records may have changed while it fetched files and set up processes.
  */
 export const makeStartObstacle = Effect.gen(function* () {
   const ledger = yield* RunLedger

@@ -8,13 +8,13 @@ import { chosenDefault, isCommitOf } from "../../inputs/git/GitConnectionUse.ts"
 import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import type { SourceRow, SnapshotRow } from "../../ledger/source/SourceRow.ts"
 
-/** The module's path in its repository. A snapshot may cover only a subfolder. */
+/** Returns the module's path in its repository. The snapshot may contain only a subfolder. */
 export const repositoryPath = (folder: string, modulePath: string): string => {
   if (folder === ".") return modulePath
   return modulePath === "." ? folder : `${folder}/${modulePath}`
 }
 
-/** The site of a module without a Capsule. Without a Source, the default ref is the repository's default branch. */
+/** Returns the site of a module that has no Capsule yet. Without a Source, the default ref is the repository's default branch. */
 export const newCapsuleSite = Effect.fn("newCapsuleSite")(function* (install: {
   readonly workspaceId: WorkspaceId
   readonly projectId: ProjectId
@@ -40,7 +40,10 @@ export const newCapsuleSite = Effect.fn("newCapsuleSite")(function* (install: {
   } satisfies UseSite
 })
 
-/** The site of the module that a Run of a Capsule executes, at its snapshot's ref or at a ref that is not fetched yet. */
+/**
+ * Returns the site of the module that a Run of a Capsule executes, at its snapshot's ref or at a ref that has not been fetched
+ * yet.
+ */
 export const capsuleSite = Effect.fn("capsuleSite")(function* (
   capsule: CapsuleRow,
   source: SourceRow | undefined,
@@ -63,7 +66,8 @@ export const capsuleSite = Effect.fn("capsuleSite")(function* (
 })
 
 /**
- * The authority with which a Run of a Capsule uses Connections. Automatic Runs use the authority of the person who enabled them.
+ * Returns the authority with which a Run of a Capsule uses Connections. Automatic Runs use the authority of the person who
+ * enabled the automation.
  */
 export const starterOf = (run: Pick<RunRow, "created_by" | "trigger_kind">, capsule: CapsuleRow): UseStarter =>
   run.trigger_kind === "auto_update"

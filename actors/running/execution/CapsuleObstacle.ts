@@ -15,13 +15,13 @@ import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import { blocked, type RunBlocked } from "./RunSteps.ts"
 
 /**
- * Returns the reason why a Run must not be executed on its Capsule, or `undefined`, in the caller's transaction. An apply also
- * needs the authority, inputs and credentials with which its plan was reviewed.
+ * Returns the reason why a Run must not be executed on its Capsule, or `undefined`, in the caller's transaction. For an apply,
+ * also checks that the authority, inputs and credentials are still those that were reviewed.
  */
 export const makeCapsuleObstacle = Effect.gen(function* () {
   const ledger = yield* RunLedger
 
-  /** Values and records that the apply's plan used and that are no longer available. */
+  /** Finds values and records that the apply's plan used and that are no longer available. */
   const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunRow["plan_run_id"]) {
     const lost = yield* movedInputsOf(capsule, planRunId)
     const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined

@@ -27,18 +27,18 @@ import { type StagedReport, StagedReportJson, StagedSnapshot } from "../../ledge
 export const CheckSpec = Schema.Struct({
   sourceId: SourceId,
   snapshot: StagedSnapshot,
-  /** If absent, the only module of the snapshot. */
+  /** If absent, the snapshot must contain exactly one module. */
   modulePath: Schema.optionalKey(Schema.String),
-  /** The configuration to compare the module with. Must belong to the Source's Workspace. */
+  /** The configuration to compare the module with. It must belong to the Source's Workspace. */
   installConfigId: Schema.optionalKey(InstallConfigId),
-  /** The tool of the Capsule for which the module is checked. */
+  /** If the module is checked for a Capsule: the Capsule's tool. */
   tool: Schema.optionalKey(ToolIdentity.fields.name)
 })
 export type CheckSpec = typeof CheckSpec.Type
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(CheckSpec))
 const encodeReport = Schema.encodeEffect(StagedReportJson)
 
-/** The job consists of the Run's `spec`, so the preparation stores nothing. */
+/** Everything in the job comes from the Run's `spec`, so the preparation stores nothing. */
 interface CheckJob {
   readonly runId: RunId
   readonly spec: CheckSpec
@@ -51,7 +51,7 @@ const lineOf = ({ line, message, path, severity }: Finding): string => {
   return `${severity}: ${message}${place}`
 }
 
-/** Checks one module of a snapshot. Records the report, or passes it to the Run's coordinator. */
+/** Checks one module of a snapshot. Stores the report, or passes it to the Run's coordinator. */
 export const makeCheckExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const compatibility = yield* CompatibilityCheck

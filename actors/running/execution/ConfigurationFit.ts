@@ -44,7 +44,7 @@ const changesOf = (before: DeclaredVariable, after: DeclaredVariable, valueIsSet
   return found
 }
 
-/** The inputs of the module that the configuration lacks. Lists names only; values are not read. */
+/** Findings about inputs that the module declares and the configuration lacks. Lists names only; values are not read. */
 const inputFindings = (
   { config }: LoadedInstallConfig,
   module: Module,
@@ -81,8 +81,8 @@ const inputFindings = (
 
 /**
  * Compares a checked module with the configuration that the caller intends to use, and adds the findings to the report. Applies
- * the same rules as a plan. Anything that a person has to decide is a warning, and the report then needs attention. An
- * unsupported module remains unsupported with any configuration.
+ * the same rules as a plan. Anything that a person must decide becomes a warning, so the report needs attention. An unsupported
+ * module remains unsupported with any configuration.
  */
 export const makeConfigurationFit = Effect.gen(function* () {
   const configs = yield* InstallConfigStore

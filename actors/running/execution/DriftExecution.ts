@@ -19,7 +19,7 @@ import { makePreparationRecord } from "./PreparationRecord.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import { makeRunVariables } from "./RunVariables.ts"
 
-/** The source build of the last apply. A drift check uses the inputs of the state, so it needs no new build. */
+/** Finds the source build of the last apply. A drift check uses the inputs of the state, so it needs no new build. */
 export const makeAppliedBuild = Effect.gen(function* () {
   const builds = yield* BuildStore
   return Effect.fnUntraced(function* ({ base, evidence }: PreparedRun) {
@@ -31,7 +31,7 @@ export const makeAppliedBuild = Effect.gen(function* () {
   })
 })
 
-/** Prepares the comparison of a Capsule's state with the real objects. */
+/** Prepares a drift check, which compares a Capsule's state with the real objects. */
 const makeDriftPreparation = Effect.gen(function* () {
   const preparation = yield* RunPreparation
   const variablesOf = yield* makeRunVariables

@@ -4,8 +4,9 @@ import type { ApplyOutcome, DriftOutcome, PlanOutcome } from "../../../runner/ex
 import type { RunSteps } from "./RunSteps.ts"
 
 /**
- * The steps of executions that run a module's tool. For a local Run, the control plane performs all three. For a Run of a pool it
- * performs `prepare` when it offers the Run and `settle` when the result arrives; an agent performs `execute` in between.
+ * The steps of executions that run a module's tool. The control plane performs all three steps of a local Run. For a Run of a
+ * pool, it performs `prepare` when it offers the Run, an agent performs `execute`, and the control plane performs `settle` when
+ * the result arrives.
  */
 export class ModuleSteps extends Context.Service<
   ModuleSteps,

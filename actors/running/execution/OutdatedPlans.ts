@@ -9,13 +9,16 @@ import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { pendingPlan, RunRow, toRun } from "../../ledger/run/RunRow.ts"
 import { toolMoved } from "./ReviewedPlanProblem.ts"
 
-/** Finds plans that were created with another tool than their apply would use, after an upgrade of svc or of the tool. */
+/**
+ * Finds plans that svc created with a different tool than their apply would use, for example before an upgrade of svc or of the
+ * tool.
+ */
 export class OutdatedPlans extends Context.Service<
   OutdatedPlans,
   {
     /**
      * Voids every unapplied plan whose apply would be refused because of its tool, before anyone approves it. Returns the number
-     * of voided plans. Keeps a plan if its tool cannot be found at the moment.
+     * of voided plans. Keeps a plan if its tool cannot be determined at the moment.
      */
     readonly supersede: Effect.Effect<number>
   }
@@ -28,7 +31,7 @@ export class OutdatedPlans extends Context.Service<
       const toolchain = yield* Toolchain
       const operator = yield* OperatorConfigs
 
-      /** Returns the reason why a new plan is needed. Runs outside a transaction, because it may have to start the tool. */
+      /** Returns the reason why a new plan is needed. Runs outside a transaction, because it may start the tool. */
       const reasonOf = Effect.fnUntraced(function* (plan: RunRow) {
         const [capsule] = yield* Effect.orDie(
           CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${plan.capsule_id}`

@@ -8,11 +8,12 @@ import { offeredOutputs } from "../../ledger/consumption/OfferedOutputs.ts"
 import { OutputJson } from "../../ledger/state/StateVersionRow.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
 
-/** A required input for which nothing provides a value. */
+/** A required input has no value. */
 export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
 
 /**
- * Injects Outputs of the Capsule's producers as inputs, by target variable. If two fill the same variable, the later one wins.
+ * Injects Outputs of the Capsule's producers as inputs, by target variable. If two Outputs have the same target variable, the
+ * later one wins.
  */
 export const outputInjection = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -21,7 +22,7 @@ export const outputInjection = Effect.gen(function* () {
   return Effect.fn("outputInjection")(function* (capsule: CapsuleRow) {
     const values = new Map<string, RunVariable>()
     const missing: Array<MissingInput> = []
-    // Reads in one transaction, so that the record matches the values.
+    // Reads in one transaction, so that the recorded StateVersions match the values.
     const offered = yield* offeredOutputs(capsule).pipe(transaction(sql))
     for (const { given, input, output, ended, producerName, required, withheld } of offered) {
       if (input === undefined || output === undefined) continue

@@ -7,7 +7,7 @@ import type { ApplyResult } from "./ApplyResult.ts"
 /** An Output of the current state. */
 type StoredOutput = Pick<OutputRow, "name" | "sensitive" | "private_origins">
 
-/** The Outputs that reviewers of a plan see, and the names of the Outputs that its apply may publish. */
+/** The Outputs that reviewers of a plan see, and the names of those that its apply may publish. */
 interface ReviewedOutputs {
   readonly outputChanges: ReadonlyArray<OutputChange>
   readonly publicOutputs: ReadonlyArray<string>
@@ -30,7 +30,7 @@ const publicationOf = (
   return { change: "withdrawn", reason: change?.reason === "holds_secret" ? "holds_secret" : "marked_sensitive" }
 }
 
-/** The Outputs that restoring an earlier state publishes or withdraws. */
+/** Lists the Outputs that restoring an earlier state publishes or withdraws. */
 export const restoredOutputs = (
   current: ReadonlyArray<StoredOutput>,
   restored: ReadonlyArray<StoredOutput>

@@ -74,7 +74,7 @@ const makePlanPreparation = Effect.gen(function* () {
   })
 })
 
-/** Computes a plan and stores it for review. The approver sees exactly what is sealed here. */
+/** Computes a plan and seals it for review. An apply uses exactly what the approver saw. */
 export const makePlanSteps = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runner = yield* ModuleRunner

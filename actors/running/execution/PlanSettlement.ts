@@ -45,7 +45,7 @@ const diagnosticsOf = (
   found: ReadonlyArray<RunDiagnostic>
 ): ReadonlyArray<RunDiagnostic> => [...(evidence.diagnostics ?? []), ...found]
 
-/** The evidence for reviewers: the plan's preparation and outcome. */
+/** Combines the evidence for reviewers: the plan's preparation and outcome. */
 export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: PlanOutcome): RunEvidence => ({
   ...prepared.evidence,
   planSummary: outcome.summary,
@@ -62,7 +62,7 @@ export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: 
 type Dependant = Pick<CapsuleRow, "name" | "workspace_id">
 
 /**
- * The warning for approvers of a destroy about the consumers of this Capsule's Outputs. Consumers in other Workspaces are only
+ * Warns approvers of a destroy that other Capsules consume this Capsule's Outputs. Consumers in other Workspaces are only
  * counted.
  */
 export const dependantsWarning = (
@@ -83,13 +83,13 @@ export const dependantsWarning = (
 }
 
 /**
- * Stores a computed plan for review, or ends the Run without a plan. Reads the preparation from the database. Nothing of a plan's
- * outcome is stored before this, so after a crash the plan is computed again.
+ * Stores a computed plan for review, or ends the Run without a plan. Reads the preparation from the database. Nothing is stored
+ * of a plan's outcome before this step, so after a crash svc computes the plan again.
  */
 export class PlanSettlement extends Context.Service<
   PlanSettlement,
   {
-    /** Returns the log message if the computed plan is not kept. */
+    /** Returns a log message if the computed plan was discarded. */
     readonly settle: (
       hold: RunHold,
       result: JobResult<PlanOutcome>
@@ -164,7 +164,7 @@ export class PlanSettlement extends Context.Service<
         // Accepting drift delivers nothing new, so the deliveries of the last apply are kept.
         if (!refreshOnly) yield* deliveries.pin(run, { capsule, requires }, prepared.deliveries)
         const base = yield* states.find(run.base_state_version_id)
-        // A new plan supersedes every older plan that still waits.
+        // A new plan supersedes every older plan that is still pending.
         yield* ledger.supersedePlans(capsule.id, "A newer plan was computed.", run.id)
         yield* plans.save(run.workspace_id, run.id, {
           planFile: outcome.planFile,
@@ -187,7 +187,7 @@ export class PlanSettlement extends Context.Service<
           ...takenOverWarning(base, capsule),
           ...dependantsWarning(run.workspace_id, yield* dependantsOf(run))
         ]
-        // No configuration has been applied to an uploaded state yet.
+        // An uploaded state has no applied configuration to compare with.
         const inputs =
           base === undefined || base.state_upload_id !== null
             ? undefined
@@ -195,7 +195,7 @@ export class PlanSettlement extends Context.Service<
                 Effect.provideService(InstallConfigStore, configs)
               )
         const outputs = reviewedOutputs(outcome, base === undefined ? [] : yield* states.outputs(base.id))
-        // The tool reports no change if only svc publishes or withdraws an Output.
+        // Includes publications, because the tool reports no change if only svc publishes or withdraws an Output.
         const hasChanges =
           outcome.hasChanges || outputs.outputChanges.some(({ publication }) => publication !== undefined)
         const differing = yield* differingInputs(capsule)
@@ -220,7 +220,7 @@ export class PlanSettlement extends Context.Service<
         yield* handover.planned(run)
       }, transaction(sql))
 
-      /** Called if a consumed Interface could not be resolved. The computed plan is not kept. */
+      /** Called if a consumed Interface could not be resolved. Discards the computed plan. */
       const refuse = Effect.fnUntraced(function* (
         hold: RunHold,
         outcome: PlanOutcome,

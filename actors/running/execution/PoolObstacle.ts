@@ -12,8 +12,8 @@ const denied = (blockedReason: string): ProviderObstacle => ({ status: "blocked_
 type Bound = Pick<ConnectionRow, "id" | "provided_name" | "provided_pool">
 
 /**
- * Returns the reason why a Run in `pool` cannot use a Connection with a pool's credentials. Without a `pool`, nothing is executed
- * yet.
+ * Returns the reason why a Run in `pool` cannot use a Connection whose credentials are on a pool's agents. Without `pool`, no Run
+ * is being started.
  */
 export const poolObstacle = Effect.fnUntraced(function* (row: Bound, workspaceId: WorkspaceId, pool?: string) {
   const providedBy = providedOf(row)
@@ -32,8 +32,8 @@ interface Used {
 }
 
 /**
- * If two configurations of one provider use different credentials, they become provider arguments in the plan file. The plan file
- * would then carry a pool's credentials to the control plane.
+ * Rejects two configurations of one provider with different credentials. Such credentials become provider arguments in the plan
+ * file, and the plan file would carry a pool's credentials to the control plane.
  */
 export const withoutArguments = (
   resolutions: ReadonlyArray<ProviderResolution>,

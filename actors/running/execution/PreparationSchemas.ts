@@ -7,16 +7,15 @@ import { ResolvedDeliveries } from "../../inputs/delivery/RunDeliveries.ts"
 import type { PreparationSchema } from "../../ledger/run/RunPreparations.ts"
 
 /*
- * The data that each kind of preparation stores for its settlement. Everything else is already in the database: the authority on
- * the Run, the configuration under its id, secrets in sealed columns. Never put a secret into these schemas.
+ * Data that a preparation stores for its settlement, by kind. Everything else is already in the database: the authority on the
+ * Run, the configuration under its id, secrets in sealed columns. Never put a secret into these schemas.
  */
 
 /**
  * A plan or destroy plan.
- *
  * - `place`: selects the operator's base configuration
- * - `consumed`: the StateVersions of the Outputs that it received from other Capsules
- * - `deliveries`: the host's values, which are fixed when the plan is stored for review
+ * - `consumed`: StateVersions that supplied Outputs of other Capsules
+ * - `deliveries`: the host's values, fixed when the plan is stored for review
  */
 export const PreparedPlan = Schema.Struct({
   reportId: CompatibilityReportId,

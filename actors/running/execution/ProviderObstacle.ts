@@ -5,7 +5,7 @@ import type { ConnectionRow } from "../../inputs/connection/ConnectionRow.ts"
 import { effectiveStatus, isUsable, statusRemedy } from "../../inputs/connection/ConnectionStore.ts"
 import { credentialFreeProviders } from "../../../schema/records/CredentialFreeProviders.ts"
 
-/** The reason why a provider requirement is not met. */
+/** Why a provider requirement is not met. */
 export interface ProviderObstacle {
   readonly status: Exclude<ProviderResolution["status"], "resolved_provider_connection">
   readonly blockedReason: string
@@ -21,7 +21,7 @@ const nameOf = ({ childAlias, moduleLocalName }: ProviderRequirement) =>
 
 /**
  * Returns the reason why the operator does not allow the provider, or why the bound Connection cannot be used now; `undefined` if
- * nothing prevents it. Use rules are checked later, for the person and the site.
+ * nothing prevents it. Use rules are checked later, because they depend on the person and the site.
  */
 export const providerObstacle = (
   requirement: ProviderRequirement,

@@ -10,7 +10,7 @@ import { type ConnectionRow, NamesJson } from "../../inputs/connection/Connectio
 import { poolObstacle, withoutArguments } from "./PoolObstacle.ts"
 import { providerObstacle } from "./ProviderObstacle.ts"
 
-/** The authority that uses the Connections, and the site where they are used. */
+/** The authority with which Connections are used, and the site that uses them. */
 export interface ProviderUse {
   readonly starter: UseStarter
   readonly site: UseSite

@@ -8,8 +8,8 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { blocked } from "./RunSteps.ts"
 
 /**
- * The machine of the agent that holds a Run, as the agent reports it. The agent checks the sandbox and the tool again before the
- * tool starts.
+ * Describes the machine of the agent that holds a Run, as reported by the agent. The agent rechecks the sandbox and the tool
+ * before the tool starts.
  */
 export const makeReportedMachine = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -21,7 +21,7 @@ export const makeReportedMachine = Effect.gen(function* () {
     return FactsJson.read(agent.facts)
   })
 
-  /** The agent was chosen because its facts met these requirements, but they may have changed since. */
+  /** Checks the tool again. The agent met these requirements when it was selected, but its facts may have changed since. */
   const tool = Effect.fnUntraced(function* (run: RunRow, evidence: RunEvidence) {
     const need = yield* needs.of(run.id)
     const facts = yield* factsOf(run)

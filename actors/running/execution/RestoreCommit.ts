@@ -31,8 +31,7 @@ interface Reviewed {
 
 /**
  * Commits a reviewed restore in the caller's transaction: a successor of the archived configuration, a new StateVersion, Outputs,
- * pointers, generation and epoch. No earlier id becomes current again, so plans and applies made under an earlier authority
- * remain void.
+ * pointers, generation and epoch. All ids are new, so plans and applies from before the restore remain void.
  */
 export const makeRestoreCommit = Effect.gen(function* () {
   const capsules = yield* CapsuleLedger
@@ -47,7 +46,10 @@ export const makeRestoreCommit = Effect.gen(function* () {
 
   const impossible = (run: RunRow) => Effect.die(new Error(`The Capsule of ${run.id} moved inside its transaction`))
 
-  /** The archived configuration. If another configuration is current, derives a successor, which also changes the epoch. */
+  /**
+   * Returns the archived configuration. If a different configuration is current, derives a successor, which also changes the
+   * epoch.
+   */
   const configured = Effect.fnUntraced(function* ({ capsule, run, target }: Reviewed) {
     const { bindings, config, values } = target.config
     if (config.row.id === capsule.install_config_id) return capsule
@@ -107,7 +109,7 @@ export const makeRestoreCommit = Effect.gen(function* () {
       current_state_version_id: made.id,
       current_state_generation: evidence.next.generation,
       execution_authority_epoch: evidence.next.executionAuthorityEpoch,
-      // Until the next apply, nobody knows how the infrastructure differs from this state.
+      // Until the next apply, it is unknown how the infrastructure differs from this state.
       status: "stale",
       runtime_safety: "unknown",
       drift_status: "unknown",

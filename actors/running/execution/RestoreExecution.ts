@@ -24,8 +24,8 @@ const moved =
   "The Capsule's configuration or state has changed since the restore was reviewed. Ask for the restore again."
 
 /**
- * Restores a Capsule from a backup in two Runs: the first is reviewed, and the second carries it out. Neither executes a module,
- * and each writes one transaction, so both can be repeated after a crash.
+ * Restores a Capsule from a backup in two Runs: the first is reviewed, and the second performs the restore. Neither executes a
+ * module. Each writes a single transaction, so both can be repeated after a crash.
  */
 export const makeRestoreExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -47,7 +47,7 @@ export const makeRestoreExecution = Effect.gen(function* () {
     return run ?? (yield* holdLost(hold))
   })
 
-  /** The contents of the backup, read before the transaction. */
+  /** Reads the contents of the backup, before the transaction. */
   const archivedOf = Effect.fnUntraced(function* (run: RunRow) {
     const review = run.plan_run_id === null ? run : yield* ledger.find(run.plan_run_id)
     if (review === undefined || run.capsule_id === null)
@@ -101,7 +101,7 @@ export const makeRestoreExecution = Effect.gen(function* () {
     if (missing !== undefined) return yield* refuse("failed_precondition", `Not restored. ${missing}`)
     const target = yield* targetOf(capsule, archived)
     if (Result.isFailure(target)) return yield* failRun(ending, run, target.failure)
-    // The digest covers generation, epoch and pointers. An apply may have ended since the restore was requested.
+    // Compares the digest, which covers generation, epoch and pointers: an apply may have ended since the restore was requested.
     if (target.success.digest !== plan.plan_digest) return yield* refuse("guard_conflict", moved)
     yield* commit({ run, plan, capsule, target: target.success })
     yield* killPoint("restore.committing")

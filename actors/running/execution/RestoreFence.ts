@@ -13,13 +13,13 @@ import { CapsuleId } from "../../../schema/records/Ids.ts"
 
 const PlannedCapsule = rowShape({ capsule_id: CapsuleId, plans: Schema.Int })
 
-/** Authority that a restore revoked, because it may have been used or withdrawn after the backup. */
+/** Counts what a restore revoked. It may have been used or withdrawn after the backup was made. */
 export interface RestoreFence {
-  /** Plans that waited for approval, or were approved but not applied. */
+  /** Plans that were waiting for approval, or approved but not applied. */
   readonly plans: number
   /** Applies that were queued or running. */
   readonly applies: number
-  /** Capsules whose automatic applies were turned off. */
+  /** Capsules whose automatic applies were disabled. */
   readonly automaticApplies: number
 }
 
@@ -32,8 +32,8 @@ const outcomeUnknown = {
 }
 
 /**
- * Removes all authority to apply from a restored database. The database does not contain applies made after the backup, and they
- * must not be repeated.
+ * Voids every plan, approval and automatic apply in a restored database. The database does not contain the applies made after the
+ * backup, and they must not be repeated.
  */
 export const fenceRestored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -41,7 +41,7 @@ export const fenceRestored = Effect.gen(function* () {
   const lifecycle = yield* RunLifecycle
   const capsules = yield* CapsuleLedger
 
-  /** Every object that the plan creates may exist, because neither a journal nor a state shows what happened. */
+  /** Lists every object that the plan creates, because neither a journal nor a state shows which of them exist. */
   const mayExist = Effect.fnUntraced(function* (run: RunRow) {
     const plan = yield* ledger.find(run.plan_run_id)
     const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])
@@ -49,8 +49,8 @@ export const fenceRestored = Effect.gen(function* () {
   })
 
   return yield* Effect.gen(function* () {
-    // The next startup settles an apply that has a checkpoint, which becomes the Capsule's partial state, and an apply whose
-    // agent had sent its final state.
+    // Skips applies that the next startup settles: an apply with a checkpoint, which becomes the Capsule's partial state, and an
+    // apply whose agent had sent its final state.
     const applies = yield* Effect.orDie(RunRow.rows(
       sql
     )`SELECT * FROM runs WHERE (type IN ('apply', 'destroy_apply') OR (type = 'restore' AND plan_run_id IS NOT NULL))

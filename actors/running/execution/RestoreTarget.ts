@@ -26,7 +26,7 @@ import type { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
 import { restoredOutputs } from "./OutputPublications.ts"
 
-/** The parts of a configuration to compare, including its private values and bindings. */
+/** The parts of a configuration that are compared, including its private values and bindings. */
 interface ComparedConfig {
   readonly config: LoadedInstallConfig
   readonly values: VariableValues
@@ -38,7 +38,7 @@ interface ComparedConfig {
   }>
 }
 
-/** The names whose values differ, from either side. */
+/** Returns the names whose values differ or exist on one side only. */
 const differences = (
   kind: ConfigurationDifference["kind"],
   current: ReadonlyMap<string, string>,
@@ -64,7 +64,7 @@ const providersOf = ({ bindings }: ComparedConfig) =>
 const outputsOf = ({ config }: ComparedConfig) =>
   new Map(config.config.outputs.map((output) => [output.name, canonicalJson([output.name])]))
 
-/** The differences between two configurations, by name. Values are compared but not returned. */
+/** Lists the settings that differ between two configurations, by name. Values are compared but not returned. */
 const configurationDifferences = (
   current: ComparedConfig,
   restored: ComparedConfig
@@ -74,7 +74,7 @@ const configurationDifferences = (
   ...differences("output", outputsOf(current), outputsOf(restored))
 ]
 
-/** The pointers that the restore changes. */
+/** Returns the pointers that the restore changes. */
 const movedPointers = (
   capsule: GuardedCapsuleRow,
   current: LoadedInstallConfig,
@@ -101,13 +101,13 @@ const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struc
 
 const encodeEvidence = Schema.encodeSync(RestoreEvidence)
 
-/** The backup to which a reviewed restore refers. */
+/** Returns the id of the backup that a reviewed restore refers to. */
 export const backupOf = (plan: Pick<RunRow, "spec">) =>
   Effect.map(Effect.orDie(decodeSpec(plan.spec)), ({ backupId }) => backupId)
 
 const Highest = rowShape({ serial: Schema.NullOr(Schema.Int) })
 
-/** The highest serial of any state of the Capsule, whether or not it was adopted. */
+/** Returns the highest serial of any state of the Capsule, adopted or not. */
 const highestSerial = Effect.fnUntraced(function* (capsuleId: CapsuleId, archived: StateVersionRow) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* Effect.orDie(Highest.rows(sql)`SELECT MAX(serial) AS serial FROM (
@@ -131,7 +131,7 @@ const standingOf = (row: Pick<StateVersionRow, "id" | "generation" | "serial" | 
   resourceCount: row.resource_count
 })
 
-/** The Capsule's contents in a backup. Unpacking takes a while, so call it before the transaction. */
+/** Reads the Capsule's contents from a backup. Unpacking takes a while, so call it before the transaction. */
 export const archivedIn = Effect.fn("archivedIn")(function* (capsuleId: CapsuleId, backupId: BackupId) {
   const backups = yield* BackupStore
   const states = yield* StateVersions
@@ -155,8 +155,8 @@ export const archivedIn = Effect.fn("archivedIn")(function* (capsuleId: CapsuleI
 export type ArchivedIn = Effect.Success<ReturnType<typeof archivedIn>>
 
 /**
- * The changes that restoring a backup would make to the Capsule, computed in the caller's transaction. Review and commit both
- * compute them, and compare their digests.
+ * Computes what restoring a backup would change in the Capsule, in the caller's transaction. Review and commit both compute it
+ * and compare the digests.
  */
 export const restoreTarget = Effect.fn("restoreTarget")(function* (
   capsule: GuardedCapsuleRow,

@@ -2,7 +2,7 @@ import { Result } from "effect"
 import type { Run } from "../../../schema/records/Run.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
-/** The reason why an apply does not execute the reviewed plan. */
+/** Why an apply must not execute the reviewed plan. */
 export interface PlanRefusal {
   readonly code: "plan_not_usable" | "superseded" | "tool_changed"
   readonly message: string
@@ -14,7 +14,7 @@ type Tool = Pick<NonNullable<Run["tool"]>, "name" | "version">
 
 /**
  * Returns the reason why a plan from a different tool is not applied. Only the tool that created a plan is guaranteed to read it
- * as it was reviewed.
+ * as reviewed.
  */
 export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | undefined => {
   if (madeWith?.name === tool.name && madeWith.version === tool.version) return undefined
@@ -24,7 +24,7 @@ export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | unde
 
 interface PlanFacts<Plan> {
   readonly plan: Plan | undefined
-  /** Changes to the operator's base configuration since the plan. */
+  /** How the operator's base configuration has changed since the plan. */
   readonly moved: string | undefined
   readonly madeWith: Tool | undefined
 }
@@ -53,7 +53,7 @@ export const reviewedPlan = <Plan extends ApprovedColumns>(
   )
 }
 
-/** Returns the saved parts of the plan if none is missing. `hasBuild` is true if the archive of its source build exists. */
+/** Returns the saved parts of the plan if all of them exist. `hasBuild` is true if the archive of its source build exists. */
 export const savedPlan = <Saved extends { readonly build?: unknown }>(
   saved: Saved | undefined,
   planDigest: string | null,

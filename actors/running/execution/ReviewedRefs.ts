@@ -30,18 +30,18 @@ const gave = Effect.fnUntraced(function* (
   return rows.length > 0
 })
 
-/** The code that a Run executes, and the person who starts it. */
+/** The code that a Run executes, and the person who started it. */
 interface RefStart {
   readonly source: SourceRow | undefined
   readonly site: UseSite
   readonly starter: UseStarter
 }
 
-/** The Capsule and configuration whose private data the code would receive. */
+/** The Capsule and configuration whose private data the code would read. */
 interface RefOpening extends RefStart {
   readonly capsule: CapsuleRow
   readonly configId: InstallConfigId
-  /** True for an install plan, whose values were just entered by the person who starts it. */
+  /** True for an install plan: the person who starts it has just entered the values. */
   readonly isInstall: boolean
 }
 
@@ -79,9 +79,9 @@ const refusal = ({ source, site, starter }: RefStart, kinds: ReadonlyArray<Priva
 }
 
 /**
- * Decides about the private data that the code would receive. Returns `undefined` if the ref is reviewed or the code receives
- * nothing private. Fails with `permission_denied`; the error contains the ref, the data and the remedy. Connections have their
- * own use rules.
+ * Decides whether the code may read the private data that it would receive. Returns `undefined` if the ref is reviewed or no data
+ * is private. Fails with `permission_denied`; the error contains the ref, the data and the remedy. Connections have separate use
+ * rules.
  */
 const judged = Effect.fnUntraced(function* <R>(
   start: RefStart,
@@ -110,10 +110,13 @@ const judged = Effect.fnUntraced(function* <R>(
   }
 })
 
-/** The private data that a Run of a Capsule opens for a ref that is not reviewed. */
+/** Returns the private data that a Run of a Capsule exposes to an unreviewed ref. */
 export const openForRef = Effect.fn("openForRef")((opening: RefOpening) => judged(opening, received(opening)))
 
-/** For a Capsule that does not exist yet. The person enters the values, except those that the operator sets for the module. */
+/**
+ * Like `openForRef`, for a Capsule that does not exist yet. The person enters the values, except those that the operator sets for
+ * the module.
+ */
 export const openForInstall = Effect.fn("openForInstall")(function* (start: RefStart) {
   const { module } = start.site
   const operator = yield* OperatorConfigs

@@ -4,20 +4,22 @@ import type { RunType } from "../../../schema/records/Run.ts"
 import type { HoldLost, StopRequested } from "../../ledger/run/RunHold.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
-/** Services for the execution of one running Run. */
+/** What the executor provides to the execution of one Run. */
 export interface RunControl {
   readonly sink: RunSink
-  /** Completes when somebody requests that the Run stops. */
+  /** Completes when somebody asks the Run to stop. */
   readonly cancelRequested: Effect.Effect<void>
-  /** Absolute path of the folder for this attempt. It does not exist yet, and is removed once the Run is settled. */
+  /** Absolute path of the folder for this attempt. The execution creates it; it is removed once the Run is settled. */
   readonly runFolder: string
-  /** Records the end of a Run. Retries until svc stops if the database refuses, for example because of a full disk. */
+  /**
+   * Records the end of a Run. If the database refuses the write, for example because the disk is full, retries until svc stops.
+   */
   readonly record: <A, E>(end: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
 /**
- * Executes and settles one claimed Run. Every outcome is recorded on the Run. The execution fails only if it has lost the Run, in
- * which case it writes nothing more, or if a stop was requested, in which case the executor ends the Run.
+ * Executes and settles one claimed Run, and records every outcome on the Run. It fails only if it has lost the Run, and then
+ * writes nothing more, or if somebody asked the Run to stop, and the executor then ends the Run.
  */
 export type RunExecution = (run: RunRow, control: RunControl) => Effect.Effect<void, HoldLost | StopRequested>
 

@@ -36,26 +36,26 @@ const defectOf = (cause: Cause.Cause<never>) => {
   return hasStorageFull(cause) ? storageFull : defect
 }
 
-/** Events about resources are kept in the run folder by the runner, as far as recovery needs them. */
+/** Returns true for events about resources. The runner keeps those that recovery needs in the run folder. */
 const isOfResource = (kind: ReportedKind): boolean => kind.startsWith("resource.")
 
-/** The end of an execution. `unreadable`: what it left could not be read. `lost`: it had lost the Run. */
+/** How an execution ended. `unreadable`: the files it left behind could not be read. `lost`: it no longer held the Run. */
 type Ended = "settled" | "unreadable" | "lost"
 
 /** Delays between attempts to record the end of a Run. */
 const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
 
 /**
- * Executes Runs in fibers outside any mailbox, so that reads and cancels never wait for a Run. It is the only owner of running
- * Runs in this process; after a crash, `RunRecovery` settles what it left behind.
+ * Executes Runs in fibers outside any mailbox, so that reads and cancels never wait for a Run. No other part of this process owns
+ * running Runs; after a crash, `RunRecovery` settles those that were left.
  */
 export class RunExecutor extends Context.Service<
   RunExecutor,
   {
-    /** Starts no more Runs. Running ones continue. */
+    /** Stops starting Runs. Running ones continue. */
     readonly quiesce: Effect.Effect<void>
     /**
-     * Starts no more Runs and waits for the grace period, or until `SkipDrainGrace` completes. Then interrupts running Runs and
+     * Stops starting Runs and waits for the grace period, or until `SkipDrainGrace` completes. Then interrupts running Runs and
      * waits until each is settled.
      */
     readonly drain: Effect.Effect<void>
@@ -102,8 +102,8 @@ export class RunExecutor extends Context.Service<
         )
 
       /**
-       * Settles a Run after a defect, so that it does not remain without an owner, and an apply not without its state. The log
-       * contains the cause.
+       * Settles a Run after a defect. Otherwise the Run would remain without an owner, and an apply would lose its state. The
+       * cause is logged.
        */
       const failed = Effect.fnUntraced(function* (
         run: RunRow,
@@ -124,12 +124,12 @@ export class RunExecutor extends Context.Service<
         const hold = holdOf(run)
         const cancelRequested = yield* cancels.register(run.id)
         yield* killPoint(`${run.type}.claimed`)
-        // A cancel request may have arrived between the claim and the registration.
+        // A cancel request may have arrived after the claim and before the registration.
         const current = yield* ledger.find(run.id)
         if (current?.cancel_requested_at != null) yield* cancels.cancel(run.id)
         const log = yield* logs.open(hold)
         const lost = yield* Deferred.make<never, HoldLost>()
-        /** On a lost hold, stops the execution instead of passing an error to the tool. */
+        /** Stops the execution if the hold is lost, instead of passing an error to the tool. */
         const whileHeld = (write: Effect.Effect<void, HoldLost>): Effect.Effect<void> =>
           Effect.catchTag(write, "HoldLost", (error) => Effect.asVoid(Deferred.fail(lost, error)))
         const states = yield* keepStates(run)
@@ -173,11 +173,11 @@ export class RunExecutor extends Context.Service<
           )
         )
         yield* killPoint(`${run.type}.settled`)
-        // Keeps the folder for recovery unless the Run is settled, because it may contain an uncommitted state.
+        // Keeps the folder for recovery until the Run is settled, because it may contain an uncommitted state.
         const settled = yield* ledger.find(run.id)
         yield* metrics.end(settled)
         if (ended === "unreadable") return yield* folders.setAside(hold)
-        // The folder may contain a state, so it is removed now, or at the next startup at the latest.
+        // Removes the folder, which may contain a state. If this fails, the next startup removes it.
         if (ended === "settled" && settled?.status !== "running") yield* folders.remove(hold)
       })
 
@@ -203,7 +203,7 @@ export class RunExecutor extends Context.Service<
         }
       })
 
-      /** Requeues work that changes nothing, for the next process. Does not count as a failed attempt. */
+      /** Requeues work that changes nothing, for the next process. This does not count as a failed attempt. */
       const requeue = Effect.fnUntraced(function* (run: RunRow) {
         yield* FiberMap.remove(fibers, run.id)
         const reason = "The service is stopping; the Run starts again with it."

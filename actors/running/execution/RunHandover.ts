@@ -15,17 +15,20 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { removableBy } from "../../ledger/run/UnreadSource.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 
-/** Runs that have ended, or plans that are ready, but whose coordinator or Capsule has not reacted yet. */
+/** Runs that have ended and plans that are ready, to which the coordinator or Capsule has not reacted yet. */
 export const RunFollowDueRow = table("run_follow_due", { run_id: RunId })
 
 /**
- * Notifies a Run's coordinator and its Capsule's lane when it ends. Sets marks in the transaction that ends the Run; the work is
- * done after the commit (design, section 3).
+ * Notifies a Run's coordinator and its Capsule's lane when the Run ends. The transaction that ends the Run records what is due;
+ * the work follows after the commit (design, section 3).
  */
 export class RunHandover extends Context.Service<
   RunHandover,
   {
-    /** Called when a Run ends. Its coordinator takes the next step; a Source created only for a first sync may be removed. */
+    /**
+     * Called when a Run ends. Its coordinator takes the next step, and a Source that was created for a failed first sync may be
+     * removed.
+     */
     readonly finished: (run: RunRow) => Effect.Effect<void>
     /** Called when a plan is ready for review. The Capsule may apply automatic plans itself. */
     readonly planned: (run: RunRow) => Effect.Effect<void>
@@ -34,12 +37,12 @@ export class RunHandover extends Context.Service<
       readonly sourceId: SourceId
       readonly snapshotId: SourceSnapshotId
       readonly autoUpdate: boolean
-      /** The trigger of the check that found the snapshot. */
+      /** What triggered the check that found the snapshot. */
       readonly look: RunTrigger
     }) => Effect.Effect<void>
-    /** Clears the mark of a Run to which its Capsule has reacted. */
+    /** Called when the Capsule has reacted to the Run. Removes its entry from `run_follow_due`. */
     readonly followed: (runId: RunId) => Effect.Effect<void>
-    /** Clears the marks of Runs to which their coordinator has reacted. */
+    /** Called when a coordinator has reacted to its Runs. Removes their entries from `run_follow_due`. */
     readonly coordinatorFollowed: (id: InstallPlanId | RevisionPlanId) => Effect.Effect<void>
   }
 >()("svc/actors/running/execution/RunHandover") {
@@ -61,7 +64,7 @@ export class RunHandover extends Context.Service<
           if (run.coordinator_id !== null) return yield* follow(run.id)
           const sourceId = removableBy(run)
           if (sourceId === undefined) return
-          // The Source's actor checks whether a sync has read the Source. `run` is the row from before the end of the Run.
+          // The Source's actor then checks whether any sync has read the Source. `run` is the row from before the Run ended.
           yield* sources.setUnreadDue(sourceId, run.id)
           yield* sql.afterCommit(wake)
         }),

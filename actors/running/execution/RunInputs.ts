@@ -23,28 +23,31 @@ import { type RunRow } from "../../ledger/run/RunRow.ts"
 import type { InstallConfigId } from "../../../schema/records/Ids.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** The resolution of each provider requirement, and the secrets if all requirements are met. */
+/** How each provider requirement was resolved. Contains the secrets only if all requirements are met. */
 export interface ResolvedProviders {
   readonly resolutions: ReadonlyArray<ProviderResolution>
   readonly blocked: ProviderResolution | undefined
   readonly credentials: ReadonlyArray<ProviderCredentials>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
-  /** Replaced values that another Run still uses, which are redacted too. */
+  /** Previous values that another Run still uses. They are redacted too. */
   readonly formerSecrets: ReadonlyArray<SecretText>
 }
 
-/** The inputs from people and other Capsules. Also records which StateVersions the latter came from. */
+/** Inputs from people and other Capsules, with the StateVersions that supplied the latter. */
 export interface GivenVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
 
-/** The inputs from people and other Capsules, and the names of missing ones. */
+/** Inputs from people and other Capsules, and the names of the missing inputs. */
 export interface KnownVariables extends GivenVariables {
   readonly missing: ReadonlyArray<MissingInput>
 }
 
-/** Nearly every provider follows this convention: `DEMO_TOKEN` of the provider `acme/demo` is its argument `token`. */
+/**
+ * Derives provider arguments from variable names. Nearly every provider follows this convention: `DEMO_TOKEN` of the provider
+ * `acme/demo` is its argument `token`.
+ */
 const conventionalArguments = (provider: string, names: ReadonlyArray<string>): Record<string, string> => {
   const prefix = `${(provider.split("/").at(-1) ?? "").toUpperCase().replaceAll("-", "_")}_`
   return Object.fromEntries(

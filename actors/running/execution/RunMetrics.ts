@@ -52,9 +52,7 @@ export const measureEnded = Effect.fnUntraced(function* (
   yield* Metric.update(Metric.withAttributes(ended, { type, status, code: code ?? "" }), 1)
 })
 
-/**
- * Metrics of one execution. Labels are types, phases, statuses and error codes: a closed set that contains no data of the Run.
- */
+/** Metrics of one execution. Labels are types, phases, statuses and error codes: a closed set without data of the Run. */
 export const measureRun = Effect.fnUntraced(function* (run: RunRow) {
   const { type } = run
   const begun = yield* Clock.currentTimeMillis

@@ -21,15 +21,15 @@ export const RunPlanRow = table("run_plans", {
   created_at: Timestamp,
   ...BuildColumns.columns,
   sealed_secrets: Schema.NullOr(Schema.String),
-  /** JSON: the dependencies and shares from which the plan received values. */
+  /** JSON: the dependencies and shares that supplied values to the plan. */
   consumed_outputs: Schema.NullOr(Schema.String),
   /** Marks of the agent's own credentials that the plan used. `null` if it used none, or if its agent reported no marks. */
   provided_marks: Schema.NullOr(ProvidedMarksJson),
-  /** The version of the redaction rules that were applied to the plan. */
+  /** Version of the redaction rules that were applied to the plan. */
   secret_rule: Schema.NullOr(Schema.Int)
 })
 
-/** A saved plan, ready for its apply. The file contains secrets in plaintext, and is sealed at rest. */
+/** A saved plan, ready for its apply. The file contains secrets in plain text, so it is sealed before it is stored. */
 export interface SavedPlan {
   readonly planFile: Redacted.Redacted<Uint8Array>
   readonly secrets: PlanSecrets
@@ -39,7 +39,7 @@ export interface SavedPlan {
   readonly build?: BuildReference | undefined
 }
 
-/** A plan with the Outputs that it received from other Capsules. */
+/** A plan with the Outputs that it consumed from other Capsules. */
 export interface ConsumingPlan extends SavedPlan {
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
@@ -68,21 +68,24 @@ const encodeSecrets = Schema.encodeSync(SecretsJson)
 const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 
 /**
- * The secrets of a plan. `isComplete` is false if the plan was created before secrets were recorded, or under rules that hid
- * fewer of them.
+ * The secrets of a plan. `isComplete` is false if the plan was created before svc recorded secrets, or under rules that hid fewer
+ * of them.
  */
 export interface RecordedSecrets extends PlanSecrets {
   readonly isComplete: boolean
 }
 
-/** Stores the saved plan of each plan that is ready for review. Deleted when the plan is used, superseded or expired. */
+/**
+ * Stores the saved plan of each plan that is ready for review. The saved plan is deleted when the plan is used, superseded or
+ * expired.
+ */
 export class RunPlans extends Context.Service<
   RunPlans,
   {
     /** Runs in the caller's transaction. */
     readonly save: (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) => Effect.Effect<void>
     readonly load: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<SavedPlan | undefined>
-    /** The secrets recorded with the plan; `undefined` if the plan has been removed. */
+    /** Returns the secrets recorded with the plan, or `undefined` if the plan has been removed. */
     readonly secrets: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<RecordedSecrets | undefined>
     readonly drop: (runId: RunId | null) => Effect.Effect<void>
   }
@@ -94,7 +97,7 @@ export class RunPlans extends Context.Service<
       const vault = yield* Vault
 
       const opened = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId, sealed: string | null) {
-        // The plan was created by a release that did not record secrets.
+        // The release that created the plan did not record secrets.
         if (sealed === null) return { inputs: [], credentials: [], marked: [] }
         const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
         const { credentials = [], inputs, marked, provided } = yield* decodeSecrets(Redacted.value(text))
@@ -145,7 +148,7 @@ export class RunPlans extends Context.Service<
             SELECT plan_file, lock_text, sealed_secrets, secret_rule, build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${runId}`
           const row = rows[0]
-          // An older plan may show reviewers secrets that are now hidden, so a new plan is needed.
+          // Reviewers of an older plan may see secrets that svc now hides, so a new plan is needed.
           if (row === undefined || row.sealed_secrets === null || row.secret_rule !== secretRuleVersion)
             return undefined
           const planFile = yield* vault.openStored(place(workspaceId, runId), row.plan_file)

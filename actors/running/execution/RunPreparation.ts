@@ -68,7 +68,7 @@ const makeRunProfiles = Effect.gen(function* () {
   const operator = yield* OperatorConfigs
   const agents = yield* makeReportedMachine
 
-  /** Recorded before the execution, so that the profile is known however the Run ends. */
+  /** Recorded before the execution, so that the profile is known even if the Run fails. */
   const of = Effect.fnUntraced(function* (run: RunRow, config: LoadedInstallConfig) {
     const name = profileNameOf(config.config.operator)
     const profile = profileOf(operator, name)
@@ -89,7 +89,7 @@ const makeRunProfiles = Effect.gen(function* () {
     return profile
   })
 
-  /** A Capsule keeps the tool that applied it. A profile may require a tool and a version. */
+  /** Selects the tool. A Capsule keeps the tool that applied it. A profile may require a tool and a version. */
   const tool = Effect.fnUntraced(function* (
     run: RunRow,
     capsule: GuardedCapsuleRow,
@@ -124,7 +124,7 @@ const makeRunProfiles = Effect.gen(function* () {
   return { of, tool }
 })
 
-/** Findings for a block that configures the state, or for omitted findings. */
+/** Codes of findings that show, or may hide, a block that configures the state. */
 const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
 
 /** Returns true if the module may configure its own state backend. */
@@ -152,8 +152,8 @@ export interface PreparedRun {
 }
 
 /**
- * Reads the authority of a Run again and collects the runner's inputs. An apply requires the authority under which it was
- * reviewed. A plan or drift check that waited for another Run adopts and records the authority that this Run left.
+ * Rereads the authority of a Run and collects the runner's inputs. An apply requires the authority under which its plan was
+ * reviewed. A plan or drift check that waited for another Run adopts and records the authority left by that Run.
  */
 export class RunPreparation extends Context.Service<
   RunPreparation,
@@ -183,7 +183,7 @@ export class RunPreparation extends Context.Service<
       const capsuleObstacle = yield* makeCapsuleObstacle
       const automaticObstacle = yield* makeAutomaticObstacle
 
-      /** Updates the Run's basis to the current state of the Capsule. Runs of the deployed revision also use its current revision. */
+      /** Rebases the Run on the current state of the Capsule. Runs of the deployed revision also use its current revision. */
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
         const concernsLane = run.type === "plan" && run.purpose !== acceptsDrift
         const deployed = concernsLane ? null : capsule.adopted_snapshot_id
@@ -201,14 +201,14 @@ export class RunPreparation extends Context.Service<
         return { ...run, ...authority }
       })
 
-      /** Checks again here, with the configuration and state that the Run adopted. */
+      /** Repeats the check with the configuration and state that the Run has adopted. */
       const openedFor = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
         snapshot: SnapshotRow,
         configId: InstallConfigId
       ) {
-        // An apply does what was approved, so nothing is checked again.
+        // An apply performs what was approved, so nothing is checked again.
         if (isApply(run.type)) return {}
         const source = yield* store.find(snapshot.source_id)
         const starter = starterOf(run, capsule)
@@ -218,7 +218,7 @@ export class RunPreparation extends Context.Service<
         )
         if (openedForRef === undefined) return {}
         yield* ledger.mergeEvidence(holdOf(run), { openedForRef })
-        // A Run that restarts after an interruption keeps its earlier decision.
+        // A Run that restarts after an interruption keeps its earlier result.
         if (toRun(run).openedForRef !== undefined) return { openedForRef }
         const { basis, opened, openedBy, ref } = openedForRef
         yield* audit.append({
@@ -233,7 +233,7 @@ export class RunPreparation extends Context.Service<
         return { openedForRef }
       })
 
-      /** Reports a newer commit of the lane, because destroys and drift checks use the deployed one. */
+      /** Reports a newer commit of the lane, because destroys and drift checks use the deployed commit. */
       const newerCommit = Effect.fnUntraced(function* (
         run: RunRow,
         { source_id, tracked_path, tracked_ref: ref }: GuardedCapsuleRow,
@@ -243,7 +243,7 @@ export class RunPreparation extends Context.Service<
         const newest = yield* store.currentSnapshot(source_id, ref, tracked_path)
         if (newest === undefined || newest.resolved_commit === used.resolved_commit) return {}
         const found = { newerCommit: { ref, sourceSnapshotId: newest.id, resolvedCommit: newest.resolved_commit } }
-        // Recorded immediately, so that a Run that fails before its tool starts has it too.
+        // Recorded immediately, so that it is also shown on a Run that fails before its tool starts.
         yield* ledger.mergeEvidence(holdOf(run), found)
         return found
       })
@@ -294,8 +294,8 @@ export class RunPreparation extends Context.Service<
       }, transaction(sql))
 
       /**
-       * The report for the commit. A newer commit has none until the plan checks it. A module that an earlier tool could not run
-       * is checked again, because the tool may have changed.
+       * Returns the report for the commit. A newer commit has none until the plan checks it. A module that an earlier tool could
+       * not run is checked again, because the tool may have changed.
        */
       const reportOf = Effect.fnUntraced(function* (
         run: RunRow,
@@ -327,7 +327,7 @@ export class RunPreparation extends Context.Service<
         return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
       })
 
-      /** Shows on the Capsule which credential it is waiting for, and who has to act. */
+      /** Shows on the Capsule which credential it is waiting for, and who must act. */
       const waits = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
@@ -350,7 +350,7 @@ export class RunPreparation extends Context.Service<
           .ensure(run, snapshot)
           .pipe(Effect.mapError(({ message }) => blocked("snapshot_unavailable", message)))
         const profile = yield* profiles.of(run, config)
-        // A missing tool is reported only after more important problems.
+        // Reported later, because other problems are more important than a missing tool.
         const likely = yield* Effect.result(profiles.tool(run, capsule, profile, shown))
         const report = yield* reportOf(
           run,
@@ -365,10 +365,12 @@ export class RunPreparation extends Context.Service<
         const scan = yield* Effect.orDie(decodeScan(report.module_scan))
         const requirements: ReadonlyArray<ProviderRequirement> = toReport(report).rootProviderRequirements
         const source = yield* store.find(snapshot.source_id)
-        // Renews tokens before reading the values, because the token server may be slow and no transaction may wait for it.
+        // Renews tokens before the transaction that reads the values, because the token server may be slow and no transaction may
+        // wait for it.
         const bindings = yield* configs.bindings(config.row.id)
         const unrenewed = yield* renewals.renew(bindings.map(({ connection_id }) => connection_id))
-        // Checks again here: since the Run was created, a use rule may have become stricter or the person may have lost a role.
+        // Checked again because, since the Run was created, a use rule may have become stricter or the person may have lost a
+        // role.
         const providers = yield* inputs.providers(run, config.row.id, requirements, scan.inheritedProviders ?? [], {
           starter: starterOf(run, capsule),
           site: yield* capsuleSite(capsule, source, snapshot),
@@ -380,7 +382,7 @@ export class RunPreparation extends Context.Service<
           providerResolutions: providers.resolutions,
           ...(ofOperator === undefined ? {} : { operatorConfig: ofOperator })
         }
-        // A missing permission is reported first, because it explains more than the Connection's status.
+        // Reports a missing permission first, because it explains more than the Connection's status does.
         const [lapsed] = providers.resolutions.flatMap((resolution) => {
           const blockedReason = unrenewed.get(resolution.connectionId ?? "")
           return blockedReason === undefined ? [] : [{ ...resolution, blockedReason }]

@@ -28,7 +28,7 @@ const interrupted = {
 
 /**
  * Settles the Runs that an earlier incarnation of this process left running (design, section 5). Work that changes nothing is
- * requeued once; an apply is never run again (see `ApplyRecovery`). Runs of other owners are left alone.
+ * requeued once; an apply is never repeated (see `ApplyRecovery`). Runs of other owners are left alone.
  */
 export class RunRecovery extends Context.Service<RunRecovery, { readonly recover: Effect.Effect<void> }>()(
   "svc/actors/running/execution/RunRecovery"
@@ -77,7 +77,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
         const own = running.filter((run) => run.owner !== null && owner.isEarlier(run.owner))
         const kept: Array<RunHold> = []
         for (const run of own) {
-          // Nothing else settles these Runs, so a lost hold is a defect here.
+          // No other code settles these Runs, so a lost hold here is a defect.
           if (!(yield* Effect.orDie(settle(run)))) kept.push(holdOf(run))
           yield* killPoint("recovery.settled")
         }

@@ -17,18 +17,17 @@ export class RunBlocked extends Schema.TaggedError<RunBlocked>()("RunBlocked", {
 export const blocked = (code: string, message: string, evidence: RunEvidence = {}) =>
   new RunBlocked({ code, message, evidence })
 
-/** The result of a Run's job, as reported by the machine that executed it. */
+/** The result of a Run's job, reported by the machine that executed it. */
 export type JobResult<Outcome, Failure = RunnerFailure> = Result.Result<Outcome, Failure>
 
 /**
  * The steps of an execution. `prepare` and `settle` share data only through the database, so that another process can settle a
  * Run.
- *
  * - `prepare`: reads the authority, stores in one row what the settlement needs, and returns the job. The job contains secrets
  *   and is not stored.
  * - `execute`: turns the job into an outcome, without access to the database or vault.
  * - `settle`: ends the Run using its hold, its rows and the result. Repeating it changes nothing.
- * - `refuse`: ends a Run that `prepare` blocked before anything was executed.
+ * - `refuse`: ends a Run that `prepare` blocked, so that nothing was executed.
  */
 export interface RunSteps<Job, Outcome, Failure = RunnerFailure> {
   readonly prepare: (run: RunRow, control: RunControl) => Effect.Effect<Job, RunBlocked | HoldLost>
@@ -41,7 +40,7 @@ export interface RunSteps<Job, Outcome, Failure = RunnerFailure> {
   readonly refuse: (run: RunRow, reason: RunBlocked) => Effect.Effect<void, HoldLost>
 }
 
-/** Runs the steps in order, with a kill point between each two. */
+/** Runs the steps in order, with a kill point between each pair of steps. */
 export const inSteps =
   <Job, Outcome, Failure>(
     { execute, prepare, refuse, settle }: RunSteps<Job, Outcome, Failure>,

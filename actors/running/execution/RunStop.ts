@@ -14,8 +14,8 @@ import { cancelRun } from "./RunEnding.ts"
 const afterPreemption: Duration.Input = "15 minutes"
 
 /**
- * Returns true if a stopped check is retried soon. A scheduled check that was stopped for another Run does not wait a whole
- * interval.
+ * Returns true if a stopped check should be retried soon. A scheduled check that was stopped for another Run does not wait for a
+ * whole interval.
  */
 export const isMadeAgain = ({ cancel_reason, trigger_kind }: Pick<RunRow, "cancel_reason" | "trigger_kind">) =>
   trigger_kind === "schedule" && cancel_reason === preemptedReason
@@ -30,7 +30,7 @@ export const scheduleAgain = Effect.fnUntraced(function* (
   yield* capsules.schedule(run.capsule_id, new Date(at).toISOString())
 })
 
-/** Ends Runs whose stop was requested before their result was committed. */
+/** Ends Runs that were asked to stop before their result was committed. */
 export const makeRunStop = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
@@ -43,7 +43,7 @@ export const makeRunStop = Effect.gen(function* () {
   })
 
   return {
-    /** Called after a settlement has rolled back. Records the cancellation in a transaction that does nothing else. */
+    /** Called after a settlement was rolled back. Records only the cancellation, in its own transaction. */
     stopped: Effect.fn("Run.stopped")(function* ({ evidence, hold }: StopRequested) {
       const run = yield* held(hold)
       yield* cancelRun(ending, run, evidence)

@@ -7,14 +7,14 @@ import { RunInputs } from "./RunInputs.ts"
 import { blocked } from "./RunSteps.ts"
 import type { PreparedRun } from "./RunPreparation.ts"
 
-/** A prepared Run, in the form that host deliveries expect. */
+/** Converts a prepared Run to the form that host deliveries expect. */
 export const deliverySubject = ({ capsule, config, variables }: PreparedRun): DeliverySubject => ({
   capsule,
   requires: config.config.compiled.requires,
   variables
 })
 
-/** All inputs of a Run, and which of them the host delivers. */
+/** All inputs of a Run, and the names of those that the host delivers. */
 export interface GatheredVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly planned: PlannedDeliveries
@@ -22,8 +22,8 @@ export interface GatheredVariables {
 }
 
 /**
- * Collects the inputs of plans and drift checks: host deliveries, and values from people and Capsules for the remaining inputs.
- * Blocks the Run if one is missing.
+ * Collects the inputs of plans and drift checks: first host deliveries, then values from people and Capsules. Blocks the Run if
+ * an input is missing.
  */
 export const makeRunVariables = Effect.gen(function* () {
   const deliveries = yield* Deliveries

@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 
 /**
- * Skips the remaining drain grace period: when this effect completes, a stopping service no longer waits for running Runs. By
+ * Skips the rest of the drain grace period: when this effect completes, a stopping service no longer waits for running Runs. By
  * default it never completes.
  */
 export const SkipDrainGrace = Context.Reference<Effect.Effect<void>>("svc/actors/running/execution/SkipDrainGrace", {

@@ -28,7 +28,7 @@ import { type StagedSnapshot, StagedSnapshotJson } from "../../ledger/source/Sta
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(SyncSpec))
 const encodeSnapshot = Schema.encodeEffect(StagedSnapshotJson)
 
-/** Returns true if no person requested the sync. Such a sync is listed only if it finds something. */
+/** Returns true if no person requested the sync. An automatic sync is listed only if it finds something. */
 const isLook = (run: RunRow) => run.trigger_kind === "webhook" || run.trigger_kind === "schedule"
 
 /** Fetches a commit and records it as an immutable snapshot, or passes it to the Run's coordinator. */
@@ -74,7 +74,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     } satisfies StagedSnapshot
   })
 
-  /** An existing snapshot with this release's verdict on its manifest. Also returns whether the verdict has changed. */
+  /** Returns an existing snapshot with this release's verdict on its manifest, and whether the verdict has changed. */
   const judged = Effect.fnUntraced(function* ({ snapshot }: Extract<FetchedLane, { readonly kind: "known" }>) {
     const verdict = judgedAgain(snapshot)
     if (verdict === undefined) return false
@@ -82,7 +82,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     return verdict.differs
   })
 
-  /** Comparing a commit for Capsules with a path filter reads files, so it happens before the lane moves. */
+  /** Compares the commit for Capsules with a path filter. This reads files, so it happens before the lane moves. */
   const compared = Effect.fnUntraced(function* (sourceId: SourceId, { path, ref }: SyncSpec, fetched: FetchedLane) {
     const content =
       fetched.kind === "known"
@@ -94,7 +94,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* filters.prepare(yield* capsules.ofLane({ sourceId, ref, path }), content)
   })
 
-  /** Another check may have recorded the same commit in the meantime. The lane then uses that snapshot. */
+  /** If another check has recorded the same commit in the meantime, uses its snapshot for the lane. */
   const unrepeated = Effect.fnUntraced(function* (sourceId: SourceId, spec: SyncSpec, fetched: FetchedLane) {
     if (fetched.kind === "known") return fetched
     const snapshot = yield* store.snapshotOf(sourceId, spec, fetched.synced.resolvedCommit)
@@ -102,8 +102,8 @@ export const makeSyncExecution = Effect.gen(function* () {
   })
 
   /**
-   * Moves a lane to the fetched snapshot and handles the consequences. A sync that a person requested also records the lane they
-   * chose.
+   * Moves a lane to the fetched snapshot and handles the consequences. If a person requested the sync, also records the lane that
+   * they selected.
    */
   const settleLane = Effect.fnUntraced(function* (
     run: RunRow,
@@ -149,7 +149,7 @@ export const makeSyncExecution = Effect.gen(function* () {
       })
     }
     const reused = fetched.kind === "known"
-    // A snapshot refers to the Run that took it. That Run must be listed even if a later sync finished first.
+    // A snapshot refers to the Run that fetched it, so that Run must be listed even if a later sync finished first.
     const isNews =
       rejudged ||
       !reused ||
@@ -157,7 +157,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     return { ...found, isNews, reused }
   })
 
-  /** Lists an automatic sync that found something like a sync that a person requested. */
+  /** Lists an automatic sync that found something, as if a person had requested it. */
   const shown = Effect.fnUntraced(function* (run: RunRow, lane: Lane) {
     yield* ledger.record(holdOf(run), { quiet: 0 })
     yield* audit.append({
@@ -172,7 +172,7 @@ export const makeSyncExecution = Effect.gen(function* () {
 
   /**
    * Returns the reason why a sync must not take effect, in the caller's transaction: while it was queued or fetching, its Source
-   * may have been disabled or may have stopped following its ref.
+   * may have been disabled or stopped following its ref.
    */
   const unwanted = Effect.fnUntraced(function* (run: RunRow) {
     return run.source_id === null ? undefined : followObstacle(yield* store.find(run.source_id), run.trigger_kind)
@@ -184,7 +184,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* handover.finished(run)
   })
 
-  /** Settles a sync in one transaction. If the sync must not take effect any more, it ends without effect. */
+  /** Settles a sync in one transaction. If the sync must no longer take effect, ends it without changes. */
   const settled = Effect.fnUntraced(function* (run: RunRow, settle: Effect.Effect<void, HoldLost | StopRequested>) {
     const reason = yield* unwanted(run)
     yield* reason === undefined ? settle : stopped(run, reason)
@@ -223,7 +223,8 @@ export const makeSyncExecution = Effect.gen(function* () {
   })
 
   /**
-   * Records another lane, unless a stop was requested or the sync must not take effect any more. Checked in the same transaction.
+   * Records another lane, unless somebody asked the sync to stop or it must no longer take effect. Checked in the same
+   * transaction.
    */
   const whileWanted = <A>(run: RunRow, settle: Effect.Effect<A>) =>
     Effect.gen(function* () {
@@ -231,7 +232,10 @@ export const makeSyncExecution = Effect.gen(function* () {
       if ((yield* unwanted(run)) === undefined) yield* settle
     }).pipe(transaction(sql))
 
-  /** Syncs the other lanes in use if a person requested the whole Source. A failure is recorded as the error of that lane. */
+  /**
+   * Syncs the other lanes in use if a person requested a sync of the whole Source. A failure is recorded as the error of that
+   * lane.
+   */
   const lookAtOthers = Effect.fnUntraced(function* (
     run: RunRow,
     spec: SyncSpec,
