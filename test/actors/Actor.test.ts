@@ -17,7 +17,7 @@ const Doors = commandsOf(
   Rpc.make("Stick")
 )
 
-/** Doors whose commands wait for `gate`, with the commands that have begun and ended. */
+/** Door actors whose commands wait for `gate`, and the logs of commands that began and ended. */
 const makeDoors = () => {
   const gate = Deferred.makeUnsafe<void>()
   const begun: Array<string> = []
@@ -45,7 +45,7 @@ const withDoors = <A, E, R>(
   return body(doors).pipe(Effect.provide(doors.behavior.pipe(Layer.provideMerge(mailboxesOf(Doors)))))
 }
 
-/** Lets every fiber run as far as it can. */
+/** Runs every fiber until it blocks. */
 const settled = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow, { discard: true })
 
 const ask = Effect.fnUntraced(function* (id: string, by: string) {
@@ -55,7 +55,7 @@ const ask = Effect.fnUntraced(function* (id: string, by: string) {
   return fiber
 })
 
-describe("Commands per record", () => {
+describe("Command order per record", () => {
   it.effect("commands to one record run one at a time, in order of arrival, without delaying other records", () =>
     withDoors(({ begun, open }) =>
       Effect.gen(function* () {
@@ -110,7 +110,7 @@ describe("Commands per record", () => {
     )
   )
 
-  it.effect("a defect of a command without a caller is logged", () => {
+  it.effect("a defect in a command that nobody waits for is logged", () => {
     const logged: Array<unknown> = []
     const logger = Logger.make(({ message }) => void logged.push(message))
     return withDoors(({ open }) =>
@@ -126,7 +126,7 @@ describe("Commands per record", () => {
     ).pipe(Effect.provide(Logger.layer([logger])))
   })
 
-  it.effect("a command is refused with a retryable 429 while 512 others wait for the same record", () =>
+  it.effect("rejects a command with a retryable 429 while 512 others wait for the same record", () =>
     withDoors(({ open }) =>
       Effect.gen(function* () {
         const doors = yield* Doors
@@ -163,7 +163,7 @@ describe("Commands per record", () => {
 })
 
 describe("Actor lifetime", () => {
-  it.effect("an actor's commands wait until the actor is served", () => {
+  it.effect("an actor's commands wait until the actor starts serving", () => {
     const { begun, behavior, open } = makeDoors()
     return Effect.gen(function* () {
       const early = yield* ask("a", "early")
@@ -197,7 +197,7 @@ describe("Actor lifetime", () => {
 class Word extends Context.Service<Word, string>()("svc/test/Word") {}
 class Letter extends Context.Service<Letter, string>()("svc/test/Letter") {}
 const Known = Context.Reference<string>("svc/test/Known", { defaultValue: () => "default" })
-/** A value that only the caller provides. */
+/** The caller provides its own value for this reference, and an actor must not see that value. */
 const Own = Context.Reference<string>("svc/test/Own", { defaultValue: () => "default" })
 
 const Echoes = commandsOf(
@@ -223,7 +223,7 @@ test("the layer of an actor requires the services of its handlers, and its mailb
 })
 
 describe("Command services", () => {
-  it.effect("a command uses the services of its actor's layer, and only the span of its caller", () => {
+  it.effect("a command uses the services of its actor's layer, and takes only the tracing span from its caller", () => {
     const provided = Layer.mergeAll(
       Layer.succeed(Word, "hello"),
       Layer.succeed(Letter, "h"),
@@ -247,7 +247,7 @@ describe("Command services", () => {
 
 const Rows = commandsOf("Row", Schema.String, Rpc.make("Write"), Rpc.make("Hold"))
 
-/** Rows of a table. `Hold` waits forever after its write, inside the transaction. */
+/** Row actors: `Write` commits at once, and `Hold` waits inside its transaction forever after its write. */
 const rows = serve(Rows, {
   Write: Effect.fnUntraced(function* (id) {
     const sql = yield* SqlClient.SqlClient
@@ -274,7 +274,7 @@ const withRows = <A, E, R>(body: Effect.Effect<A, E, R>) =>
   }).pipe(Effect.provide(Layer.merge(mailboxesOf(Rows), testDatabase)))
 
 describe("Commands in transactions", () => {
-  it.live("a command to an actor from inside a transaction is an immediate defect", () =>
+  it.live("a command sent to an actor from inside a transaction fails immediately with a defect", () =>
     withRows(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -284,7 +284,7 @@ describe("Commands in transactions", () => {
         expect(Exit.isFailure(within) && Cause.pretty(within.cause)).toContain(
           "A command to the Row a inside a database transaction"
         )
-        // Even a command sent before the actors start is a defect; otherwise the transaction would wait for them.
+        // A command sent before the actors start is a defect too; otherwise the transaction would wait for them.
         expect(yield* noted).toEqual([])
         yield* transaction(sql)(sql.afterCommit(Effect.orDie(write)))
         expect(yield* noted).toEqual(["a"])
@@ -292,7 +292,7 @@ describe("Commands in transactions", () => {
     )
   )
 
-  it.live("a command interrupted by the end of its actor is rolled back before the actor has ended", () =>
+  it.live("a command interrupted by closing its actor is rolled back before the actor finishes closing", () =>
     withRows(
       Effect.gen(function* () {
         const scope = yield* Scope.make()

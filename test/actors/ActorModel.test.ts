@@ -24,11 +24,11 @@ interface Command {
   readonly record: string
   readonly steps: number
   readonly end: End
-  /** The caller is interrupted after this many of its own steps; absent if it waits for the answer. */
+  /** Interrupts the caller after this many of its own steps. `undefined` if the caller waits for the answer. */
   readonly leavesAfter: number | undefined
 }
 
-/** Pseudorandom numbers, always the same for a seed (mulberry32). */
+/** Generates the same pseudorandom numbers for the same seed (mulberry32). */
 const numbersOf = (seed: number) => {
   let state = seed
   return (below: number) => {
@@ -42,9 +42,9 @@ const numbersOf = (seed: number) => {
 const step = Effect.yieldNow
 const steps = (count: number) => Effect.forEach(Array.from({ length: count }), () => step, { discard: true })
 
-/** Sends each command from its own fiber, and compares the actors' behaviour with their guarantees. */
+/** Sends each command from its own fiber and checks the actors' guarantees. */
 const run = (commands: ReadonlyArray<Command>) => {
-  /** The events of each record, in order. */
+  /** Begin and end events of each record, in order. */
   const history = new Map<string, Array<readonly ["begin" | "end", number]>>()
   const note = (record: string, what: "begin" | "end", command: number) => {
     const known = history.get(record) ?? []
@@ -81,23 +81,23 @@ const run = (commands: ReadonlyArray<Command>) => {
     yield* steps(3)
     yield* Deferred.succeed(gate, undefined)
     const exits = yield* Fiber.awaitAll(sent)
-    // Sends a last command to every record, which is answered only if the record is not stuck.
+    // Every record must still answer one more command; a stuck record would not.
     for (const record of history.keys()) {
       expect(yield* workers.Work(record, { command: -1, steps: 0, end: "succeed" })).toBe(-1)
     }
-    // Idle records cost nothing: a mailbox is removed a few steps after its last answer.
+    // Each mailbox must be removed within a few steps after its last answer, so that idle records use no memory.
     for (let left = 100; left > 0 && (yield* busy) > 0; left--) yield* step
     expect(yield* busy).toBe(0)
 
     for (const [record, events] of history) {
-      // Each command begins after the end of the previous command.
+      // Commands of one record never overlap.
       expect(events.map(([what]) => what)).toEqual(events.map((_, index) => (index % 2 === 0 ? "begin" : "end")))
       const begun = events.flatMap(([what, command]) => (what === "begin" && command >= 0 ? [command] : []))
       const ended = events.flatMap(([what, command]) => (what === "end" && command >= 0 ? [command] : []))
-      // Commands run to their end, in the order of sending, and none runs twice.
+      // Every command that began also ended, in the order of sending, and none ran twice.
       expect(ended).toEqual(begun)
       expect(begun).toEqual([...new Set(begun)].toSorted((left, right) => left - right))
-      // None is lost: only a command whose caller was interrupted may be missing.
+      // No command is lost: only a command whose caller was interrupted may be missing.
       const missing = commands.filter((each) => each.record === record && !begun.includes(each.command))
       expect(missing.filter(({ leavesAfter }) => leavesAfter === undefined)).toEqual([])
     }
@@ -109,7 +109,7 @@ const run = (commands: ReadonlyArray<Command>) => {
         expect(command.leavesAfter).toBeDefined()
         continue
       }
-      // Every other caller has the answer to its own command.
+      // Every caller that was not interrupted receives the answer to its own command.
       const { end } = command
       if (Exit.isSuccess(exit))
         expect([end, exit.value]).toEqual([end === "wait" ? "wait" : "succeed", command.command])
@@ -139,9 +139,9 @@ test("an actor keeps its guarantees under random commands, defects, slow handler
   }
 })
 
-test("an actor keeps its guarantees if a caller is interrupted at any step of its command", async () => {
+test("an actor keeps its guarantees if a caller is interrupted at any step", async () => {
   const begun = new Set<boolean>()
-  // Every operation of every fiber is a step, so an interruption can fall between any two operations.
+  // Every operation of every fiber counts as a step, so the test can interrupt between any two operations.
   const dense = Effect.provideService(References.MaxOpsBeforeYield, 3)
   for (const ending of ends) {
     for (let leavesAfter = 0; leavesAfter < 40; leavesAfter++) {
@@ -161,6 +161,6 @@ test("an actor keeps its guarantees if a caller is interrupted at any step of it
       begun.add((history.get("record") ?? []).some(([, number]) => number === 1))
     }
   }
-  // The test saw a command dropped before its turn, and a command that ran although its caller was interrupted.
+  // Both outcomes occurred: a command dropped before its turn, and a command that ran although its caller was interrupted.
   expect([...begun].toSorted()).toEqual([false, true])
 })

@@ -41,75 +41,77 @@ const bindings = Effect.gen(function* () {
 })
 
 describe("Host requirements", () => {
-  tests.live("generated secrets, endpoints and Interfaces are delivered, kept, materialised and finally retired", () =>
-    Effect.gen(function* () {
-      const { context, subject, workspaceId } = yield* Bench
-      const capsules = yield* Capsules
-      const capsuleCommands = yield* CapsuleCommands
-      const sql = yield* SqlClient.SqlClient
-      const web = yield* deployed("web", "web")
-      const first = yield* outputsOf(web.capsuleId)
-      expect(first["app_url"]).toBe(webOrigin)
-      expect(first["key_digest"]).toMatch(/^[0-9a-f]{64}$/)
+  tests.live(
+    "generated secrets, endpoints and Interfaces are delivered, kept across applies, materialised and retired",
+    () =>
+      Effect.gen(function* () {
+        const { context, subject, workspaceId } = yield* Bench
+        const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
+        const sql = yield* SqlClient.SqlClient
+        const web = yield* deployed("web", "web")
+        const first = yield* outputsOf(web.capsuleId)
+        expect(first["app_url"]).toBe(webOrigin)
+        expect(first["key_digest"]).toMatch(/^[0-9a-f]{64}$/)
 
-      // The sidecar is sealed at rest, so neither the secret nor any other content is readable.
-      const sidecars = yield* sql<{ sealed_values: string }>`SELECT sealed_values FROM run_deliveries`
-      expect(sidecars).toHaveLength(1)
-      expect(JSON.stringify(sidecars)).not.toContain("web.example.test")
-      const secrets = yield* sql<{
-        sealed_value: string
-        bytes: number
-      }>`SELECT sealed_value, bytes FROM generated_secrets`
-      expect(secrets.map(({ bytes }) => bytes)).toEqual([48])
+        // The whole sidecar is encrypted at rest: neither the secret nor any other content is readable.
+        const sidecars = yield* sql<{ sealed_values: string }>`SELECT sealed_values FROM run_deliveries`
+        expect(sidecars).toHaveLength(1)
+        expect(JSON.stringify(sidecars)).not.toContain("web.example.test")
+        const secrets = yield* sql<{
+          sealed_value: string
+          bytes: number
+        }>`SELECT sealed_value, bytes FROM generated_secrets`
+        expect(secrets.map(({ bytes }) => bytes)).toEqual([48])
 
-      const opened = yield* eventually(surfaces, ({ items }) => items.length === 1)
-      expect(opened.items[0]).toMatchObject({
-        key: "ui",
-        status: "resolved",
-        revision: 1,
-        inputs: { url: webOrigin, kind: "page" },
-        document: { title: "Web" }
+        const opened = yield* eventually(surfaces, ({ items }) => items.length === 1)
+        expect(opened.items[0]).toMatchObject({
+          key: "ui",
+          status: "resolved",
+          revision: 1,
+          inputs: { url: webOrigin, kind: "page" },
+          document: { title: "Web" }
+        })
+        expect(JSON.stringify(opened)).not.toContain("ui.open")
+        expect(yield* bindings).toEqual([
+          { consumer_capsule_id: null, status: "ready", permissions: '["ui.open"]', subject }
+        ])
+
+        // A changed configuration keeps the same secret and Interface, and issues no second grant.
+        const before = yield* capsules.read(web.capsuleId)
+        expect((yield* capsules.backup(context, workspaceId, web.capsuleId)).sizeBytes).toBeGreaterThan(0)
+        const planned = yield* capsuleCommands.ConfigurationPlan(web.capsuleId, {
+          context,
+          request: {
+            variablePatch: { set: { label: "changed" } },
+            expected: { authorityGuard: before.installConfigReAdoption.authorityGuard }
+          },
+          idempotency: { key: "label", requestDigest: "label" }
+        })
+        yield* settled(planned.value.planRunId)
+        expect((yield* applied(planned.value.planRunId)).status).toBe("succeeded")
+        const second = yield* outputsOf(web.capsuleId)
+        expect(second["label"]).toBe("changed")
+        expect(second["key_digest"]).toBe(first["key_digest"] ?? "")
+        expect(yield* sql`SELECT id FROM generated_secrets`).toHaveLength(1)
+        yield* eventually(
+          sql<{ status: string }>`SELECT status FROM interface_intents WHERE status = 'pending'`,
+          (open) => open.length === 0
+        )
+        expect((yield* surfaces).items[0]?.revision).toBe(1)
+        expect(yield* bindings).toHaveLength(1)
+
+        // Destroying the Capsule removes the secret, the Interface and the grant.
+        const destroy = yield* settled((yield* capsuleCommands.DestroyPlan(web.capsuleId, { context })).value.id)
+        expect(destroy.error).toBeUndefined()
+        expect((yield* applied(destroy.id)).status).toBe("succeeded")
+        expect((yield* surfaces).items).toEqual([])
+        expect((yield* bindings).map(({ status }) => status)).toEqual(["revoked"])
+        expect(yield* sql`SELECT id FROM generated_secrets`).toEqual([])
       })
-      expect(JSON.stringify(opened)).not.toContain("ui.open")
-      expect(yield* bindings).toEqual([
-        { consumer_capsule_id: null, status: "ready", permissions: '["ui.open"]', subject }
-      ])
-
-      // Under another configuration the secret and Interface are the same, and there is no second grant.
-      const before = yield* capsules.read(web.capsuleId)
-      expect((yield* capsules.backup(context, workspaceId, web.capsuleId)).sizeBytes).toBeGreaterThan(0)
-      const planned = yield* capsuleCommands.ConfigurationPlan(web.capsuleId, {
-        context,
-        request: {
-          variablePatch: { set: { label: "changed" } },
-          expected: { authorityGuard: before.installConfigReAdoption.authorityGuard }
-        },
-        idempotency: { key: "label", requestDigest: "label" }
-      })
-      yield* settled(planned.value.planRunId)
-      expect((yield* applied(planned.value.planRunId)).status).toBe("succeeded")
-      const second = yield* outputsOf(web.capsuleId)
-      expect(second["label"]).toBe("changed")
-      expect(second["key_digest"]).toBe(first["key_digest"] ?? "")
-      expect(yield* sql`SELECT id FROM generated_secrets`).toHaveLength(1)
-      yield* eventually(
-        sql<{ status: string }>`SELECT status FROM interface_intents WHERE status = 'pending'`,
-        (open) => open.length === 0
-      )
-      expect((yield* surfaces).items[0]?.revision).toBe(1)
-      expect(yield* bindings).toHaveLength(1)
-
-      // Destroying the Capsule removes the secret, the Interface and the grant.
-      const destroy = yield* settled((yield* capsuleCommands.DestroyPlan(web.capsuleId, { context })).value.id)
-      expect(destroy.error).toBeUndefined()
-      expect((yield* applied(destroy.id)).status).toBe("succeeded")
-      expect((yield* surfaces).items).toEqual([])
-      expect((yield* bindings).map(({ status }) => status)).toEqual(["revoked"])
-      expect(yield* sql`SELECT id FROM generated_secrets`).toEqual([])
-    })
   )
 
-  tests.live("a generated secret never reaches a stream, a log or a record", () =>
+  tests.live("a generated secret never appears in a stream, a log or a record", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient
@@ -169,7 +171,7 @@ describe("Host requirements", () => {
     })
   )
 
-  tests.live("a consumed Interface without a provider in the Workspace, or anywhere, is reported", () =>
+  tests.live("reports a consumed Interface that has no provider in the Workspace, or no provider at all", () =>
     Effect.gen(function* () {
       const { otherWorkspaceId } = yield* Bench
       const plan = yield* install("reader", "reader", { workspaceId: otherWorkspaceId })
@@ -178,7 +180,7 @@ describe("Host requirements", () => {
     })
   )
 
-  tests.live("a Capsule without an assigned endpoint gets no plan", () =>
+  tests.live("rejects a plan for a Capsule without an assigned endpoint", () =>
     Effect.gen(function* () {
       const plan = yield* install("unassigned", "web")
       expect(plan.phase).toBe("failed")
@@ -224,7 +226,7 @@ describe("Host requirements", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { capsuleId, planRunId } = yield* deployed("guarded", "guarded")
-        // The registration matches the facts that the plan's reviewers saw.
+        // The registration matches what the reviewers of the plan saw.
         expect((yield* settled(planRunId)).signIn?.postLogoutRedirectUris).toEqual([
           guardedOrigin,
           `${guardedOrigin}/goodbye`
@@ -237,7 +239,7 @@ describe("Host requirements", () => {
       })
   )
 
-  tests.live("an apply is refused before its tool starts if a delivered value has changed", () =>
+  tests.live("rejects an apply before its tool starts if a delivered value has changed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const capsules = yield* Capsules
@@ -269,7 +271,7 @@ describe("Host requirements", () => {
       expect(reader.diagnostics.map(({ code }) => code)).toEqual(["interface_ambiguous"])
       const waiting = yield* settled((yield* capsuleCommands.Plan(web.capsuleId, { context })).value.id)
       expect(waiting.status).toBe("waiting_approval")
-      // Assignments match by name, so a Capsule with another name has none.
+      // Endpoint assignments match by Capsule name, so this Capsule has none.
       yield* capsuleCommands.Update(web.capsuleId, { context, name: "renamed" })
       yield* runCommands.Approve(waiting.id, { context })
       const apply = yield* settled((yield* runs.apply(context, waiting.id, undefined)).value.id)
@@ -323,25 +325,27 @@ describe("Host requirements", () => {
     })
   )
 
-  tests.live("failed materialisations are listed without values, and retried only if they are unchanged", () =>
-    Effect.gen(function* () {
-      const { context, otherWorkspaceId, workspaceId } = yield* Bench
-      const interfaces = yield* Interfaces
-      yield* deployed("broken", "broken")
-      const failures = Effect.map(interfaces.failures(workspaceId, { limit: 10 }), ({ items }) => items)
-      const [failure] = yield* eventually(failures, (items) => items.length === 1)
-      expect(failure).toMatchObject({ key: "ui", code: "output_type_mismatch", attempt: 1 })
-      expect(JSON.stringify(failure)).not.toContain("javascript")
-      const id = failure?.intentId ?? ""
-      const stale = interfaces.retry(context, workspaceId, id, { attempt: 2, code: "output_type_mismatch" })
-      expect((yield* Effect.flip(stale)).code).toBe("guard_conflict")
-      // The caller was authorised only for the Workspace in the URL (Z4).
-      const elsewhere = interfaces.retry(context, otherWorkspaceId, id, { attempt: 1, code: "output_type_mismatch" })
-      expect((yield* Effect.flip(elsewhere)).code).toBe("not_found")
-      const again = yield* interfaces.retry(context, workspaceId, id, { attempt: 1, code: "output_type_mismatch" })
-      expect(again.attempt).toBe(2)
-      const [second] = yield* eventually(failures, (items) => items.length === 1)
-      expect(second).toMatchObject({ intentId: id, code: "output_type_mismatch", attempt: 2 })
-    })
+  tests.live(
+    "failed materialisations are listed without values, and can be retried only while they are unchanged",
+    () =>
+      Effect.gen(function* () {
+        const { context, otherWorkspaceId, workspaceId } = yield* Bench
+        const interfaces = yield* Interfaces
+        yield* deployed("broken", "broken")
+        const failures = Effect.map(interfaces.failures(workspaceId, { limit: 10 }), ({ items }) => items)
+        const [failure] = yield* eventually(failures, (items) => items.length === 1)
+        expect(failure).toMatchObject({ key: "ui", code: "output_type_mismatch", attempt: 1 })
+        expect(JSON.stringify(failure)).not.toContain("javascript")
+        const id = failure?.intentId ?? ""
+        const stale = interfaces.retry(context, workspaceId, id, { attempt: 2, code: "output_type_mismatch" })
+        expect((yield* Effect.flip(stale)).code).toBe("guard_conflict")
+        // The caller was authorised only for the Workspace in the URL (Z4).
+        const elsewhere = interfaces.retry(context, otherWorkspaceId, id, { attempt: 1, code: "output_type_mismatch" })
+        expect((yield* Effect.flip(elsewhere)).code).toBe("not_found")
+        const again = yield* interfaces.retry(context, workspaceId, id, { attempt: 1, code: "output_type_mismatch" })
+        expect(again.attempt).toBe(2)
+        const [second] = yield* eventually(failures, (items) => items.length === 1)
+        expect(second).toMatchObject({ intentId: id, code: "output_type_mismatch", attempt: 2 })
+      })
   )
 })

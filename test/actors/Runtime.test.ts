@@ -69,7 +69,7 @@ import type { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import type { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
 import type { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 
-/** True if a layer requires exactly these services. A layer whose services were inferred as `unknown` would accept everything. */
+/** True if a layer requires exactly these services. `unknown` never matches, because it would accept every list. */
 type Exactly<Needed, Listed> = unknown extends Needed
   ? false
   : [Needed] extends [Listed]
@@ -78,13 +78,13 @@ type Exactly<Needed, Listed> = unknown extends Needed
       : false
     : false
 
-/** The requirements of an actor besides the mailboxes and the client of its own kind. */
+/** Services an actor requires, apart from the mailboxes and the client of its own kind. */
 type NeedsOf<Actor extends Layer.Any, Type extends string> = Exclude<
   Layer.Services<Actor>,
   Layer.Success<ReturnType<typeof mailboxesOf<Type, string, never>>>
 >
 
-test("the inferred requirements of each actor match the services its handlers use", () => {
+test("each actor's inferred requirements are exactly the services its handlers use", () => {
   const capsule: Exactly<
     NeedsOf<typeof CapsuleActor.layer, "Capsule">,
     | Approvals
@@ -187,7 +187,7 @@ test("the inferred requirements of each actor match the services its handlers us
     | SourceStore
     | SqlClient.SqlClient
   > = true
-  // Install plans use the services of Runs and Capsules too, so only the services of InstallPlan's own commands are listed.
+  // Install plans also require everything that Runs and Capsules require, so this list contains only the additional services.
   type InstallPlanNeeds = NeedsOf<typeof InstallPlanActor.layer, "InstallPlan">
   const installPlan: unknown extends InstallPlanNeeds
     ? false

@@ -27,7 +27,7 @@ const renewed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 describe("Shared Outputs", () => {
-  tests.live("a Capsule injects Outputs of its own Workspace, shows them in the graph, and refuses cycles", () =>
+  tests.live("a Capsule injects Outputs of its own Workspace, shows them in the graph, and rejects cycles", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const dependencies = yield* Dependencies
@@ -84,66 +84,68 @@ describe("Shared Outputs", () => {
     })
   )
 
-  tests.live("a share between Workspaces must be approved by the other side, and delivers nothing once revoked", () =>
-    Effect.gen(function* () {
-      const { context, otherWorkspaceId, workspaceId } = yield* Bench
-      const dependencies = yield* Dependencies
-      const shares = yield* OutputShares
-      const producer = yield* deployed("sharer", "plain/producer")
-      const consumer = yield* deployed("receiver", "plain/consumer", { workspaceId: otherWorkspaceId })
-      const request = {
-        fromWorkspaceId: workspaceId,
-        toWorkspaceId: otherWorkspaceId,
-        producerCapsuleId: producer.capsuleId,
-        outputs: [{ name: "greeting", alias: "hello" }]
-      }
-      const secret = shares.create(context, { ...request, outputs: [{ name: "secret" }] })
-      expect((yield* Effect.flip(secret)).code).toBe("invalid_request")
-      const self = shares.create(context, { ...request, toWorkspaceId: workspaceId })
-      expect((yield* Effect.flip(self)).code).toBe("invalid_request")
-      const foreign = shares.create(context, {
-        ...request,
-        fromWorkspaceId: otherWorkspaceId,
-        toWorkspaceId: workspaceId
-      })
-      expect((yield* Effect.flip(foreign)).code).toBe("invalid_request")
+  tests.live(
+    "a share between Workspaces delivers nothing until the other side approves it, or after it is revoked",
+    () =>
+      Effect.gen(function* () {
+        const { context, otherWorkspaceId, workspaceId } = yield* Bench
+        const dependencies = yield* Dependencies
+        const shares = yield* OutputShares
+        const producer = yield* deployed("sharer", "plain/producer")
+        const consumer = yield* deployed("receiver", "plain/consumer", { workspaceId: otherWorkspaceId })
+        const request = {
+          fromWorkspaceId: workspaceId,
+          toWorkspaceId: otherWorkspaceId,
+          producerCapsuleId: producer.capsuleId,
+          outputs: [{ name: "greeting", alias: "hello" }]
+        }
+        const secret = shares.create(context, { ...request, outputs: [{ name: "secret" }] })
+        expect((yield* Effect.flip(secret)).code).toBe("invalid_request")
+        const self = shares.create(context, { ...request, toWorkspaceId: workspaceId })
+        expect((yield* Effect.flip(self)).code).toBe("invalid_request")
+        const foreign = shares.create(context, {
+          ...request,
+          fromWorkspaceId: otherWorkspaceId,
+          toWorkspaceId: workspaceId
+        })
+        expect((yield* Effect.flip(foreign)).code).toBe("invalid_request")
 
-      const offered = yield* shares.create(context, request)
-      const depend = dependencies.create(context, consumer.capsuleId, {
-        producerCapsuleId: producer.capsuleId,
-        mode: "variable_injection",
-        outputs: [{ from: "hello", to: "greeting", required: true }]
-      })
-      // An offer alone reveals nothing, not even the Capsule's existence.
-      expect((yield* Effect.flip(depend)).code).toBe("invalid_request")
-      expect((yield* Effect.flip(shares.approve(context, offered.id, workspaceId))).code).toBe("permission_denied")
-      expect((yield* shares.approve(context, offered.id, otherWorkspaceId)).status).toBe("active")
-      expect((yield* Effect.flip(shares.approve(context, offered.id, otherWorkspaceId))).code).toBe(
-        "failed_precondition"
-      )
-      yield* depend
-      expect((yield* renewed(consumer.capsuleId)).status).toBe("succeeded")
-      expect((yield* outputsOf(consumer.capsuleId))["greeting"]).toBe("from the producer")
-      expect((yield* dependencies.list(producer.capsuleId, { limit: 10 })).items).toEqual([])
+        const offered = yield* shares.create(context, request)
+        const depend = dependencies.create(context, consumer.capsuleId, {
+          producerCapsuleId: producer.capsuleId,
+          mode: "variable_injection",
+          outputs: [{ from: "hello", to: "greeting", required: true }]
+        })
+        // An offer alone reveals nothing, not even the Capsule's existence.
+        expect((yield* Effect.flip(depend)).code).toBe("invalid_request")
+        expect((yield* Effect.flip(shares.approve(context, offered.id, workspaceId))).code).toBe("permission_denied")
+        expect((yield* shares.approve(context, offered.id, otherWorkspaceId)).status).toBe("active")
+        expect((yield* Effect.flip(shares.approve(context, offered.id, otherWorkspaceId))).code).toBe(
+          "failed_precondition"
+        )
+        yield* depend
+        expect((yield* renewed(consumer.capsuleId)).status).toBe("succeeded")
+        expect((yield* outputsOf(consumer.capsuleId))["greeting"]).toBe("from the producer")
+        expect((yield* dependencies.list(producer.capsuleId, { limit: 10 })).items).toEqual([])
 
-      const capsules = yield* Capsules
-      expect((yield* capsules.read(consumer.capsuleId)).staleReasons).toEqual([])
-      expect((yield* shares.revoke(context, offered.id, workspaceId)).status).toBe("revoked")
-      // The value of the last apply is gone, so the Capsule becomes stale at once, even across Workspaces.
-      const { staleReasons, status } = yield* capsules.read(consumer.capsuleId)
-      expect([status, staleReasons]).toEqual([
-        "stale",
-        [{ kind: "input", producerCapsuleId: producer.capsuleId, output: "hello" }]
-      ])
-      expect((yield* Effect.flip(shares.approve(context, offered.id, otherWorkspaceId))).code).toBe(
-        "failed_precondition"
-      )
-      const blocked = yield* renewed(consumer.capsuleId)
-      expect(blocked.status).toBe("failed")
-      expect(blocked.error?.code).toBe("missing_input")
-      for (const id of [workspaceId, otherWorkspaceId]) {
-        expect((yield* shares.list(id, { limit: 10 })).items.map(({ status }) => status)).toEqual(["revoked"])
-      }
-    })
+        const capsules = yield* Capsules
+        expect((yield* capsules.read(consumer.capsuleId)).staleReasons).toEqual([])
+        expect((yield* shares.revoke(context, offered.id, workspaceId)).status).toBe("revoked")
+        // The value from the last apply is no longer available, so the Capsule becomes stale at once, even across Workspaces.
+        const { staleReasons, status } = yield* capsules.read(consumer.capsuleId)
+        expect([status, staleReasons]).toEqual([
+          "stale",
+          [{ kind: "input", producerCapsuleId: producer.capsuleId, output: "hello" }]
+        ])
+        expect((yield* Effect.flip(shares.approve(context, offered.id, otherWorkspaceId))).code).toBe(
+          "failed_precondition"
+        )
+        const blocked = yield* renewed(consumer.capsuleId)
+        expect(blocked.status).toBe("failed")
+        expect(blocked.error?.code).toBe("missing_input")
+        for (const id of [workspaceId, otherWorkspaceId]) {
+          expect((yield* shares.list(id, { limit: 10 })).items.map(({ status }) => status)).toEqual(["revoked"])
+        }
+      })
   )
 })

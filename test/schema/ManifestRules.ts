@@ -175,7 +175,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "drift of origin, variable, callback, scope or digest fails before the runner executes",
     hosting,
-    "an apply is refused before its tool starts if a delivered value has changed"
+    "rejects an apply before its tool starts if a delivered value has changed"
   ],
   [
     "interface.consume: module-unique key, type, version, 1 to 16 permissions, delivery type",
@@ -187,7 +187,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "consumed only when exactly one Resolved Interface of the Workspace matches",
     hosting,
-    "a consumed Interface without a provider in the Workspace, or anywhere, is reported",
+    "reports a consumed Interface that has no provider in the Workspace, or no provider at all",
     "a withdrawn endpoint blocks plans and applies, but not drift checks or destroys"
   ],
   [
@@ -236,7 +236,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "a reviewed sourceBuild has the manifest's shape",
     installs,
-    "A reviewed build is limited to the fields a manifest may propose"
+    "A reviewed build may contain only what a manifest may propose"
   ],
   [
     "interfaces: key, name, type, version, document, inputs",

@@ -12,7 +12,7 @@ const moduleSelection: ReadonlyArray<SpecificationRule> = [
   [
     "exactly one scanned module is auto-selected; with several the user selects",
     installs,
-    "an install chooses the only module, requires a choice among several"
+    "an install selects the only module, requires a choice among several"
   ],
   [
     "a path present only in the manifest is no candidate; an absent path fails with a typed error",
@@ -126,7 +126,7 @@ const handOff: ReadonlyArray<SpecificationRule> = [
     "setup_ticket is a one-time hand-off token",
     handoffs,
     "a hand-off ticket redeemed many times concurrently is accepted exactly once",
-    "a hand-off ticket is valid for ten minutes less a millisecond, but not for ten",
+    "a hand-off ticket expires exactly ten minutes after it was issued",
     "a repeated hand-off returns a new ticket"
   ]
 ]

@@ -10,7 +10,7 @@ test("background work pauses for its interval, and a wrong clock never prolongs 
   expect(isCoolingDown(1000, cooldown, 1000)).toBe(true)
   expect(isCoolingDown(1000, cooldown, 1099)).toBe(true)
   expect(isCoolingDown(1000, cooldown, 1100)).toBe(false)
-  // The clock was set back after the work finished.
+  // Simulates a clock that was set back after the work finished.
   expect(isCoolingDown(1000, cooldown, 999)).toBe(false)
 })
 

@@ -11,7 +11,10 @@ import { it } from "../../support/Effect.ts"
 const workspace = WorkspaceId.make("ws_aaaaaaaaaaaaaaaaaaaaaaaa")
 const at = "2026-01-01T00:00:00.000Z"
 
-/** Bells with marks; a bell that fails to ring keeps its mark. A step waits for its gate, and after its commit for its echo. */
+/**
+ * Test handler for due work: rings bells that are marked as due. A bell in `broken` fails and keeps its mark. A step waits for
+ * its gate, and after its commit for its echo.
+ */
 const bells = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const due = yield* DueWork
@@ -51,7 +54,7 @@ const bells = Effect.gen(function* () {
 
 const provided = DueWork.layer.pipe(Layer.provideMerge(testDatabase))
 
-/** Lets running work finish: the test database answers within a few turns of the event loop. */
+/** Lets running work finish; the test database answers within a few turns of the event loop. */
 const settle = Effect.forEach(
   Array.from({ length: 20 }),
   () =>
@@ -80,7 +83,7 @@ describe("Due work", () => {
     }).pipe(Effect.provide(provided))
   )
 
-  it.effect("the next poll finds due work whose wake was lost", () =>
+  it.effect("the next poll finds due work whose wake-up was lost", () =>
     Effect.gen(function* () {
       const { due, rung, sql } = yield* bells
       yield* Effect.forkChild(due.follow)
@@ -102,7 +105,7 @@ describe("Due work", () => {
       gates.set("a", gate)
       yield* Effect.forkChild(due.follow)
       yield* settle
-      // Writes the mark outside the database transaction, which the waiting step holds.
+      // Marks the bell from another fiber, because the waiting step holds the database transaction.
       yield* Effect.forkChild(mark("a"))
       yield* settle
       const again = yield* Effect.forkChild(mark("a"))
@@ -143,7 +146,7 @@ describe("Due work", () => {
       yield* Effect.forkChild(due.follow)
       yield* settle
       expect(rung).toEqual(["a"])
-      // A wake for another record must not retry the failing record sooner.
+      // Waking another record must not retry the failing record early.
       for (const id of ["b", "c", "d"]) {
         yield* mark(id)
         yield* settle

@@ -21,11 +21,11 @@ describe("ids", () => {
     expect(order.next(bytes(0x10), 0)).toEqual(bytes(0x10))
     const carried = [0x10, 0x10, 0x10, 0x11, ...bytes(0x10).slice(4)]
     expect(order.next(bytes(0xff), 1)).toEqual(Uint8Array.from(carried))
-    // Even all-zero random bytes produce a different id.
+    // Even if all random bytes are zero, the next id differs.
     expect(order.next(bytes(0), 2)).toEqual(Uint8Array.from([...carried.slice(0, -1), 0x11]))
   })
 
-  test("an id is entirely random after a pause, or after the clock was set far back", () => {
+  test("an id is fully random after a pause, or after the clock was set far back", () => {
     const order = makeIdOrder()
     order.next(bytes(0x70), 1000)
     expect(order.next(bytes(0x60), 1101)).toEqual(bytes(0x60))

@@ -5,7 +5,7 @@ import { it } from "../../support/Effect.ts"
 
 class One extends Context.Service<One, { readonly name: string }>()("test/One") {}
 class Two extends Context.Service<Two, { readonly name: string }>()("test/Two") {}
-/** A reference provided separately for each call. */
+/** A reference that each call provides separately. */
 const Call = Context.Reference<string>("test/Call", { defaultValue: () => "default" })
 
 const describe = Effect.fnUntraced(function* (greeting: string) {
@@ -25,7 +25,7 @@ const built = layer.pipe(
   Layer.provide(Layer.mergeAll(Layer.succeed(One, { name: "one" }), Layer.succeed(Two, { name: "two" })))
 )
 
-test("the layer of a provided function has the function's requirements, and the function has none", () => {
+test("a provided function needs no services itself; its layer requires them instead", () => {
   type Needed = Layer.Services<typeof layer>
   type Left = Effect.Services<ReturnType<Effect.Success<typeof make>>>
   const isUnknown: unknown extends Needed ? true : false = false
@@ -46,7 +46,7 @@ it.effect("a provided function uses the services of its layer, regardless of its
   }).pipe(Effect.provide(built))
 )
 
-it.effect("a provided function keeps context that belongs to the call, such as the span", () =>
+it.effect("a provided function keeps context that belongs to the call, such as the tracing span", () =>
   Effect.gen(function* () {
     const described = yield* Described
     expect(yield* described.describe("hello").pipe(Effect.provideService(Call, "mine"))).toEqual([
@@ -77,7 +77,7 @@ const several = providedService(Several, {
   version: "1"
 })
 
-test("a provided service requires the services of its effects and methods, and none for other members", () => {
+test("a provided service requires the services of its effects and methods, but nothing for its other members", () => {
   type Needed = Effect.Services<typeof several>
   const isUnknown: unknown extends Needed ? true : false = false
   const isWhole: [One | Two] extends [Needed] ? true : false = true

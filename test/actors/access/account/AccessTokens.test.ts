@@ -81,7 +81,7 @@ it.effect("a caller cannot revoke another account's token", () =>
   }).pipe(fresh)
 )
 
-it.effect("a token cannot be created with scopes outside the catalogue by any caller", () =>
+it.effect("no caller can create a token with scopes outside the catalogue", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const wrong = [
@@ -102,7 +102,7 @@ it.effect("a token cannot be created with scopes outside the catalogue by any ca
 
 const extension = (scope: string) => ({ scope, label: { ja: scope, en: scope }, description: { ja: scope, en: scope } })
 
-it.effect("the scope catalogue contains base scopes and scopes declared by routes, but never administration", () =>
+it.effect("the scope catalogue contains base scopes and scopes declared by routes, but no administration scopes", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     expect(
@@ -126,7 +126,7 @@ it.effect("the scope catalogue contains base scopes and scopes declared by route
   }).pipe(fresh)
 )
 
-it.effect("a declared scope that acts in a Workspace needs a token bound to a Workspace", () =>
+it.effect("a token with a Workspace-level declared scope must be bound to a Workspace", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const workspace = yield* newWorkspace(subject, { handle: "acme" })
@@ -163,7 +163,7 @@ it.effect("only an active account can receive a token", () =>
   }).pipe(fresh)
 )
 
-it.effect("a token must expire in the future, at most 366 days ahead", () =>
+it.effect("a token must expire in the future, within 366 days", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     for (const expiresAt of ["1970-01-01T00:00:00.000Z", "1969-12-31T00:00:00.000Z", "1971-01-02T00:00:00.001Z"]) {

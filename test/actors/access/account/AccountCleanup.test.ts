@@ -14,7 +14,7 @@ const count = (table: string) =>
     Effect.map(sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)}`, ([row]) => row?.n)
   )
 
-it.effect("account cleanup deletes long-expired records, and keeps active and needed records", () =>
+it.effect("account cleanup deletes long-expired records, and keeps records that are active or still needed", () =>
   Effect.gen(function* () {
     const cleanup = yield* AccountCleanup
     const sessions = yield* Sessions
@@ -35,13 +35,13 @@ it.effect("account cleanup deletes long-expired records, and keeps active and ne
     expect([yield* count("account_sessions"), yield* count("setup_links"), yield* count("access_tokens")]).toEqual([
       1, 0, 1
     ])
-    // The remaining session expired on day 30, and cleanup keeps it for another 30 days.
+    // The remaining session expired on day 30, so cleanup keeps it for another 30 days.
     yield* TestClock.adjust("30 days")
     expect(yield* count("account_sessions")).toBe(0)
   }).pipe(Effect.provide(Layer.fresh(testAccounts)))
 )
 
-it.effect("account cleanup starts soon after startup, so even a server restarted every few hours cleans up", () =>
+it.effect("account cleanup starts soon after startup, so a server that restarts every few hours still cleans up", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { subject } = yield* newPerson("ann")

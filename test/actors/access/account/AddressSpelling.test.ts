@@ -17,14 +17,14 @@ const found = Effect.fnUntraced(function* (address: string) {
   return Option.getOrUndefined(Option.map(yield* users.findByEmail(address), ({ subject }) => subject))
 })
 
-/** Stores the address as an earlier release did, with its domain exactly as typed. */
+/** Stores the address as earlier releases did, with its domain exactly as typed. */
 const storeEarlier = Effect.fnUntraced(function* (subject: string, address: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE users SET email = ${address} WHERE subject = ${subject}`
 })
 
 describe("Address spelling", () => {
-  it.effect("an address with an international domain is one account in every spelling", () =>
+  it.effect("all spellings of an address with an international domain belong to the same account", () =>
     Effect.gen(function* () {
       const users = yield* Users
       const bob = yield* users.create(serviceContext, { email: typed, isOperator: false })
@@ -36,7 +36,7 @@ describe("Address spelling", () => {
   )
 
   it.effect(
-    "a new release respells stored addresses in accounts, identities, links and invitations when it starts",
+    "startup respells stored addresses of an earlier release in accounts, identities, links and invitations",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -60,18 +60,20 @@ describe("Address spelling", () => {
       }).pipe(Effect.provide(testAccounts))
   )
 
-  it.effect("an address keeps its earlier spelling if another account has the current one, and lookups find both", () =>
-    Effect.gen(function* () {
-      const users = yield* Users
-      const bob = yield* newPerson("bob")
-      const other = yield* users.create(serviceContext, { email: browsers, isOperator: false })
-      yield* storeEarlier(bob.subject, earlier)
-      yield* migrate
-      expect([yield* found(typed), yield* found(browsers)]).toEqual([bob.subject, other.subject])
-    }).pipe(Effect.provide(testAccounts))
+  it.effect(
+    "an address keeps its earlier spelling if another account already has the current spelling, and lookups find both",
+    () =>
+      Effect.gen(function* () {
+        const users = yield* Users
+        const bob = yield* newPerson("bob")
+        const other = yield* users.create(serviceContext, { email: browsers, isOperator: false })
+        yield* storeEarlier(bob.subject, earlier)
+        yield* migrate
+        expect([yield* found(typed), yield* found(browsers)]).toEqual([bob.subject, other.subject])
+      }).pipe(Effect.provide(testAccounts))
   )
 
-  it.effect("an address in an earlier release's spelling is found, although no mail server accepts it", () =>
+  it.effect("finds an address in an earlier release's spelling, even one that no mail server accepts", () =>
     Effect.gen(function* () {
       const bob = yield* newPerson("bob")
       yield* storeEarlier(bob.subject, "bob@ex_ample.com")

@@ -31,13 +31,13 @@ const sessionsOf = Effect.fnUntraced(function* (subject: string) {
 })
 
 const at = "2026-01-01T00:00:00.000Z"
-/** Turns on the second factor from another browser. */
+/** Activates a second factor, as another browser would. */
 const activation = (sql: SqlClient.SqlClient, subject: string) =>
   Effect.orDie(
     sql`INSERT INTO totp_factors ${sql.insert({ subject, secret: "sealed", created_at: at, activated_at: at, failures: 0 })}`
   )
 
-// A sign-in uses two transactions, of which the first counts the attempt at the second factor.
+// A sign-in uses two transactions. The first only counts the second-factor attempt, so the race must hit the second.
 const lastTransaction = 2
 
 describe("Password races", () => {
@@ -74,7 +74,7 @@ describe("Password races", () => {
       expect(yield* sessionsOf(subject)).toEqual([])
     })
 
-  tests.live("a session stays unconfirmed if a second factor is turned on in the meantime", () =>
+  tests.live("a session stays unconfirmed if a second factor is activated in the meantime", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { subject } = yield* person("confirming")
@@ -89,11 +89,12 @@ describe("Password races", () => {
     })
   )
 
-  tests.live("a sign-in opens no session without a second factor turned on after the code was requested", () =>
+  tests.live("a sign-in without a code opens no session if a second factor is activated during the sign-in", () =>
     turnedOn("factor", undefined)
   )
 
-  tests.live("a sign-in opens no session with an unchecked code if the second factor is turned on afterwards", () =>
-    turnedOn("made-up", Redacted.make("000000"))
+  tests.live(
+    "a sign-in with an unverified code opens no session if a second factor is activated during the sign-in",
+    () => turnedOn("made-up", Redacted.make("000000"))
   )
 })

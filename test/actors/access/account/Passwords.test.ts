@@ -39,7 +39,7 @@ it.live("all Unicode forms of a password are equivalent", () =>
   })
 )
 
-it.live("passwords that are short, long, common or contain NUL are refused without being quoted", () =>
+it.live("rejects passwords that are short, long, common or contain NUL, without quoting them", () =>
   Effect.sync(() => {
     for (const wrong of [
       "",
@@ -60,7 +60,7 @@ it.live("passwords that are short, long, common or contain NUL are refused witho
   })
 )
 
-it.live("password requests are refused with a time to retry while eighteen others are running or waiting", () =>
+it.live("rejects password requests with a retry time while eighteen others are running or waiting", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const outcomes = yield* Effect.forEach(

@@ -19,7 +19,7 @@ const firstLink = Effect.flatMap(SetupLinks, (links) => links.issueFirst).pipe(E
 const redeem = (secret: Redacted.Redacted, email = "admin@example.com") =>
   Effect.flatMap(SetupLinks, (links) => links.redeem({ secret, password, email, displayName: "Admin" }))
 
-it.effect("the first link creates an operator account and signs it in, and no further link is issued", () =>
+it.effect("the first-account link creates an operator account and signs it in, and no further link is issued", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const accounts = yield* Accounts
@@ -39,7 +39,7 @@ it.effect("the first link creates an operator account and signs it in, and no fu
 )
 
 it.effect(
-  "a first-account link expires after 30 minutes, when the next link is issued, or once an account exists",
+  "a first-account link is invalid after 30 minutes, once a newer link is issued, or once an account exists",
   () =>
     Effect.gen(function* () {
       const links = yield* SetupLinks
@@ -77,7 +77,7 @@ it.effect("when two browsers race to redeem a first-account link, exactly one ac
   }).pipe(fresh)
 )
 
-it.effect("a refused attempt to redeem a link leaves the link usable", () =>
+it.effect("a rejected attempt to redeem a link leaves the link usable", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const { secret } = yield* firstLink
@@ -107,7 +107,7 @@ it.effect("a reset link sets a new password and revokes every session", () =>
   }).pipe(fresh)
 )
 
-it.effect("a reset link shows its account while it is valid, and afterwards only its purpose", () =>
+it.effect("a reset link shows its account only while it is valid, and afterwards only its purpose", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const { email, subject } = yield* newPerson("ann")
@@ -162,7 +162,7 @@ it.effect("an outdated password hash is renewed at the next sign-in", () =>
   }).pipe(fresh)
 )
 
-it.effect("using a session extends it for 30 days, and its secret is not stored", () =>
+it.effect("using a session extends it for 30 days, and the session secret is not stored", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const sql = yield* SqlClient.SqlClient
@@ -182,7 +182,7 @@ it.effect("using a session extends it for 30 days, and its secret is not stored"
   }).pipe(fresh)
 )
 
-it.effect("sign-in replaces the browser's session, and people list and revoke only their own sessions", () =>
+it.effect("sign-in replaces the browser's session, and people can list and revoke only their own sessions", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const ann = yield* newPerson("ann")
@@ -215,7 +215,7 @@ it.effect("locking an account permanently revokes its sessions", () =>
   }).pipe(fresh)
 )
 
-it.effect("no link opens a locked account until it is unlocked, whether issued before or after the lock", () =>
+it.effect("no link opens a locked account, whether issued before or after the lock", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const links = yield* SetupLinks

@@ -5,7 +5,7 @@ import { StoredToken, usableToken } from "../../../../actors/access/account/Toke
 const at = "2026-01-01T00:00:00.000Z"
 const workspaceId = "ws_00000000000000000000000a"
 
-/** The row as the database returns it. */
+/** The token's row as the database returns it. */
 const row = (different: object = {}) =>
   Schema.decodeUnknownSync(StoredToken)({
     token_id: "pat_00000000000000000000000a",

@@ -44,40 +44,42 @@ it.effect("the current-authority endpoint returns the authority of the presented
   }).pipe(fresh)
 )
 
-it.effect("the current-authority endpoint refuses strings that are not tokens, and a secret found in two stores", () =>
-  Effect.gen(function* () {
-    const authority = yield* TokenAuthority
-    const accounts = yield* Accounts
-    const sessions = yield* Sessions
-    const sql = yield* SqlClient.SqlClient
-    const { subject } = yield* newPerson("ann")
-    const session = yield* sessions.open({ subject, method: "password" })
-    const inSession = yield* newToken(subject)
-    const inOauth = yield* newToken(subject)
-    yield* sql`UPDATE account_sessions SET secret_hash = ${secretHash(inSession.secret)} WHERE id = ${session.session.id}`
-    yield* sql`INSERT INTO oauth_access_tokens ${sql.insert({
-      id: "oat_1",
-      secret_hash: secretHash(inOauth.secret),
-      subject,
-      client_id: "c",
-      grant_id: "g",
-      scopes: "[]",
-      created_at: "1970-01-01T00:00:00.000Z",
-      expires_at: "1970-01-01T00:00:00.000Z"
-    })}`
-    const before = yield* dump
-    for (const bearer of [
-      session.secret,
-      inSession.secret,
-      inOauth.secret,
-      Redacted.make("svcp_guess"),
-      Redacted.make("eyJ.e30.x")
-    ]) {
-      expect((yield* Effect.flip(authority.current(bearer))).code).toBe("invalid_token")
-      expect((yield* Effect.flip(accounts.authenticateBearer(bearer))).code).toBe("invalid_token")
-    }
-    expect(yield* dump).toBe(before)
-  }).pipe(fresh)
+it.effect(
+  "the current-authority endpoint rejects strings that are not tokens, and a secret that exists in two stores",
+  () =>
+    Effect.gen(function* () {
+      const authority = yield* TokenAuthority
+      const accounts = yield* Accounts
+      const sessions = yield* Sessions
+      const sql = yield* SqlClient.SqlClient
+      const { subject } = yield* newPerson("ann")
+      const session = yield* sessions.open({ subject, method: "password" })
+      const inSession = yield* newToken(subject)
+      const inOauth = yield* newToken(subject)
+      yield* sql`UPDATE account_sessions SET secret_hash = ${secretHash(inSession.secret)} WHERE id = ${session.session.id}`
+      yield* sql`INSERT INTO oauth_access_tokens ${sql.insert({
+        id: "oat_1",
+        secret_hash: secretHash(inOauth.secret),
+        subject,
+        client_id: "c",
+        grant_id: "g",
+        scopes: "[]",
+        created_at: "1970-01-01T00:00:00.000Z",
+        expires_at: "1970-01-01T00:00:00.000Z"
+      })}`
+      const before = yield* dump
+      for (const bearer of [
+        session.secret,
+        inSession.secret,
+        inOauth.secret,
+        Redacted.make("svcp_guess"),
+        Redacted.make("eyJ.e30.x")
+      ]) {
+        expect((yield* Effect.flip(authority.current(bearer))).code).toBe("invalid_token")
+        expect((yield* Effect.flip(accounts.authenticateBearer(bearer))).code).toBe("invalid_token")
+      }
+      expect(yield* dump).toBe(before)
+    }).pipe(fresh)
 )
 
 it.effect(
@@ -100,7 +102,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("a token request receives 503 and writes nothing if the membership cannot be read", () => {
+it.effect("a token request returns 503 and writes nothing if the membership cannot be read", () => {
   const down = new SqlError({ reason: new ConnectionError({ cause: "gone", message: "gone", operation: "execute" }) })
   const faulty = Layer.effect(
     ReadSql,

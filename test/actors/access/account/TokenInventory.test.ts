@@ -9,7 +9,7 @@ import { as, newPerson, testAccounts } from "../../../support/Accounts.ts"
 import { it } from "../../../support/Effect.ts"
 import { fresh, newToken } from "./support/Tokens.ts"
 
-it.effect("the token inventory counts all tokens, sorts pages by time and id, and marks its last page", () =>
+it.effect("the token inventory counts all tokens, orders them by time and id, and marks its last page", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     const ann = yield* newPerson("ann")
@@ -52,7 +52,7 @@ it.effect("the token inventory counts all tokens, sorts pages by time and id, an
   }).pipe(fresh)
 )
 
-it.effect("the token inventory refuses malformed and foreign cursors, and cursors at a deleted token", () =>
+it.effect("the token inventory rejects malformed and foreign cursors, and cursors that point at a deleted token", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     const sql = yield* SqlClient.SqlClient
@@ -76,7 +76,7 @@ it.effect("the token inventory refuses malformed and foreign cursors, and cursor
   }).pipe(fresh)
 )
 
-it.effect("the token inventory reads each page with one SQL statement", () => {
+it.effect("the token inventory reads each page with a single SQL statement", () => {
   const statements: Array<string> = []
   const counting = Layer.effect(
     ReadSql,

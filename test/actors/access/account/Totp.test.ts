@@ -3,7 +3,7 @@ import { codeOf, stepOf } from "../../../../actors/access/account/SecondFactors.
 
 const secret = new TextEncoder().encode("12345678901234567890")
 
-test("TOTP codes match the test vectors of RFC 4226 and RFC 6238, with six digits", () => {
+test("six-digit TOTP codes match the test vectors of RFC 4226 and RFC 6238", () => {
   const counted = Array.from({ length: 10 }, (_, step) => codeOf(secret, step))
   expect(counted).toEqual([
     "755224",
@@ -28,7 +28,7 @@ test("TOTP codes match the test vectors of RFC 4226 and RFC 6238, with six digit
   for (const [seconds, code] of timed) expect(codeOf(secret, Math.floor(seconds / 30))).toBe(code)
 })
 
-test("a TOTP code is valid for its own and the adjacent time steps, and only after the last accepted code", () => {
+test("a TOTP code is valid for its own and the adjacent time steps, but not at or before the last accepted step", () => {
   const at = (step: number) => step * 30_000
   expect(stepOf(secret, codeOf(secret, 7), at(7), null)).toBe(7)
   expect(stepOf(secret, codeOf(secret, 7), at(7) + 29_999, null)).toBe(7)

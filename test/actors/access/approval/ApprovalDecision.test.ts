@@ -27,7 +27,7 @@ const rule = (changes: Partial<BindingRule> = {}): BindingRule => ({
   ...changes
 })
 
-/** People with each combination of properties that a rule can require. */
+/** A person with the properties that a rule can test. */
 interface Someone {
   readonly approver: Approver
   readonly kind: SubjectKind
@@ -64,7 +64,7 @@ const facts = (
   changes: Partial<ApprovalFacts> = {}
 ): ApprovalFacts => ({ rules, approvals, planAuthors: startedBy(plans), commitAuthors: new Set([commits]), ...changes })
 
-/** An independent model of the rules: the people each documented rule excludes, written with set operations only. */
+/** Independent model of the rules: computes with set operations only which people each documented rule excludes. */
 const modelApproves = (rules: ReadonlyArray<BindingRule>, approvers: ReadonlyArray<Someone>): boolean => {
   if (rules.length === 0) return approvers.length > 0
   return rules.every((each) => {
@@ -149,7 +149,7 @@ describe("Approval decisions", () => {
   })
 })
 
-test("without an approval rule, one approval by anybody is enough", () => {
+test("without an approval rule, one approval by anyone is enough", () => {
   expect(decideApproval(facts([], [])).state).toBe("waiting")
   for (const one of people) expect(decideApproval(facts([], [given(one)])).state).toBe("approved")
 })
@@ -191,7 +191,7 @@ for (const [why, lost, problem] of rightsLost) {
   })
 }
 
-test("no approval counts while the commit's authors are unknown, if a rule excludes those authors", () => {
+test("no approval counts under a rule that excludes the commit's authors while those authors are unknown", () => {
   const strict = rule({ commitAuthorCounts: false })
   const owner = given(people[3] ?? { approver: "service", kind: "automation", role: undefined, inTeam: false })
   expect(approvalProblem(strict, owner, { planAuthors: startedBy(plans), commitAuthors: "unknown" })).toBe(
@@ -229,7 +229,7 @@ const maker = subject("x")
 const minter = subject("y")
 const robot = subject("r")
 
-/** Authors and approvers of the plan, listed by hand: a rule that excludes authors counts no approval by an author. */
+/** Authors and approvers of the plan, listed by hand. Under the rule that excludes authors, an author's approval never counts. */
 const authorship: ReadonlyArray<
   readonly [
     title: string,

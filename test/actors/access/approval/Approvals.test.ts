@@ -52,7 +52,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("an approval keeps its place among approvals of the same moment", () =>
+  tests.live("an approval keeps its position among approvals with the same timestamp", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { plan } = yield* planned("same-moment", pureModule)
@@ -67,7 +67,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("an approval is refused without a trace if no open rule requires its approver", () =>
+  tests.live("rejects an approval and records nothing if no open rule requires its approver", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const second = yield* admin
@@ -93,7 +93,7 @@ describe("an approval", () => {
         { limit: 1 }
       )
       expect(items[0]).toMatchObject({ actor: { subject: subjectOf(second) }, runId: plan.id })
-      // A rule requires the team, and a suspended member leaves the team.
+      // The rule requires a team member, so suspending the member invalidates the approval.
       expect((yield* Effect.flip(teams.remove(context, yield* ownerScope, team.id))).code).toBe("failed_precondition")
       const scope = { workspaceId, acting: { subject: subjectOf(context) } }
       yield* (yield* Members).update(context, scope, subjectOf(second), { status: "suspended" })
@@ -110,7 +110,7 @@ describe("an approval", () => {
       const second = yield* admin
       const { plan } = yield* planned("authors", pureModule)
       yield* ruled({ approvers: 1, commitAuthorCounts: false })
-      // The repository's author has no account.
+      // The commit's author has no account.
       expect((yield* standing(plan.id)).own).toEqual({ status: "counts" })
       const authors = (text: string | null) =>
         sql`UPDATE source_snapshots SET authors = ${text} WHERE id = ${plan.sourceSnapshotId ?? ""}`
@@ -139,19 +139,21 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("an approval counts for rules added later, and rules apply only in their Project and environment", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const { plan } = yield* planned("late", pureModule)
-      yield* approve(context, plan)
-      const rule = yield* ruled({ environment: "production" })
-      expect((yield* standing(plan.id)).rules).toEqual([])
-      yield* (yield* ApprovalRules).update(context, yield* ownerScope, rule.id, { environment: "test" })
-      expect((yield* applyRefused(plan.id)).message).toContain("waits for 1 more approval")
-      yield* (yield* ApprovalRules).update(context, yield* ownerScope, rule.id, { approvers: 1 })
-      const { value } = yield* (yield* Runs).apply(context, plan.id, undefined)
-      expect((yield* settled(value.id)).status).toBe("succeeded")
-    })
+  tests.live(
+    "an approval counts for rules added later, and rules apply only in their own Project and environment",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const { plan } = yield* planned("late", pureModule)
+        yield* approve(context, plan)
+        const rule = yield* ruled({ environment: "production" })
+        expect((yield* standing(plan.id)).rules).toEqual([])
+        yield* (yield* ApprovalRules).update(context, yield* ownerScope, rule.id, { environment: "test" })
+        expect((yield* applyRefused(plan.id)).message).toContain("waits for 1 more approval")
+        yield* (yield* ApprovalRules).update(context, yield* ownerScope, rule.id, { approvers: 1 })
+        const { value } = yield* (yield* Runs).apply(context, plan.id, undefined)
+        expect((yield* settled(value.id)).status).toBe("succeeded")
+      })
   )
 })
 

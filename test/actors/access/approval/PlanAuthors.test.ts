@@ -32,13 +32,13 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = approvalSuite()
 
-/** The rule "somebody else approves": a plan's authors never approve the plan. */
+/** The rule "somebody else must approve": a plan's authors can never approve it. */
 const someoneElse = ruled({ approvers: 1, planAuthorCounts: false })
 
 const scopeOf = (context: CommandContext) =>
   Effect.map(TestPlane, ({ workspaceId }) => ({ workspaceId, acting: { subject: subjectOf(context) } }))
 
-/** An admin automation created by one person, acting with a token issued by another person. */
+/** Creates an admin automation, and a token for it that `minter` issues. Returns the context of a caller with that token. */
 const automationOf = Effect.fnUntraced(function* (maker: CommandContext, minter: CommandContext = maker) {
   const scope = yield* scopeOf(maker)
   const { subject } = yield* (yield* AutomationMembers).create(maker, scope, { displayName: "ci", role: "admin" })
@@ -55,8 +55,8 @@ const automationOf = Effect.fnUntraced(function* (maker: CommandContext, minter:
 })
 
 /**
- * The reason why this person's approval does not count, or `undefined` if it counts. The page and the refusal show the same
- * reason.
+ * Returns why this person's approval does not count, or `undefined` if it counts. Checks that the page and the error report the
+ * same reason.
  */
 const problemOf = Effect.fnUntraced(function* (planId: RunId, approver: CommandContext) {
   const run = yield* (yield* Runs).read(planId)
@@ -71,14 +71,15 @@ const plannedBy = Effect.fnUntraced(function* (starter: CommandContext, capsuleI
 })
 
 describe("the author of a plan cannot approve it under a rule that requires somebody else", () => {
-  tests.live("the creator of the automation that starts a plan, or of its token, is an author of the plan", () =>
+  tests.live("whoever created the automation that starts a plan, or issued its token, is an author of the plan", () =>
     Effect.gen(function* () {
       const { capsuleId } = yield* planned("automation", pureModule)
       yield* someoneElse
       const [maker, minter, other, owner] = [yield* admin, yield* admin, yield* admin, (yield* TestPlane).context]
       const own = yield* automationOf(maker)
       const shared = yield* automationOf(maker, minter)
-      // An automation created by another automation: the people responsible for the second are also responsible for the first.
+      // An automation created by another automation: whoever is responsible for the creator is also responsible for the created
+      // one.
       const nested = yield* automationOf(own, owner)
       const rows: ReadonlyArray<
         readonly [title: string, starter: CommandContext, approver: CommandContext, ApprovalProblem | undefined]
@@ -132,7 +133,7 @@ describe("the author of a plan cannot approve it under a rule that requires some
         [
           "group",
           Effect.gen(function* () {
-            // Groups plan only stale Capsules.
+            // A group plans only stale Capsules, so the Capsule must be stale.
             yield* newCommit(capsule.id)
             const { runGroup } = yield* capsules.planUpdate(robot, workspaceId, [capsule.id])
             const [run] = yield* eventually(
@@ -200,7 +201,7 @@ describe("the author of a plan cannot approve it under a rule that requires some
       const first = yield* followed
       expect(yield* problemOf(first.id, ann)).toBe(author)
       expect(yield* problemOf(first.id, bea)).toBeUndefined()
-      // A later change does not alter the authors of an earlier plan.
+      // A later change does not change the recorded authors of an earlier plan.
       yield* set(bea, { apply: false })
       yield* set(bea, { apply: true })
       expect(yield* problemOf(first.id, ann)).toBe(author)
@@ -209,7 +210,7 @@ describe("the author of a plan cannot approve it under a rule that requires some
       expect(yield* problemOf(second.id, ann)).toBe(author)
       expect(yield* problemOf(second.id, bea)).toBe(author)
       expect(yield* problemOf(second.id, other)).toBeUndefined()
-      // The person who turns it on again becomes solely responsible, with the people behind an automation.
+      // Whoever turns auto-update on again becomes solely responsible. For an automation, that includes the people behind it.
       yield* set(robot, { enabled: false })
       yield* set(robot, { enabled: true, apply: true })
       const third = yield* followed
@@ -220,8 +221,8 @@ describe("the author of a plan cannot approve it under a rule that requires some
   )
 })
 
-describe("Changes before approval", () => {
-  tests.live("an automation that an author created, or issued a token for, is no second approver", () =>
+describe("Changes between plan and approval", () => {
+  tests.live("an automation that an author created, or issued a token for, does not count as a second approver", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId } = yield* planned("second", pureModule)
@@ -233,7 +234,7 @@ describe("Changes before approval", () => {
       expect(yield* problemOf(plan.id, yield* automationOf(other, author))).toBe("author_automation")
       const robot = yield* automationOf(other)
       expect((yield* approve(robot, plan)).status).toBe("succeeded")
-      // The people responsible for the automation at the time of its approval stay recorded.
+      // svc records who was responsible for the automation when it approved, and later changes do not alter that.
       expect((yield* standing(plan.id)).state).toBe("approved")
     })
   )
@@ -253,27 +254,29 @@ describe("Changes before approval", () => {
       })
       expect(yield* problemOf(plan.id, context)).toBe("plan_author")
       expect(yield* problemOf(plan.id, robot)).toBe("author_automation")
-      // A person added to the team after the plan can approve: teams are read as they are now, and the activity shows who added
-      // whom.
+      // A person added to the team after the plan can approve it, because svc reads the current team. The activity shows who
+      // added the person.
       expect((yield* approve(second, plan)).status).toBe("succeeded")
     })
   )
 
-  tests.live("current rules and roles apply to a plan, and the activity records an owner who relaxes a rule", () =>
-    Effect.gen(function* () {
-      const { context, workspaceId } = yield* TestPlane
-      const rules = yield* ApprovalRules
-      const { plan } = yield* planned("lowered", pureModule)
-      const rule = yield* ruled({ approvers: 2, planAuthorCounts: false })
-      const promoted = yield* newMember(workspaceId, context, "member")
-      expect(yield* problemOf(plan.id, promoted)).toBe("role")
-      yield* (yield* Members).update(context, yield* scopeOf(context), subjectOf(promoted), { role: "admin" })
-      expect((yield* approve(promoted, plan)).status).toBe("waiting_approval")
-      yield* rules.update(context, yield* ownerScope, rule.id, { approvers: 1 })
-      expect((yield* standing(plan.id)).state).toBe("approved")
-      yield* rules.update(context, yield* ownerScope, rule.id, { approvers: 3 })
-      expect((yield* standing(plan.id)).state).toBe("waiting")
-    })
+  tests.live(
+    "current rules and roles apply to an earlier plan, and the activity records an owner who relaxes a rule",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const rules = yield* ApprovalRules
+        const { plan } = yield* planned("lowered", pureModule)
+        const rule = yield* ruled({ approvers: 2, planAuthorCounts: false })
+        const promoted = yield* newMember(workspaceId, context, "member")
+        expect(yield* problemOf(plan.id, promoted)).toBe("role")
+        yield* (yield* Members).update(context, yield* scopeOf(context), subjectOf(promoted), { role: "admin" })
+        expect((yield* approve(promoted, plan)).status).toBe("waiting_approval")
+        yield* rules.update(context, yield* ownerScope, rule.id, { approvers: 1 })
+        expect((yield* standing(plan.id)).state).toBe("approved")
+        yield* rules.update(context, yield* ownerScope, rule.id, { approvers: 3 })
+        expect((yield* standing(plan.id)).state).toBe("waiting")
+      })
   )
 
   tests.live("without an approval rule one approval is enough, even an author's own", () =>

@@ -24,7 +24,7 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = approvalSuite()
 
-/** Keeps a state of an earlier apply, as a settlement or an agent may do at any time. */
+/** Stores a left-over state of an earlier apply, as a settlement or an agent may do at any time. */
 const left = Effect.fnUntraced(function* (
   { capsule, apply }: { readonly capsule: { readonly id: CapsuleId }; readonly apply: { readonly id: RunId } },
   reason: OrphanedStateReason,
@@ -68,36 +68,34 @@ const refusal = Effect.fnUntraced(function* (planRunId: RunId, acknowledged?: Re
 })
 
 describe("Uncertain state", () => {
-  tests.live(
-    "a plan over uncertain state begins with a diagnostic, and requires its approver to acknowledge the codes",
-    () =>
-      Effect.gen(function* () {
-        const { context, workspaceId } = yield* TestPlane
-        const runs = yield* Runs
-        const runCommands = yield* RunCommands
-        const { capsuleId, record } = yield* withOrphanedState("left-over")
-        const plan = yield* replanned(capsuleId)
-        expect(plan.diagnostics?.[0]?.summary).toContain("left a state behind")
-        expect(plan.diagnostics?.[0]?.detail).toContain(record.id)
-        expect(plan.diagnostics?.[0]?.detail).toContain("adopt or discard it")
+  tests.live("a plan over uncertain state starts with a diagnostic, and its approver must acknowledge the codes", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* TestPlane
+      const runs = yield* Runs
+      const runCommands = yield* RunCommands
+      const { capsuleId, record } = yield* withOrphanedState("left-over")
+      const plan = yield* replanned(capsuleId)
+      expect(plan.diagnostics?.[0]?.summary).toContain("left a state behind")
+      expect(plan.diagnostics?.[0]?.detail).toContain(record.id)
+      expect(plan.diagnostics?.[0]?.detail).toContain("adopt or discard it")
 
-        const refused = yield* refusal(plan.id)
-        expect(refused.code).toBe("failed_precondition")
-        expect(refused.message).toContain("--acknowledge left_over_state")
-        const waiting = yield* standing(plan.id)
-        expect(waiting.approvals).toEqual([])
-        expect(waiting.uncertain).toMatchObject([{ code: "left_over_state", acknowledged: false }])
+      const refused = yield* refusal(plan.id)
+      expect(refused.code).toBe("failed_precondition")
+      expect(refused.message).toContain("--acknowledge left_over_state")
+      const waiting = yield* standing(plan.id)
+      expect(waiting.approvals).toEqual([])
+      expect(waiting.uncertain).toMatchObject([{ code: "left_over_state", acknowledged: false }])
 
-        const leftOvers = (yield* capsulesWithOrphanedStates(yield* SqlClient.SqlClient, workspaceId)).filter(
-          ({ id }) => id === capsuleId
-        )
-        expect(attentionOf({ leftOvers })).toMatchObject([{ kind: "uncertain_ground", capsuleId, runId: record.runId }])
+      const leftOvers = (yield* capsulesWithOrphanedStates(yield* SqlClient.SqlClient, workspaceId)).filter(
+        ({ id }) => id === capsuleId
+      )
+      expect(attentionOf({ leftOvers })).toMatchObject([{ kind: "uncertain_ground", capsuleId, runId: record.runId }])
 
-        yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
-        expect((yield* standing(plan.id)).uncertain).toMatchObject([{ code: "left_over_state", acknowledged: true }])
-        const { value } = yield* runs.apply(context, plan.id, undefined)
-        expect((yield* settled(value.id)).status).toBe("succeeded")
-      })
+      yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
+      expect((yield* standing(plan.id)).uncertain).toMatchObject([{ code: "left_over_state", acknowledged: true }])
+      const { value } = yield* runs.apply(context, plan.id, undefined)
+      expect((yield* settled(value.id)).status).toBe("succeeded")
+    })
   )
 
   tests.live("a plan needs no acknowledgement once the uncertain state is adopted or discarded", () =>
@@ -119,7 +117,7 @@ describe("Uncertain state", () => {
     })
   )
 
-  tests.live("a plan's approval is refused if an uncertain state arrives after the plan", () =>
+  tests.live("rejects a plan's approval if an uncertain state arrives after the plan", () =>
     Effect.gen(function* () {
       const capsule = yield* active("before-approval", pureModule)
       const plan = yield* replanned(capsule.capsule.id)
@@ -131,7 +129,7 @@ describe("Uncertain state", () => {
   )
 
   tests.live(
-    "an approved plan is not applied after an uncertain state arrives until somebody acknowledges that state",
+    "an approved plan is not applied after an uncertain state arrives, until somebody acknowledges that state",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -141,7 +139,7 @@ describe("Uncertain state", () => {
         yield* left(capsule, "unreadable", "first")
         const plan = yield* replanned(capsule.capsule.id)
         yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
-        // A state of the same kind with different contents.
+        // Another left-over state for the same reason code, but with different contents.
         yield* left(capsule, "unreadable", "second")
         expect((yield* applyRefused(plan.id)).message).toContain("--acknowledge left_over_state")
         const row = yield* (yield* RunLedger).find(plan.id)
@@ -154,7 +152,7 @@ describe("Uncertain state", () => {
       })
   )
 
-  tests.live("a Capsule stays uncertain because of possibly created objects until a later apply succeeds", () =>
+  tests.live("a Capsule whose apply may have created objects stays uncertain until a later apply succeeds", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -172,7 +170,7 @@ describe("Uncertain state", () => {
     })
   )
 
-  tests.live("a plan over uncertain state is never approved by auto-update or with its group", () =>
+  tests.live("neither auto-update nor a group approves a plan over uncertain state", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules

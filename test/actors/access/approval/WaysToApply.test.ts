@@ -27,7 +27,7 @@ import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = approvalSuite()
 
-/** Checks that one person with a session and a token cannot get the plan applied, but a second person can. */
+/** Checks that one person with both a session and a token cannot get the plan applied, and that a second person can. */
 const needsTwo = Effect.fnUntraced(function* (plan: Run) {
   const { context } = yield* TestPlane
   expect((yield* approve(context, plan)).status).toBe("waiting_approval")
@@ -47,7 +47,7 @@ const needsTwo = Effect.fnUntraced(function* (plan: Run) {
 })
 
 describe("Paths to apply", () => {
-  tests.live("an install needs the approvals its rules require, from a person or their token", () =>
+  tests.live("an install needs the approvals its rules require, from people or their tokens", () =>
     Effect.gen(function* () {
       yield* ruled()
       yield* needsTwo((yield* planned("install", pureModule)).plan)
@@ -93,7 +93,7 @@ describe("Paths to apply", () => {
       expect((yield* runs.approveGroup(context, runGroup.id, {})).runGroup.status).toBe("waiting_approval")
       expect((yield* runs.approveGroup(tokenOf(context), runGroup.id, {})).runGroup.status).toBe("waiting_approval")
       expect((yield* applyRefused(plan.id)).code).toBe("failed_precondition")
-      // Starts another plan for the same Capsule, without an approval.
+      // Replaces the Capsule's plan in the group, so the approval given so far no longer counts.
       const again = yield* replanned(capsule.id)
       expect(again.runGroupId).toBe(runGroup.id)
       expect((yield* applyRefused(again.id)).code).toBe("failed_precondition")
@@ -132,7 +132,7 @@ describe("Paths to apply", () => {
       const taken = yield* followed("two", "applied")
       const apply = yield* settled(taken?.runId ?? plan.id)
       expect([apply.type, apply.status]).toEqual(["apply", "succeeded"])
-      // If the rule requires automation and a person, the automation counts as one of two approvers.
+      // If the rule requires two approvers, the automation counts as one of them, so a person must still approve.
       yield* (yield* ApprovalRules).update(context, yield* ownerScope, rule.id, { approvers: 2 })
       const half = yield* followed("three", "approval")
       expect((yield* standing(half?.runId ?? plan.id)).approvals).toMatchObject([
@@ -145,7 +145,7 @@ describe("Paths to apply", () => {
   )
 })
 
-// No other code creates an apply or uses a plan, including the operator's commands.
+// Since nothing else creates an apply or consumes a plan, not even an operator command can bypass the approvals.
 tests.live("only one function in the code creates an apply", () =>
   Effect.sync(() => {
     const files = ["actors", "src", "runner"].flatMap((room) =>

@@ -25,13 +25,13 @@ test("an operator application receives all of the person's bindings, in policy o
   expect(boundPermissions({ owner: undefined }, use, policy)).toEqual(["own", "consume", "read"])
 })
 
-test("a Capsule's application receives its declared Interfaces and the Capsule's own Interfaces", () => {
+test("a Capsule's application receives the Interfaces it declares and the Capsule's own Interfaces", () => {
   expect(boundPermissions(ownerOf(own), use, policy)).toEqual(["own", "read"])
   expect(boundPermissions(ownerOf(consumer), use, policy)).toEqual(["consume", "read"])
   expect(boundPermissions(ownerOf(other), use, policy)).toEqual([])
 })
 
-test("the operator's current policy limits Interface permissions even after their delivery", () => {
+test("the operator's current policy also limits Interface permissions that were delivered earlier", () => {
   expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: [] })).toEqual([])
   const elsewhere = [{ permission: "read", delivery: "header" }]
   expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: elsewhere })).toEqual([])

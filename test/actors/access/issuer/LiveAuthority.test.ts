@@ -20,9 +20,9 @@ const owner = {
   activationDigest: activationDigest(authority)
 }
 
-test("a Capsule's client acts under the exact activation of its Capsule", () => {
+test("a Capsule's client is accepted only under its Capsule's current activation", () => {
   expect(capsuleDenial(owner, authority)).toBeUndefined()
-  // The configuration's digest covers the compiled configuration.
+  // The digest already covers the compiled configuration, so this column is not compared.
   expect(capsuleDenial(owner, { ...authority, config: "[]" })).toBeUndefined()
 })
 
@@ -36,17 +36,17 @@ const stale: ReadonlyArray<Partial<CapsuleAuthority>> = [
 ]
 
 test.each(stale.map((different) => [JSON.stringify(different), different] as const))(
-  "after %s a Capsule's client waits for the next apply",
+  "with %s a Capsule's client is rejected until the next apply",
   (_shown, different) => {
     expect(capsuleDenial(owner, { ...authority, ...different })).toEqual({ reason: "capsule_stale", lasting: false })
   }
 )
 
-test("a client that was never activated waits for an apply", () => {
+test("a client that was never activated is rejected until an apply", () => {
   expect(capsuleDenial({ ...owner, activationDigest: undefined }, authority)?.reason).toBe("capsule_stale")
 })
 
-test("a grant is permanently lost when its Capsule is removed or moves to another Workspace", () => {
+test("a grant is permanently invalid once its Capsule is removed or moved to another Workspace", () => {
   const gone = { reason: "capsule_gone", lasting: true } as const
   expect(capsuleDenial(owner, undefined)).toEqual(gone)
   expect(capsuleDenial({ ...owner, workspaceId: WorkspaceId.make("ws_00000000000000000000000b") }, authority)).toEqual(

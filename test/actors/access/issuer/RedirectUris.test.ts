@@ -39,7 +39,7 @@ test.each([
   expect(redirectUriFault(uri, "native")).toContain(fault)
 })
 
-test("a redirect address is compared character by character", () => {
+test("redirect URIs are compared character by character", () => {
   const registered = ["https://app.example.com/callback"]
   for (const type of ["web", "native"] as const) {
     expect(isRegisteredRedirect("https://app.example.com/callback", registered, type)).toBe(true)
@@ -55,7 +55,7 @@ test("a redirect address is compared character by character", () => {
   }
 })
 
-test("a native client's loopback address may vary only in its port", () => {
+test("a native client's loopback redirect URI may differ only in its port", () => {
   const registered = ["http://127.0.0.1/callback", "http://[::1]:1/callback"]
   expect(isRegisteredRedirect("http://127.0.0.1:50000/callback", registered, "native")).toBe(true)
   expect(isRegisteredRedirect("http://[::1]:50000/callback", registered, "native")).toBe(true)

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { isSubset, parseScopes } from "../../../../actors/access/issuer/Scopes.ts"
 
-test("a scope list contains its distinct scopes in order", () => {
+test("parses a scope list into distinct scopes, in order", () => {
   expect(parseScopes("openid read openid")).toEqual(["openid", "read"])
   expect(parseScopes("  openid   read ")).toEqual(["openid", "read"])
   expect(parseScopes("")).toEqual([])
@@ -15,7 +15,7 @@ test.each(["a\tb", "a\nb", 'a"b', "a\\b", "é", "a".repeat(129), "openid a\u007f
   }
 )
 
-test("a scope subset contains only scopes of the whole", () => {
+test("a scope list is a subset only if the whole list contains all of its scopes", () => {
   expect(isSubset([], [])).toBe(true)
   expect(isSubset(["read"], ["write", "read"])).toBe(true)
   expect(isSubset(["read", "write"], ["read"])).toBe(false)

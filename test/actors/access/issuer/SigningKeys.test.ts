@@ -25,7 +25,7 @@ const storage = (folder: string) =>
     Layer.provideMerge(platform)
   )
 
-/** Runs `use` in one process lifetime of the issuer, with keys stored in a folder. */
+/** Runs `use` in a single process lifetime of the issuer, with keys stored in a folder. */
 const life = <A, E, R>(folder: string, use: Effect.Effect<A, E, R>, generation: Layer.Layer<never> = Layer.empty) =>
   Effect.scoped(
     Effect.provide(use, SigningKeys.layer.pipe(Layer.provide(generation), Layer.provideMerge(storage(folder))))
@@ -43,7 +43,7 @@ const stored = Effect.gen(function* () {
   return rows.map(({ status }) => status)
 })
 
-/** Generates keys when the test allows it; `begun` resolves at the first request. */
+/** Delays key generation until the test allows it. `begun` resolves at the first request for a key. */
 const held = Effect.gen(function* () {
   const { generate } = yield* KeyGeneration
   const made = yield* Latch.make()
@@ -57,35 +57,37 @@ const held = Effect.gen(function* () {
 
 const claims = { sub: "somebody" }
 
-it.live("a new installation starts while its keys are generated, and reads and rotations of the key set wait", () =>
-  Effect.gen(function* () {
-    const folder = yield* temporaryFolder
-    const keys = yield* held
-    const first = yield* life(
-      folder,
-      Effect.gen(function* () {
-        const signing = yield* SigningKeys
-        yield* keys.begun
-        const since = yield* Effect.forkChild(signing.activeSince, { startImmediately: true })
-        const asked = yield* Effect.forkChild(keyIds, { startImmediately: true })
-        const rotation = yield* Effect.forkChild(signing.rotate(serviceContext, { compromised: true }), {
-          startImmediately: true
-        })
-        expect(yield* stored).toEqual([])
-        expect([since, asked, rotation].map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined, undefined])
-        yield* keys.release
-        expect((yield* Fiber.join(asked)).length).toBe(4)
-        expect(yield* Fiber.join(since)).toMatch(/^\d{4}-/)
-        expect((yield* Fiber.join(rotation)).activeKeyIds.length).toBe(2)
-        return yield* keyIds
-      }),
-      keys.layer
-    )
-    expect(first.length).toBe(4)
-    // An installation that already has keys generates none.
-    const again = yield* held
-    expect(yield* life(folder, keyIds, again.layer)).toEqual(first)
-  }).pipe(Effect.scoped)
+it.live(
+  "a new installation starts while its keys are generated; reads and rotations of the key set wait for them",
+  () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const keys = yield* held
+      const first = yield* life(
+        folder,
+        Effect.gen(function* () {
+          const signing = yield* SigningKeys
+          yield* keys.begun
+          const since = yield* Effect.forkChild(signing.activeSince, { startImmediately: true })
+          const asked = yield* Effect.forkChild(keyIds, { startImmediately: true })
+          const rotation = yield* Effect.forkChild(signing.rotate(serviceContext, { compromised: true }), {
+            startImmediately: true
+          })
+          expect(yield* stored).toEqual([])
+          expect([since, asked, rotation].map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined, undefined])
+          yield* keys.release
+          expect((yield* Fiber.join(asked)).length).toBe(4)
+          expect(yield* Fiber.join(since)).toMatch(/^\d{4}-/)
+          expect((yield* Fiber.join(rotation)).activeKeyIds.length).toBe(2)
+          return yield* keyIds
+        }),
+        keys.layer
+      )
+      expect(first.length).toBe(4)
+      // An installation that already has keys generates no new keys.
+      const again = yield* held
+      expect(yield* life(folder, keyIds, again.layer)).toEqual(first)
+    }).pipe(Effect.scoped)
 )
 
 /**
@@ -116,14 +118,14 @@ const signedAhead = <A, E, R>(
     yield* life(folder, use, keys.layer)
   }).pipe(Effect.scoped)
 
-it.live("a JWT signed in a transaction before its key is stored can be verified after the commit", () =>
+it.live("a JWT signed before its key is stored can be verified after the commit", () =>
   signedAhead(
     Effect.succeed,
     Effect.fnUntraced(function* (ended) {
       const { verify } = yield* SigningKeys
       const jwt = yield* ended
       expect((yield* verify(jwt))?.claims).toEqual(claims)
-      // Storing the keys again has no effect.
+      // Storing the keys a second time has no effect.
       expect((yield* keyIds).length).toBe(4)
       expect((yield* verify(jwt))?.claims).toEqual(claims)
       expect(yield* stored).toEqual(["active", "active", "next", "next"])
@@ -143,7 +145,7 @@ it.live("keys stored in a transaction that rolls back are stored again later", (
   )
 )
 
-it.live("the next startup completes a startup that stopped before storing all keys", () =>
+it.live("startup stores the keys that an interrupted startup did not store", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const keys = yield* held

@@ -67,7 +67,7 @@ const newCode = Effect.gen(function* () {
   return { clientId, code, redirectUri, verifier: undefined }
 })
 
-tests.live("an authorization code can be redeemed once, and its second use is distinguished from an unknown code", () =>
+tests.live("an authorization code can be redeemed once, and reuse is distinguished from an unknown code", () =>
   Effect.gen(function* () {
     const codes = yield* AuthorizationCodes
     const presented = yield* newCode
@@ -98,7 +98,7 @@ tests.live("a refresh token can be used once, and only by its client", () =>
     const second = yield* tokens.rotate(grant, first)
     expect((yield* tokens.lookup(clientId, first)).kind).toBe("reused")
     expect((yield* tokens.lookup(clientId, second)).kind).toBe("good")
-    // A rotation that loses the race stores no second successor.
+    // A rotation that loses the race does not store a second successor.
     const lost = yield* tokens.rotate(grant, first)
     expect((yield* tokens.lookup(clientId, lost)).kind).toBe("unknown")
   })
@@ -124,7 +124,7 @@ const newDevice = Effect.gen(function* () {
   return { deviceCode, userCode, id: (yield* devices.waiting(userCode))?.id ?? "" }
 })
 
-tests.live("a device request can be settled once and yields its tokens once", () =>
+tests.live("a device request can be settled once and yields tokens once", () =>
   Effect.gen(function* () {
     const devices = yield* DeviceCodes
     const { deviceCode, id, userCode } = yield* newDevice

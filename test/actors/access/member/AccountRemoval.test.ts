@@ -14,7 +14,7 @@ import { it } from "../../../support/Effect.ts"
 
 const fresh = Effect.provide(Layer.fresh(testAccounts))
 
-it.effect("a deleted account can do nothing, belongs to no Workspace, and frees its address", () =>
+it.effect("a deleted account loses all access and memberships, and its address can be used again", () =>
   Effect.gen(function* () {
     const removal = yield* AccountRemoval
     const users = yield* Users
@@ -36,7 +36,7 @@ it.effect("a deleted account can do nothing, belongs to no Workspace, and frees 
     expect(row).toEqual({ email: `${bob.subject}@deleted.invalid`, display_name: null, status: "deleted" })
     expect((yield* users.list).map(({ subject }) => subject)).toEqual([ada.subject])
     expect((yield* Effect.flip(removal.remove(serviceContext, bob.subject))).code).toBe("not_found")
-    // A new account with the same address belongs to a different person.
+    // A new account with the same address belongs to somebody else and inherits nothing.
     const again = yield* newPerson("bob")
     expect(again.subject).not.toBe(bob.subject)
   }).pipe(fresh)

@@ -46,7 +46,7 @@ const code = <A, E extends { readonly code: string }, R>(effect: Effect.Effect<A
   Effect.map(Effect.result(effect), (outcome) => (Result.isFailure(outcome) ? outcome.failure.code : "ok"))
 
 it.effect(
-  "owners and admins create automations with roles up to their own, and nobody creates an automation owner",
+  "owners and admins create automations with roles up to their own, but nobody creates an automation as owner",
   () =>
     Effect.gen(function* () {
       const { admin, id, member, owner } = yield* team
@@ -85,7 +85,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("owners and admins rename, suspend and remove an automation, which never becomes an owner", () =>
+it.effect("owners and admins rename, suspend and remove automations, which can never become owners", () =>
   Effect.gen(function* () {
     const { admin, id, member, owner } = yield* team
     const { subject } = yield* make(id, owner, "admin")
@@ -95,7 +95,7 @@ it.effect("owners and admins rename, suspend and remove an automation, which nev
     expect(yield* code(update(id, owner, subject, { role: "owner" }))).toBe("failed_precondition")
     const handOver = Effect.flatMap(Members, (members) => members.handOver(as(owner), scopeOf(id, owner), subject))
     expect(yield* code(handOver)).toBe("failed_precondition")
-    // An automation cannot leave a Workspace, because nothing could readmit it.
+    // An automation cannot leave a Workspace, because no invitation could readmit it.
     expect((yield* update(id, owner, subject, { role: "viewer" })).role).toBe("viewer")
     expect(yield* code(remove(id, subject, subject))).toBe("permission_denied")
     expect((yield* update(id, admin, subject, { status: "suspended" })).status).toBe("suspended")
@@ -124,7 +124,7 @@ it.effect("removing an automation revokes its tokens, but removing a person does
   }).pipe(fresh)
 )
 
-it.effect("no sign-in method gives access to an automation, even if one is stored in the database", () =>
+it.effect("no sign-in method gives access to an automation, even if its credentials are in the database", () =>
   Effect.gen(function* () {
     const { id, owner } = yield* team
     const sql = yield* SqlClient.SqlClient
@@ -141,7 +141,7 @@ it.effect("no sign-in method gives access to an automation, even if one is store
     expect(Option.isNone(yield* users.findByEmail(email))).toBe(true)
     expect(yield* code(users.setPassword(serviceContext, subject, hash))).toBe("not_found")
     expect(yield* code(Effect.flatMap(SetupLinks, (links) => links.issueReset(subject)))).toBe("not_found")
-    // An address contains an @ and a subject does not, so no account can replace an automation.
+    // Addresses contain an @ and subjects do not, so no account can take over an automation's subject.
     expect(yield* code(users.create(serviceContext, { email: subject, isOperator: false }))).toBe("invalid_request")
 
     yield* sql`INSERT INTO user_passwords ${sql.insert({ subject, password_hash: hash, updated_at: "2026-01-01T00:00:00.000Z" })}`

@@ -4,7 +4,7 @@ import type { Role } from "../../../../schema/records/Workspace.ts"
 
 const roles = ["owner", "admin", "member", "viewer"] as const satisfies ReadonlyArray<Role>
 
-/** Roles that a member may grant to a given address, and by open link. */
+/** Roles that a member may grant by invitation to a given address, and by open link. */
 const grantable: ReadonlyArray<
   readonly [held: Role | undefined, named: ReadonlyArray<Role>, open: ReadonlyArray<Role>]
 > = [
@@ -26,7 +26,7 @@ test.each(grantable)(
   }
 )
 
-test("an open link grants member at most, and offers the rest", () => {
+test("an open link grants at most the member role, and offers any higher role", () => {
   for (const role of ["owner", "admin"] as const) {
     expect(grantedBy(role, true)).toEqual({ role: "member", offeredRole: role })
     expect(grantedBy(role, false)).toEqual({ role, offeredRole: null })

@@ -61,7 +61,7 @@ it.effect("an invitation's secret is stored only as a digest", () =>
   }).pipe(fresh)
 )
 
-it.effect("only an owner's open link offers more than member, and only owners invite owners", () =>
+it.effect("only an owner's open link offers more than the member role, and only owners invite owners", () =>
   Effect.gen(function* () {
     const of = yield* setting
     yield* joinWorkspace(of.owner, of.id, of.bob, "member")
@@ -109,7 +109,7 @@ it.effect("inviting an address with an account gets the same response as invitin
     const strip = (text: string) => text.replace(/(?:usr|inv)_[a-z0-9]+/g, "id").replace(/ann|nobody/g, "x")
     const shape = ({ invitation, member }: typeof known) => strip(JSON.stringify({ invitation, member }))
     expect(shape(known)).toBe(shape(unknown))
-    // The response reveals neither the account's subject nor its name.
+    // The response reveals neither the subject nor the name of the account.
     expect(JSON.stringify([known, listed])).not.toContain(of.ann)
     expect(known.member?.displayName).toBeUndefined()
   }).pipe(fresh)
@@ -149,7 +149,7 @@ it.effect("only the invited account can accept an invitation, and the inviter do
   }).pipe(fresh)
 )
 
-it.effect("an invitation grants nothing after its inviter is demoted, removed or locked", () =>
+it.effect("an invitation grants nothing once its inviter is demoted, removed or locked", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users
@@ -216,7 +216,7 @@ it.effect("an invitation becomes invalid when it expires, is withdrawn or declin
   }).pipe(fresh)
 )
 
-it.effect("when acceptances and withdrawals of an invitation race, exactly one wins", () =>
+it.effect("of racing acceptances and withdrawals of an invitation, exactly one wins", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const invitations = yield* Invitations
@@ -240,7 +240,7 @@ it.effect("when acceptances and withdrawals of an invitation race, exactly one w
   }).pipe(fresh)
 )
 
-it.effect("an old link does not undo a removal, and an existing member does not use up a link", () =>
+it.effect("an old link does not undo a removal, and an existing member does not consume a link", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const members = yield* Members
@@ -258,7 +258,7 @@ it.effect("an old link does not undo a removal, and an existing member does not 
   }).pipe(fresh)
 )
 
-it.effect("inviting a person again invalidates the earlier link, and inviting an active member is refused", () =>
+it.effect("inviting a person again invalidates the earlier link, and an active member cannot be invited", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const members = yield* Members
@@ -279,7 +279,7 @@ it.effect("inviting a person again invalidates the earlier link, and inviting an
   }).pipe(fresh)
 )
 
-it.effect("an invited person's placeholder subject is accepted only for withdrawing the invitation", () =>
+it.effect("an invited person's placeholder subject can only be used to withdraw the invitation", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const members = yield* Members
@@ -297,7 +297,7 @@ it.effect("an invited person's placeholder subject is accepted only for withdraw
   }).pipe(fresh)
 )
 
-it.effect("an archived Workspace neither sends nor accepts invitations", () =>
+it.effect("an archived Workspace can neither send nor accept invitations", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const workspaces = yield* Workspaces
@@ -309,7 +309,7 @@ it.effect("an archived Workspace neither sends nor accepts invitations", () =>
   }).pipe(fresh)
 )
 
-it.effect("an owner's link makes a member at once, who gets the offered role when an owner confirms it", () =>
+it.effect("an owner's link makes a person a member at once, with the offered role once an owner confirms it", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const members = yield* Members
@@ -322,7 +322,7 @@ it.effect("an owner's link makes a member at once, who gets the offered role whe
       items.find(({ subject }) => subject === of.bob)
     )
     expect(yield* bob).toMatchObject({ role: "member", offeredRole: "admin", status: "active" })
-    // Neither the member nor an admin turns the offer into the role, or ends it.
+    // Neither the member nor an admin can confirm or dismiss the offered role.
     for (const acting of [of.bob, of.admin])
       for (const role of ["admin", "member"] as const)
         expect(
@@ -334,7 +334,7 @@ it.effect("an owner's link makes a member at once, who gets the offered role whe
   }).pipe(fresh)
 )
 
-it.effect("an owner dismisses an offered role, and a removal ends it", () =>
+it.effect("an owner can dismiss an offered role, and removing the member ends the offer", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const members = yield* Members

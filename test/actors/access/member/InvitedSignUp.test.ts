@@ -41,7 +41,7 @@ it.effect("an invitation to an unverified address creates no account, but the op
     const shown = yield* invite(of, of.owner, { email: "eve@example.com", role: "admin" })
     const party = { id: "localhost", origin: "http://localhost", name: "svc" }
     expect(yield* code(signUp.withPassword({ secret: shown.secret, password }))).toBe("permission_denied")
-    // A refusal comes before the passkey ceremony, so that the browser does not create an unusable passkey.
+    // svc rejects the request before the passkey ceremony, so that the browser does not create a passkey that cannot be used.
     expect(yield* code(signUp.passkeyOptions(party, { secret: shown.secret }))).toBe("permission_denied")
     const scope = { workspaceId: of.id, acting: "operator" as const }
     const vouched = yield* invitations.create(serviceContext, scope, { email: "eve@example.com", role: "owner" })
@@ -54,22 +54,26 @@ it.effect("an invitation to an unverified address creates no account, but the op
   }).pipe(fresh)
 )
 
-it.effect("the operator can invite a person to the server only, and an expired invitation creates no account", () =>
-  Effect.gen(function* () {
-    const of = yield* setting
-    const users = yield* Users
-    const members = yield* Members
-    const signUp = yield* InvitedSignUp
-    const invitations = yield* Invitations
-    const server = yield* invitations.create(serviceContext, { acting: "operator" }, {})
-    expect(yield* code(accept(of.ann, server.secret))).toBe("failed_precondition")
-    const { subject } = yield* signUp.withPassword({ secret: server.secret, password, email: "eve@example.com" })
-    expect(yield* roleOf(of, subject)).toBeNull()
-    const person = { acting: { subject: of.owner } }
-    expect(yield* code(invitations.create(as(of.owner), person, {}))).toBe("invalid_request")
-    const { secret } = yield* invite(of, of.admin, {})
-    yield* members.remove(as(of.owner), { workspaceId: of.id, ...person }, of.admin)
-    expect(yield* code(signUp.withPassword({ secret, password, email: "fay@example.com" }))).toBe("failed_precondition")
-    expect(Option.isNone(yield* users.findByEmail("fay@example.com"))).toBe(true)
-  }).pipe(fresh)
+it.effect(
+  "the operator can invite a person to the server without a Workspace, and an expired invitation creates no account",
+  () =>
+    Effect.gen(function* () {
+      const of = yield* setting
+      const users = yield* Users
+      const members = yield* Members
+      const signUp = yield* InvitedSignUp
+      const invitations = yield* Invitations
+      const server = yield* invitations.create(serviceContext, { acting: "operator" }, {})
+      expect(yield* code(accept(of.ann, server.secret))).toBe("failed_precondition")
+      const { subject } = yield* signUp.withPassword({ secret: server.secret, password, email: "eve@example.com" })
+      expect(yield* roleOf(of, subject)).toBeNull()
+      const person = { acting: { subject: of.owner } }
+      expect(yield* code(invitations.create(as(of.owner), person, {}))).toBe("invalid_request")
+      const { secret } = yield* invite(of, of.admin, {})
+      yield* members.remove(as(of.owner), { workspaceId: of.id, ...person }, of.admin)
+      expect(yield* code(signUp.withPassword({ secret, password, email: "fay@example.com" }))).toBe(
+        "failed_precondition"
+      )
+      expect(Option.isNone(yield* users.findByEmail("fay@example.com"))).toBe(true)
+    }).pipe(fresh)
 )

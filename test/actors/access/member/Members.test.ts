@@ -13,7 +13,7 @@ import type { WorkspaceId } from "../../../../schema/records/Ids.ts"
 
 const fresh = Effect.provide(Layer.fresh(testAccounts))
 
-/** A Workspace with one person for each role, and a person outside it. */
+/** A Workspace with one person in each role, and a person outside the Workspace. */
 const team = Effect.gen(function* () {
   const owner = (yield* newPerson("owner")).subject
   const { id } = yield* newWorkspace(owner, { handle: "acme" })
@@ -67,7 +67,7 @@ it.effect("only owners can change roles or modify an owner's membership", () =>
     expect(yield* code(update(of, of.admin, of.admin, { role: "owner" }))).toBe("permission_denied")
     expect(yield* code(update(of, of.admin, of.owner, { status: "suspended" }))).toBe("permission_denied")
     expect(yield* code(remove(of, of.admin, of.owner))).toBe("permission_denied")
-    // Setting the current role changes nothing, so svc does not refuse it.
+    // Setting the current role again changes nothing, so svc accepts it.
     expect(yield* code(update(of, of.admin, of.viewer, { role: "viewer", status: "suspended" }))).toBe("ok")
     expect((yield* update(of, of.owner, of.member, { role: "owner" })).role).toBe("owner")
   }).pipe(fresh)
@@ -90,7 +90,7 @@ it.effect("the last owner cannot be demoted, suspended or removed", () =>
   }).pipe(fresh)
 )
 
-it.effect("two owners who leave at the same moment cannot both succeed", () =>
+it.effect("two owners cannot both leave at the same moment", () =>
   Effect.gen(function* () {
     const of = yield* team
     yield* update(of, of.owner, of.admin, { role: "owner" })
@@ -112,28 +112,30 @@ it.effect("removing a member immediately revokes the role and stops the member's
     expect(yield* sql`SELECT status FROM memberships WHERE subject = ${of.admin}`).toMatchObject([
       { status: "suspended" }
     ])
-    // The person is invited again with the new role.
+    // A new invitation lets the person return, with the role of that invitation.
     yield* joinWorkspace(of.owner, of.id, of.admin, "viewer")
     expect(Option.getOrNull(yield* memberships.role(of.admin, of.id))).toBe("viewer")
   }).pipe(fresh)
 )
 
-it.effect("a role counts only in its own Workspace, while both the membership and the account are active", () =>
-  Effect.gen(function* () {
-    const of = yield* team
-    const memberships = yield* Memberships
-    const users = yield* Users
-    const other = yield* newWorkspace(of.outsider, { handle: "other" })
-    const roleOf = (subject: string, id: WorkspaceId) => Effect.map(memberships.role(subject, id), Option.getOrNull)
-    expect(yield* roleOf(of.viewer, of.id)).toBe("viewer")
-    expect(yield* roleOf(of.viewer, other.id)).toBeNull()
-    expect(yield* roleOf(of.outsider, of.id)).toBeNull()
-    yield* users.setStatus(serviceContext, of.viewer, "disabled")
-    expect(yield* roleOf(of.viewer, of.id)).toBeNull()
-  }).pipe(fresh)
+it.effect(
+  "a role counts only in its own Workspace, and only while both the membership and the account are active",
+  () =>
+    Effect.gen(function* () {
+      const of = yield* team
+      const memberships = yield* Memberships
+      const users = yield* Users
+      const other = yield* newWorkspace(of.outsider, { handle: "other" })
+      const roleOf = (subject: string, id: WorkspaceId) => Effect.map(memberships.role(subject, id), Option.getOrNull)
+      expect(yield* roleOf(of.viewer, of.id)).toBe("viewer")
+      expect(yield* roleOf(of.viewer, other.id)).toBeNull()
+      expect(yield* roleOf(of.outsider, of.id)).toBeNull()
+      yield* users.setStatus(serviceContext, of.viewer, "disabled")
+      expect(yield* roleOf(of.viewer, of.id)).toBeNull()
+    }).pipe(fresh)
 )
 
-it.effect("a membership change is refused if it is empty, sets the status to invited, or the member is unknown", () =>
+it.effect("rejects a membership change that is empty, sets the status to invited, or targets an unknown member", () =>
   Effect.gen(function* () {
     const of = yield* team
     expect(yield* code(update(of, of.owner, of.viewer, {}))).toBe("invalid_request")
@@ -160,7 +162,7 @@ it.effect("members are listed oldest first, including suspended members, and the
   }).pipe(fresh)
 )
 
-it.effect("anybody can leave a Workspace, and only people who left can return by a new invitation", () =>
+it.effect("anyone can leave a Workspace, and only people who left can return by a new invitation", () =>
   Effect.gen(function* () {
     const of = yield* team
     const memberships = yield* Memberships
@@ -172,34 +174,36 @@ it.effect("anybody can leave a Workspace, and only people who left can return by
     expect(yield* code(update(of, of.owner, of.viewer, { status: "active" }))).toBe("failed_precondition")
     yield* joinWorkspace(of.owner, of.id, of.viewer, "member")
     expect(Option.getOrNull(yield* memberships.role(of.viewer, of.id))).toBe("member")
-    // A suspension by somebody else can be undone, because this person had accepted and did not leave.
+    // Another member can undo the suspension, because this person had accepted the invitation and did not leave.
     yield* remove(of, of.owner, of.viewer)
     expect(yield* code(update(of, of.owner, of.viewer, { status: "active" }))).toBe("ok")
   }).pipe(fresh)
 )
 
-it.effect("only an owner can hand over ownership, only to an active member, and the change is immediate", () =>
-  Effect.gen(function* () {
-    const of = yield* team
-    const users = yield* Users
-    expect(yield* code(handOver(of, of.admin, of.admin))).toBe("permission_denied")
-    expect(yield* code(handOver(of, of.owner, of.owner))).toBe("invalid_request")
-    expect(yield* code(handOver(of, of.owner, of.outsider))).toBe("failed_precondition")
-    yield* remove(of, of.owner, of.viewer)
-    expect(yield* code(handOver(of, of.owner, of.viewer))).toBe("failed_precondition")
-    yield* users.setStatus(serviceContext, of.admin, "disabled")
-    expect(yield* code(handOver(of, of.owner, of.admin))).toBe("failed_precondition")
-    expect(yield* handOver(of, of.owner, of.member)).toMatchObject({
-      owner: { subject: of.member, role: "owner" },
-      previousOwner: { subject: of.owner, role: "admin" }
-    })
-    expect(yield* code(handOver(of, of.owner, of.owner))).toBe("permission_denied")
-    expect(yield* code(remove(of, of.owner, of.owner))).toBe("ok")
-    expect(yield* code(remove(of, of.member, of.member))).toBe("failed_precondition")
-  }).pipe(fresh)
+it.effect(
+  "only an owner can transfer ownership, only to an active member, and the transfer takes effect immediately",
+  () =>
+    Effect.gen(function* () {
+      const of = yield* team
+      const users = yield* Users
+      expect(yield* code(handOver(of, of.admin, of.admin))).toBe("permission_denied")
+      expect(yield* code(handOver(of, of.owner, of.owner))).toBe("invalid_request")
+      expect(yield* code(handOver(of, of.owner, of.outsider))).toBe("failed_precondition")
+      yield* remove(of, of.owner, of.viewer)
+      expect(yield* code(handOver(of, of.owner, of.viewer))).toBe("failed_precondition")
+      yield* users.setStatus(serviceContext, of.admin, "disabled")
+      expect(yield* code(handOver(of, of.owner, of.admin))).toBe("failed_precondition")
+      expect(yield* handOver(of, of.owner, of.member)).toMatchObject({
+        owner: { subject: of.member, role: "owner" },
+        previousOwner: { subject: of.owner, role: "admin" }
+      })
+      expect(yield* code(handOver(of, of.owner, of.owner))).toBe("permission_denied")
+      expect(yield* code(remove(of, of.owner, of.owner))).toBe("ok")
+      expect(yield* code(remove(of, of.member, of.member))).toBe("failed_precondition")
+    }).pipe(fresh)
 )
 
-it.effect("handing over ownership while the new owner leaves never leaves the Workspace without an owner", () =>
+it.effect("a Workspace always keeps an owner, even if the new owner leaves during the transfer", () =>
   Effect.gen(function* () {
     const of = yield* team
     const memberships = yield* Memberships

@@ -238,7 +238,7 @@ test("a matching provisioning rule creates an account even if its Workspaces do 
   expect(provisioningDecision([], proven(["platform"], "ann@acme.example"), []).admitted).toBe(false)
 })
 
-test("provisioning rules contain people, each Workspace once, and only claims the provider can verify", () => {
+test("a provisioning rule must select people, list each Workspace once, and use only claims the provider can verify", () => {
   const twice: ProvisioningRule = { groups: ["a"], workspaces: [...inAcme("viewer"), ...inAcme("admin")] }
   expect(ruleFaults([staff, {}, twice]).map(({ path }) => path)).toEqual(["/1", "/2/workspaces"])
   expect(rulesContradiction([everybody], "email_verified")).toContain("SVC_UPSTREAM_OIDC_TRUST=single_tenant")

@@ -43,7 +43,7 @@ it.live("the audit log keeps exactly the events of committed transactions", () =
   })
 )
 
-it.live("the audit log lists events of the same moment in the order of their creation", () =>
+it.live("the audit log lists events with the same timestamp in the order of their creation", () =>
   Effect.gen(function* () {
     const audit = yield* Audit
     const sql = yield* SqlClient.SqlClient
@@ -95,7 +95,7 @@ it.live("the audit log pages through a Workspace's own history, newest first, by
   })
 )
 
-it.live("the audit log filters by person, Run and time, and a time window ends where the next one starts", () =>
+it.live("the audit log filters by person, Run and time, and adjacent time windows do not overlap", () =>
   Effect.gen(function* () {
     const audit = yield* Audit
     const sql = yield* SqlClient.SqlClient

@@ -43,7 +43,7 @@ const kept = (days: number | undefined) =>
     Layer.provideMerge(testFoundation)
   )
 
-/** Sets the clock back: sleeping fibers wake only after the test's start time, so returning to the present wakes none of them. */
+/** Sets the clock back. Sleeping fibers wake only after the test's start time, so returning to the present wakes none of them. */
 const daysAgo = (days: number) => TestClock.setTime(-Duration.toMillis(Duration.days(days)))
 const now = TestClock.setTime(0)
 
@@ -68,7 +68,7 @@ it.effect("audit events are kept forever unless the operator configures otherwis
 )
 
 it.effect(
-  "retention removes audit events from the start of their chain in recorded steps, and the rest still verifies",
+  "retention removes audit events from the start of their chain in recorded steps, and the remaining events still verify",
   () =>
     Effect.gen(function* () {
       const removal = yield* AuditRemoval
@@ -94,7 +94,7 @@ it.effect(
           { workspaceId: quiet, position: 2, prunedPosition: 1 }
         ]
       })
-      // Chain heads before and after the removed events.
+      // Chain heads noted before and after the removed events both still verify.
       expect((yield* verify(before)).faults).toEqual([])
       expect((yield* verify(later)).faults).toEqual([])
       expect((yield* headNow).chains[1]).toMatchObject({ position: 456, count: 6 })
@@ -113,14 +113,14 @@ it.effect(
         [200, 400],
         [50, 450]
       ])
-      // Retention does not permit removing one more event.
+      // Deleting one event more than retention recorded is detected as tampering.
       const sql = yield* SqlClient.SqlClient
       yield* sql`DELETE FROM audit_events WHERE position = 451`
       expect((yield* verify()).faults).toMatchObject([{ workspaceId: workspace, position: 451 }])
     }).pipe(Effect.provide(kept(30)))
 )
 
-it.effect("a recent audit event keeps all later events, regardless of their timestamps", () =>
+it.effect("a recent audit event protects all later events of its chain, regardless of their timestamps", () =>
   Effect.gen(function* () {
     const removal = yield* AuditRemoval
     yield* daysAgo(41)

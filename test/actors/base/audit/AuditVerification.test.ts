@@ -42,7 +42,7 @@ const head = Effect.flatMap(AuditKeys, (key) => headOf(key, undefined, undefined
 const compare = (kept: Effect.Success<typeof head>) =>
   Effect.flatMap(AuditKeys, (key) => verifyAudit(key, { head: kept, installationId: undefined }))
 
-/** The first broken position in each chain. */
+/** Position of the first fault in each chain. */
 const places = Effect.map(verify, ({ faults }) => faults.map(({ position, workspaceId }) => [workspaceId, position]))
 
 const fresh = (name: string, body: Effect.Effect<unknown, unknown, Layer.Success<typeof testFoundation>>) =>
@@ -115,7 +115,7 @@ fresh(
     yield* sql`INSERT INTO audit_events (id, workspace_id, actor_kind, action, target_kind, target_id, data, created_at)
       VALUES (${inserted}, ${workspace}, 'user', 'a', 't', 'x', '{}', '2026-01-01T00:00:00.000Z')`
     expect((yield* verify).faults).toMatchObject([{ workspaceId: null, eventId: inserted }])
-    // A restart does not create a chain either.
+    // A restart does not add the inserted event to a chain either, so the fault remains.
     yield* Effect.flatMap(AuditKeys, beginChains)
     expect((yield* verify).faults).toMatchObject([{ workspaceId: null, eventId: inserted }])
     yield* sql`DELETE FROM audit_events WHERE id = ${inserted}`
@@ -164,7 +164,7 @@ fresh(
     expect((yield* compare(kept)).faults).toMatchObject([
       { workspaceId: workspace, position: 8, message: expect.stringContaining("ends at position 7") }
     ])
-    // From here on, the restored database writes a different history.
+    // From here on, the restored database continues with a different history.
     yield* audit.append(entry("another a8"))
     expect((yield* verify).faults).toEqual([])
     expect((yield* compare(kept)).faults).toMatchObject([
@@ -193,7 +193,7 @@ fresh(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const key = yield* AuditKeys
-    // Events written in the same millisecond would be ordered by id.
+    // Gives the events distinct timestamps, because events of the same millisecond would be ordered by id.
     yield* sql`UPDATE audit_events SET position = NULL, mac = NULL,
       created_at = '2026-01-01T00:00:00.00' || substr(target_id, 2, 1) || 'Z'`
     yield* sql`DELETE FROM audit_chains`
@@ -214,7 +214,7 @@ fresh(
     expect(rows.map(({ target_id }) => target_id)).toEqual(["a7", "a1", "a2", "a3", "a4", "a5", "a6"])
     const begun = yield* AuditRow.rows(sql)`SELECT * FROM audit_events WHERE action = 'audit_chain.begin'`
     expect(begun.map(({ data, position }) => [JSON.parse(data), position])).toEqual([[{ events: 12 }, 3]])
-    // Verification is complete, with nothing left to do.
+    // Running it again changes nothing, because every event is already in a chain.
     yield* beginChains(key)
     expect((yield* verify).chains[0]?.position).toBe(3)
   })

@@ -10,7 +10,7 @@ import {
 } from "../../../../actors/base/credential/BearerSecret.ts"
 import { it } from "../../../support/Effect.ts"
 
-// A second implementation of the checksum, bit by bit.
+// An independent implementation of the checksum, bit by bit.
 const slowChecksum = (text: string) => {
   let crc = 0xffffffff
   for (const byte of new TextEncoder().encode(text)) {
@@ -27,7 +27,7 @@ const slowChecksum = (text: string) => {
   return digits
 }
 
-it.live("a new secret consists of its prefix, 30 characters and a checksum of both", () =>
+it.live("a new secret consists of a prefix, 30 characters and a checksum of both", () =>
   Effect.gen(function* () {
     const seen = new Set<string>()
     for (let n = 0; n < 300; n++) {
@@ -38,12 +38,12 @@ it.live("a new secret consists of its prefix, 30 characters and a checksum of bo
       seen.add(token)
     }
     expect(seen.size).toBe(300)
-    // Every character of the alphabet occurs, so sampling lost none.
+    // All 62 characters of the alphabet occur, so the generator excludes no character.
     expect(new Set([...seen].flatMap((token) => token.slice(5, 35).split(""))).size).toBe(62)
   }).pipe(Effect.provide(NodeCrypto.layer))
 )
 
-it.live("a secret with a typo, a missing part or the wrong kind is detected without a lookup", () =>
+it.live("detects a secret with a typo, a missing part or the wrong kind without a lookup", () =>
   Effect.gen(function* () {
     const token = Redacted.value(yield* mintSecret("personalToken"))
     for (let at = 0; at < token.length; at++) {

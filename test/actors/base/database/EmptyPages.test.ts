@@ -34,12 +34,12 @@ const grownAndEmptied = Effect.gen(function* () {
 
 const settled = Effect.gen(function* () {
   const file = yield* DatabaseFile
-  // Each turn releases some of the empty pages.
+  // Releases empty pages three times, because each call releases only some of them.
   for (let turn = 0; turn < 3; turn++) yield* releaseEmptyPages
   return yield* file.pages
 })
 
-it.live("a new database file shrinks after rows are removed, to its minimum slack, without losing other rows", () =>
+it.live("a new database file shrinks to its minimum slack after rows are removed, without losing other rows", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     yield* Effect.gen(function* () {

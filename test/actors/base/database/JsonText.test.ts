@@ -17,7 +17,7 @@ const labelled = Effect.fnUntraced(function* (text: string) {
   return yield* Labelled.rows(sql)`SELECT ${text} AS labels`
 })
 
-tests.live("a JSON column is written and read by its codec", () =>
+tests.live("a JSON column round-trips through its codec", () =>
   Effect.gen(function* () {
     const [row] = yield* labelled(LabelsJson.write(["a", "b"]))
     expect(row).toEqual({ labels: '["a","b"]' })
@@ -29,7 +29,7 @@ for (const [what, text] of [
   ["other JSON", "[1]"],
   ["no JSON", "a, b"]
 ] as const) {
-  tests.live(`a row whose JSON column contains ${what} does not fit its model`, () =>
+  tests.live(`reading fails if a JSON column contains ${what}`, () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(labelled(text))
       expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toBeInstanceOf(RowMismatch)

@@ -43,7 +43,7 @@ test("every table has exactly one model", () => {
   const modelled = models.map(({ model }) => model.name).sort()
   const tables = [...new Set(columns.map(({ table }) => table))]
   expect(modelled).toEqual(tables.sort())
-  // The test cannot compare a model with its table unless the model is exported.
+  // A model must be exported, or this test cannot compare it with its table.
   const declared = sourceFiles.flatMap(({ text }) =>
     [...text.matchAll(/= table\(\s*"(\w+)"/g)].map((found) => found[1])
   )
@@ -51,7 +51,7 @@ test("every table has exactly one model", () => {
 })
 
 for (const { constant, model } of models) {
-  test(`${constant} matches the table ${model.name}`, () => {
+  test(`the columns of ${constant} match the table ${model.name}`, () => {
     const said = Object.entries(model.columns).map(([name, column]) => {
       const storage = storageOf(Schema.toEncoded(column).ast)
       return [name, storage.filter((kind) => kind !== "NULL").join(" "), storage.includes("NULL") ? "NULL" : "NOT NULL"]

@@ -37,7 +37,7 @@ const records: Readonly<Record<string, Schema.Codec<unknown>>> = {
 
 const wrong: ReadonlyArray<unknown> = [null, 7.5, "no such thing", true, [], {}, ["one"], { more: 1 }]
 
-/** Every value that differs in exactly one place: a missing or unknown member, or a wrong type. */
+/** Generates every value that differs in exactly one place: a missing or unknown member, or a wrong type. */
 const damaged = (value: unknown): ReadonlyArray<unknown> => {
   if (Array.isArray(value)) {
     return value.flatMap((item, index) => damaged(item).map((other) => value.with(index, other)))
@@ -54,7 +54,7 @@ const damaged = (value: unknown): ReadonlyArray<unknown> => {
 }
 
 for (const [name, schema] of Object.entries(records)) {
-  it.live(`a stored ${name} is read without the parser, and equals the parser's result for every value`, () =>
+  it.live(`reading a stored ${name} bypasses the parser, but gives the parser's result for every value`, () =>
     Effect.gen(function* () {
       expect(isPlain(schema)).toBe(true)
       const read = storedRecord(schema)
@@ -83,7 +83,7 @@ const reversed = (value: unknown): unknown => {
 }
 
 for (const [name, schema] of Object.entries(records)) {
-  it.live(`a ${name} is written without the parser, and equals the parser's text in the schema's order`, () =>
+  it.live(`writing a ${name} bypasses the parser, but gives the parser's text in the schema's order`, () =>
     Effect.gen(function* () {
       const write = storedText(schema)
       const encode = Schema.encodeUnknownSync(Schema.fromJsonString(schema))
@@ -98,7 +98,7 @@ for (const [name, schema] of Object.entries(records)) {
   )
 }
 
-it.live("stored text that is not JSON, or does not fit the schema, is refused with a reason", () =>
+it.live("rejects stored text that is not JSON or does not fit the schema, and explains why", () =>
   Effect.sync(() => {
     const read = storedJson(Schema.Struct({ labels: Schema.Array(Schema.String) }))
     expect(read('{"labels":["a"],"more":1}')).toEqual({ labels: ["a"] })
@@ -107,7 +107,7 @@ it.live("stored text that is not JSON, or does not fit the schema, is refused wi
   })
 )
 
-it.live("only values returned by the schema's own reader are trusted to have no extra members", () =>
+it.live("only values made by the schema's own reader are trusted to have no extra members", () =>
   Effect.sync(() => {
     const One = Schema.Struct({ name: Schema.String })
     const Other = Schema.Struct({ name: Schema.String })
@@ -119,7 +119,7 @@ it.live("only values returned by the schema's own reader are trusted to have no 
   })
 )
 
-it.live("a schema that converts its values is read with the parser", () =>
+it.live("the parser reads a schema that converts its values", () =>
   Effect.sync(() => {
     const Dated = Schema.Struct({ at: Schema.DateFromString })
     expect(isPlain(Dated)).toBe(false)

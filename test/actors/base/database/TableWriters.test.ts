@@ -4,19 +4,19 @@ import { models, sourceFiles } from "./support/Models.ts"
 const ownerOf = new Map(models.map(({ folder, model }) => [model.name, folder]))
 const tableOf = new Map(models.map(({ constant, model }) => [constant, model.name]))
 
-/** Writes to a table owned by another folder. The list may only shrink. */
+/** Writes to a table that another folder owns. Only remove entries; never add one. */
 const exceptions: ReadonlyArray<string> = [
-  // Any folder may read roles, but only the role commands change them.
+  // Roles may be read from anywhere, but only the role commands write them.
   "actors/access/member/Members.ts writes memberships of actors/ledger/workspace",
-  // Runs consume Outputs one layer below the commands that create a dependency.
+  // Dependencies are stored with the consumption of Outputs, which is one layer below the commands that create them.
   "actors/ledger/dependency/Dependencies.ts writes dependencies of actors/ledger/consumption",
   "actors/ledger/dependency/DependencyRules.ts writes dependencies of actors/ledger/consumption",
-  // Deleting a Source also deletes everything found in it.
+  // Removing a Source also removes its snapshots and reports.
   "actors/commands/source/SourceRemoval.ts writes compatibility_reports of actors/ledger/source",
   "actors/commands/source/SourceRemoval.ts writes source_snapshots of actors/ledger/source",
-  // When a Run ends, the plan saved by its execution becomes void.
+  // The end of a Run voids the plan that its execution saved.
   "actors/ledger/run/RunLifecycle.ts writes run_plans of actors/running/execution",
-  // The incarnation is incremented where Runs are assigned an owner.
+  // Assigning owners to Runs increments the installation's incarnation.
   "actors/ledger/run/RunOwner.ts writes installation of src/database"
 ]
 
@@ -44,7 +44,7 @@ test("inserts and updates take their values from the model of the table they wri
   expect(differing).toEqual([])
 })
 
-test("whole rows are read with every column, and partial rows with only the listed columns", () => {
+test("queries for whole rows select every column, and partial rows select only the listed columns", () => {
   const differing = sourceFiles.flatMap(({ file, text }) => [
     ...[...text.matchAll(/\b(\w+)\.rows\(\s*\w+\s*\)`([^`]*)/g)].flatMap(([, constant, statement]) =>
       tableOf.has(constant ?? "") && !/^\s*SELECT (?:\w+\.)?\* FROM|RETURNING \*$/.test(statement ?? "")
@@ -64,7 +64,7 @@ test("whole rows are read with every column, and partial rows with only the list
 
 const matching = (pattern: RegExp) => sourceFiles.flatMap(({ file, text }) => (pattern.test(text) ? [file] : []))
 
-test("models define the types of rows, and no type is written by hand", () => {
+test("row types are derived from models, and never written by hand", () => {
   expect(matching(/\b(?:sql|read|write|client)<[^`]*?>`|\.unsafe</)).toEqual([])
   expect(matching(/\bsql\.(?:insert|update)\(/)).toEqual([])
 })

@@ -39,7 +39,7 @@ it.live("fifty concurrent creates with the same key create one record", () =>
   })
 )
 
-it.live("an idempotency key is separate per actor, Workspace and route, and a different request conflicts", () =>
+it.live("idempotency keys are scoped to actor, Workspace and route, and reuse with a different request conflicts", () =>
   Effect.gen(function* () {
     const receipts = yield* Receipts
     const once = (where: typeof scope, body: string, id: string) =>
@@ -57,7 +57,7 @@ it.live("an idempotency key is separate per actor, Workspace and route, and a di
   })
 )
 
-it.live("a failing create leaves neither writes nor a receipt", () =>
+it.live("a failed create leaves neither writes nor a receipt", () =>
   Effect.gen(function* () {
     const receipts = yield* Receipts
     const before = (yield* things)[0]?.n
@@ -88,7 +88,7 @@ it.live("cleanup deletes old receipts and keeps recent ones", () =>
   })
 )
 
-it.live("parsing an idempotency key returns the key, or the reason why it is invalid", () =>
+it.live("parsing an idempotency key returns the key, or why it is invalid", () =>
   Effect.gen(function* () {
     expect(yield* parseIdempotencyKey("aZ09._~:-")).toBe("aZ09._~:-")
     expect(yield* parseIdempotencyKey("k".repeat(128))).toBe("k".repeat(128))
@@ -99,7 +99,7 @@ it.live("parsing an idempotency key returns the key, or the reason why it is inv
   })
 )
 
-it.live("a request digest depends on the meaning of the request, not on its spelling", () =>
+it.live("requests with the same meaning have the same digest, however they are written", () =>
   Effect.sync(() => {
     const same = ['{"b":[1,2.0,1e1],"a":{"y":null,"x":true}}', ' { "a" : {"x":true,"y":null}, "b":[1.0,2,10] } ']
     expect(new Set(same.map((text) => requestDigest(JSON.parse(text)))).size).toBe(1)

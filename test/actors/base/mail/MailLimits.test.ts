@@ -24,7 +24,7 @@ const invite = Effect.fnUntraced(function* (subject: string, { workspaceId }: Wh
   return yield* invitations.create(as(subject), { workspaceId, acting: { subject } }, { email, role: "viewer" })
 })
 
-/** Emails sent earlier by a person, inserted directly because sending each would be slow. */
+/** Inserts emails that a person sent earlier, because actually sending each would be slow. */
 const sentBefore = Effect.fnUntraced(function* (count: number, sender: string | null, workspaceId: string | null) {
   const sql = yield* SqlClient.SqlClient
   const at = "1970-01-01T00:00:00.000Z"
@@ -43,26 +43,24 @@ const written = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 )
 
 describe("Mail limits", () => {
-  it.effect(
-    "emails are refused with a time to retry, and write nothing, once their sender reaches the hourly limit",
-    () =>
-      Effect.gen(function* () {
-        const { olga, ...where } = yield* world
-        yield* TestClock.adjust("1 minute")
-        for (let n = 0; n < perHour.sender; n++) yield* invite(olga, where, `a${n}@example.com`)
-        yield* TestClock.adjust("10 minutes")
-        const before = yield* written
-        // The address has a pending invitation, which must survive a refused request.
-        const refused = yield* Effect.flip(invite(olga, where, "a0@example.com"))
-        expect([refused.code, refused.retryAfter]).toEqual(["rate_limited", 50 * 60])
-        expect(yield* written).toEqual(before)
-        expect((yield* invite(olga, where, undefined)).mailed).toBe(false)
-        yield* TestClock.adjust("50 minutes")
-        expect((yield* invite(olga, where, "a0@example.com")).mailed).toBe(true)
-      }).pipe(Effect.provide(layer))
+  it.effect("a sender over the hourly limit gets a retry time, and the request writes nothing", () =>
+    Effect.gen(function* () {
+      const { olga, ...where } = yield* world
+      yield* TestClock.adjust("1 minute")
+      for (let n = 0; n < perHour.sender; n++) yield* invite(olga, where, `a${n}@example.com`)
+      yield* TestClock.adjust("10 minutes")
+      const before = yield* written
+      // The address has a pending invitation, which must survive the rejected request.
+      const refused = yield* Effect.flip(invite(olga, where, "a0@example.com"))
+      expect([refused.code, refused.retryAfter]).toEqual(["rate_limited", 50 * 60])
+      expect(yield* written).toEqual(before)
+      expect((yield* invite(olga, where, undefined)).mailed).toBe(false)
+      yield* TestClock.adjust("50 minutes")
+      expect((yield* invite(olga, where, "a0@example.com")).mailed).toBe(true)
+    }).pipe(Effect.provide(layer))
   )
 
-  it.effect("emails are refused once a Workspace reaches its hourly limit, but another Workspace can still send", () =>
+  it.effect("a Workspace over its hourly limit can send no emails, but another Workspace can", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
       const ann = yield* newPerson("ann")
@@ -78,20 +76,18 @@ describe("Mail limits", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect(
-    "emails are refused once all people of a server reach the hourly limit, but the operator can still send",
-    () =>
-      Effect.gen(function* () {
-        const { olga, ...where } = yield* world
-        yield* sentBefore(perHour.server, "usr_others", "ws_others")
-        const refused = yield* Effect.flip(invite(olga, where, "eve@example.com"))
-        expect([refused.code, refused.message]).toEqual(["rate_limited", expect.stringContaining("this server")])
-        const commands = yield* AccountCommands
-        expect((yield* commands.invite({ email: "eve@example.com" })).mailed).toBe(true)
-      }).pipe(Effect.provide(AccountCommands.layer(undefined).pipe(Layer.provideMerge(layer))))
+  it.effect("people of a server over its hourly limit can send no emails, but the operator can", () =>
+    Effect.gen(function* () {
+      const { olga, ...where } = yield* world
+      yield* sentBefore(perHour.server, "usr_others", "ws_others")
+      const refused = yield* Effect.flip(invite(olga, where, "eve@example.com"))
+      expect([refused.code, refused.message]).toEqual(["rate_limited", expect.stringContaining("this server")])
+      const commands = yield* AccountCommands
+      expect((yield* commands.invite({ email: "eve@example.com" })).mailed).toBe(true)
+    }).pipe(Effect.provide(AccountCommands.layer(undefined).pipe(Layer.provideMerge(layer))))
   )
 
-  it.effect("emails to addresses chosen by people are not delayed by the operator's emails and notices", () =>
+  it.effect("the operator's emails and notices do not use up the limit on emails that people send", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
       yield* sentBefore(perHour.server, null, null)
@@ -99,7 +95,7 @@ describe("Mail limits", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("email limits include links to change the address, and a refused link leaves the earlier link valid", () =>
+  it.effect("email limits include address-change links, and a rejected link leaves the earlier link valid", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const changes = yield* AddressChanges
@@ -111,7 +107,7 @@ describe("Mail limits", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("emails have no limit on a server without a mail server", () =>
+  it.effect("email limits do not apply on a server without a mail server", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
       for (let n = 0; n <= perHour.sender; n++) yield* invite(olga, where, `a${n}@example.com`)

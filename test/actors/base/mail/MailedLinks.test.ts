@@ -17,7 +17,7 @@ const proofOf = Effect.fnUntraced(function* (name: string) {
 
 describe("Address links", () => {
   it.effect(
-    "an address change emails its link to the new address, verifies it, and notifies the previous address",
+    "an address change emails a link to the new address, verifies that address, and notifies the previous one",
     () =>
       Effect.gen(function* () {
         const users = yield* Users
@@ -49,7 +49,7 @@ describe("Address links", () => {
       }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a link to change the address remains valid if the next link cannot be emailed", () =>
+  it.effect("an address-change link remains valid if the next link cannot be emailed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const changes = yield* AddressChanges
@@ -63,7 +63,7 @@ describe("Address links", () => {
 })
 
 describe("Password links", () => {
-  it.effect("a password link handed over by the operator verifies no address", () =>
+  it.effect("a password link that the operator hands over verifies no address", () =>
     Effect.gen(function* () {
       const links = yield* SetupLinks
       const ann = yield* newPerson("ann")
@@ -72,14 +72,14 @@ describe("Password links", () => {
       yield* links.redeem({ secret, password })
       expect(yield* proofOf("ann")).toBeNull()
       yield* deliver
-      // Bob has no verified address to notify about the new password.
+      // Bob has no verified address, so no notice about the new password is sent.
       expect(post.sent.map(({ to }) => to)).toEqual([ann.email])
       const mine = Redacted.make(setupSecret())
       expect((yield* Effect.flip(links.redeem({ secret: mine, password }))).code).toBe("not_found")
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a password link is emailed on the operator's request, and not issued at all if that fails", () =>
+  it.effect("an operator can have a password link emailed, and no link is issued if the email fails", () =>
     Effect.gen(function* () {
       const commands = yield* AccountCommands
       yield* newPerson("ann")
@@ -87,7 +87,7 @@ describe("Password links", () => {
       const { mailed, secret } = yield* commands.resetLink({ email: "Ann@example.com", mail: true })
       yield* deliver
       expect([mailed, post.sent.map(({ to }) => to)]).toEqual([true, ["ann@example.com"]])
-      // The operator receives the other link, which does not verify the address.
+      // The operator receives a separate link, which does not verify the address.
       const mine = setupSecret()
       expect(mine).not.toBe(text(secret))
       const links = yield* SetupLinks

@@ -76,7 +76,7 @@ describe("Queued emails", () => {
       }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a queued email arrives once the mail server is back, even if another is refused permanently", () =>
+  it.effect("a queued email arrives once the mail server is back, even if another email is rejected permanently", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -130,7 +130,7 @@ describe("Queued emails", () => {
 })
 
 describe("Mailed invitations", () => {
-  it.effect("an emailed invitation has a separate link that verifies the address and can create an account", () =>
+  it.effect("an emailed invitation has a separate link, which verifies the address and can create an account", () =>
     Effect.gen(function* () {
       const { invitation, mailed, secret } = yield* invite("Ann@example.com")
       yield* deliver
@@ -141,7 +141,7 @@ describe("Mailed invitations", () => {
       expect(mailedSecret()).not.toBe(text(secret))
       const invitations = yield* Invitations
       const signUp = yield* InvitedSignUp
-      // The inviter receives the other link, which does not verify the address.
+      // The inviter receives a separate link, which does not verify the address.
       expect((yield* invitations.inspect(secret)).signUp).toBe(false)
       expect((yield* invitations.inspect(Redacted.make(mailedSecret()))).signUp).toBe(true)
       const password = Redacted.make("correct horse battery")
@@ -149,7 +149,7 @@ describe("Mailed invitations", () => {
       yield* signUp.withPassword({ secret: Redacted.make(mailedSecret()), password, email: "eve@example.com" })
       const user = Option.getOrThrow(yield* (yield* Users).findByEmail("ann@example.com"))
       expect([user.emailProof, invitation.email]).toEqual(["mail", "ann@example.com"])
-      // Both links belong to the same invitation, so both are now invalid.
+      // Both links belong to the same invitation, so using one invalidates both.
       for (const link of [secret, Redacted.make(mailedSecret())]) {
         expect((yield* Effect.flip(invitations.inspect(link))).code).toBe("not_found")
       }
@@ -157,7 +157,7 @@ describe("Mailed invitations", () => {
   )
 
   it.effect(
-    "only the account with the invited address accepts an emailed invitation, even if never verified before",
+    "only the account with the invited address can accept an emailed invitation, even if that address was never verified",
     () =>
       Effect.gen(function* () {
         const { secret } = yield* invite("ann@example.com")
@@ -177,7 +177,7 @@ describe("Mailed invitations", () => {
       }).pipe(Effect.provide(layer))
   )
 
-  it.effect("an invitation without an address sends no email, and a mail server that is down does not delay it", () =>
+  it.effect("an invitation without an address sends no email, and an unavailable mail server does not delay it", () =>
     Effect.gen(function* () {
       const { mailed } = yield* invite(undefined)
       yield* deliver

@@ -40,7 +40,7 @@ describe("Quoted names", () => {
   })
 })
 
-test("an invitation email begins with the server's own words, in its subject and first line", () => {
+test("the subject and first line of an invitation email begin with the server's own words", () => {
   const hostile = "Your account is locked"
   for (const language of languages) {
     const { subject, text } = mailText(language, "Acme svc", invitation(hostile, hostile))

@@ -59,39 +59,37 @@ describe("A notice", () => {
     )
   )
 
-  it.effect(
-    "a notice is retried at growing intervals up to ten hours, with a fifth of jitter at most, then dropped",
-    () =>
-      withReceivers((receivers) =>
-        Effect.gen(function* () {
-          const scope = yield* aWorkspace
-          const { address } = yield* addEndpoint(scope, "one")
-          receivers.answers.set(address, failure)
-          yield* following
-          yield* report(scope.workspaceId)
-          yield* settled
-          const delays = [5, 300, 1800, 7200, 18_000, 36_000, 36_000]
-          for (const [index, seconds] of delays.entries()) {
-            expect([index, receivers.got.length]).toEqual([index, index + 1])
-            const step = Math.ceil(seconds / 20)
-            let waited = 0
-            while (receivers.got.length === index + 1 && waited <= seconds * 2) {
-              yield* later(`${step} seconds`)
-              waited += step
-            }
-            expect([seconds, waited >= seconds, waited <= seconds * 1.2 + 2 * step]).toEqual([seconds, true, true])
+  it.effect("a notice is retried at growing intervals of at most ten hours, with up to 20 % jitter, then dropped", () =>
+    withReceivers((receivers) =>
+      Effect.gen(function* () {
+        const scope = yield* aWorkspace
+        const { address } = yield* addEndpoint(scope, "one")
+        receivers.answers.set(address, failure)
+        yield* following
+        yield* report(scope.workspaceId)
+        yield* settled
+        const delays = [5, 300, 1800, 7200, 18_000, 36_000, 36_000]
+        for (const [index, seconds] of delays.entries()) {
+          expect([index, receivers.got.length]).toEqual([index, index + 1])
+          const step = Math.ceil(seconds / 20)
+          let waited = 0
+          while (receivers.got.length === index + 1 && waited <= seconds * 2) {
+            yield* later(`${step} seconds`)
+            waited += step
           }
-          expect(receivers.got.length).toBe(8)
-          expect(new Set(receivers.got.map(({ headers }) => headers["webhook-id"])).size).toBe(1)
-          yield* later("2 days")
-          expect(receivers.got.length).toBe(8)
-          expect((yield* rowsOf()).map(({ attempts, status }) => [status, attempts])).toEqual([["failed", 8]])
-        })
-      )
+          expect([seconds, waited >= seconds, waited <= seconds * 1.2 + 2 * step]).toEqual([seconds, true, true])
+        }
+        expect(receivers.got.length).toBe(8)
+        expect(new Set(receivers.got.map(({ headers }) => headers["webhook-id"])).size).toBe(1)
+        yield* later("2 days")
+        expect(receivers.got.length).toBe(8)
+        expect((yield* rowsOf()).map(({ attempts, status }) => [status, attempts])).toEqual([["failed", 8]])
+      })
+    )
   )
 
   it.effect(
-    "a notice waits at most five minutes for an earlier one of its subject, without delaying other subjects",
+    "a notice waits up to five minutes for an earlier notice about the same subject, without delaying other subjects",
     () =>
       withReceivers((receivers) =>
         Effect.gen(function* () {
@@ -125,7 +123,7 @@ describe("A notice", () => {
       )
   )
 
-  it.effect("a notice is resent with the same id after a crash between its response and the record of it", () =>
+  it.effect("a notice is resent with the same id after a crash before its response was recorded", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -147,7 +145,7 @@ describe("A notice", () => {
 })
 
 describe("An endpoint", () => {
-  it.effect("an endpoint whose receiver returns 410 ends, no notice waits for it, and the audit trail shows why", () =>
+  it.effect("a 410 response ends the endpoint, drops its waiting notices, and is recorded in the audit trail", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -169,7 +167,7 @@ describe("An endpoint", () => {
     )
   )
 
-  it.effect("an endpoint pauses for up to ten hours if its receiver requests it", () =>
+  it.effect("an endpoint pauses for up to ten hours at its receiver's request", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -193,7 +191,7 @@ describe("An endpoint", () => {
     )
   )
 
-  it.effect("an endpoint is visibly disabled after five days without an accepted notice", () =>
+  it.effect("an endpoint is disabled visibly after five days without an accepted notice", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -230,7 +228,7 @@ describe("An endpoint", () => {
     )
   )
 
-  it.effect("an endpoint signs with both secrets while both are valid, and with the new secret afterwards", () =>
+  it.effect("notices are signed with both secrets while both are valid, and with only the new secret afterwards", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -257,33 +255,31 @@ describe("An endpoint", () => {
     )
   )
 
-  it.effect(
-    "a hanging endpoint delays no other endpoint, and they receive every notice before its request times out",
-    () =>
-      withReceivers((receivers) =>
-        Effect.gen(function* () {
-          const scope = yield* aWorkspace
-          for (let index = 0; index < 20; index++) {
-            const { address } = yield* addEndpoint(scope, `e${index}`)
-            if (index < 5) receivers.answers.set(address, () => Effect.never)
+  it.effect("a hanging endpoint delays no other endpoint: they receive every notice before its request times out", () =>
+    withReceivers((receivers) =>
+      Effect.gen(function* () {
+        const scope = yield* aWorkspace
+        for (let index = 0; index < 20; index++) {
+          const { address } = yield* addEndpoint(scope, `e${index}`)
+          if (index < 5) receivers.answers.set(address, () => Effect.never)
+        }
+        const events = 30
+        for (let event = 0; event < events; event++) yield* report(scope.workspaceId, "abcdef"[event % 6])
+        yield* following
+        // The clock does not advance, so the hanging request cannot have timed out.
+        for (let turn = 0; turn < 40; turn++) yield* settled
+        const arrived = Map.groupBy(receivers.got, ({ address }) => address)
+        const healthy = [...arrived].filter(([address]) => !receivers.answers.has(address))
+        expect(healthy.map(([, got]) => got.length)).toEqual(Array.from({ length: 15 }, () => events))
+        for (const [, got] of healthy) {
+          for (const [, ofSubject] of Map.groupBy(got, ({ notice }) => notice?.subject.id)) {
+            expect(ofSubject.map(({ notice }) => notice?.sequence)).toEqual([1, 2, 3, 4, 5])
           }
-          const events = 30
-          for (let event = 0; event < events; event++) yield* report(scope.workspaceId, "abcdef"[event % 6])
-          yield* following
-          // The clock does not advance, so no request can time out.
-          for (let turn = 0; turn < 40; turn++) yield* settled
-          const arrived = Map.groupBy(receivers.got, ({ address }) => address)
-          const healthy = [...arrived].filter(([address]) => !receivers.answers.has(address))
-          expect(healthy.map(([, got]) => got.length)).toEqual(Array.from({ length: 15 }, () => events))
-          for (const [, got] of healthy) {
-            for (const [, ofSubject] of Map.groupBy(got, ({ notice }) => notice?.subject.id)) {
-              expect(ofSubject.map(({ notice }) => notice?.sequence)).toEqual([1, 2, 3, 4, 5])
-            }
-          }
-          const hanging = [...arrived].filter(([address]) => receivers.answers.has(address))
-          expect(hanging.every(([, got]) => got.length <= 4)).toBe(true)
-        })
-      )
+        }
+        const hanging = [...arrived].filter(([address]) => receivers.answers.has(address))
+        expect(hanging.every(([, got]) => got.length <= 4)).toBe(true)
+      })
+    )
   )
 })
 

@@ -20,7 +20,7 @@ const hostile = decode({
 })
 
 describe("Notice kinds", () => {
-  test("every kind of notice has an example that fits its schema, and closed data", () => {
+  test("every kind of notice has an example that fits its schema, with no unknown fields", () => {
     for (const type of kinds) {
       const schema: Schema.Codec<unknown, unknown> = noticeSchema(type)
       const strict = Schema.decodeUnknownSync(schema, { onExcessProperty: "error" })
@@ -29,7 +29,7 @@ describe("Notice kinds", () => {
     }
   })
 
-  test("every kind of notice has a text for each chat that contains its link", () => {
+  test("every kind of notice has a text with its link for each chat service", () => {
     for (const type of kinds) {
       const notice = exampleOf(type)
       for (const format of ["slack", "teams"] as const) {
@@ -40,7 +40,7 @@ describe("Notice kinds", () => {
 })
 
 describe("JSON format", () => {
-  test("the JSON format is signed as an independent implementation of the specification signs it", () => {
+  test("JSON notices are signed exactly as an independent implementation of the specification signs them", () => {
     const notice = exampleOf("run.applied")
     const message = noticeMessage("json", notice, [Redacted.make(secret)], at)
     expect(message.headers).toEqual({
@@ -50,7 +50,7 @@ describe("JSON format", () => {
     })
   })
 
-  test("the JSON format shows invisible characters of names, with the same value for a program", () => {
+  test("JSON notices escape invisible characters in names, and parsers still read the original value", () => {
     const { body } = noticeMessage("json", hostile, [Redacted.make(secret)], at)
     expect(body).not.toContain("\u202e")
     expect(JSON.parse(body)).toEqual({ ...hostile })
@@ -58,7 +58,7 @@ describe("JSON format", () => {
 })
 
 describe("a chat", () => {
-  test("a chat gets names as plain text, without mentions, markup, line breaks or changes of direction", () => {
+  test("a chat receives names as plain text, without mentions, markup, line breaks or direction changes", () => {
     for (const format of ["slack", "teams"] as const) {
       const text = JSON.stringify(bodyOf(format, hostile))
       expect([format, text.includes("\u202e"), text.includes("\\u0000"), text.includes("\\n#")]).toEqual([
@@ -90,7 +90,7 @@ describe("a chat", () => {
     expect(JSON.stringify(bodyOf("teams", hostile))).toContain("\\\\[a\\\\]")
   })
 
-  test("a chat gets no signature", () => {
+  test("messages to a chat are not signed", () => {
     expect(noticeMessage("slack", hostile, [], at).headers).toEqual({})
     expect(noticeMessage("teams", hostile, [], at).headers).toEqual({})
   })

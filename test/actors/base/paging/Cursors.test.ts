@@ -9,7 +9,7 @@ afterAll(it.dispose)
 
 const mine = { route: "a.list", subject: "usr_1", filter: ["x", undefined] }
 
-it.live("a cursor returns its anchor only for its own list", () =>
+it.live("a cursor yields its anchor only in the list it was issued for", () =>
   Effect.gen(function* () {
     const cursors = yield* Cursors
     const cursor = yield* cursors.encode(mine, ["2026-01-01T00:00:00.000Z", "id_é"])
@@ -29,7 +29,7 @@ it.live("a cursor returns its anchor only for its own list", () =>
   })
 )
 
-it.live("a cursor is refused unless it is unmodified", () =>
+it.live("rejects a modified cursor", () =>
   Effect.gen(function* () {
     const cursors = yield* Cursors
     const cursor = yield* cursors.encode(mine, ["a", "b"])

@@ -40,7 +40,7 @@ const faultsNow = Effect.gen(function* () {
   return yield* integrityFaults(yield* loadKeyring({ kind: "file", file: `${dataDir}/master.key`, create: false }, []))
 })
 
-/** Database columns that hold sealed values today. */
+/** Database columns that currently contain sealed values. */
 const columnsInUse = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = yield* sql<{ table: string; column: string }>`SELECT m.name AS "table", c.name AS "column"
@@ -56,7 +56,7 @@ const columnsInUse = Effect.gen(function* () {
 
 describe.skipIf(Bun.which("terraform") === null)("Moved sealed values", () => {
   tests.live(
-    "a damaged sealed value fails a plan with integrity_fault after one attempt, and the vault check reports it",
+    "a damaged sealed value fails a plan with integrity_fault on the first attempt, and the vault check reports it",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -78,7 +78,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moved sealed values", () => {
       })
   )
 
-  tests.live("a damaged sealed value is an integrity fault for every caller of the actor", () =>
+  tests.live("every caller of an actor receives an integrity fault for a damaged sealed value", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -102,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moved sealed values", () => {
       expect(Exit.isFailure(partly) && hasIntegrityFault(partly.cause)).toBe(true)
       const still = yield* Effect.exit(connectionCommands.Test(one.id, { context }))
       expect(Exit.isFailure(still) && hasIntegrityFault(still.cause)).toBe(true)
-      // The remedy in the message works: a person enters the value again in the same place.
+      // Checks the remedy that the message suggests: entering the value again in the same place.
       const { notesDir } = yield* TestPlane
       yield* connectionCommands.Update(one.id, {
         context,
@@ -112,7 +112,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moved sealed values", () => {
     })
   )
 
-  tests.live("a damaged sealed value fails an install plan, which is not retried endlessly", () =>
+  tests.live("a damaged sealed value fails an install plan instead of retrying it endlessly", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -126,7 +126,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moved sealed values", () => {
       })
       const one = yield* create("values-one")
       const two = yield* create("values-two")
-      // The failure occurs before svc fetches their Sources.
+      // Both plans fail before svc fetches their Sources.
       yield* sql`UPDATE install_plans SET private_variables =
         (SELECT private_variables FROM install_plans WHERE id = ${two}) WHERE id = ${one}`
       const ended = yield* driven(one)
@@ -136,7 +136,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moved sealed values", () => {
     })
   )
 
-  tests.live("a damaged sealed value does not prevent recovery from settling an apply whose checkpoint was moved", () =>
+  tests.live("a damaged sealed value does not stop recovery from settling an apply whose checkpoint was moved", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* RunLedger
@@ -197,7 +197,7 @@ tests.live("the vault check reports an active Source without a webhook secret, b
   })
 )
 
-test("the vault check covers every sealed column in the code", () => {
+test("the vault check covers every column that the code seals", () => {
   const actors = join(import.meta.dir, "../../../../actors")
   const named = readdirSync(actors, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))

@@ -55,7 +55,7 @@ const keyA = "a1".repeat(32)
 const keyB = Buffer.from("b2".repeat(32), "hex").toString("base64")
 const keyC = Buffer.from("fb".repeat(32), "hex").toString("base64url")
 
-it.live("the master key file is created once, and its values can be decrypted after a restart", () =>
+it.live("the master key file is created only once, and values sealed with it can be opened after a restart", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const envelopes = yield* sealSome(10).pipe(Effect.provide(vaultIn(folder, file(folder))))
@@ -63,7 +63,7 @@ it.live("the master key file is created once, and its values can be decrypted af
   }).pipe(platform)
 )
 
-it.live("a lost master key is never replaced while sealed values exist, and startup is refused with the key id", () =>
+it.live("a lost master key is never replaced while sealed values exist: startup fails and reports the key id", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* migratedFolder
@@ -109,7 +109,7 @@ it.live("rotation re-encrypts every data key under the new master key, but chang
   }).pipe(platform)
 )
 
-it.live("a rotation that stopped at any step leaves everything readable, and the next rotation finishes it", () =>
+it.live("a rotation that stops at any step leaves everything readable, and the next rotation completes it", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const envelopes = yield* sealSome(35).pipe(Effect.provide(vaultIn(folder, file(folder))))
@@ -163,7 +163,7 @@ it.live("values sealed and opened during a rotation all remain readable", () =>
       for (let n = 0; n < 5; n++) yield* vault.rotateMasterKey({ forgetRetired: n % 2 === 0 })
       const sealed = yield* Fiber.join(sealing)
       expect(opened).toBeGreaterThan(0)
-      // The service keeps running, and every value could be opened throughout.
+      // The reader is still running, so every value could be opened throughout the rotation.
       expect(opening.pollUnsafe()).toBeUndefined()
       yield* Fiber.interrupt(opening)
       yield* vault.rotateMasterKey({ forgetRetired: true })
@@ -179,26 +179,28 @@ it.live("values sealed and opened during a rotation all remain readable", () =>
   }).pipe(platform)
 )
 
-it.live("the first key from the environment seals, other keys only open, and a rotation makes them unnecessary", () =>
-  Effect.gen(function* () {
-    const folder = yield* migratedFolder
-    const envelopes = yield* sealSome(8).pipe(Effect.provide(vaultIn(folder, value(keyA))))
-    const refused = yield* Effect.flatMap(Vault, (vault) => Effect.flip(vault.rotateMasterKey())).pipe(
-      Effect.provide(vaultIn(folder, value(keyA)))
-    )
-    expect(refused._tag).toBe("VaultLocked")
-    // Startup refuses a key that was removed too early.
-    const early = yield* Effect.flip(start(folder, value(keyB)))
-    expect(early._tag).toBe("VaultLocked")
-    yield* Effect.gen(function* () {
-      yield* expectReadable(envelopes)
-      expect((yield* Effect.flatMap(Vault, (vault) => vault.rotateMasterKey())).resumed).toBe(true)
-    }).pipe(Effect.provide(vaultIn(folder, value(keyB, keyA))))
-    yield* expectReadable(envelopes).pipe(Effect.provide(vaultIn(folder, value(keyB))))
-  }).pipe(platform)
+it.live(
+  "the first key in the environment seals values, other keys only open them, and a rotation makes those obsolete",
+  () =>
+    Effect.gen(function* () {
+      const folder = yield* migratedFolder
+      const envelopes = yield* sealSome(8).pipe(Effect.provide(vaultIn(folder, value(keyA))))
+      const refused = yield* Effect.flatMap(Vault, (vault) => Effect.flip(vault.rotateMasterKey())).pipe(
+        Effect.provide(vaultIn(folder, value(keyA)))
+      )
+      expect(refused._tag).toBe("VaultLocked")
+      // Startup rejects a configuration whose old key was removed too early.
+      const early = yield* Effect.flip(start(folder, value(keyB)))
+      expect(early._tag).toBe("VaultLocked")
+      yield* Effect.gen(function* () {
+        yield* expectReadable(envelopes)
+        expect((yield* Effect.flatMap(Vault, (vault) => vault.rotateMasterKey())).resumed).toBe(true)
+      }).pipe(Effect.provide(vaultIn(folder, value(keyB, keyA))))
+      yield* expectReadable(envelopes).pipe(Effect.provide(vaultIn(folder, value(keyB))))
+    }).pipe(platform)
 )
 
-it.live("the master key can come from the output of a command", () =>
+it.live("a command can supply the master key", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const command = (text: string): MasterKeySource => ({ kind: "command", command: text })
@@ -209,7 +211,7 @@ it.live("the master key can come from the output of a command", () =>
   }).pipe(platform)
 )
 
-it.live("a malformed master key is refused without being quoted", () =>
+it.live("rejects a malformed master key without quoting it", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const secretish = "correct-horse-battery-staple"
@@ -228,7 +230,7 @@ it.live("a malformed master key is refused without being quoted", () =>
   }).pipe(platform)
 )
 
-it.live("a master key file that others can read is refused", () =>
+it.live("rejects a master key file that others can read", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* migratedFolder

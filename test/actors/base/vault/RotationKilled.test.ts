@@ -44,7 +44,7 @@ const unreadable = Effect.fnUntraced(function* (envelopes: ReadonlyArray<string>
   return values.filter((found, n) => found._tag === "None" || Redacted.value(found.value) !== `value ${n}`).length
 })
 
-/** Performs a rotation in a separate process that is killed at the given step. Returns true if the rotation finished first. */
+/** Rotates the key in a separate process that is killed at the given step. Returns true if the rotation finished first. */
 const rotatedWithFuse = (folder: string, step: number) =>
   Effect.promise(async () => {
     const command = [process.execPath, await bundledProgram(program), folder, String(step)]
@@ -56,7 +56,7 @@ const rotatedWithFuse = (folder: string, step: number) =>
   })
 
 it.live(
-  "a rotation killed at any step leaves every value readable, and the next rotation finishes it",
+  "a rotation killed at any step leaves every value readable, and the next rotation completes it",
   () =>
     Effect.gen(function* () {
       const folder = yield* migratedFolder
@@ -68,13 +68,13 @@ it.live(
           const vault = yield* Vault
           const rotation = yield* vault.rotateMasterKey({ forgetRetired: true })
           resumed.push(rotation.resumed)
-          // Afterwards the current key alone opens every value.
+          // After the completed rotation, the current key opens every value without the old key.
           const { active, decryptOnly, inUse } = yield* vault.keyIds
           expect([decryptOnly, inUse.map(({ id }) => id)]).toEqual([[], [active]])
         }).pipe(Effect.provide(vaultIn(folder)))
         expect([step, yield* unreadable(envelopes).pipe(Effect.provide(vaultIn(folder)))]).toEqual([step, 0])
       }
-      // Killed before the new key is created, between the batches, and just before the old key is forgotten.
+      // The kills must cover these points: before the new key exists, between batches, and just before the old key is forgotten.
       expect(resumed[0]).toBe(false)
       expect(resumed.filter((each) => each).length).toBeGreaterThanOrEqual(3)
       expect(resumed.at(-1)).toBe(false)

@@ -52,14 +52,14 @@ it.live("a long sealed value is stored in parts, and a short one inline", () =>
       expect(Buffer.compare(yield* opened(place("run_a"), value), bytes)).toBe(0)
       const extent = yield* extentOf(value)
       expect(extent?.parts).toBe(parts)
-      // No single write or read grows with the size of the value.
+      // Every part has a bounded size, so no single read or write grows with the value.
       expect(extent?.longest ?? 0).toBeLessThanOrEqual(partBytes + 16)
       if (parts > 0) expect(value.length).toBeLessThan(100)
     }
   })
 )
 
-it.live("sealing and opening a long value yields to other work between parts", () =>
+it.live("sealing and opening a long value yields between parts, so other work continues", () =>
   Effect.gen(function* () {
     const parts = 6
     let turns = 0
@@ -82,7 +82,7 @@ it.live("sealing and opening a long value yields to other work between parts", (
   })
 )
 
-it.live("sealed values that leave the installation as text have no parts", () =>
+it.live("sealed values that leave the installation are a single text without parts", () =>
   Effect.gen(function* () {
     const archive: SealContext = { table: "backups", column: "archive", workspaceId: "ws_a", rowId: "bkp_a" }
     const bytes = bytesOf(2 * partBytes)
@@ -93,7 +93,7 @@ it.live("sealed values that leave the installation as text have no parts", () =>
   })
 )
 
-it.live("sealed parts can be opened only in the place of their value", () =>
+it.live("sealed parts can be opened only in the place of the value they belong to", () =>
   Effect.gen(function* () {
     const value = yield* sealed(place("run_a"), bytesOf(2 * partBytes))
     const others: ReadonlyArray<SealContext> = [
@@ -108,7 +108,7 @@ it.live("sealed parts can be opened only in the place of their value", () =>
   })
 )
 
-it.live("a sealed part that is changed, missing, swapped or from another value is detected", () =>
+it.live("detects a sealed part that is changed, missing, swapped or taken from another value", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const other = yield* sealed(place("run_a"), bytesOf(3 * partBytes, 11))
@@ -135,16 +135,16 @@ it.live("a sealed part that is changed, missing, swapped or from another value i
   })
 )
 
-it.live("sealed parts are removed with the row that contains their value, and with no other row", () =>
+it.live("deleting a row also deletes the sealed parts of its value, and no other parts", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    // The rows are stand-ins: the records they refer to do not exist.
+    // The rows refer to records that do not exist, so foreign keys must be off.
     yield* sql`PRAGMA foreign_keys=OFF`
     const first = yield* sealed(place("run_a"), bytesOf(2 * partBytes))
     const second = yield* sealed(place("run_a"), bytesOf(3 * partBytes))
     const partsOf = (value: string) => Effect.map(extentOf(value), (extent) => extent?.parts)
     yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at) VALUES ('run_a', ${first}, '')`
-    // A copy in another place cannot be opened, and removing the copy must remove nothing else.
+    // A sealed value copied to another row cannot be opened there. Deleting the copy must not delete the original's parts.
     yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at) VALUES ('run_b', ${first}, '')`
     yield* sql`DELETE FROM run_checkpoints WHERE run_id = 'run_b'`
     expect(yield* partsOf(first)).toBe(2)
@@ -159,7 +159,7 @@ it.live("sealed parts are removed with the row that contains their value, and wi
   })
 )
 
-it.live("every place that can hold a value in parts also removes the parts", () =>
+it.live("every table column that can store parts has triggers that delete them", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const Trigger = rowShape({ name: Schema.String })

@@ -15,7 +15,7 @@ const place: SealContext = { table: "connections", column: "values", workspaceId
 const secret = (text: string) => Redacted.make(text)
 const opened = (text: Redacted.Redacted) => Redacted.value(text)
 
-it.live("the vault returns sealed strings and bytes, and prints neither", () =>
+it.live("sealed strings and bytes round-trip through the vault, and printing shows neither", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const envelope = yield* vault.seal(place, secret("hunter2 é"))
@@ -31,7 +31,7 @@ it.live("the vault returns sealed strings and bytes, and prints neither", () =>
   })
 )
 
-it.live("a sealed value can be decrypted only in its own place", () =>
+it.live("a sealed value can be opened only in its own place", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const envelope = yield* vault.seal({ ...place, version: 7 }, secret("v"))
@@ -93,7 +93,7 @@ it.live("each combination of record kind and Workspace has its own data key", ()
   })
 )
 
-it.live("a data key from a rolled-back transaction is never used afterwards", () =>
+it.live("a data key from a rolled-back transaction is never used again", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const sql = yield* SqlClient.SqlClient
@@ -102,7 +102,7 @@ it.live("a data key from a rolled-back transaction is never used afterwards", ()
       sql.withTransaction(
         Effect.gen(function* () {
           yield* vault.seal(fresh, secret("a"))
-          // The second seal finds the uncommitted row, which must not be cached either.
+          // The second seal sees the row before it is rolled back, and must not cache it either.
           yield* vault.seal(fresh, secret("b"))
           return yield* Effect.fail("refused")
         })
@@ -154,7 +154,7 @@ it.live("no file in the data folder contains a sealed value or a key in plain te
     const canary = "canary-5d41402abc4b2a76"
     yield* sql`CREATE TABLE sealed (v TEXT)`
     yield* sql`INSERT INTO sealed VALUES (${yield* vault.seal(place, secret(canary))})`
-    // After the checkpoint, a private value that was stored in plain text and deleted is gone too.
+    // The checkpoint also removes traces of a private value that was stored in plain text and then deleted.
     const passing = "passing-7215ee9c7d9dc229"
     yield* sql`INSERT INTO sealed VALUES (${passing})`
     yield* sql`DELETE FROM sealed WHERE v = ${passing}`

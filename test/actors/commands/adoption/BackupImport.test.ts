@@ -48,7 +48,7 @@ const shape = { target: "variable:password", bytes: 16, encoding: "hex" } as con
 const encodeFile = Schema.encodeSync(Schema.fromJsonString(SealedBackup))
 const bytesOf = (file: SealedBackup) => new TextEncoder().encode(encodeFile(file))
 
-/** The installation a Capsule comes from, with a backup of that Capsule and a backup of the whole Workspace. */
+/** An installation with a backup of a Capsule and a backup of the whole Workspace. The imported Capsule comes from here. */
 const original = (masterKey: string) =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
@@ -67,7 +67,7 @@ const original = (masterKey: string) =>
     const one = yield* file(capsule.id)
     const place = backupPlace(workspaceId, one.backup.id)
     const archive = Redacted.value(yield* vault.open(place, one.archive))
-    /** The same backup with different contents, sealed by this installation. */
+    /** Reseals the same backup with changed contents. */
     const withText = Effect.fnUntraced(function* (change: (text: string) => string) {
       const changed = new Uint8Array(gzipSync(change(gunzipSync(archive).toString())))
       return SealedBackup.make({
@@ -76,7 +76,7 @@ const original = (masterKey: string) =>
         archive: yield* vault.seal(place, Redacted.make(changed))
       })
     })
-    // The parts of the value stay behind, so nothing that leaves the installation may refer to them.
+    // Sealed parts remain in the installation, so nothing that leaves it may refer to them.
     expect(gunzipSync(archive).toString()).not.toContain("v2.dk_")
     return {
       capsule,
@@ -110,7 +110,7 @@ const importing = Effect.fnUntraced(function* (branch: string, upload: StateUplo
 
 describe.skipIf(Bun.which("terraform") === null)("Imported Capsules", () => {
   tests.live(
-    "an imported Capsule is refused with a reason, or disabled until confirmed and then continues from its state",
+    "an import is rejected with a reason, or creates a disabled Capsule that continues from its state once confirmed",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -136,7 +136,7 @@ describe.skipIf(Bun.which("terraform") === null)("Imported Capsules", () => {
         ]) {
           expect((yield* refusal(unreadable))[0]).toBe("backup_unreadable")
         }
-        // Truncates the archive at sampled positions, then changes its sealed contents at sampled positions.
+        // Truncates the archive at sampled positions, then corrupts its sealed contents at sampled positions.
         const whole = bytesOf(there.one)
         for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 40)) {
           expect((yield* refusal(whole.slice(0, at)))[0]).toBe("backup_unreadable")
@@ -149,7 +149,7 @@ describe.skipIf(Bun.which("terraform") === null)("Imported Capsules", () => {
           const archive = changedAt(there.one.archive, at)
           expect([at, (yield* refusal(bytesOf({ ...there.one, archive })))[0]]).toEqual([at, "backup_unreadable"])
         }
-        // Keys of values inside the archive may come first.
+        // The data keys may include keys of values inside the archive, so select the key that sealed the archive itself.
         const dataKey = there.one.dataKeys.find(({ id }) => there.one.archive.includes(id))
         if (dataKey === undefined) return yield* Effect.die("no data key")
         for (const change of [
@@ -175,7 +175,7 @@ describe.skipIf(Bun.which("terraform") === null)("Imported Capsules", () => {
         expect((yield* refusal(bytesOf(there.whole), unapplied))[0]).toBe("failed_precondition")
         expect(yield* sql`SELECT id FROM state_uploads`).toEqual([])
 
-        // An archive from a release without generated secrets contains none.
+        // An archive from a release without generated secrets contains no generated secrets, and can still be imported.
         yield* uploadOf(bytesOf(there.older))
         const upload = yield* uploadOf(bytesOf(there.whole), there.capsule.id)
         expect(upload).toMatchObject({
@@ -208,7 +208,7 @@ describe.skipIf(Bun.which("terraform") === null)("Imported Capsules", () => {
         expect(generated === undefined ? undefined : Redacted.value(generated)).toBe(there.generated)
         expect((yield* refusal(bytesOf(there.one)))[0]).toBe("state_lineage_known")
 
-        // The Capsule is disabled until a person types its name, and refuses every command from everybody.
+        // The Capsule stays disabled until a person types its name. Until then it rejects every command from everyone.
         const refusedRuns = Effect.forEach(
           [
             Effect.asVoid(capsuleCommands.Plan(capsuleId, { context })),
@@ -238,7 +238,7 @@ describe.skipIf(Bun.which("terraform") === null)("Imported Capsules", () => {
         )
         expect(twice.code).toBe("failed_precondition")
 
-        // A plan must be reviewed first.
+        // The Capsule cannot be applied without a reviewed plan.
         for (const request of [
           Effect.asVoid(capsuleCommands.DestroyPlan(capsuleId, { context })),
           Effect.asVoid(capsuleCommands.DriftCheck(capsuleId, { context }))

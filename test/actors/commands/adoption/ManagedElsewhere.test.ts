@@ -23,14 +23,16 @@ const secret = "vpc-0123456789"
 const object = (id: string) => ({ address: `aws_vpc.${id}`, id, type: "aws_vpc", provider: "hashicorp/aws" })
 const asked = [object("vpc-new"), object(secret), object("vpc-gone"), { ...object(secret), type: "aws_subnet" }]
 
-/** The Capsule that already manages each object. */
+/** For each requested object, the Capsule that already manages it. */
 const found = Effect.gen(function* () {
   const elsewhere = yield* ManagedElsewhere
   const twice = yield* elsewhere.find(workspaceId, asked, yield* elsewhere.unindexed(workspaceId))
   return twice?.map(({ address, capsule }) => [address, capsule.id])
 })
 
-/** The first Capsule has a resource whose id is a secret, and used to have another. The second Capsule has neither. */
+/**
+ * The first Capsule manages a resource whose id is a secret, and used to manage `vpc-gone`. The second Capsule manages neither.
+ */
 const world = Effect.gen(function* () {
   yield* emptyCapsules
   yield* committed(1, stateText([resource("aws_vpc.old", { id: "vpc-gone" })]))

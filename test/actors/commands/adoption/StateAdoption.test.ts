@@ -40,7 +40,7 @@ const module = (greeting: string, more = "") => ({
     ${more}`
 })
 
-/** Installs the branch on an uploaded state and returns the finished coordinator. */
+/** Installs the branch with an uploaded state and returns the finished install plan. */
 const adopting = Effect.fnUntraced(function* (
   branch: string,
   upload: StateUpload,
@@ -55,13 +55,13 @@ const adopting = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("Adopted infrastructure", () => {
   tests.live(
-    "a state is adopted without a change, and can then be changed",
+    "adopting a state changes nothing, and later plans can change it",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
         const sql = yield* SqlClient.SqlClient
         const capsules = yield* Capsules
-        // From the first plan onwards, the check prints the secret in plain text.
+        // The module's check prints the secret in plain text, from the first plan onwards.
         const leaking = `check "leak" {
           assert {
             condition     = terraform_data.greeting.output == "another"
@@ -77,7 +77,7 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted infrastructure", () =>
 
         const plan = yield* adopting("taken", upload, { variables: { key: canary } })
         expect([plan.phase, plan.diagnostics]).toEqual(["reviewable", []])
-        // The review of the plan shows the adopted state; the record of the install does not.
+        // The adopted state is shown in the review of the plan, but not in the install plan itself.
         expect(plan).not.toHaveProperty("adopt")
         const { capsuleId, planRunId } = plan
         if (capsuleId === undefined || planRunId === undefined) return yield* Effect.die("no plan")
@@ -92,7 +92,7 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted infrastructure", () =>
 
         expect([...(yield* expectIndexed(capsuleId)).values()]).toEqual([planRunId, planRunId])
 
-        // The state belongs to the Capsule, and nothing has been applied or published.
+        // The Capsule owns the state, although nothing has been applied or published.
         const pending = yield* capsules.read(capsuleId)
         expect(pending).toMatchObject({ status: "pending", currentStateGeneration: 1, executionAuthorityEpoch: 1 })
         if (pending.currentStateVersionId === undefined) return yield* Effect.die("no state")
@@ -137,7 +137,7 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted infrastructure", () =>
   )
 
   tests.live(
-    "a state that does not match its module is refused until a person decides about the remaining resources",
+    "rejects a state that does not match its module until a person decides about the remaining resources",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -156,7 +156,7 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted infrastructure", () =>
         expect(reasons(refused)).toEqual(["state_provider_unknown", "state_address_undeclared"])
         expect(refused.diagnostics[0]?.message).toContain("acme/other")
         expect(refused.diagnostics[1]?.message).toContain("module.old.terraform_data.gone, demo_thing.it")
-        // The failed install has released the upload, so exactly one other install may use it.
+        // The failed install releases the upload, so exactly one other install can use it.
         const both = [gone, foreign].map(({ name }) => name)
         expect(both).toEqual(["gone", "it"])
         const retried = yield* adopting("whole", upload, {
@@ -173,7 +173,7 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted infrastructure", () =>
         const plan = yield* settled(confirmed.planRunId)
         expect(plan.planSummary).toMatchObject({ destroy: 1, add: 0, change: 0 })
 
-        // A used upload cannot install a second Capsule, and another upload of its lineage is refused.
+        // A used upload cannot install a second Capsule, and svc rejects another upload with the same lineage.
         const again = { ...(yield* requestOf("whole")), capsule: { name: "second", environment: "test" } }
         const adopt = { uploadId: fitting.id, sha256: fitting.sha256 }
         const codeOf = (request: Parameters<typeof installs.create>[2], by = context) =>
@@ -196,7 +196,8 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted infrastructure", () =>
         )
         expect(elsewhere.code).toBe("failed_precondition")
 
-        // Cancelled before the first apply: svc keeps the state as evidence, and the Capsule can be planned or released.
+        // The plan is cancelled before its first apply, so svc keeps the state as evidence, and the Capsule can be planned or
+        // released.
         yield* (yield* RunCommands).Cancel(plan.id, { context })
         const capsules = yield* Capsules
         const capsuleCommands = yield* CapsuleCommands

@@ -28,7 +28,7 @@ const rowsOf = (id: StateUploadId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => StateUploadRow.rows(sql)`SELECT * FROM state_uploads WHERE id = ${id}`)
 
 describe("Uploaded states", () => {
-  tests.live("an uploaded state that cannot be adopted is refused with a reason", () =>
+  tests.live("rejects an uploaded state that cannot be adopted, and gives the reason", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const whole = writtenState({ lineage: "whole" })
@@ -73,7 +73,7 @@ describe("Uploaded states", () => {
     })
   )
 
-  tests.live("an uploaded state is refused if another Capsule in the Workspace manages one of its resources", () =>
+  tests.live("rejects an uploaded state if another Capsule in the Workspace manages one of its resources", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       yield* commit("owner", { "main.tf": demoModule('resource "demo_note" "a" {}') })
@@ -101,7 +101,8 @@ describe("Uploaded states", () => {
         "state_resource_managed",
         expect.stringContaining(`demo_note.renamed (Capsule ${name})`)
       ])
-      // A different id, type, provider or Workspace makes it a different object; the other Workspace learns nothing.
+      // An object with a different id, type, provider or Workspace is a different object. A match in one Workspace is not
+      // disclosed to another.
       yield* second([{ ...note, id: "note-2" }])
       yield* second([{ ...note, type: "demo_other" }])
       yield* second([{ ...note, id: "note-1", provider }])
@@ -115,7 +116,7 @@ describe("Uploaded states", () => {
   )
 
   tests.live(
-    "an uploaded state is stored once despite repeated requests, and never if the process dies before the commit",
+    "repeated requests store an uploaded state once, and nothing is stored if the process dies before the commit",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -134,7 +135,7 @@ describe("Uploaded states", () => {
       })
   )
 
-  tests.live("an unused upload is erased after an hour, and each Workspace has a limit of uploads", () =>
+  tests.live("an unused upload is erased after an hour, and the number of uploads per Workspace is limited", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -160,7 +161,7 @@ describe("Uploaded states", () => {
       yield* sql`UPDATE state_uploads SET expires_at = '2020-01-01T00:00:00.000Z' WHERE used_at IS NULL`
       yield* uploads.eraseUnused
       expect(yield* sql`SELECT id FROM state_uploads WHERE used_at IS NULL`).toEqual([{ id: held }])
-      // The install fails, and an upload held for longer than an hour is erased in the next turn.
+      // The install fails, and the next cleanup erases the upload, which was held for longer than an hour.
       yield* uploads.release(install)
       expect((yield* Effect.flip(uploads.claim(workspaceId, adopt, another))).code).toBe("failed_precondition")
       yield* uploads.eraseUnused
@@ -168,60 +169,62 @@ describe("Uploaded states", () => {
     })
   )
 
-  tests.live("an uploaded state matches a module checked earlier, and is never planned with an older tool", () =>
-    Effect.gen(function* () {
-      const { commit, context, url, workspaceId } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const sources = yield* Sources
-      const installs = yield* InstallPlans
-      yield* commit("checked", pureModule)
-      const { source } = yield* sources.create(context, { workspaceId, name: "checked", url, defaultRef: "checked" })
-      const sync = yield* settled((yield* sources.sync(context, source.id, {})).id)
-      const { items } = yield* sources.snapshots(source.id, { limit: 1 })
-      const [snapshot] = items
-      if (snapshot === undefined) return yield* Effect.die(new Error(`no snapshot: ${sync.status}`))
-      const { compatibilityReport, run } = yield* sources.checkCompatibility(context, source.id, {
-        sourceSnapshotId: snapshot.id,
-        modulePath: "."
-      })
-      const preflight = {
-        sourceId: source.id,
-        sourceSnapshotId: snapshot.id,
-        compatibilityCheckRunId: run.id,
-        compatibilityReportId: compatibilityReport.id
-      }
-      const install = Effect.fnUntraced(function* (name: string, upload: StateUpload) {
-        const request = {
-          ...(yield* requestOf("checked")),
-          capsule: { name, environment: "test" },
-          preflight,
-          adopt: { uploadId: upload.id, sha256: upload.sha256 }
+  tests.live(
+    "an uploaded state is matched against an earlier check of the module, and never planned with an older tool",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context, url, workspaceId } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const sources = yield* Sources
+        const installs = yield* InstallPlans
+        yield* commit("checked", pureModule)
+        const { source } = yield* sources.create(context, { workspaceId, name: "checked", url, defaultRef: "checked" })
+        const sync = yield* settled((yield* sources.sync(context, source.id, {})).id)
+        const { items } = yield* sources.snapshots(source.id, { limit: 1 })
+        const [snapshot] = items
+        if (snapshot === undefined) return yield* Effect.die(new Error(`no snapshot: ${sync.status}`))
+        const { compatibilityReport, run } = yield* sources.checkCompatibility(context, source.id, {
+          sourceSnapshotId: snapshot.id,
+          modulePath: "."
+        })
+        const preflight = {
+          sourceId: source.id,
+          sourceSnapshotId: snapshot.id,
+          compatibilityCheckRunId: run.id,
+          compatibilityReportId: compatibilityReport.id
         }
-        return yield* driven((yield* installs.create(context, workspaceId, request, freshKey())).value.id)
+        const install = Effect.fnUntraced(function* (name: string, upload: StateUpload) {
+          const request = {
+            ...(yield* requestOf("checked")),
+            capsule: { name, environment: "test" },
+            preflight,
+            adopt: { uploadId: upload.id, sha256: upload.sha256 }
+          }
+          return yield* driven((yield* installs.create(context, workspaceId, request, freshKey())).value.id)
+        })
+        const it = { type: "terraform_data", name: "it", id: "1" }
+        const stranger = yield* uploaded(
+          writtenState({ lineage: "stranger", resources: [it, { ...it, name: "stranger" }] })
+        )
+        const refused = yield* install("refused", stranger)
+        expect(refused.diagnostics.map(({ code }) => code)).toEqual(["state_address_undeclared"])
+        const fitting = yield* install("fitting", yield* uploaded(writtenState({ lineage: "fits", resources: [it] })))
+        expect([fitting.phase, fitting.diagnostics]).toEqual(["reviewable", []])
+
+        // The Run's profile selects the tool, so its version is unknown when the state is uploaded.
+        const newer = yield* uploaded(writtenState({ lineage: "newer", resources: [it] }))
+        yield* sql`UPDATE state_uploads SET tool_version = '99.0.0' WHERE id = ${newer.id}`
+        const blocked = yield* install("newer", newer)
+        expect([blocked.phase, blocked.diagnostics.map(({ code }) => code)]).toEqual(["failed", ["state_newer"]])
+        // The Capsule and its state remain, so it can be planned once a newer tool is available.
+        if (blocked.capsuleId === undefined) return yield* Effect.die(new Error("no Capsule"))
+        expect((yield* (yield* Capsules).read(blocked.capsuleId)).currentStateGeneration).toBe(1)
+
+        // Simulates a report from an earlier release, which lists no addresses.
+        yield* sql`UPDATE compatibility_reports SET module_scan = json_remove(module_scan, '$.addresses')`
+        const outdated = yield* install("outdated", yield* uploaded(writtenState({ lineage: "outdated" })))
+        expect(outdated.diagnostics.map(({ code }) => code)).toEqual(["state_check_outdated"])
+        yield* sql`DELETE FROM state_uploads WHERE used_at IS NULL`
       })
-      const it = { type: "terraform_data", name: "it", id: "1" }
-      const stranger = yield* uploaded(
-        writtenState({ lineage: "stranger", resources: [it, { ...it, name: "stranger" }] })
-      )
-      const refused = yield* install("refused", stranger)
-      expect(refused.diagnostics.map(({ code }) => code)).toEqual(["state_address_undeclared"])
-      const fitting = yield* install("fitting", yield* uploaded(writtenState({ lineage: "fits", resources: [it] })))
-      expect([fitting.phase, fitting.diagnostics]).toEqual(["reviewable", []])
-
-      // The Run's profile selects the tool, which is unknown at upload time.
-      const newer = yield* uploaded(writtenState({ lineage: "newer", resources: [it] }))
-      yield* sql`UPDATE state_uploads SET tool_version = '99.0.0' WHERE id = ${newer.id}`
-      const blocked = yield* install("newer", newer)
-      expect([blocked.phase, blocked.diagnostics.map(({ code }) => code)]).toEqual(["failed", ["state_newer"]])
-      // The Capsule and its state exist, so it can be planned once a newer tool is available.
-      if (blocked.capsuleId === undefined) return yield* Effect.die(new Error("no Capsule"))
-      expect((yield* (yield* Capsules).read(blocked.capsuleId)).currentStateGeneration).toBe(1)
-
-      // A report from an earlier release lists no addresses.
-      yield* sql`UPDATE compatibility_reports SET module_scan = json_remove(module_scan, '$.addresses')`
-      const outdated = yield* install("outdated", yield* uploaded(writtenState({ lineage: "outdated" })))
-      expect(outdated.diagnostics.map(({ code }) => code)).toEqual(["state_check_outdated"])
-      yield* sql`DELETE FROM state_uploads WHERE used_at IS NULL`
-    })
   )
 })

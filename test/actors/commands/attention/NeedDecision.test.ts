@@ -148,7 +148,7 @@ describe("a Capsule", () => {
 describe("one commit", () => {
   const commits = new Map([commit(1, "c".repeat(40)), commit(2, "c".repeat(40)), commit(3, "d".repeat(40))])
 
-  test("Capsules that wait for the same commit share an attention entry, across snapshots of several paths", () => {
+  test("Capsules that wait for the same commit share an attention entry, even if their snapshots have different paths", () => {
     const { entries } = decided({ capsules: [behind(1, 1), behind(2, 2), behind(3, 3)], commits })
     expect(entries.map(({ capsules, key }) => [key, capsules.map(({ name }) => name)])).toEqual([
       [`commit ${sourceId} ${"c".repeat(40)}`, ["capsule-1", "capsule-2"]],
@@ -207,7 +207,7 @@ test("every Capsule is counted once in the attention list, under its most seriou
   })
 })
 
-test("attention counts are lower bounds if more Capsules exist than are read", () => {
+test("the attention counts are marked incomplete if there are more Capsules than the query reads", () => {
   const capsules = Array.from({ length: mostCapsules + 1 }, (_, index) => capsule(index))
   expect(decided({ capsules }).health).toMatchObject({ capsules: mostCapsules, complete: false })
 })

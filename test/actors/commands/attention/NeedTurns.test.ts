@@ -19,7 +19,7 @@ afterAll(tests.dispose)
 
 const subjectOf = ({ actor }: CommandContext) => Subject.make(actor.subject ?? "")
 
-/** The plan's entry in this person's list. */
+/** Reads the plan's entry in this person's list. */
 const entryFor = Effect.fnUntraced(function* (person: CommandContext, runId: string) {
   const { workspaceId } = yield* TestPlane
   const page = yield* (yield* Needs).list(workspaceId, { subject: subjectOf(person) }, { limit: 100 })
@@ -39,48 +39,50 @@ const requestsTo = Effect.fnUntraced(function* (person: CommandContext) {
   )
 })
 
-tests.live("a plan waits in the lists of people whose approval counts, and for others in every other list", () =>
-  Effect.gen(function* () {
-    const { context: owner, workspaceId } = yield* TestPlane
-    const runs = yield* RunCommands
-    const admin = yield* newMember(workspaceId, owner, "admin")
-    const member = yield* newMember(workspaceId, owner, "member")
-    const viewer = yield* newMember(workspaceId, owner, "viewer")
-    const { plan } = yield* planned("turns", pureModule)
-    expect(yield* entryFor(owner, plan.id)).toMatchObject({ kind: "waiting_approval", forOthers: 0 })
-    expect((yield* entryFor(admin, plan.id)).waitsForOthers).toBeUndefined()
-    for (const person of [member, viewer]) {
-      expect(yield* entryFor(person, plan.id)).toMatchObject({ waitsForOthers: true, forOthers: 1 })
-    }
+tests.live(
+  "a plan waits for people whose approval counts, and other people's lists show that it waits for others",
+  () =>
+    Effect.gen(function* () {
+      const { context: owner, workspaceId } = yield* TestPlane
+      const runs = yield* RunCommands
+      const admin = yield* newMember(workspaceId, owner, "admin")
+      const member = yield* newMember(workspaceId, owner, "member")
+      const viewer = yield* newMember(workspaceId, owner, "viewer")
+      const { plan } = yield* planned("turns", pureModule)
+      expect(yield* entryFor(owner, plan.id)).toMatchObject({ kind: "waiting_approval", forOthers: 0 })
+      expect((yield* entryFor(admin, plan.id)).waitsForOthers).toBeUndefined()
+      for (const person of [member, viewer]) {
+        expect(yield* entryFor(person, plan.id)).toMatchObject({ waitsForOthers: true, forOthers: 1 })
+      }
 
-    // The author's approval does not count, so the plan now waits for the admin.
-    const scope = { workspaceId, subject: subjectOf(owner) }
-    const rule = yield* (yield* ApprovalRules).create(owner, scope, { approvers: 1 })
-    expect((yield* entryFor(owner, plan.id)).waitsForOthers).toBe(true)
-    expect((yield* entryFor(admin, plan.id)).waitsForOthers).toBeUndefined()
+      // The author's approval does not count, so the plan now waits for the admin.
+      const scope = { workspaceId, subject: subjectOf(owner) }
+      const rule = yield* (yield* ApprovalRules).create(owner, scope, { approvers: 1 })
+      expect((yield* entryFor(owner, plan.id)).waitsForOthers).toBe(true)
+      expect((yield* entryFor(admin, plan.id)).waitsForOthers).toBeUndefined()
 
-    // The request reaches exactly the people whose approval counts, once an hour.
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`UPDATE users SET email_proof = 'operator'`
-    const request = yield* runs.AskApproval(plan.id, { context: member })
-    expect(request).toMatchObject({ runId: plan.id, subject: subjectOf(member), asked: 1 })
-    const [sent] = yield* requestsTo(admin)
-    expect(sent?.text).toContain(`/runs/${plan.id}`)
-    for (const person of [owner, member, viewer]) expect(yield* requestsTo(person)).toEqual([])
-    expect((yield* entryFor(admin, plan.id)).run).toMatchObject({
-      approvalAsked: { subject: subjectOf(member), at: request.at }
+      // An approval request reaches exactly the people whose approval counts, at most once an hour.
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE users SET email_proof = 'operator'`
+      const request = yield* runs.AskApproval(plan.id, { context: member })
+      expect(request).toMatchObject({ runId: plan.id, subject: subjectOf(member), asked: 1 })
+      const [sent] = yield* requestsTo(admin)
+      expect(sent?.text).toContain(`/runs/${plan.id}`)
+      for (const person of [owner, member, viewer]) expect(yield* requestsTo(person)).toEqual([])
+      expect((yield* entryFor(admin, plan.id)).run).toMatchObject({
+        approvalAsked: { subject: subjectOf(member), at: request.at }
+      })
+      const refused = yield* Effect.flip(runs.AskApproval(plan.id, { context: owner }))
+      expect(refused).toMatchObject({ code: "rate_limited" })
+      expect(yield* requestsTo(admin)).toHaveLength(1)
+      yield* sql`UPDATE run_approval_requests SET created_at = '2026-01-01T00:00:00.000Z'`
+      yield* runs.AskApproval(plan.id, { context: owner })
+      expect(yield* requestsTo(admin)).toHaveLength(2)
+
+      yield* (yield* ApprovalRules).remove(owner, scope, rule.id)
+      yield* runs.Cancel(plan.id, { context: owner })
+      expect(yield* Effect.flip(runs.AskApproval(plan.id, { context: member }))).toMatchObject({
+        code: "failed_precondition"
+      })
     })
-    const refused = yield* Effect.flip(runs.AskApproval(plan.id, { context: owner }))
-    expect(refused).toMatchObject({ code: "rate_limited" })
-    expect(yield* requestsTo(admin)).toHaveLength(1)
-    yield* sql`UPDATE run_approval_requests SET created_at = '2026-01-01T00:00:00.000Z'`
-    yield* runs.AskApproval(plan.id, { context: owner })
-    expect(yield* requestsTo(admin)).toHaveLength(2)
-
-    yield* (yield* ApprovalRules).remove(owner, scope, rule.id)
-    yield* runs.Cancel(plan.id, { context: owner })
-    expect(yield* Effect.flip(runs.AskApproval(plan.id, { context: member }))).toMatchObject({
-      code: "failed_precondition"
-    })
-  })
 )

@@ -28,14 +28,14 @@ const downloaded = Effect.fnUntraced(function* (capsuleId: CapsuleId, link: stri
   return yield* (yield* CapsuleExports).download(yield* exporting(capsuleId, session), link)
 })
 
-/** The recorded steps of an export, oldest first. */
+/** Audit events of the Capsule's exports, oldest first. */
 const recorded = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql<{ readonly action: string; readonly data: string }>`SELECT action, data FROM audit_events
     WHERE capsule_id = ${capsuleId} AND action LIKE 'capsule.export%' ORDER BY created_at, id`
 })
 
-/** Reads the same steps after some time has passed. */
+/** Shifts the clock forward, so that a request appears to come later. */
 const later = (millis: number) =>
   Effect.updateService(Clock.Clock, (clock) => ({
     currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
@@ -66,7 +66,8 @@ describe("Capsule exports", () => {
           digest: state.digest,
           resolvedCommit: answer.resolvedCommit
         })
-        // The stored part of the link identifies it, and is useless to a reader of the database.
+        // The audit events contain only the part of the link that identifies it, so reading the database does not allow a
+        // download.
         expect(`${first?.data}${second?.data}`).not.toContain(link.slice(-20))
         expect(yield* Stream.runCount(archive.bytes)).toBeGreaterThan(0)
         expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
@@ -74,7 +75,7 @@ describe("Capsule exports", () => {
       })
   )
 
-  tests.live("an export needs the Capsule's exact name", () =>
+  tests.live("an export requires the Capsule's exact name", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("typed", pureModule)
       const exports = yield* CapsuleExports
@@ -84,7 +85,7 @@ describe("Capsule exports", () => {
     })
   )
 
-  tests.live("an export is refused from another Workspace, before the first apply and after a destroy", () =>
+  tests.live("rejects an export from another Workspace, before the first apply, and after a destroy", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const exports = yield* CapsuleExports
@@ -101,24 +102,26 @@ describe("Capsule exports", () => {
     })
   )
 
-  tests.live("an export is refused while a Run may change the Capsule, and its link expires with the state", () =>
-    Effect.gen(function* () {
-      const { capsule } = yield* active("moving", pureModule)
-      const link = linkOf(yield* granted(capsule.id))
-      yield* insertConflictingRun(capsule.id, "apply")
-      expect(yield* codeOf(granted(capsule.id))).toBe("run_conflict")
-      expect(yield* codeOf(downloaded(capsule.id, link))).toBe("run_conflict")
-      yield* removeConflictingRun
-      // A plan that is waiting for approval changes nothing.
-      const plan = yield* replanned(capsule.id)
-      yield* downloaded(capsule.id, linkOf(yield* granted(capsule.id)))
-      expect((yield* applied(plan)).status).toBe("succeeded")
-      expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
-      yield* downloaded(capsule.id, linkOf(yield* granted(capsule.id)))
-    })
+  tests.live(
+    "rejects an export while a Run may change the Capsule, and its link becomes invalid when the state changes",
+    () =>
+      Effect.gen(function* () {
+        const { capsule } = yield* active("moving", pureModule)
+        const link = linkOf(yield* granted(capsule.id))
+        yield* insertConflictingRun(capsule.id, "apply")
+        expect(yield* codeOf(granted(capsule.id))).toBe("run_conflict")
+        expect(yield* codeOf(downloaded(capsule.id, link))).toBe("run_conflict")
+        yield* removeConflictingRun
+        // A plan that waits for approval changes nothing, so the Capsule can be exported.
+        const plan = yield* replanned(capsule.id)
+        yield* downloaded(capsule.id, linkOf(yield* granted(capsule.id)))
+        expect((yield* applied(plan)).status).toBe("succeeded")
+        expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
+        yield* downloaded(capsule.id, linkOf(yield* granted(capsule.id)))
+      })
   )
 
-  tests.live("an export link works once, for one Capsule and session, within ten minutes", () =>
+  tests.live("an export link works once, for a single Capsule and session, within ten minutes", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("bound", pureModule)
       const { capsule: other } = yield* active("bound-other", pureModule)
@@ -140,7 +143,7 @@ describe("Capsule exports", () => {
         { concurrency: 2 }
       )
       expect(both.filter(Exit.isSuccess)).toHaveLength(1)
-      // Steps are ordered by their timestamps, one of which was ten minutes ahead.
+      // Sorted here, because events are ordered by timestamp and one timestamp was ten minutes ahead.
       expect((yield* recorded(capsule.id)).map(({ action }) => action).toSorted()).toEqual([
         "capsule.export",
         "capsule.export",
@@ -171,7 +174,7 @@ describe("Capsule exports", () => {
     })
   )
 
-  tests.live("an export killed midway leaves nothing, or the record of a link that nobody received", () =>
+  tests.live("an export killed midway leaves no trace, or only the record of a link that nobody received", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("killed", pureModule)
       kills.at.set("export.granting", processEnd)
@@ -188,7 +191,7 @@ describe("Capsule exports", () => {
         "capsule.export",
         "capsule.export_download"
       ])
-      // svc cannot know how much of the download arrived.
+      // svc cannot determine how much of the download arrived.
       expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
       yield* downloaded(capsule.id, linkOf(yield* granted(capsule.id)))
     })

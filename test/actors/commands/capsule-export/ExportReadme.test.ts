@@ -17,7 +17,7 @@ const facts: ReadmeFacts = {
   omitted: []
 }
 
-test("an export's README contains the commands for the tool that wrote the state, and for the other tool", () => {
+test("an export's README contains the commands for the tool that wrote the state and for the alternative tool", () => {
   const opentofu = exportReadme(facts)
   expect(opentofu).toContain("last written by OpenTofu 1.9.0")
   expect(opentofu.indexOf("tofu init")).toBeLessThan(opentofu.indexOf("terraform init"))
@@ -27,7 +27,7 @@ test("an export's README contains the commands for the tool that wrote the state
   expect(exportReadme({ ...facts, folder: "module/it's here" })).toContain("cd 'module/it'\\''s here'")
 })
 
-test("an export's README lists every value that must be supplied, with the reason", () => {
+test("an export's README lists each value that must be supplied, and why", () => {
   const text = exportReadme({
     ...facts,
     toSupply: [
@@ -50,7 +50,7 @@ test("an export's README lists every value that must be supplied, with the reaso
   expect(exportReadme(facts)).toContain("needs no input besides")
 })
 
-test("an export's README lists the differences from the commit and who is responsible for them", () => {
+test("an export's README lists the differences from the commit and whoever is responsible for them", () => {
   expect(exportReadme(facts)).toContain("svc still manages this infrastructure")
   expect(exportReadme({ ...facts, isReleased: true })).not.toContain("svc still manages")
   expect(exportReadme({ ...facts, isPartial: true })).toContain("The last apply did not finish")

@@ -15,7 +15,10 @@ afterAll(tests.dispose)
 
 const password = "correct-horse-7d1e"
 
-/** A module in a subfolder, with a sibling, its own backend, and files that would change a plan if they were exported. */
+/**
+ * A module in a subfolder that uses a sibling module and its own backend. It also has files that would change the plan if they
+ * were exported.
+ */
 const siblings = {
   "apps/web/main.tf": `
     terraform {
@@ -181,7 +184,7 @@ describe.skipIf(Bun.which("terraform") === null)("Exported Capsules", () => {
   )
 
   tests.live(
-    "an export locks the last apply's providers, and leaves their credentials to the new maintainer",
+    "an export locks the providers of the last apply, but leaves their credentials to the new maintainer",
     () =>
       Effect.gen(function* () {
         const { context, notesDir, workspaceId } = yield* TestPlane
@@ -204,7 +207,7 @@ describe.skipIf(Bun.which("terraform") === null)("Exported Capsules", () => {
         expect(yield* taken.read("README.md")).toContain("- `example.test/acme/demo` (`demo`): `DEMO_TOKEN`")
         for (const name of taken.files) expect(yield* taken.read(name)).not.toContain(token)
         const folder = `${taken.root}/module`
-        // The provider's location comes from the arguments in the archive, not from this test.
+        // The archive itself contains the provider's other arguments; only the token comes from this test.
         const environment = { ...mirror.environment, DEMO_TOKEN: token }
         expect(yield* barePlan(folder, {}, environment)).toMatchObject({ code: 0 })
       }),

@@ -29,7 +29,7 @@ const of = (
   return toSupply[0]?.reason ?? (value === undefined ? undefined : Redacted.value(value))
 }
 
-test("an input value is exported unless something marks it as secret", () => {
+test("an input value is exported unless it is marked as secret", () => {
   expect(of(declared("it"), { given: given("plain") })).toBe("plain")
   expect(of(declared("it"), { delivered: given("https://app.example.test") })).toBe("https://app.example.test")
   expect(of(declared("it"), { given: given("a"), delivered: given("b") })).toBe("b")
@@ -39,7 +39,7 @@ test("an input value is exported unless something marks it as secret", () => {
   expect(of(declared("it"), { delivered: given("made here", true) })).toBe("generated")
 })
 
-test("an input without a value is requested only if the module requires it", () => {
+test("an export requests a missing input only if the module requires it", () => {
   expect(of(declared("it"), {})).toBeUndefined()
   expect(of(declared("it", { required: true }), {})).toBe("missing")
   expect(exportedInputs([declared("constructor")], { given: {}, delivered: {} })).toEqual({ values: {}, toSupply: [] })

@@ -46,7 +46,7 @@ describe("Left-over states", () => {
     expect(stands({ status: "disabled" })).toEqual([])
   })
 
-  test("a left-over state cannot be adopted if it is older, incomplete, encrypted or of a different lineage", () => {
+  test("a left-over state cannot be adopted if it is older, incomplete, encrypted or from a different lineage", () => {
     expect(left({ lineage: "two" })).toEqual(["lineage_differs"])
     expect(left({ serial: 4 })).toEqual(["serial_older"])
     expect(left({ lineage: null, serial: null, resource_count: null })).toEqual(["unreadable"])
@@ -73,7 +73,7 @@ describe("Left-over states", () => {
     expect(left({ discarded_at: "2026-01-01T00:00:00.000Z", serial: 1 })).toEqual(["discarded"])
   })
 
-  test("every combination of adoption problems reports exactly the blocking facts, each with its message", () => {
+  test("for every combination of adoption problems, exactly the blocking facts are reported, each with its message", () => {
     const flags = fc.record({
       lineage: fc.boolean(),
       older: fc.boolean(),

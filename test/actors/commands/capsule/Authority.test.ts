@@ -45,7 +45,7 @@ const outputOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return (yield* (yield* Capsules).outputs(capsuleId)).map((output) => output.value)
 })
 
-/** The code with which svc refuses a configuration plan. */
+/** Returns the error code with which svc rejects a configuration plan. */
 const configureRefused = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
   request: Omit<ConfigurationPlanRequest, "expected"> & Partial<Pick<ConfigurationPlanRequest, "expected">>
@@ -64,7 +64,7 @@ const configureRefused = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("Capsule authority", () => {
   tests.live(
-    "a configuration plan replaces the private configuration and the authority, and starts only a plan",
+    "a configuration plan replaces the private configuration and the authority, and starts nothing but a plan",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId, dataDir } = yield* TestPlane
@@ -76,7 +76,7 @@ describe.skipIf(Bun.which("terraform") === null)("Capsule authority", () => {
         const before = yield* guardOf(capsule.id)
         const old = yield* replanned(capsule.id)
         yield* runCommands.Approve(old.id, { context })
-        // A guard depends on the authority, not on the time.
+        // The guard is unchanged, because it depends on the authority and not on the time.
         expect(yield* guardOf(capsule.id)).toEqual(before)
 
         const request = { variablePatch: { set: { name: "two" }, remove: [] }, expected: before }
@@ -97,7 +97,7 @@ describe.skipIf(Bun.which("terraform") === null)("Capsule authority", () => {
         expect(after.installConfigReAdoption.authorityGuard).not.toBe(before.authorityGuard)
         expect(yield* outputOf(capsule.id)).toEqual(["one 1"])
 
-        // Approvals under the old authority are void.
+        // Approvals given under the old authority are void.
         expect((yield* runs.read(old.id)).status).toBe("superseded")
         expect((yield* Effect.flip(runs.apply(context, old.id, undefined))).code).toBe("failed_precondition")
         expect(
@@ -126,7 +126,7 @@ describe.skipIf(Bun.which("terraform") === null)("Capsule authority", () => {
         ])
         expect(JSON.stringify(shown)).not.toContain(secret)
 
-        // Every refusal. None of the refused requests changes the authority.
+        // svc rejects each of these requests, and none of them changes the authority.
         const id = capsule.id
         expect(yield* configureRefused(id, { variablePatch: { set: { name: "x" } }, expected: before })).toBe(
           "guard_conflict"
@@ -185,7 +185,7 @@ describe.skipIf(Bun.which("terraform") === null)("Capsule authority", () => {
         expect(again.resolvedCommit).toBe(plan.resolvedCommit)
         expect((yield* applied(again)).status).toBe("succeeded")
         expect(yield* outputOf(capsuleId)).toEqual(["one 3"])
-        // The newer commit already exists, so the Capsule is stale immediately after the apply.
+        // The newer commit already exists, so the apply leaves the Capsule stale.
         expect((yield* capsules.read(capsuleId)).status).toBe("stale")
       }),
     120_000
@@ -318,7 +318,7 @@ describe.skipIf(Bun.which("terraform") === null)("Capsule authority", () => {
         yield* sql`UPDATE state_versions SET partial = 1 WHERE id = ${first.id}`
         expect((yield* Effect.flip(runs.rollbackPlan(context, first.id))).code).toBe("failed_precondition")
 
-        // Once something has been applied, only a destroy plan removes it, and a destroyed Capsule accepts no further commands.
+        // A Capsule that has been applied can be removed only by a destroy plan. A destroyed Capsule accepts no further commands.
         const removal = yield* capsuleCommands.Remove(capsule.id, { context })
         if (!("run" in removal)) return yield* Effect.die("removed without a Run")
         const destroy = yield* settled(removal.run.id)

@@ -18,14 +18,16 @@ import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** Due work runs after the sender's commit, and a later command for the same record runs after it. */
+/**
+ * Waits until due work is done. Due work runs after the sender's commit, and a later command for the same record runs after it.
+ */
 const delivered = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* TestPlane
   yield* nothingDue
   yield* (yield* CapsuleCommands).Update(capsuleId, { context })
 })
 
-/** Runs that the service started automatically for the Capsule, newest first, all finished. */
+/** Waits for all Runs that the service started automatically for the Capsule, and returns them newest first. */
 const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { workspaceId } = yield* TestPlane
   const { items } = yield* (yield* Runs).list(workspaceId, { capsuleId }, { limit: 50 })
@@ -33,7 +35,7 @@ const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return yield* Effect.forEach(own, ({ id }) => settled(id))
 })
 
-/** The outcome of a sync, including the applies of the resulting plans. */
+/** Syncs the Source, waits for the plans and applies that follow, and returns the automatic Runs. */
 const looked = Effect.fnUntraced(function* ({ id, sourceId }: { readonly id: CapsuleId; readonly sourceId: SourceId }) {
   const { context } = yield* TestPlane
   yield* settled((yield* (yield* Sources).sync(context, sourceId, {})).id)
@@ -43,7 +45,7 @@ const looked = Effect.fnUntraced(function* ({ id, sourceId }: { readonly id: Cap
   return yield* followed(id)
 })
 
-/** The decision on the newest snapshot, or on all snapshots. */
+/** Auto-update decisions about snapshots, newest first. */
 const decisions = Effect.fnUntraced(function* (id: CapsuleId) {
   return (yield* (yield* Capsules).autoUpdateDecisions(id, { limit: 20 })).items
 })
@@ -65,7 +67,7 @@ const rolledBack = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
   tests.live(
-    "a reviewed rollback holds the Capsule until a person resumes it or, if so chosen, a newer commit arrives",
+    "a reviewed rollback holds the Capsule until a person resumes it or, if chosen, until a newer commit arrives",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -89,7 +91,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
             resumeOnNewCommit: false
           }
         })
-        // Auto-update follows neither the commit it was rolled back from nor a newer commit.
+        // While the Capsule is pinned, auto-update returns neither to the commit that was rolled back nor to a newer commit.
         expect(yield* looked(capsule)).toHaveLength(2)
         yield* commit("pin", greeting("three"))
         expect(yield* looked(capsule)).toHaveLength(2)
@@ -97,7 +99,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
         expect((yield* decisions(capsule.id))[0]?.message).toContain("two breaks the login")
         expect(yield* greetingsOf(capsule.id)).toEqual(["one"])
 
-        // A person resumes, and auto-update follows the commit at the head of the lane immediately.
+        // When a person resumes auto-update, it immediately follows the commit at the head of the lane.
         const resumed = yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { resume: true } })
         expect(resumed.autoUpdate).toEqual({ enabled: true, apply: true })
         yield* followed(capsule.id)
@@ -122,7 +124,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
   )
 
   tests.live(
-    "auto-update records its decision on each snapshot, and starts nothing while automation is paused",
+    "auto-update records a decision for each snapshot, and starts nothing while automation is paused",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

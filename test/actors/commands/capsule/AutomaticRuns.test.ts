@@ -19,7 +19,7 @@ afterAll(tests.dispose)
 
 const at = "2026-01-01T00:00:00.000Z"
 
-/** An open update that its owner has started. */
+/** An update that its owner has started and that is still open. */
 const update = Effect.fnUntraced(function* (letter: string) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -32,7 +32,7 @@ const update = Effect.fnUntraced(function* (letter: string) {
 const messageOf = <A>(answer: Result.Result<A, { readonly message: string }>) =>
   Result.isFailure(answer) ? answer.failure.message : "it was started"
 
-/** Sets columns of the Workspace for the rest of the effect. */
+/** Effects that pause and resume the Workspace's automation. */
 const paused = Effect.gen(function* () {
   const { workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -71,7 +71,7 @@ describe("Stopped automation", () => {
     })
   )
 
-  tests.live("an update that was just cancelled starts nothing, although a person requested it", () =>
+  tests.live("an update cancelled at the last moment starts nothing, although a person requested it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -84,7 +84,7 @@ describe("Stopped automation", () => {
     })
   )
 
-  tests.live("a schedule that was just turned off starts nothing", () =>
+  tests.live("a schedule turned off at the last moment starts nothing", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const command = yield* CapsuleCommands
@@ -108,7 +108,7 @@ describe("Stopped automation", () => {
       const body = Stream.make(new TextEncoder().encode("{}"))
       const hook = sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body, deliveryId: "one" })
       const off = Effect.orDie(sql`UPDATE sources SET auto_sync = 0 WHERE id = ${source.id}`)
-      // Transaction 1 records the delivery, so the change happens before transaction 2.
+      // The first transaction records the delivery, so the switch is turned off just before the second.
       expect(yield* interrupted(hook, off, 2)).toEqual(Result.succeed({ runIds: [] }))
       expect(yield* sql`SELECT id FROM runs WHERE source_id = ${source.id}`).toEqual([])
     })

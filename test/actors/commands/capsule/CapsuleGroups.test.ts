@@ -21,7 +21,7 @@ const consumerModule = module(`
     resource "terraform_data" "a" { input = var.from }`)
 
 describe.skipIf(Bun.which("terraform") === null)("Workspace Runs", () => {
-  tests.live("a group starts with its producers, and lists the Capsules that cannot be planned", () =>
+  tests.live("a group plans producers first, and lists the Capsules that cannot be planned", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -49,7 +49,7 @@ describe.skipIf(Bun.which("terraform") === null)("Workspace Runs", () => {
         runIds: check.runs.map(({ id }) => id)
       })
 
-      // A lane whose snapshots are gone cannot be planned.
+      // A lane without snapshots cannot be planned.
       yield* sql`UPDATE capsules SET status = 'stale' WHERE id IN (${consumer.id}, ${lost.id})`
       yield* sql`UPDATE capsules SET tracked_ref = 'refs/heads/nowhere' WHERE id = ${lost.id}`
       const update = yield* capsules.planUpdate(context, workspaceId)

@@ -21,7 +21,7 @@ const disabled = {
 test("enabling a Capsule restores the status that the evidence supports", () => {
   expect(resultingStatus(disabled, "active")).toEqual(Result.succeed("active"))
   expect(resultingStatus({ ...disabled, current_state_version_id: null }, "active")).toEqual(Result.succeed("pending"))
-  // The Capsule has adopted a state and was never applied.
+  // This Capsule has adopted a state, but has never been applied.
   expect(resultingStatus({ ...disabled, adopted_snapshot_id: null }, "active")).toEqual(Result.succeed("pending"))
   for (const current_state_version_id of [state, null]) {
     const unknown = { ...disabled, runtime_safety: "unknown", current_state_version_id } as const
@@ -54,7 +54,7 @@ test("turning auto-update off also disables automatic applies, which cannot be e
   expect(Result.isFailure(resultingAutoUpdate(on, { enabled: false, apply: true }))).toBe(true)
 })
 
-test("a drift check setting is stored with its author and reschedules the next check", () => {
+test("a drift check setting is stored with its author, and reschedules the next check", () => {
   const by = Subject.make("usr_00000000000000000000000a")
   expect(driftCheckChoice({ mode: "inherit" }, by)).toEqual({
     drift_check_hours: null,

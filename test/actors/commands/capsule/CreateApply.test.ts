@@ -21,7 +21,7 @@ import { anybody, ledgers, unmovedOperator } from "../../support/GuardedPlane.ts
 import { namedRun } from "../../../support/NamedIds.ts"
 import { InstallConfigId, type RunId } from "../../../../schema/records/Ids.ts"
 
-/** Simulates another connection that has used every plan since it was read. */
+/** A ledger whose plans appear used the moment after they are read, as if another connection had used them. */
 const readBefore = Layer.effect(
   RunLedger,
   Effect.map(RunLedger, (ledger) =>
@@ -54,7 +54,7 @@ const at = "2026-01-01T00:00:00.000Z"
 const planRunId = world.runId
 const applyRunId = namedRun("apply")
 
-/** An applicable plan, apart from the test's changes. */
+/** A plan that can be applied. Tests override single columns. */
 const approvedPlan: Partial<RunRow> = {
   status: "succeeded",
   install_config_id: world.capsuleConfigId,
@@ -83,14 +83,14 @@ const apply = Effect.gen(function* () {
 
 const run = (id: RunId) => Effect.flatMap(RunLedger, (ledger) => ledger.find(id))
 
-/** The code with which svc refuses the apply; checks that no Run was written. */
+/** Checks that svc rejects the apply without writing a Run, and returns the error code. */
 const refused = Effect.gen(function* () {
   const error = yield* Effect.flip(apply)
   expect(yield* run(applyRunId)).toBeUndefined()
   return error.code
 })
 
-it.live("exactly one apply leases an approved plan of the current authority", () =>
+it.live("an approved plan of the current authority is leased to exactly one apply", () =>
   Effect.gen(function* () {
     yield* setPlan({})
     yield* apply
@@ -107,7 +107,7 @@ it.live("exactly one apply leases an approved plan of the current authority", ()
   }).pipe(Effect.provide(plane))
 )
 
-/** Every change that makes a plan unusable, and the code with which its apply is refused. */
+/** Each change that makes a plan unusable, with the resulting error code. */
 const unusable: ReadonlyArray<readonly [why: string, plan: Partial<RunRow>, code: ErrorCode]> = [
   ["was used by another apply", { used_by_run_id: namedRun("another") }, "run_conflict"],
   ["waits for its approval", { status: "waiting_approval", approved_at: null }, "failed_precondition"],
@@ -127,7 +127,7 @@ const unusable: ReadonlyArray<readonly [why: string, plan: Partial<RunRow>, code
 ]
 
 for (const [why, plan, code] of unusable) {
-  it.live(`a plan that ${why} is refused with ${code}`, () =>
+  it.live(`rejects the apply of a plan that ${why} with ${code}`, () =>
     Effect.gen(function* () {
       yield* setPlan(plan)
       expect(yield* refused).toBe(code)
@@ -147,7 +147,7 @@ it.live("leasing a plan fails if the plan was used after it was read", () =>
   }).pipe(Effect.provide(planeOver(readBefore)))
 )
 
-it.live("a second apply for a Capsule is refused while one is open", () =>
+it.live("rejects a second apply for a Capsule while another is open", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* setPlan({})

@@ -4,7 +4,7 @@ import { dependencyOrder } from "../../../../actors/commands/capsule/DependencyO
 import type { WaveEdge } from "../../../../actors/running/run-group/WaveDecision.ts"
 import type { CapsuleId } from "../../../../schema/records/Ids.ts"
 
-// The order compares ids without interpreting them.
+// Arbitrary ids, because the order only compares them.
 const capsule = Brand.nominal<CapsuleId>()
 const edge = (producer: string, consumer: string): WaveEdge => ({
   producer: capsule(producer),
@@ -28,8 +28,8 @@ test("each Capsule appears once in the order, even if dependencies form a cycle"
   expect(orderOf(["a", "a"], [])).toEqual(["a"])
 })
 
-/** All acyclic graphs over four Capsules: an edge may go from a lower letter to a higher one. */
-test("no consumer ever comes before its producer", () => {
+/** Every acyclic graph over four Capsules, with edges only from lower letters to higher letters. */
+test("no consumer ever comes before its producer, in any graph", () => {
   const ids = ["d", "b", "c", "a"]
   const possible = ["a", "b", "c", "d"].flatMap((one, at, all) => all.slice(at + 1).map((two) => edge(one, two)))
   for (let chosen = 0; chosen < 2 ** possible.length; chosen++) {

@@ -30,7 +30,7 @@ afterAll(tests.dispose)
 
 const token = "accepted-drift-token-5b1e"
 
-/** The objects in the demo provider's cloud by name, and functions that change them outside the service. */
+/** Objects in the demo provider's cloud by name, with functions that change them from outside svc. */
 const cloudIn = (folder: string) => {
   const fileOf = (name: string) =>
     join(folder, readdirSync(folder).find((entry) => entry.startsWith(`${name}-`)) ?? "missing")
@@ -101,7 +101,7 @@ describe.skipIf(Bun.which("terraform") === null)("Accepting drift", () => {
         expect((yield* settled((yield* commands.DriftCheck(capsule.id, { context })).id)).drifted).toBe(true)
         const expected = yield* acceptedOutside(module, yield* stateOf(capsule))
 
-        // A newer commit exists that nobody has applied.
+        // Adds a newer commit that nobody has applied.
         yield* commit("accepted", { "main.tf": `${module}${note("newer")}` })
         yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
         const before = yield* capsules.read(capsule.id)
@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("Accepting drift", () => {
           true,
           "accept_drift"
         ])
-        // The plan changes nothing outside the state.
+        // The plan changes only the state.
         expect(cloud.content("kept")).toBe("edited by hand")
         expect(readdirSync(notesDir).filter((name) => name.startsWith("gone-"))).toEqual([])
         const after = yield* capsules.read(capsule.id)
@@ -167,7 +167,7 @@ describe.skipIf(Bun.which("terraform") === null)("Accepting drift", () => {
   )
 
   tests.live(
-    "accepting drift is refused if the state's configuration is no longer the Capsule's, or the plan is outdated",
+    "rejects accepting drift if the state has a different configuration than the Capsule, or the plan is outdated",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -211,7 +211,7 @@ output "name" { value = var.name }`
       })
   )
 
-  tests.live("is refused if nothing is deployed", () =>
+  tests.live("rejects accepting drift if nothing is deployed", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId } = yield* planned("accepted-new", { "main.tf": `resource "terraform_data" "a" {}` })

@@ -26,7 +26,7 @@ const nextOf = (id: CapsuleId) =>
     return nextAt === undefined ? undefined : Date.parse(nextAt)
   })
 
-/** Simulates the time passing until the next check. */
+/** Moves the due time into the past, as if the interval had elapsed. */
 const elapse = (id: CapsuleId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE capsules SET drift_check_due_at = ${long} WHERE id = ${id}`)
 
@@ -58,7 +58,7 @@ describe.skipIf(Bun.which("terraform") === null)("Scheduled drift checks", () =>
         yield* turn
         expect(yield* nextOf(own.id)).toBeUndefined()
 
-        // The first check happens at some point within the interval.
+        // The first check is due at a random point within the interval.
         yield* capsuleCommands.Update(own.id, { context, driftChecks: { mode: "every", hours: 2 } })
         const before = Date.now()
         yield* turn
@@ -70,7 +70,7 @@ describe.skipIf(Bun.which("terraform") === null)("Scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBe(first)
         expect(yield* checksOf(own.id)).toEqual([])
 
-        // A due check runs once, under the authority of the person who chose it, and the next check is due an interval later.
+        // A due check runs once, with the authority of the person who enabled it. The next check is due an interval later.
         yield* elapse(own.id)
         yield* turn
         yield* turn
@@ -80,7 +80,7 @@ describe.skipIf(Bun.which("terraform") === null)("Scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBeGreaterThanOrEqual(before + 2 * hour)
         expect((yield* capsules.read(own.id)).driftStatus).toBe("none")
 
-        // A check that yields to another Run is retried before a whole interval has passed.
+        // A check that yields to another Run is retried early, without waiting for a whole interval.
         yield* elapse(own.id)
         yield* turn
         const [yielding = yield* Effect.die("no check")] = yield* checksOf(own.id)

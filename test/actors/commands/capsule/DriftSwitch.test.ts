@@ -17,7 +17,7 @@ const points = killPoints()
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }).pipe(Layer.provideMerge(points.layer)))
 afterAll(tests.dispose)
 
-/** Scheduled checks of the Capsule after a check was due. */
+/** Makes a drift check of the Capsule due and returns its scheduled checks. */
 const checked = Effect.fnUntraced(function* (id: CapsuleId) {
   const { workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -29,7 +29,7 @@ const checked = Effect.fnUntraced(function* (id: CapsuleId) {
   return yield* Effect.forEach(items, (run) => settled(run.id))
 })
 
-/** A Capsule with a drift check every two hours, and the ways to turn the checks off. */
+/** A Capsule with a drift check every two hours, and the command that turns its checks off. */
 const checkedCapsule = Effect.fnUntraced(function* (branch: string) {
   const { context } = yield* TestPlane
   const capsules = yield* CapsuleCommands

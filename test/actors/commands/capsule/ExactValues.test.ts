@@ -11,7 +11,7 @@ import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-// A double would turn this number into 12345678901234567000.
+// As a double, this number would become 12345678901234567000.
 const id = "12345678901234567891"
 
 const consumer = {
@@ -83,7 +83,7 @@ describe.skipIf(Bun.which("terraform") === null)("Exact whole numbers", () => {
     })
   )
 
-  tests.live("numbers that would lose digits are refused as JSON numbers and accepted as strings", () =>
+  tests.live("rejects JSON numbers that would lose digits, and accepts them as strings", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       yield* commit("exact-input", consumer)

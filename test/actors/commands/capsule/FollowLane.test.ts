@@ -61,7 +61,7 @@ type Columns = Readonly<Record<string, string | number | null>>
 const change = (table: string, columns: Columns) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE ${sql(table)} SET ${sql.update(columns)}`)
 
-/** A Capsule that follows a lane with a newer commit. */
+/** A Capsule whose lane has a newer commit that it follows. */
 const behind = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM auto_update_decisions`
@@ -86,7 +86,7 @@ const behind = Effect.gen(function* () {
   yield* change("source_lanes", { resolved_commit: snapshot.resolved_commit })
 })
 
-/** The decision on the commit, or `undefined` without a decision. */
+/** The reason of the decision about the commit, or `undefined` if there was no decision. */
 const decisionOn = Effect.fnUntraced(function* (look: RunTrigger | undefined) {
   const sql = yield* SqlClient.SqlClient
   yield* followLane(world.capsuleId, snapshot.id, look)
@@ -153,7 +153,7 @@ tests.live("without autoSync a commit is planned only if a person requested the 
   Effect.gen(function* () {
     yield* behind
     sourceChanges = { auto_sync: 0 }
-    // A message from an earlier release does not record what started the check.
+    // `undefined` is a message from an earlier release, which does not record what started the check.
     for (const look of ["webhook", "schedule", undefined] as const) {
       expect(yield* decisionOn(look)).toBe("source_stopped")
       expect(planned).toEqual([])
@@ -163,7 +163,7 @@ tests.live("without autoSync a commit is planned only if a person requested the 
   })
 )
 
-tests.live("the next commit releases a pin that lasts until the next commit", () =>
+tests.live("a newer commit releases a Capsule that was pinned until the next commit", () =>
   Effect.gen(function* () {
     yield* behind
     const pin = { pinned_at: "2026-01-01T00:00:00.000Z", pin_ends_on_commit: 1 }

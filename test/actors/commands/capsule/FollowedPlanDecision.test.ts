@@ -17,7 +17,7 @@ const followed: FollowedPlan = {
 }
 const { capsule } = followed
 
-test("a plan from the lane that only adds or changes is applied if the owner opted in", () => {
+test("a followed plan without destructive changes is applied if the owner chose automatic applies", () => {
   expect(personNeeded(followed)).toBeUndefined()
   expect(personNeeded({ ...followed, summary: nothing })).toBeUndefined()
 })
@@ -46,7 +46,7 @@ test.each(waits.map(([reason, different]) => [reason, JSON.stringify(different),
   }
 )
 
-test("the message of a waiting plan counts the resources to destroy", () => {
+test("the message of a waiting plan counts the resources it would destroy", () => {
   const summary = { ...nothing, destroy: 1, replace: 2, forget: 3 }
   expect(personNeeded({ ...followed, summary })?.[1]).toContain(": 6 of them")
 })

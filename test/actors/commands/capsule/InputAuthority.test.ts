@@ -53,7 +53,7 @@ const files = {
 }
 const given: Values = { title: "one", needed: "must", key: "input-authority-key-30" }
 
-/** Inputs that every endpoint refuses, and the message that identifies who controls each input. */
+/** Inputs that every endpoint rejects, and the explanation in the error. */
 const others = [
   ["capsule", "mine", "the service fills this input itself"],
   ["size", 2, "the manifest does not offer this input"],
@@ -61,7 +61,7 @@ const others = [
   ["no_such", "mine", "the module declares no such input"]
 ] as const
 
-/** Inputs that the manifest does not declare: an install may set required inputs, and no later change is accepted. */
+/** A later change cannot set inputs that the manifest does not declare. An install can set such inputs if they are required. */
 const undeclared = "the manifest of this commit does not declare this input; commit a manifest that declares it"
 const laterRefusals = others.map(
   ([name, value, words]) => [name, value, name === "unmentioned" ? undeclared : words] as const
@@ -74,7 +74,7 @@ const guardOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 
 describe.skipIf(Bun.which("terraform") === null)("Input authority", () => {
   tests.live(
-    "a change accepts only the manifest's user inputs, and an install also accepts omitted required inputs",
+    "a change accepts only user inputs of the manifest, and an install also accepts required inputs that it omits",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -88,7 +88,7 @@ describe.skipIf(Bun.which("terraform") === null)("Input authority", () => {
 
         const { capsule } = yield* active("inputs", files, { variables: given })
         const configure = Effect.fnUntraced(function* (set: Values, remove: ReadonlyArray<string> = []) {
-          // A complete request body, as in the specification, without added Interfaces.
+          // The complete request body from the specification, without new Interfaces.
           const request = {
             variablePatch: { set, remove },
             interfaceBlueprints: [],

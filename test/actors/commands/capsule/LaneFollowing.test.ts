@@ -19,7 +19,7 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** Runs that the Capsule planned automatically, newest first, all finished. */
+/** Waits for all Runs that the Capsule planned automatically, and returns them newest first. */
 const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { workspaceId } = yield* TestPlane
   const runs = yield* Runs
@@ -30,7 +30,9 @@ const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   )
 })
 
-/** Due work runs after the sender's commit, and a later command for the same record runs after it. */
+/**
+ * Waits until due work is done. Due work runs after the sender's commit, and a later command for the same record runs after it.
+ */
 const delivered = (capsuleId: CapsuleId) =>
   Effect.gen(function* () {
     const { context } = yield* TestPlane
@@ -38,7 +40,7 @@ const delivered = (capsuleId: CapsuleId) =>
     yield* (yield* CapsuleCommands).Update(capsuleId, { context })
   })
 
-/** The Capsule's automatic plans after it has seen the newest commit in its lane. */
+/** Waits until the Capsule has seen the newest commit of its lane, and returns its automatic plans. */
 const afterSync = Effect.fnUntraced(function* ({ id, sourceId }: Capsule) {
   const { context } = yield* TestPlane
   const sync = yield* (yield* Sources).sync(context, sourceId, {})
@@ -47,7 +49,7 @@ const afterSync = Effect.fnUntraced(function* ({ id, sourceId }: Capsule) {
   return yield* followed(id)
 })
 
-/** Adds another commit and returns the Capsule's automatic plans, after the applies that follow from them. */
+/** Adds another commit, waits for the applies that follow, and returns the Capsule's automatic plans. */
 const afterCommit = Effect.fnUntraced(function* (capsule: Capsule, branch: string, files: CommitFiles) {
   yield* (yield* TestPlane).commit(branch, files)
   yield* afterSync(capsule)
@@ -57,7 +59,7 @@ const afterCommit = Effect.fnUntraced(function* (capsule: Capsule, branch: strin
 
 describe.skipIf(Bun.which("terraform") === null)("Lane following", () => {
   tests.live(
-    "auto-update plans each commit once, and applies it if the owner chose so",
+    "auto-update plans each commit once, and applies it if the owner enabled automatic applies",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -80,14 +82,14 @@ describe.skipIf(Bun.which("terraform") === null)("Lane following", () => {
         const [plan, ...more] = yield* afterSync(capsule)
         expect(more).toEqual([])
         expect([plan?.type, plan?.status, plan?.createdBy]).toEqual(["plan", "waiting_approval", undefined])
-        // The same commit is not planned again, and a cancelled plan is not recreated.
+        // The same commit is not planned again, even if its plan was cancelled.
         expect(yield* afterSync(capsule)).toHaveLength(1)
         yield* runCommands.Cancel(plan?.id ?? (yield* Effect.die("no plan")), { context })
         expect(yield* afterSync(capsule)).toHaveLength(1)
         expect(yield* greetingsOf(capsule.id)).toEqual(["one"])
 
         yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { enabled: true, apply: true } })
-        // If the Workspace is archived between plan and apply, the plan keeps waiting.
+        // If the Workspace is archived between plan and apply, the plan waits.
         const sql = yield* SqlClient.SqlClient
         yield* sql`CREATE TRIGGER archives AFTER UPDATE OF status ON runs WHEN NEW.status = 'waiting_approval'
           BEGIN UPDATE workspaces SET archived_at = '2026-01-01T00:00:00.000Z' WHERE id = NEW.workspace_id; END`
@@ -151,7 +153,7 @@ describe.skipIf(Bun.which("terraform") === null)("Lane following", () => {
         expect([plan?.type, plan?.status]).toEqual(["plan", "waiting_approval"])
         expect(yield* greetingsOf(capsule.id)).toEqual(["one everybody"])
 
-        // After an apply approved by a person, auto-update follows commits again.
+        // After a person has approved an apply, auto-update follows commits again.
         if (plan !== undefined) expect((yield* applied(plan)).status).toBe("succeeded")
         expect(yield* greetingsOf(capsule.id)).toEqual(["two nobody"])
         expect((yield* follow("three")).map(({ type }) => type)[0]).toBe("apply")

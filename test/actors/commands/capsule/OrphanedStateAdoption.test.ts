@@ -25,39 +25,37 @@ const tests = suite(testPlane({ runner: pureRunner(pureModules()), writer: befor
 afterAll(tests.dispose)
 
 describe("Left-over states", () => {
-  tests.live(
-    "a left-over state is stored sealed, listed with its known facts, and no longer counts as a checkpoint",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { capsule } = yield* active("kept", pureModule)
-        const before = yield* currentState(capsule.id)
-        const whole = yield* leftOver(capsule.id, { bytes: stateFile("another", 3), problem: "lineage_changed" })
-        expect(whole).toMatchObject({
-          status: "kept",
-          reason: "lineage_changed",
-          lineage: "another",
-          serial: 3,
-          resourceCount: 1,
-          base: { stateVersionId: before.id, stateGeneration: 1, executionAuthorityEpoch: 1 }
-        })
-        expect(whole.adoptionProblems.map(({ code }) => code)).toEqual(["lineage_differs"])
-        const torn = yield* leftOver(capsule.id, { bytes: new TextEncoder().encode('{"version":4,"canary-torn') })
-        expect(torn).toMatchObject({ reason: "unreadable", sizeBytes: 25 })
-        expect([torn.lineage, torn.serial, torn.resourceCount]).toEqual([undefined, undefined, undefined])
-        expect(torn.adoptionProblems.map(({ code }) => code)).toEqual(["unreadable"])
-        const { items } = yield* (yield* CapsuleOrphanedStates).list(capsule.id, {}, { limit: 10 })
-        expect(items.map(({ id }) => id)).toEqual([torn.id, whole.id])
-        const [row] = yield* sql`SELECT state FROM left_over_states WHERE id = ${torn.id}`
-        expect(row?.["state"]).toMatch(/^v1\.dk_/)
-        expect(yield* sql`SELECT 1 AS one FROM run_checkpoints WHERE run_id = ${torn.runId}`).toEqual([])
-        expect((yield* (yield* Capsules).usage(capsule.id)).stateBytes).toBe(
-          before.size_bytes + whole.sizeBytes + torn.sizeBytes
-        )
+  tests.live("a left-over state is stored encrypted, listed with its known facts, and is no longer a checkpoint", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { capsule } = yield* active("kept", pureModule)
+      const before = yield* currentState(capsule.id)
+      const whole = yield* leftOver(capsule.id, { bytes: stateFile("another", 3), problem: "lineage_changed" })
+      expect(whole).toMatchObject({
+        status: "kept",
+        reason: "lineage_changed",
+        lineage: "another",
+        serial: 3,
+        resourceCount: 1,
+        base: { stateVersionId: before.id, stateGeneration: 1, executionAuthorityEpoch: 1 }
       })
+      expect(whole.adoptionProblems.map(({ code }) => code)).toEqual(["lineage_differs"])
+      const torn = yield* leftOver(capsule.id, { bytes: new TextEncoder().encode('{"version":4,"canary-torn') })
+      expect(torn).toMatchObject({ reason: "unreadable", sizeBytes: 25 })
+      expect([torn.lineage, torn.serial, torn.resourceCount]).toEqual([undefined, undefined, undefined])
+      expect(torn.adoptionProblems.map(({ code }) => code)).toEqual(["unreadable"])
+      const { items } = yield* (yield* CapsuleOrphanedStates).list(capsule.id, {}, { limit: 10 })
+      expect(items.map(({ id }) => id)).toEqual([torn.id, whole.id])
+      const [row] = yield* sql`SELECT state FROM left_over_states WHERE id = ${torn.id}`
+      expect(row?.["state"]).toMatch(/^v1\.dk_/)
+      expect(yield* sql`SELECT 1 AS one FROM run_checkpoints WHERE run_id = ${torn.runId}`).toEqual([])
+      expect((yield* (yield* Capsules).usage(capsule.id)).stateBytes).toBe(
+        before.size_bytes + whole.sizeBytes + torn.sizeBytes
+      )
+    })
   )
 
-  tests.live("a left-over state becomes the Capsule's state when an owner adopts it, atomically and once", () =>
+  tests.live("a left-over state becomes the Capsule's state when an owner adopts it, atomically and only once", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -138,7 +136,7 @@ describe("Left-over states", () => {
         { state: null, sealed_secrets: null }
       ])
 
-      // Repeating the request has no further effect, a different request is refused, and the state can no longer be discarded.
+      // Repeating the request has no further effect. A different request, or discarding the state, is rejected.
       expect(
         yield* leftOvers.AdoptOrphanedState(capsule.id, {
           context,
@@ -171,7 +169,7 @@ describe("Left-over states", () => {
     })
   )
 
-  tests.live("a left-over state is refused if it is replaced between its read and its adoption", () =>
+  tests.live("rejects an adoption if the left-over state is replaced between its read and the commit", () =>
     Effect.gen(function* () {
       const { capsuleId, record } = yield* withOrphanedState("replaced-meanwhile")
       const sql = yield* SqlClient.SqlClient
@@ -192,7 +190,7 @@ describe("Left-over states", () => {
     })
   )
 
-  tests.live("a left-over state is refused without the name or the guard, or if a problem blocks it", () =>
+  tests.live("rejects an adoption without the name or the guard, or if a problem blocks it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleOrphanedStates
@@ -243,12 +241,12 @@ describe("Left-over states", () => {
     })
   )
 
-  tests.live("a left-over state is refused while a Run is active, and after a restore", () =>
+  tests.live("rejects an adoption while a Run is active, and after a restore", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, record } = yield* withOrphanedState("in-the-way")
-      // A queued Run would start here, and its events would prevent its deletion below.
+      // A queued Run would start here and write events, which would prevent its deletion below.
       yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
         attempt, spec, evidence, created_at, queued_at, capsule_line) VALUES ('run_inthewayinthewayintheway',
         ${workspaceId}, 'drift_check', 'running', 'inst_test#1', ${capsuleId}, 0, 'user', 0, '{}', '{}',

@@ -74,7 +74,7 @@ describe("Concurrent decisions", () => {
 })
 
 describe("Interrupted adoptions", () => {
-  tests.live("an adoption killed before its commit writes nothing, and one killed afterwards is complete", () =>
+  tests.live("an adoption killed before its commit writes nothing, and one killed after it is complete", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleCommands

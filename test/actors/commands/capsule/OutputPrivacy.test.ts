@@ -78,7 +78,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect((yield* applied(plan)).status).toBe("succeeded")
       expect(yield* outputsOf(capsuleId)).toEqual(["plain"])
 
-      // This plan changes nothing, but its review still shows the private Output.
+      // This plan changes nothing, but its review still lists the private Outputs.
       const again = yield* replanned(capsuleId)
       expect(again.outputChanges?.map(({ actions, name, reason }) => [name, actions[0], reason]).toSorted()).toEqual([
         ["names", "no-op", "holds_secret"],
@@ -150,7 +150,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect((yield* applied(same)).status).toBe("succeeded")
       expect(yield* outputsOf(capsuleId)).toEqual(["lone"])
 
-      // Only the secret changes: the tool sees no difference in an Output that repeated the secret.
+      // Only the secret changes. The tool sees no difference in an Output that used to repeat the secret.
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE outputs SET sensitive = 1, private_origins = '["var.key"]' WHERE name = 'lone'
         AND capsule_id = ${capsuleId}`
@@ -158,7 +158,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect(publications(released)).toEqual([["lone", "published", "secret_gone"]])
       expect(released.outputChanges?.find(({ name }) => name === "lone")?.after).toBe("a value of its own")
 
-      // An Output that the reviewed plan does not list as public stays private, with a note.
+      // An Output stays private, with a note, if the reviewed plan does not list it as public.
       const [row] = yield* sql<{ details: string }>`SELECT plan_details AS details FROM runs WHERE id = ${released.id}`
       const details = { ...JSON.parse(row?.details ?? ""), publicOutputs: [] }
       yield* sql`UPDATE runs SET plan_details = ${JSON.stringify(details)} WHERE id = ${released.id}`
@@ -169,10 +169,10 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
     })
   )
 
-  tests.live("a private Output is withheld from a Capsule that needs it, with the reason", () =>
+  tests.live("a Capsule that needs a private Output does not receive it, and shows the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      // Before its first apply, nothing is known about the Capsule's Outputs.
+      // Before the producer's first apply, svc cannot classify its Outputs.
       const producer = yield* planned("output-producer", repeating(), { variables })
       const consumer = yield* active("output-consumer", consuming)
       yield* (yield* Dependencies).create(context, consumer.capsule.id, {
@@ -187,7 +187,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
     })
   )
 
-  tests.live("a private Output is not delivered to another Capsule as published, and the error gives the reason", () =>
+  tests.live("rejects delivery of a private Output as a published Output, and gives the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const dependencies = yield* Dependencies
@@ -212,7 +212,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
     })
   )
 
-  tests.live("a private Output is not shared with other Workspaces, and existing shares stop delivering it", () =>
+  tests.live("a private Output cannot be shared with other Workspaces, and existing shares stop delivering it", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -233,7 +233,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
         "invalid_request",
         "outputs[0].name: The Output url is private: it repeats var.db.port."
       ])
-      // An Output that is private for some reason other than a known secret.
+      // An Output that is private although no secret is recorded as the reason.
       yield* sql`UPDATE outputs SET private_origins = NULL WHERE name = 'url'
         AND capsule_id = ${producer.capsuleId}`
       const unknown = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
@@ -241,7 +241,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect(yield* sql`SELECT id FROM output_shares`).toHaveLength(1)
       yield* share(producer.capsuleId, "plain", "plain")
 
-      // The other Workspace sees that the Output is a secret, but not which secret; an existing offer is not accepted.
+      // The other Workspace sees that the Output is a secret, but not which secret. It can no longer accept an existing offer.
       const late = yield* Effect.flip(shares.approve(receiver.context, early.id, receiver.workspaceId))
       expect(late.code).toBe("failed_precondition")
       expect(late.message).toBe(

@@ -20,7 +20,7 @@ const change = (table: string, id: string, columns: Columns) =>
 
 const checks = (status: string) => ({ postApply: [{ name: "health", status, attempts: 1 }] })
 
-/** An apply whose tool succeeded and whose check failed, with complete evidence. */
+/** An apply whose tool succeeded but whose check failed, with complete evidence. */
 const recoverable = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const run = { workspace_id: world.workspaceA, capsule_id: world.capsuleId, requires_approval: 0, spec: "{}" }
@@ -84,7 +84,7 @@ tests.live("a Capsule may be re-adopted after a failed check, after a safe failu
   })
 )
 
-/** The difference from the recoverable case, and part of the refusal message. */
+/** Changes that make the recoverable case unrecoverable, each with part of the error message. */
 const others: ReadonlyArray<readonly [refusal: string, table: string, id: string, columns: Columns]> = [
   ["the Capsule is active", "capsules", world.capsuleId, { status: "active" }],
   ["is a destroy_apply", "runs", applyId, { type: "destroy_apply" }],
@@ -115,7 +115,7 @@ const others: ReadonlyArray<readonly [refusal: string, table: string, id: string
 ]
 
 for (const [words, table, id, columns] of others) {
-  tests.live(`re-adoption is refused with ${JSON.stringify(columns)}`, () =>
+  tests.live(`rejects a re-adoption with ${JSON.stringify(columns)}`, () =>
     Effect.gen(function* () {
       yield* recoverable
       yield* change(table, id, columns)
@@ -124,7 +124,7 @@ for (const [words, table, id, columns] of others) {
   )
 }
 
-tests.live("re-adoption is refused after an apply from before the installation was restored", () =>
+tests.live("rejects a re-adoption after an apply from before the installation was restored", () =>
   Effect.gen(function* () {
     yield* recoverable
     const sql = yield* SqlClient.SqlClient

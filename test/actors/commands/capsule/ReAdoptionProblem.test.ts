@@ -8,7 +8,7 @@ const config = InstallConfigId.make("icfg_00000000000000000000000a")
 const otherConfig = InstallConfigId.make("icfg_00000000000000000000000b")
 const version = StateVersionId.make("sv_00000000000000000000000a")
 
-/** An apply whose tool succeeded and whose check failed; the configuration was replaced twice since. */
+/** An apply whose tool succeeded but whose check failed. The configuration has been replaced twice since. */
 const recoverable: DecisiveRecords = {
   capsule: { status: "error", current_state_generation: 4, execution_authority_epoch: 5 },
   run: {
@@ -32,7 +32,7 @@ const recoverable: DecisiveRecords = {
 const { capsule, plan, run, version: state } = recoverable
 if (plan === undefined || state === undefined) throw new Error("the case is whole")
 
-test("a Capsule in error can be re-adopted in exactly one case", () => {
+test("a Capsule in error can be re-adopted only if its last apply is recoverable", () => {
   expect(reAdoptionProblem(recoverable)).toBeUndefined()
   const interrupted = { ...run, error_code: "lifecycle_interrupted" }
   expect(reAdoptionProblem({ ...recoverable, run: interrupted })).toBeUndefined()
@@ -41,7 +41,7 @@ test("a Capsule in error can be re-adopted in exactly one case", () => {
   expect(reAdoptionProblem({ ...recoverable, evidence: { postApply: [passed, ...failed] } })).toBeUndefined()
 })
 
-/** The difference from the recoverable case, and part of the refusal message. */
+/** Changes that make the recoverable case unrecoverable, each with part of the error message. */
 const others: ReadonlyArray<readonly [words: string, different: Partial<DecisiveRecords>]> = [
   ["the Capsule is active", { capsule: { ...capsule, status: "active" } }],
   ["is a destroy_apply", { run: { ...run, type: "destroy_apply" } }],

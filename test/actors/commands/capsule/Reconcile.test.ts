@@ -26,7 +26,7 @@ import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** The only note in the demo provider's cloud, and a function that edits it outside the service. */
+/** The only note in the demo provider's cloud, with a function that edits it from outside svc. */
 const noteIn = (folder: string) => {
   const [name] = readdirSync(folder).filter((entry) => entry.endsWith(".json"))
   const file = join(folder, name ?? "")
@@ -54,7 +54,7 @@ describe.skipIf(Bun.which("terraform") === null)("Reconcile plans", () => {
         const connection = yield* demoConnection("reconcile-token-71c0")
         const bindings = { options: { providerBindings: [bound(connection.id)] } }
         const { capsule } = yield* active("reconcile", { "main.tf": demoModule(note("kept")) }, bindings)
-        // No drift check has run yet.
+        // No drift check has run yet, so the drift status is unknown.
         expect(capsule.driftStatus).toBe("unknown")
 
         const cloud = noteIn(notesDir)
@@ -102,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("Reconcile plans", () => {
     60_000
   )
 
-  tests.live("a reconcile plan is refused if nothing is deployed", () =>
+  tests.live("rejects a reconcile plan if nothing is deployed", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId } = yield* planned("reconcile-new", { "main.tf": `resource "terraform_data" "a" {}` })

@@ -92,7 +92,7 @@ describe.skipIf(Bun.which("terraform") === null)("Released Capsules", () => {
       expect(answer.capsule.publicEndpoint).toBeUndefined()
       expect(answer.retiredInterfaceIds).toHaveLength(1)
 
-      // The release created no Run of any kind, and the waiting plan is void.
+      // The release started no Run, and voided the waiting plan.
       const { items } = yield* runs.list(workspaceId, { capsuleId: web.capsuleId }, { limit: 100 })
       expect(items.map(({ type }) => type).toSorted()).toEqual(["apply", "plan", "plan"])
       expect((yield* runs.read(waiting.id)).status).toBe("superseded")
@@ -100,7 +100,7 @@ describe.skipIf(Bun.which("terraform") === null)("Released Capsules", () => {
       expect(yield* surfaces).toEqual([])
       expect(yield* sql`SELECT DISTINCT status FROM interface_bindings`).toEqual([{ status: "revoked" }])
 
-      // The evidence: state, Outputs, Runs, logs, history, and the secret that the infrastructure still uses.
+      // svc keeps the evidence: state, Outputs, Runs, logs, history, and the secret that the infrastructure still uses.
       expect(
         (yield* capsules.stateVersions(web.capsuleId, { limit: 10 })).items.map(({ generation }) => generation)
       ).toEqual([1])
@@ -165,7 +165,7 @@ describe.skipIf(Bun.which("terraform") === null)("Released Capsules", () => {
       expect((yield* capsules.needingAttention(workspaceId)).map(({ id }) => id)).not.toContain(web.capsuleId)
       expect((yield* readWorkspaceGraph(workspaceId)).nodes.map(({ id }) => id)).not.toContain(web.capsuleId)
 
-      // The Capsule's name is free again, and so is the endpoint that the operator assigned to it.
+      // The Capsule's name and the endpoint that the operator assigned to it can be used again.
       const heir = yield* install("web", "web")
       expect(heir.diagnostics).toEqual([])
       expect(heir.capsuleId).not.toBe(web.capsuleId)
@@ -199,7 +199,7 @@ describe.skipIf(Bun.which("terraform") === null)("Released Capsules", () => {
     })
   )
 
-  tests.live("consumers of a released Capsule see the reason, in its Workspace and in other Workspaces", () =>
+  tests.live("consumers of a released Capsule see the reason, both in its own Workspace and in other Workspaces", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId, workspaceId } = yield* Bench
       const runs = yield* Runs
@@ -249,7 +249,7 @@ describe.skipIf(Bun.which("terraform") === null)("Released Capsules", () => {
     })
   )
 
-  tests.live("a release is refused while a Run is active, and when a release and a plan race, exactly one wins", () =>
+  tests.live("rejects a release while a Run is active, and of a racing release and plan exactly one wins", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient

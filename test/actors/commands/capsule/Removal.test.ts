@@ -17,7 +17,7 @@ const tests = suite(testPlane({ runner: pureRunner(pureModules()), writer }).pip
 afterAll(tests.dispose)
 
 describe("Capsule removal", () => {
-  tests.live("removing a Capsule that was never applied ends it at once", () =>
+  tests.live("removing a Capsule that was never applied takes effect at once", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* CapsuleCommands
@@ -27,7 +27,7 @@ describe("Capsule removal", () => {
     })
   )
 
-  tests.live("removing a Capsule plans its destruction if the first apply settles after the Capsule was read", () =>
+  tests.live("removing a Capsule plans a destroy if the first apply finishes after the Capsule was read", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

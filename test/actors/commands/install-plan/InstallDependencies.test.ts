@@ -32,7 +32,7 @@ const network = { from: "network", to: "network", required: true }
 
 describe.skipIf(Bun.which("terraform") === null)("Install dependencies", () => {
   tests.live(
-    "an install's dependencies fill required inputs from the first plan on, or the install is refused",
+    "an install's dependencies fill required inputs from the first plan on, or the install is rejected",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -48,12 +48,12 @@ describe.skipIf(Bun.which("terraform") === null)("Install dependencies", () => {
         const refusal = (dependencies: ReadonlyArray<NewDependency>, by = context) =>
           Effect.map(Effect.flip(create(dependencies, by)), ({ code, message }) => `${code} ${message}`)
 
-        // A Capsule that has never been applied is not ready.
+        // A producer that has never been applied is not ready, so the install cannot depend on it.
         expect(yield* refusal([dependency])).toBe(
           "failed_precondition dependencies[0].producerCapsuleId: the Capsule producer was never applied. Apply it first."
         )
         expect((yield* applied(plan)).status).toBe("succeeded")
-        // Unreviewed code receives other Capsules' values only if the caller may share them.
+        // Unreviewed code may receive other Capsules' values only if the caller is allowed to share them.
         const member = yield* newMember(workspaceId, context, "member")
         expect(yield* refusal([dependency], member)).toStartWith("permission_denied dependencies:")
         for (const [changed, words] of [
@@ -69,7 +69,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install dependencies", () => {
         }
         expect(yield* sql`SELECT 1 AS one FROM install_plans WHERE capsule_id IS NULL`).toEqual([])
 
-        // Faults that only the module can reveal fail the install and leave no Capsule.
+        // Problems that appear only once the module is read: the install fails and creates no Capsule.
         for (const [dependencies, words] of [
           [
             [{ ...dependency, outputs: [{ ...network, to: "none" }] }],
@@ -90,7 +90,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install dependencies", () => {
         expect(twice.diagnostics[0]?.message).toStartWith("variables.network: a dependency fills this input.")
         expect(yield* sql`SELECT 1 AS one FROM dependencies`).toEqual([])
 
-        // The same key with different dependencies is a different request.
+        // Reusing the key with other dependencies conflicts, because the request is different.
         const key = freshKey()
         const whole = { ...(yield* requestOf("consumer")), dependencies: [dependency] }
         const installed = yield* driven((yield* installs.create(context, workspaceId, whole, key)).value.id)

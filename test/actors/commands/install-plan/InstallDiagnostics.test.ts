@@ -26,7 +26,7 @@ const files = {
 const ignored = { severity: "warning", code: "tfvars_ignored", path: "prod.auto.tfvars" }
 
 describe.skipIf(Bun.which("terraform") === null)("Install diagnostics", () => {
-  tests.live("an install and its review list the repository's variable files, which Runs do not use", () =>
+  tests.live("an install and its review warn that Runs ignore the repository's variable files", () =>
     Effect.gen(function* () {
       const missing = yield* install("ignored-missing", files)
       expect(missing.phase).toBe("failed")
@@ -51,7 +51,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install diagnostics", () => {
     })
   )
 
-  tests.live("an install diagnostic contains the tool's detail and the variable's name", () =>
+  tests.live("an install diagnostic contains the tool's detail and the name of the variable", () =>
     Effect.gen(function* () {
       const { diagnostics, phase } = yield* install("detailed", files, { variables: { size: 1 } })
       expect(phase).toBe("failed")

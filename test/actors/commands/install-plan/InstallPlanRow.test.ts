@@ -37,7 +37,7 @@ const shown = (fields: Partial<PlanEnd>, isCapsuleOpen = true) => {
   return [nextAction, ...diagnostics.map(({ code, message }) => `${code}: ${message}`)]
 }
 
-test("an install plan with a void plan requests a new plan while its Capsule still needs one", () => {
+test("an install whose plan is void requests a new plan while its Capsule still needs one", () => {
   expect(shown({})).toEqual(["review_run"])
   expect(shown({ status: "succeeded" })).toEqual(["review_run"])
   expect(shown({ status: "superseded", reason: "The configuration has changed." })).toEqual([
@@ -49,6 +49,6 @@ test("an install plan with a void plan requests a new plan while its Capsule sti
     "none",
     "plan_expired: The plan run_0000000000000001 is expired."
   ])
-  // An apply that used the plan is decisive, regardless of later changes to the plan's record.
+  // Once an apply has used the plan, later changes to the plan's record do not matter.
   expect(shown({ status: "superseded", used_by_run_id: RunId.make("run_0000000000000002") })).toEqual(["review_run"])
 })

@@ -89,7 +89,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
           (yield* Effect.flip(plans.create(context, workspaceId, request, { ...key, requestDigest: "other" }))).code
         ).toBe("idempotency_conflict")
 
-        // Several people press the button while the service advances automatically.
+        // Several people advance the install while the service also advances it automatically.
         const [plan] = yield* Effect.all(
           Array.from({ length: 4 }, () => driven(id)),
           { concurrency: "unbounded" }
@@ -110,7 +110,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
         expect(row?.request).not.toContain(canary)
         expect(JSON.stringify(plan)).not.toContain(canary)
         expect(canarySweep(dataDir, [canary])).toEqual([])
-        // Another person may use the same key for another request.
+        // Keys are scoped to a person, so another person may use the same key for another request.
         const stranger = yield* newOwner("equal-stranger")
         const other = yield* plans.create(stranger.context, stranger.workspaceId, request, key)
         expect(other.replayed).toBe(false)
@@ -120,7 +120,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
   )
 
   tests.live(
-    "an install chooses the only module, requires a choice among several, and reports a module's faults",
+    "an install selects the only module, requires a choice among several, and reports the errors of a module",
     () =>
       Effect.gen(function* () {
         const failed = Effect.fnUntraced(function* (
@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
         const { context, workspaceId, commit, url } = yield* TestPlane
         const plans = yield* InstallPlans
 
-        /** An install that does not specify a module on the branch. */
+        /** Installs from the branch without specifying a module. */
         const anyModule = Effect.fnUntraced(function* (branch: string, files: Parameters<typeof install>[1]) {
           yield* commit(branch, files)
           const request = {
@@ -188,7 +188,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
         expect(yield* failed("twice", demoFiles, twice)).toEqual(["invalid_request"])
         expect(yield* failed("empty", { "README.md": "no module" })).toEqual(["module_not_found"])
         const sql = yield* SqlClient.SqlClient
-        // A failed install leaves only the coordinator and its Runs.
+        // A failed install leaves no Capsule, only the install plan and its Runs.
         expect(
           yield* sql`SELECT name FROM capsules WHERE name IN ('several', 'unknown', 'remote', 'typed', 'twice')`
         ).toEqual([])
@@ -197,7 +197,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
   )
 
   tests.live(
-    "an install uses exactly the reviewed check",
+    "an install uses exactly the compatibility check that was reviewed",
     () =>
       Effect.gen(function* () {
         const { commit, context, url, workspaceId } = yield* TestPlane
@@ -277,7 +277,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
   )
 
   tests.live(
-    "an install refuses taken names and foreign records before it fetches anything",
+    "rejects an install with a taken name or a foreign record before fetching anything",
     () =>
       Effect.gen(function* () {
         const { capsuleId } = yield* planned("taken", { "main.tf": greeting }, { variables: { greeting: canary } })
@@ -302,7 +302,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
           (yield* refusedCreate({ ...free, source: { ...free.source, url: "https://user:pw@example.com/x.git" } }))[1]
         ).toBe("source.url")
         expect((yield* refusedCreate({ ...free, variables: { greeting: "[REDACTED]" } }))[0]).toBe("invalid_request")
-        // A reviewed build is limited to the fields a manifest may propose: no credentials, not even split across two arguments.
+        // A reviewed build may contain only what a manifest may propose: no credentials, not even split across two arguments.
         for (const argv of [
           ["sh", "-c", "curl -u me:x https://u:hunter22@h/"],
           ["deploy", "--token", "hunter22"]
@@ -323,7 +323,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
           expect(error.message).not.toContain("hunter22")
         }
 
-        // A removed Capsule's name is free again; this Capsule was never applied, so its removal needs no Run.
+        // A removed Capsule's name can be used again. This Capsule was never applied, so its removal needs no Run.
         const removed = yield* (yield* CapsuleCommands).Remove(capsuleId, { context })
         expect("capsule" in removed && removed.capsule.status).toBe("destroyed")
         const again = yield* (yield* InstallPlans).create(context, (yield* TestPlane).workspaceId, request, freshKey())

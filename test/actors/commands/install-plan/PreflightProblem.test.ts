@@ -37,7 +37,7 @@ const request = { source: { name: "a", url } }
 const wordsOf = (result: object) => (result instanceof ApiError ? result.message : undefined)
 const notOneCheck = "not one successful compatibility check"
 
-test("a preflight pins one successful check of the Workspace", () => {
+test("a preflight must pin one successful compatibility check in the Workspace", () => {
   expect(pinnedRecords(workspace, request, undefined, records)).toEqual({ source, snapshot, report, run })
   expect(pinnedRecords(workspace, request, config, records)).not.toBeInstanceOf(ApiError)
   expect(
@@ -59,12 +59,15 @@ const inexact: ReadonlyArray<Partial<NamedRecords>> = [
   { run: { ...run, status: "failed" } }
 ]
 
-test.each(inexact)("%p does not identify a single preflight check", (different) => {
-  const refusal = pinnedRecords(workspace, request, undefined, { ...records, ...different })
-  expect(wordsOf(refusal)).toContain(notOneCheck)
-})
+test.each(inexact)(
+  "rejects a preflight with %p, because it does not identify a single successful check",
+  (different) => {
+    const refusal = pinnedRecords(workspace, request, undefined, { ...records, ...different })
+    expect(wordsOf(refusal)).toContain(notOneCheck)
+  }
+)
 
-test("a check of another configuration does not satisfy the preflight", () => {
+test("rejects a preflight whose check covers another configuration", () => {
   const other = InstallConfigId.make(id("icfg", "2"))
   expect(wordsOf(pinnedRecords(workspace, request, other, records))).toContain(notOneCheck)
 })

@@ -22,7 +22,7 @@ test("an approved plan whose approvals have lapsed accepts another approval unti
   expect(approvalRefusal({ ...approved, expires_at: at }, digest, at, true)?.code).toBe("failed_precondition")
 })
 
-test("a waiting plan can be approved with or without its digest", () => {
+test("a waiting plan can be approved with its digest or without", () => {
   expect(approvalRefusal(waiting, digest, at)).toBeUndefined()
   expect(approvalRefusal(waiting, undefined, at)).toBeUndefined()
   expect(approvalRefusal({ ...waiting, type: "destroy_plan", expires_at: null }, digest, at)).toBeUndefined()
@@ -33,7 +33,7 @@ test("only a plan can be approved", () => {
   expect(approvable.toSorted()).toEqual(["destroy_plan", "plan", "restore"])
 })
 
-test("approving another plan than the one read is a conflict, even if the request has other faults", () => {
+test("approving a different plan than the one that was read is a conflict, even if the request has other faults", () => {
   const read = `sha256:${"b".repeat(64)}`
   expect(approvalRefusal(waiting, read, at)?.code).toBe("guard_conflict")
   expect(approvalRefusal({ ...waiting, plan_digest: null }, read, at)?.code).toBe("guard_conflict")
@@ -55,7 +55,7 @@ test.each([
   }
 )
 
-test("a cancellation withdraws a plan, requests a stop, revokes an approval, or comes too late", () => {
+test("depending on the Run, a cancellation withdraws a plan, requests a stop, revokes an approval, or comes too late", () => {
   const steps = RunStatus.literals.map((status) => [
     status,
     [cancelStep({ status, approved_at: null }), cancelStep({ status, approved_at: at })]

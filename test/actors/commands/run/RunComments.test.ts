@@ -24,7 +24,7 @@ const listed = Effect.fnUntraced(function* (...[id, page]: Parameters<RunComment
 
 const decodeMail = Schema.decodeUnknownEffect(SealedMail)
 
-/** The queued emails for this person. */
+/** Emails queued for this person. */
 const mailsTo = Effect.fnUntraced(function* (subject: Subject) {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
@@ -36,33 +36,35 @@ const mailsTo = Effect.fnUntraced(function* (subject: Subject) {
 })
 
 describe("Run comments", () => {
-  tests.live("comments on a Run are listed in pages, oldest first, and repeating a request writes one comment", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const runs = yield* RunCommands
-      const { plan } = yield* planned("listed", pureModule)
-      const idempotency = freshKey()
-      const first = yield* runs.Comment(plan.id, { context, text: "One\nline", idempotency })
-      const again = yield* runs.Comment(plan.id, { context, text: "One\nline", idempotency })
-      expect([first.replayed, again.replayed, again.value]).toEqual([false, true, first.value])
-      const other = { ...idempotency, requestDigest: "other" }
-      expect(yield* Effect.flip(runs.Comment(plan.id, { context, text: "Two", idempotency: other }))).toMatchObject({
-        code: "idempotency_conflict"
+  tests.live(
+    "comments on a Run are listed in pages, oldest first, and a repeated request writes only one comment",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const runs = yield* RunCommands
+        const { plan } = yield* planned("listed", pureModule)
+        const idempotency = freshKey()
+        const first = yield* runs.Comment(plan.id, { context, text: "One\nline", idempotency })
+        const again = yield* runs.Comment(plan.id, { context, text: "One\nline", idempotency })
+        expect([first.replayed, again.replayed, again.value]).toEqual([false, true, first.value])
+        const other = { ...idempotency, requestDigest: "other" }
+        expect(yield* Effect.flip(runs.Comment(plan.id, { context, text: "Two", idempotency: other }))).toMatchObject({
+          code: "idempotency_conflict"
+        })
+        yield* runs.Comment(plan.id, { context, text: "Two" })
+        const page = yield* listed(plan.id, { limit: 1, subject: context.actor.subject })
+        expect(page.items).toEqual([first.value])
+        const rest = yield* listed(plan.id, { limit: 1, subject: context.actor.subject, cursor: page.nextCursor })
+        expect(rest.items.map(({ text }) => text)).toEqual(["Two"])
+        expect(rest.nextCursor).toBeUndefined()
+        const { plan: another } = yield* planned("other-list", pureModule)
+        expect(
+          yield* Effect.flip(listed(another.id, { limit: 1, subject: context.actor.subject, cursor: page.nextCursor }))
+        ).toMatchObject({ code: "invalid_request" })
       })
-      yield* runs.Comment(plan.id, { context, text: "Two" })
-      const page = yield* listed(plan.id, { limit: 1, subject: context.actor.subject })
-      expect(page.items).toEqual([first.value])
-      const rest = yield* listed(plan.id, { limit: 1, subject: context.actor.subject, cursor: page.nextCursor })
-      expect(rest.items.map(({ text }) => text)).toEqual(["Two"])
-      expect(rest.nextCursor).toBeUndefined()
-      const { plan: another } = yield* planned("other-list", pureModule)
-      expect(
-        yield* Effect.flip(listed(another.id, { limit: 1, subject: context.actor.subject, cursor: page.nextCursor }))
-      ).toMatchObject({ code: "invalid_request" })
-    })
   )
 
-  tests.live("comments on a Run mask a secret input, even after the plan file is gone and inside an encoding", () =>
+  tests.live("comments on a Run mask a secret input, even if it is encoded or the plan file is gone", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* RunCommands
@@ -81,7 +83,7 @@ describe("Run comments", () => {
     })
   )
 
-  tests.live("comments on a Run can be removed only by their author, and their text is erased", () =>
+  tests.live("only the author can remove a comment on a Run, which erases its text", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* RunCommands
@@ -112,7 +114,7 @@ describe("Run comments", () => {
     })
   )
 
-  tests.live("comments on a Run email the mentioned members, without the text, and can mention only members", () =>
+  tests.live("comments on a Run can mention only members, and notify them by email without the text", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* RunCommands
@@ -141,12 +143,12 @@ describe("Run comments", () => {
       expect(mails[0]?.text).toContain(`/runs/${plan.id}`)
       expect(mails[0]?.text).toContain("mentions")
       expect(JSON.stringify(mails)).not.toContain("zebra")
-      // A person receives no email about their own comment.
+      // People receive no email about their own comments.
       expect(yield* mailsTo(subjectOf(context))).toEqual([])
     })
   )
 
-  tests.live("a Run refuses comments beyond its limit, and its comments are removed with it", () =>
+  tests.live("rejects comments beyond a Run's limit, and removes comments with their Run", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -38,7 +38,7 @@ describe("Run decisions", () => {
     })
   )
 
-  tests.live("a Run is not discarded if its plan differs from the one that the person saw", () =>
+  tests.live("rejects discarding a Run whose plan differs from the plan that the person saw", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* RunCommands
@@ -81,7 +81,7 @@ describe("Run decisions", () => {
     })
   )
 
-  tests.live("a Run records who requested its stop, and when it stopped", () =>
+  tests.live("a Run records who requested a stop, and when the Run stopped", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs

@@ -56,7 +56,7 @@ const isListed = Effect.fnUntraced(function* (id: SourceId, workspaceId: Workspa
   return items.some((source) => source.id === id)
 })
 
-/** Holds the next sync after its fetch and before its first write. */
+/** Pauses the next sync after its fetch and before its first write. */
 const holding = Effect.gen(function* () {
   const reached = yield* Deferred.make<void>()
   const gate = yield* Latch.make(false)
@@ -65,7 +65,7 @@ const holding = Effect.gen(function* () {
 })
 
 describe("First reads", () => {
-  tests.live("a Source whose first sync fails is removed by the service, and the history records its removal", () =>
+  tests.live("the service removes a Source whose first sync fails, and the history records the removal", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { run, source } = yield* ofPlane("nowhere")
@@ -86,12 +86,12 @@ describe("First reads", () => {
         target: { kind: "source", id: source.id },
         data: { name: "nowhere", url: source.url }
       })
-      // The reason for the failure remains readable.
+      // The reason for the failure can still be read after the removal.
       expect((yield* (yield* Runs).read(run.id)).error).toEqual(ended.error)
     })
   )
 
-  tests.live("a Source is removed if its first read is cancelled", () =>
+  tests.live("cancelling the first read of a Source removes the Source", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const hold = yield* holding
@@ -136,7 +136,7 @@ describe("First reads", () => {
     })
   )
 
-  tests.live("a Source is kept with its first read's error if the request chose that, as by default", () =>
+  tests.live("by default, or on request, a Source is kept with the error of its first read", () =>
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -163,7 +163,7 @@ describe("First reads", () => {
       const hold = yield* holding
       const { run, source } = yield* ofPlane("nowhere")
       yield* hold.reached
-      // Another tab reads the same address, finds the Source, and is unaware of the first read.
+      // Another tab adds the same address while the first read is running, and finds the Source.
       const second = yield* holding
       const other = yield* sources.sync(context, source.id, { intent: "manual_plan" })
       yield* hold.release
@@ -180,7 +180,7 @@ describe("First reads", () => {
 const gaps = ["source_sync.claimed", "source_sync.executed", "source_sync.settled"] as const
 
 it.live(
-  "a Source is removed by the next process if the first process was killed during its first read",
+  "the next process removes a Source if the first process was killed during its first read",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder

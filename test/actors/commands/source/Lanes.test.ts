@@ -21,13 +21,13 @@ afterAll(tests.dispose)
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-/** A finished revision plan. */
+/** Waits for a revision plan to finish. */
 const revised = Effect.fnUntraced(function* (id: RevisionPlanId) {
   const { context } = yield* TestPlane
   return yield* stepped((yield* RevisionPlanCommands).Reconcile(id, { context }))
 })
 
-/** Archives the Workspace while the effect is running. */
+/** Runs the effect while the Workspace is archived. */
 const archived = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { workspaceId } = yield* TestPlane
@@ -41,7 +41,7 @@ const archived = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
-  tests.live("a Source accepts a webhook that proves the secret, once per delivery", () =>
+  tests.live("a Source accepts a webhook with a valid secret, once per delivery", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -62,7 +62,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
         accepted.push(...runIds.map((id) => RunId.make(id)))
         expect((yield* sources.hook(source.id, delivery)).runIds).toEqual([])
       }
-      // A webhook syncs only the Source's own lane, regardless of the ref in the payload, and only as an observation.
+      // A webhook only syncs the Source's own lane, regardless of the ref in the payload, and plans nothing.
       const [sync] = yield* Effect.forEach(accepted, (id) => settled(id))
       expect([sync?.status, sync?.trigger]).toEqual(["succeeded", "webhook"])
       const { items } = yield* sources.snapshots(source.id, { limit: 10 })
@@ -85,7 +85,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
           .code
       ).toBe("unauthenticated")
 
-      // svc remembers a delivery for a day.
+      // svc remembers deliveries for a day.
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE webhook_deliveries SET received_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${source.id}`
       const late = yield* sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body, deliveryId: "delivery-0" })
@@ -98,7 +98,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
       yield* sql`DROP TRIGGER no_runs`
       expect((yield* sources.hook(source.id, failing)).runIds).toHaveLength(1)
 
-      // Nothing starts in an archived Workspace. Once the Workspace is restored, the same delivery is processed.
+      // Nothing starts in an archived Workspace. After the Workspace is restored, the same delivery is processed.
       const put = { proofs: { secrets: [hookSecret] }, body, deliveryId: "delivery-archived" }
       yield* archived(
         Effect.gen(function* () {
@@ -153,7 +153,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
         expect((yield* sources.read(capsule.sourceId)).defaultRef).toBe("revise")
         expect((yield* replanned(capsule.id)).resolvedCommit).toBe(capsule.adoptedSourceRevision?.resolvedCommit)
 
-        // The newer plan has voided the revision's plan, whose message explains why and what to do.
+        // The newer plan has voided the revision plan. The message explains why and what to do.
         const superseded = yield* revisions.read(id)
         expect([superseded.phase, superseded.nextAction]).toEqual(["superseded", "plan_again"])
         expect(superseded.diagnostics).toEqual([
@@ -179,7 +179,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
         expect((yield* sources.read(capsule.sourceId)).defaultRef).toBe("revise")
         expect(yield* greetingsOf(capsule.id)).toEqual(["two"])
 
-        // Refusals and later failures affect neither the Source nor the Capsule.
+        // Rejected requests and later failures affect neither the Source nor the Capsule.
         const refused = (ref: string) =>
           Effect.map(Effect.flip(revisions.create(context, capsule.id, { ref }, freshKey())), ({ code }) => code)
         expect(yield* refused("bad..ref")).toBe("invalid_request")

@@ -12,7 +12,7 @@ import { settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting } from "../../support/GreetingModule.ts"
 
-/** Syncs wait here after fetching, before they write anything. */
+/** Pauses syncs after their fetch, before they write anything. */
 const fetched = Effect.runSync(Queue.unbounded<void>())
 const gate = Latch.makeUnsafe(false)
 const held = Layer.succeed(KillPoint, (name) =>
@@ -26,7 +26,7 @@ const body = Stream.make(new TextEncoder().encode("{}"))
 
 describe("Webhook bursts", () => {
   tests.live(
-    "a burst of deliveries queues one sync after each running sync, and stores one snapshot of the commit",
+    "a burst of deliveries queues only one sync behind the running syncs, and stores one snapshot of the commit",
     () =>
       Effect.gen(function* () {
         const { commit, context, url, workspaceId } = yield* TestPlane
@@ -39,7 +39,8 @@ describe("Webhook bursts", () => {
           ({ runIds }) => runIds
         )
 
-        // Two syncs are running and have already found the commit, so a delivery that arrives now may announce another commit.
+        // Two running syncs have already found the commit, so a delivery that arrives now may announce a newer commit and needs
+        // another sync.
         const first = yield* delivered
         yield* Queue.take(fetched)
         const second = yield* delivered
@@ -48,7 +49,7 @@ describe("Webhook bursts", () => {
         const running = new Set<string>([...first, ...second])
         expect([running.size, third.length, running.has(third[0] ?? "")]).toEqual([2, 1, false])
 
-        // The queued sync waits, and covers every delivery that arrives before it starts.
+        // The queued sync covers every delivery that arrives before it starts.
         expect([yield* delivered, yield* delivered]).toEqual([third, third])
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE source_lanes SET next_look_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${source.id}`
@@ -74,7 +75,7 @@ describe("Webhook bursts", () => {
 })
 
 describe("Lane checks", () => {
-  tests.live("people who check a Capsule's lane share a waiting check, but never a sync of the whole Source", () =>
+  tests.live("people who check a Capsule's lane share a waiting check, but not a sync of the whole Source", () =>
     Effect.gen(function* () {
       yield* gate.close
       yield* Queue.clear(fetched)

@@ -22,7 +22,7 @@ afterAll(tests.dispose)
 
 const body = Stream.make(new TextEncoder().encode("{}"))
 
-/** A Source on its own branch that follows unless a test changes it. */
+/** A Source with its own branch, which it follows automatically unless a test changes that. */
 const sourceOf = Effect.fnUntraced(function* (branch: string, autoSync = true) {
   const { commit, context, url, workspaceId } = yield* TestPlane
   const first = yield* commit(branch, greeting("one"))
@@ -31,7 +31,7 @@ const sourceOf = Effect.fnUntraced(function* (branch: string, autoSync = true) {
   return { first, hookSecret, id: source.id }
 })
 
-/** Delivers a webhook, and waits for the syncs it started. */
+/** Delivers a webhook and waits for the syncs it starts. */
 const delivered = Effect.fnUntraced(function* (id: SourceId, secret: string) {
   const { runIds } = yield* (yield* Sources).hook(id, { proofs: { secrets: [secret] }, body })
   return yield* Effect.forEach(runIds, (runId) => settled(RunId.make(runId)))
@@ -59,7 +59,7 @@ const lanesOf = (id: SourceId) =>
     ({ lanes = [] }) => lanes
   )
 
-/** Runs the schedule when every lane of the Source is due. */
+/** Makes every lane of the Source due and runs the schedule. */
 const scheduled = Effect.fnUntraced(function* (sourceId: SourceId) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE source_lanes SET next_look_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${sourceId}`
@@ -98,7 +98,7 @@ describe("Automatic syncs", () => {
       yield* sourceCommands.Update(id, { context, request: { autoSync: false } })
       expect(yield* scheduled(id)).toEqual([])
       expect(yield* sql`SELECT 1 AS one FROM deferred_syncs WHERE source_id = ${id}`).toEqual([])
-      // A sync that was already queued is dropped too.
+      // A sync that was already in the queue is dropped too.
       yield* sourceCommands.Update(id, { context, request: { autoSync: true } })
       yield* sql`CREATE TRIGGER stops AFTER INSERT ON runs WHEN NEW.source_id = ${sql.literal(`'${id}'`)}
         BEGIN UPDATE sources SET auto_sync = 0 WHERE id = NEW.source_id; END`
@@ -108,7 +108,7 @@ describe("Automatic syncs", () => {
     })
   )
 
-  tests.live("an automatic sync that finds nothing new is not listed, but a requested sync has its own record", () =>
+  tests.live("automatic syncs that find nothing new are not listed, but requested syncs always are", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const runs = yield* Runs
@@ -123,7 +123,7 @@ describe("Automatic syncs", () => {
       expect((yield* snapshotsOf(id)).length).toBe(1)
       expect((yield* runsOf(id)).map((run) => run.id)).toEqual(first === undefined ? [] : [first.id])
       expect((yield* runsOf(id, true)).length).toBe(3)
-      // The history contains each discovery, and no syncs that found nothing new.
+      // The history lists each discovery, but no syncs that found nothing new.
       const history = yield* (yield* Audit).list(
         workspaceId,
         context.actor.subject ?? "",
@@ -146,7 +146,7 @@ describe("Automatic syncs", () => {
         [found?.id, explicit.id, first?.id].flatMap((known) => known ?? [])
       )
 
-      // A Run whose id was returned remains readable for a day. After that, syncs that found nothing new are removed.
+      // Callers may have received the Run's id, so it stays readable for a day. Then syncs that found nothing new are removed.
       const sql = yield* SqlClient.SqlClient
       const ended = (hours: number) => {
         const at = new Date(Date.now() - hours * 3_600_000).toISOString()
@@ -164,7 +164,7 @@ describe("Automatic syncs", () => {
     })
   )
 
-  tests.live("a lane reports its failure once, until it recovers", () =>
+  tests.live("a failing lane is reported once, until it recovers", () =>
     Effect.gen(function* () {
       const { commit, moveBranch, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -184,7 +184,7 @@ describe("Automatic syncs", () => {
       expect((yield* sources.read(id)).status).toBe("error")
       const mine = Effect.map(sources.failingLanes(workspaceId), (lanes) => lanes.filter((l) => l.sourceId === id))
       expect((yield* mine).map(({ ref, sourceName }) => [sourceName, ref])).toEqual([["fails", "fails"]])
-      // A failed expectation concerns the request, not the lane.
+      // A sync whose expected commit does not match fails, but the lane itself has no error.
       yield* moveBranch("fails", first)
       const { context } = yield* TestPlane
       yield* synced(id)
@@ -214,12 +214,12 @@ describe("Automatic syncs", () => {
       const [look] = yield* delivered(id, hookSecret)
       const [after, ...more] = yield* snapshotsOf(id)
       expect([after?.id, after?.repositoryManifest.reason, more.length]).toEqual([before?.id ?? "", reason, 0])
-      // The refreshed manifest counts as something new.
+      // A manifest validated anew counts as a discovery.
       expect((yield* runsOf(id)).map((run) => run.id)).toContain(look?.id ?? RunId.make(`run_${"a".repeat(16)}`))
     })
   )
 
-  tests.live("of two concurrent syncs, the later one decides the lane's position", () =>
+  tests.live("of two concurrent syncs, the later one determines the lane's position", () =>
     Effect.gen(function* () {
       const { id } = yield* sourceOf("race")
       const lanes = yield* SourceLanes
@@ -257,14 +257,14 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted lanes", () => {
         const { items } = yield* sources.snapshots(sourceId, { limit: 10 })
         const made = items.filter(({ createdByRunId }) => createdByRunId === run.id)
         expect(new Set(made.map(({ ref }) => ref))).toEqual(new Set(["elsewhere", "adopted"]))
-        // The request produced the default lane's snapshot.
+        // The Run refers to the default lane's snapshot.
         expect(items.find(({ id }) => id === run.sourceSnapshotId)?.ref).toBe("elsewhere")
         expect((yield* lanesOf(sourceId)).map(({ commit: at, ref }) => [ref, at === newer])).toEqual([
           ["elsewhere", false],
           ["adopted", true]
         ])
 
-        // After a force-push back the lane returns to the existing snapshot, and svc reports no newer commit.
+        // A force-push back to an earlier commit reuses its snapshot, and svc reports no newer commit.
         yield* moveBranch("adopted", applied)
         const back = yield* synced(sourceId)
         expect(back.status).toBe("succeeded")
@@ -276,7 +276,8 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted lanes", () => {
         })
         expect((yield* replanned(capsule.id)).resolvedCommit).toBe(applied)
 
-        // The default lane was fetched, but the adopted lane is gone: the error belongs to the lane, not to the Run.
+        // The default lane was fetched but the adopted lane no longer exists, so the error belongs to the lane and not to the
+        // Run.
         yield* moveBranch("adopted", undefined)
         expect((yield* synced(sourceId)).status).toBe("succeeded")
         expect((yield* capsules.read(capsule.id)).laneError).toMatchObject({ code: "source_ref_not_found" })
@@ -286,7 +287,7 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted lanes", () => {
         expect((yield* capsules.read(capsule.id)).laneError).toBeUndefined()
         expect((yield* sources.read(sourceId)).status).toBe("active")
 
-        // A lane is no longer synced once its last Capsule is released.
+        // A lane is no longer synced after its last Capsule is released.
         yield* moveBranch("adopted", undefined)
         yield* synced(sourceId)
         expect((yield* sources.read(sourceId)).status).toBe("error")

@@ -61,71 +61,73 @@ const aged = (file: string) => {
 }
 
 describe("Source removal", () => {
-  tests.live("removing a Source deletes its secret, schedule, snapshots, reports and archives, and unlists it", () =>
-    Effect.gen(function* () {
-      const { commit, context, workspaceId } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const sources = yield* Sources
-      const sourceCommands = yield* SourceCommands
-      const capsules = yield* Capsules
-      yield* commit("removed", module("only here"))
-      const { hookSecret, source } = yield* newSource("removed")
-      const snapshot = yield* synced(source.id)
-      const modulePath = RelativePath.make(".")
-      const { compatibilityReport } = yield* sources.checkCompatibility(context, source.id, {
-        sourceSnapshotId: snapshot.id,
-        modulePath
+  tests.live(
+    "removing a Source deletes its secret, schedule, snapshots, reports and archives, and hides it from lists",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context, workspaceId } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const sources = yield* Sources
+        const sourceCommands = yield* SourceCommands
+        const capsules = yield* Capsules
+        yield* commit("removed", module("only here"))
+        const { hookSecret, source } = yield* newSource("removed")
+        const snapshot = yield* synced(source.id)
+        const modulePath = RelativePath.make(".")
+        const { compatibilityReport } = yield* sources.checkCompatibility(context, source.id, {
+          sourceSnapshotId: snapshot.id,
+          modulePath
+        })
+        const configs = Effect.map(capsules.installConfigs(workspaceId, { limit: 100 }), ({ items }) => items.length)
+        expect(yield* configs).toBe(1)
+        yield* sql`INSERT INTO deferred_syncs ${sql.insert({
+          source_id: source.id,
+          ref: "other",
+          path: ".",
+          trigger_kind: "webhook",
+          since: source.createdAt
+        })}`
+        const file = yield* archiveOf(snapshot.archiveDigest)
+        yield* aged(file)
+
+        yield* sources.remove(context, source.id)
+        expect((yield* sources.list(workspaceId, { limit: 100 })).items.map(({ id }) => id)).not.toContain(source.id)
+        const left = yield* sources.read(source.id)
+        expect(left).toMatchObject({ status: "disabled", autoSync: false })
+        expect(left.removedAt).toBeDefined()
+        expect((yield* sources.snapshots(source.id, { limit: 10 })).items).toEqual([])
+        expect(yield* codeOf(sources.report(compatibilityReport.id))).toBe("not_found")
+        expect(yield* configs).toBe(0)
+        expect(yield* sql`SELECT source_id FROM deferred_syncs WHERE source_id = ${source.id}`).toEqual([])
+        expect(yield* Effect.promise(() => Bun.file(file).exists())).toBe(false)
+        expect(yield* sql`SELECT hook_secret FROM sources WHERE id = ${source.id}`).toEqual([{ hook_secret: "" }])
+        expect(yield* codeOf(sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body }))).toBe(
+          "unauthenticated"
+        )
+
+        // The schedule does not sync the removed Source, and commands that change it fail.
+        yield* sql`UPDATE sources SET last_synced_at = NULL, auto_sync = 1 WHERE id = ${source.id}`
+        yield* (yield* SourceSchedule).syncDue
+        expect(yield* sql`SELECT id FROM runs WHERE source_id = ${source.id} AND trigger_kind = 'schedule'`).toEqual([])
+        const refused = yield* Effect.all([
+          codeOf(sources.sync(context, source.id, {})),
+          codeOf(sourceCommands.Update(source.id, { context, request: { status: "active" } })),
+          codeOf(sourceCommands.RenewHookSecret(source.id, { context, hookSecretVersion: 1 })),
+          codeOf(sources.checkCompatibility(context, source.id, { sourceSnapshotId: snapshot.id, modulePath })),
+          codeOf(sources.remove(context, source.id))
+        ])
+        expect(new Set<string>(refused)).toEqual(new Set(["not_found"]))
+        const { items } = yield* (yield* Audit).list(
+          workspaceId,
+          context.actor.subject ?? "",
+          { action: "source.remove" },
+          { limit: 1 }
+        )
+        expect(items[0]).toMatchObject({ target: { id: source.id }, data: { name: "removed", url: source.url } })
       })
-      const configs = Effect.map(capsules.installConfigs(workspaceId, { limit: 100 }), ({ items }) => items.length)
-      expect(yield* configs).toBe(1)
-      yield* sql`INSERT INTO deferred_syncs ${sql.insert({
-        source_id: source.id,
-        ref: "other",
-        path: ".",
-        trigger_kind: "webhook",
-        since: source.createdAt
-      })}`
-      const file = yield* archiveOf(snapshot.archiveDigest)
-      yield* aged(file)
-
-      yield* sources.remove(context, source.id)
-      expect((yield* sources.list(workspaceId, { limit: 100 })).items.map(({ id }) => id)).not.toContain(source.id)
-      const left = yield* sources.read(source.id)
-      expect(left).toMatchObject({ status: "disabled", autoSync: false })
-      expect(left.removedAt).toBeDefined()
-      expect((yield* sources.snapshots(source.id, { limit: 10 })).items).toEqual([])
-      expect(yield* codeOf(sources.report(compatibilityReport.id))).toBe("not_found")
-      expect(yield* configs).toBe(0)
-      expect(yield* sql`SELECT source_id FROM deferred_syncs WHERE source_id = ${source.id}`).toEqual([])
-      expect(yield* Effect.promise(() => Bun.file(file).exists())).toBe(false)
-      expect(yield* sql`SELECT hook_secret FROM sources WHERE id = ${source.id}`).toEqual([{ hook_secret: "" }])
-      expect(yield* codeOf(sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body }))).toBe(
-        "unauthenticated"
-      )
-
-      // The schedule does not sync the removed Source, and commands cannot change it.
-      yield* sql`UPDATE sources SET last_synced_at = NULL, auto_sync = 1 WHERE id = ${source.id}`
-      yield* (yield* SourceSchedule).syncDue
-      expect(yield* sql`SELECT id FROM runs WHERE source_id = ${source.id} AND trigger_kind = 'schedule'`).toEqual([])
-      const refused = yield* Effect.all([
-        codeOf(sources.sync(context, source.id, {})),
-        codeOf(sourceCommands.Update(source.id, { context, request: { status: "active" } })),
-        codeOf(sourceCommands.RenewHookSecret(source.id, { context, hookSecretVersion: 1 })),
-        codeOf(sources.checkCompatibility(context, source.id, { sourceSnapshotId: snapshot.id, modulePath })),
-        codeOf(sources.remove(context, source.id))
-      ])
-      expect(new Set<string>(refused)).toEqual(new Set(["not_found"]))
-      const { items } = yield* (yield* Audit).list(
-        workspaceId,
-        context.actor.subject ?? "",
-        { action: "source.remove" },
-        { limit: 1 }
-      )
-      expect(items[0]).toMatchObject({ target: { id: source.id }, data: { name: "removed", url: source.url } })
-    })
   )
 
-  tests.live("a Source is kept while its sync runs, and when a removal and a sync race, exactly one wins", () =>
+  tests.live("a Source cannot be removed while its sync runs, and of a racing removal and sync exactly one wins", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -143,7 +145,7 @@ describe("Source removal", () => {
       expect(refused.code).toBe("run_conflict")
       expect(refused.message).toContain(id)
       yield* setRun(id, { status: "cancelled" })
-      // A failed sync, for example of a mistyped ref, is no reason to keep the Source.
+      // After a failed sync, for example of a mistyped ref, the Source can be removed.
       const failed = yield* settled((yield* sources.sync(context, source.id, {})).id)
       expect(failed.status).toBe("failed")
       yield* sources.remove(context, source.id)
@@ -165,7 +167,7 @@ describe("Source removal", () => {
     })
   )
 
-  tests.live("a Source is kept while an install pins it", () =>
+  tests.live("a Source cannot be removed while an install pins it", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -189,7 +191,7 @@ describe("Source removal", () => {
         capsule: { name: "pinned", environment: "test" },
         preflight
       }
-      // An install that has not created its Capsule yet.
+      // An install that has not yet created its Capsule.
       yield* sql`INSERT INTO install_plans ${sql.insert({
         id: "ipl_open",
         workspace_id: workspaceId,
@@ -215,7 +217,7 @@ describe("Source removal", () => {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Removed Sources", () => {
-  tests.live("a Source is kept while one of its Capsules exists, and ended Capsules keep their origin", () =>
+  tests.live("a Source cannot be removed while one of its Capsules exists, and ended Capsules keep their origin", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const sources = yield* Sources

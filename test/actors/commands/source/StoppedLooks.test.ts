@@ -26,7 +26,7 @@ beforeEach(() => points.at.clear())
 
 let branches = 0
 
-/** A Capsule that plans and applies the commits of its lane, and a new commit. */
+/** A Capsule that automatically plans and applies the commits of its lane, and a new commit. */
 const behind = Effect.gen(function* () {
   const { commit, context } = yield* TestPlane
   const branch = `stopped-${(branches += 1)}`
@@ -69,7 +69,7 @@ const moments = [
   "apply.prepared"
 ] as const satisfies ReadonlyArray<KillPointName>
 
-/** Waits until the service has finished with a commit, and returns everything it did. */
+/** Waits until the service has finished handling a commit, and returns everything it did. */
 const followedBy = Effect.fnUntraced(function* (capsule: Capsule, look: RunId) {
   const { workspaceId } = yield* TestPlane
   const looked = yield* settled(look)
@@ -100,7 +100,7 @@ const byPerson = Effect.fnUntraced(function* (capsule: Capsule) {
   return (yield* (yield* Sources).sync((yield* TestPlane).context, capsule.sourceId, {})).id
 })
 
-/** Turns the switch when the Run reaches this moment. */
+/** Turns the switch off when a Run reaches this kill point. */
 const arranged = Effect.fnUntraced(function* (moment: KillPointName, capsule: Capsule, turned: Switch) {
   const context = yield* Effect.context<TestPlane | CommandsOf<"Source"> | CommandsOf<"Capsule">>()
   points.at.set(moment, Effect.asVoid(Effect.orDie(Effect.provideContext(turned(capsule), context))))
@@ -119,7 +119,7 @@ describe("Webhook checks", () => {
           expect(runs.filter((run) => run === "apply succeeded")).toEqual([])
           const isLook = moment.startsWith("source_sync")
           if (isLook) expect(runs).toEqual([])
-          // A lane check reads the switches of its Source, and not the switches of Capsules that follow it.
+          // A lane check depends on the switches of its Source, not on those of the Capsules that follow it.
           const isStopped = isLook && turned !== autoUpdateOff
           expect(looked.status).toBe(isStopped ? "cancelled" : "succeeded")
           if (isStopped) expect(looked.error?.code).toBe("source_stopped")
@@ -128,7 +128,7 @@ describe("Webhook checks", () => {
     }
   }
 
-  tests.live("a webhook applies the commit if nothing was turned off", () =>
+  tests.live("a webhook applies the commit if nothing is turned off", () =>
     Effect.gen(function* () {
       const { capsule, hookSecret, newest } = yield* behind
       const { adopted, runs } = yield* followedBy(capsule, yield* byWebhook(capsule, hookSecret))
@@ -139,7 +139,7 @@ describe("Webhook checks", () => {
 
 describe("Requested checks", () => {
   for (const moment of moments) {
-    tests.live(`a person's check applies the commit if autoSync was turned off at ${moment}`, () =>
+    tests.live(`a check requested by a person applies the commit if autoSync is turned off at ${moment}`, () =>
       Effect.gen(function* () {
         const { capsule, newest } = yield* behind
         yield* arranged(moment, capsule, switches["autoSync was turned off"])
@@ -148,7 +148,7 @@ describe("Requested checks", () => {
         expect(adopted).toBe(newest)
       })
     )
-    tests.live(`a person's check applies nothing if its Source was disabled at ${moment}`, () =>
+    tests.live(`a check requested by a person applies nothing if its Source is disabled at ${moment}`, () =>
       Effect.gen(function* () {
         const { capsule, newest } = yield* behind
         yield* arranged(moment, capsule, switches["its Source was disabled"])
@@ -167,7 +167,7 @@ tests.live("deferred work is dropped when its Source stops following", () =>
     const sql = yield* SqlClient.SqlClient
     for (const [name, turned] of Object.entries(switches).slice(0, 2)) {
       const { capsule, hookSecret, newest } = yield* behind
-      // Messages that were stored before the switch are handled after it.
+      // svc handles the stored messages only after the switch.
       yield* arranged("source_sync.executed", capsule, autoUpdateOff)
       yield* followedBy(capsule, yield* byWebhook(capsule, hookSecret))
       yield* (yield* CapsuleCommands).Update(capsule.id, {

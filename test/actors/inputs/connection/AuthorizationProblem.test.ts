@@ -14,14 +14,14 @@ import { OAuthHelperId } from "../../../../schema/records/OAuthHelper.ts"
 const open = { subject: "sub_a", sessionId: "ses_a", helperId: "cloud", issuer: "https://id.example.com" }
 const server = { issuer: open.issuer }
 
-test("only the person and session that started an authorization may complete it", () => {
+test("an authorization can be completed only by the person and session that started it", () => {
   expect(answererProblem(open, open)).toBeUndefined()
   expect(answererProblem(open, { ...open, subject: "sub_b" })?.code).toBe("permission_denied")
   expect(answererProblem(open, { ...open, subject: undefined })?.code).toBe("permission_denied")
   expect(answererProblem(open, { ...open, sessionId: "ses_b" })?.code).toBe("permission_denied")
 })
 
-test("an authorization response is accepted only from the server that is declared for the request now", () => {
+test("an authorization response is accepted only from the server that the helper currently declares", () => {
   expect(serverProblem(open, "cloud", { server })).toBeUndefined()
   expect(serverProblem(open, "other", { server })?.message).toContain("address of another helper")
   const changed = serverProblem(open, "cloud", { server: { issuer: "https://new.example.com" } })
@@ -54,7 +54,7 @@ const former: StoredOAuth = {
   accessTokenExpiresAt: "2026-01-02T00:00:00.000Z"
 }
 
-test("new tokens go only to an active Connection of the same helper", () => {
+test("new tokens are stored only for an active Connection of the same helper", () => {
   const row = { status: "verified", oauth: JSON.stringify(former) } as const
   expect(renewable(row)).toEqual({ row, former })
   expect(renewable({ ...row, status: "error" })).toHaveProperty("former")
@@ -73,7 +73,7 @@ const later = "2026-02-01T00:00:00.000Z"
 const granted = { ...former, accessTokenExpiresAt: soon }
 const renewing = { ...granted, refreshable: true }
 
-test("a Connection expires with a token that cannot be renewed, or earlier by a person's choice", () => {
+test("a Connection expires with its token if that cannot be renewed, or earlier if a person chose so", () => {
   expect(firstExpiry({}, renewing)).toBeUndefined()
   expect(firstExpiry({ expiresAt: later }, renewing)).toBe(later)
   expect(firstExpiry({}, granted)).toBe(soon)
@@ -81,7 +81,7 @@ test("a Connection expires with a token that cannot be renewed, or earlier by a 
   expect(firstExpiry({ expiresAt: former.grantedAt }, granted)).toBe(former.grantedAt)
 })
 
-test("a person's chosen expiry survives new tokens, but the old token's expiry does not", () => {
+test("new tokens keep the expiry that a person chose, but not the old token's expiry", () => {
   const chosen = { expires_at: later }
   const ofToken = { expires_at: "2026-01-02T00:00:00.000Z" }
   expect(nextExpiry({}, ofToken, former, renewing)).toBeNull()

@@ -41,7 +41,7 @@ beforeEach(() => points.at.clear())
 
 const files = (name: string) => ({ "main.tf": demoModule(note(name)) })
 
-/** An applied Capsule with its own Connection, created by the owner. */
+/** An applied Capsule with a Connection, created by the owner. */
 const deployed = Effect.fnUntraced(function* (name: string, use?: ConnectionUse) {
   const connection = yield* demoConnection(`authority-canary-${name}`, use)
   const { capsule } = yield* active(name, files(name), { options: { providerBindings: [bound(connection.id)] } })
@@ -51,7 +51,7 @@ const deployed = Effect.fnUntraced(function* (name: string, use?: ConnectionUse)
 const ownerContext = Effect.map(TestPlane, ({ context }) => context)
 const aMember = Effect.flatMap(TestPlane, ({ context, workspaceId }) => newMember(workspaceId, context, "member"))
 
-/** Row counts for everything a refused request could have written. */
+/** Counts rows in every table that a rejected request could have written to. */
 const written = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return yield* sql`SELECT (SELECT COUNT(*) FROM runs) AS runs, (SELECT COUNT(*) FROM install_plans) AS installs,
@@ -60,7 +60,7 @@ const written = Effect.gen(function* () {
     (SELECT COUNT(*) FROM idempotency_receipts) AS receipts`
 })
 
-/** Fails the test unless a rule refuses the request, the refusal contains the Connection, and no row was written. */
+/** Checks that a rule rejects the request, that the error contains the Connection, and that no row was written. */
 const refused = Effect.fnUntraced(function* <A, R>(
   request: Effect.Effect<A, { readonly code: string; readonly message: string }, R>,
   field: string,
@@ -111,7 +111,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
         capsuleCommands.ConfigurationPlan(capsule.id, { context: member, request: change, idempotency: freshKey() }),
         "use.roles"
       )
-      // A token acts as the person who owns it.
+      // A token has the authority of the person who owns it.
       const token = { ...member, actor: { ...member.actor, kind: "token" as const, tokenId: "pat_x" } }
       yield* refused(capsuleCommands.Plan(capsule.id, { context: token }), "use.roles")
     })
@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
         automatic: false
       })
 
-      // A ref that was never adopted requires an owner or admin, and the review shows that an owner or admin was involved.
+      // A ref that was never adopted requires an owner or admin, and the review shows their involvement.
       yield* commit("topic", { "main.tf": demoModule(`${note("granted")}\n# topic`) })
       yield* refused(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()), "use.refs")
       const created = yield* revisions.create(owner, capsule.id, { ref: "topic" }, freshKey())
@@ -148,7 +148,8 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
       const reviewed = yield* (yield* Runs).read(revision.planRunId)
       expect(reviewed.providerResolutions?.[0]?.use).toMatchObject({ basis: "other_ref", role: "owner", ref: "topic" })
 
-      // A rule that lists the ref allows the member. The state has a separate rule.
+      // A rule that lists the ref permits the member to use the Connection. The Capsule's state has a separate rule,
+      // `reviewedRefs`.
       yield* (yield* ConnectionCommands).Update(connection.id, {
         context: owner,
         request: { use: { ...members, refs: ["topic"] } }
@@ -181,7 +182,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
         options: { modulePath: RelativePath.make("."), providerBindings: [bound(connection.id)] }
       }
       yield* refused((yield* InstallPlans).create(member, workspaceId, request, freshKey()), "use.refs")
-      // A default ref chosen by an owner does count.
+      // A default ref chosen by an owner does widen the rule.
       yield* sources.Update(capsule.sourceId, { context: owner, request: { defaultRef: "hostile" } })
       yield* revisions.create(member, capsule.id, { ref: "hostile" }, freshKey())
     })
@@ -214,7 +215,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
     })
   )
 
-  tests.live("a Connection's rule that is narrowed during a Run stops the Run", () =>
+  tests.live("narrowing a Connection's rule during a Run stops the Run", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -245,7 +246,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
     })
   )
 
-  tests.live("an automation keeps the authority of the person who enabled it while that person has it", () =>
+  tests.live("an automation keeps the authority of the person who enabled it for as long as that person has it", () =>
     Effect.gen(function* () {
       const owner = yield* ownerContext
       const { commit, workspaceId } = yield* TestPlane
@@ -274,7 +275,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
     })
   )
 
-  tests.live("people in a Git Connection's rule can attach, sync and follow with it", () =>
+  tests.live("people permitted by a Git Connection's rule can attach, sync and follow with it", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -312,7 +313,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
       )
       yield* connectionCommands.Update(git.id, { context: owner, request: { use: members } })
       expect((yield* settled((yield* sources.sync(member, source.id, {})).id)).status).toBe("succeeded")
-      // A ref that members choose to fetch does not become the rule's default ref.
+      // A ref that a member fetches does not become the rule's default ref.
       const hostile = { defaultRef: "hostile" }
       yield* refused(sourceCommands.Update(source.id, { context: member, request: hostile }), "use.refs", "forge")
       yield* refused(sources.create(member, { ...mine, ...hostile }), "use.refs", "forge")
@@ -336,7 +337,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
         expect((yield* Effect.flip(update)).code).toBe("invalid_request")
       }
 
-      // Automatic fetches are not checked again, because the person who attached the Connection is responsible for them.
+      // Automatic fetches are not checked again: whoever attached the Connection is responsible for them.
       const sql = yield* SqlClient.SqlClient
       yield* connectionCommands.Update(git.id, { context: owner, request: { use: { roles: ["owner"] } } })
       yield* sql`UPDATE sources SET auth_connection_by = ${member.actor.subject ?? null} WHERE id = ${source.id}`

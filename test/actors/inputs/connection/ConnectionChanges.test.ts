@@ -53,7 +53,7 @@ const rotate = Effect.fnUntraced(function* (id: ConnectionId, token: string) {
   })
 })
 
-/** Rotates when a kill point is reached, simulating a concurrent caller. */
+/** Rotates the Connection when a Run reaches the kill point, as a concurrent caller would. */
 const rotatedAt = Effect.fnUntraced(function* (point: KillPointName, id: ConnectionId, token: string) {
   const services = yield* Effect.context<TestPlane | CommandsOf<"Connection">>()
   points.at.set(point, Effect.asVoid(Effect.orDie(rotate(id, token))).pipe(Effect.provideContext(services)))
@@ -86,7 +86,7 @@ describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
 
       const answer = yield* rotate(connection.id, after)
       expect(answer.connection).toMatchObject({ id: connection.id, version: 2, status: "verified" })
-      // svc does not contact the provider: the test only confirms that every value is present.
+      // svc does not contact the provider. `completeness` means that every required value is present.
       expect(answer.tested).toBe("completeness")
       expect([...answer.supersededRunIds].sort()).toEqual([waiting.plan.id, approved.plan.id].sort())
       for (const { plan } of [waiting, approved]) {
@@ -109,27 +109,25 @@ describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
     })
   )
 
-  tests.live(
-    "changing a Connection keeps an unfinished plan from becoming reviewable and a waiting apply from starting",
-    () =>
-      Effect.gen(function* () {
-        const { context } = yield* TestPlane
-        const runs = yield* Runs
-        const runCommands = yield* RunCommands
-        const connection = yield* demoConnection(before)
-        const { capsule } = yield* active("computing", files("computing"), bindings(connection.id))
-        yield* rotatedAt("plan.prepared", connection.id, after)
-        const plan = yield* replanned(capsule.id)
-        expect(plan.status).toBe("superseded")
-        expect(yield* reasonOf(plan.id)).toBe(rotated)
+  tests.live("changing a Connection prevents the review of an unfinished plan and the start of a waiting apply", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const runs = yield* Runs
+      const runCommands = yield* RunCommands
+      const connection = yield* demoConnection(before)
+      const { capsule } = yield* active("computing", files("computing"), bindings(connection.id))
+      yield* rotatedAt("plan.prepared", connection.id, after)
+      const plan = yield* replanned(capsule.id)
+      expect(plan.status).toBe("superseded")
+      expect(yield* reasonOf(plan.id)).toBe(rotated)
 
-        const next = yield* replanned(capsule.id)
-        yield* runCommands.Approve(next.id, { context })
-        yield* rotatedAt("apply.claimed", connection.id, before)
-        const apply = yield* settled((yield* runs.apply(context, next.id, undefined)).value.id)
-        expect(apply.status).toBe("failed")
-        expect(apply.error).toEqual({ code: "superseded", message: rotated })
-      })
+      const next = yield* replanned(capsule.id)
+      yield* runCommands.Approve(next.id, { context })
+      yield* rotatedAt("apply.claimed", connection.id, before)
+      const apply = yield* settled((yield* runs.apply(context, next.id, undefined)).value.id)
+      expect(apply.status).toBe("failed")
+      expect(apply.error).toEqual({ code: "superseded", message: rotated })
+    })
   )
 
   tests.live("changing a Connection hides old and new values for an apply that runs with the old values", () =>
@@ -140,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
       const runCommands = yield* RunCommands
       const held = yield* CredentialsInUse
       const connection = yield* demoConnection(before)
-      // The module prints both tokens at its end, where the provider does not mark them as sensitive.
+      // The module returns both tokens as Outputs, which the provider does not mark as sensitive.
       const outputs = `
         output "old" { value = join("-", ["rotation", "canary", "before", "5f20"]) }
         output "new" { value = join("-", ["rotation", "canary", "after", "81ce"]) }
@@ -162,7 +160,7 @@ describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
       )
       const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
       expect(apply.status).toBe("succeeded")
-      // A Run that starts in the meantime with the new values hides the old values too.
+      // A Run that starts in the meantime with the new values also hides the old values.
       expect(former.sort()).toEqual([before, notesDir].sort())
       const { text } = yield* toldOf(apply.id)
       expect(text).toContain("Echo")
@@ -229,7 +227,7 @@ describe("Connection changes", () => {
     })
   )
 
-  tests.live("a Connection accepts one of two changes based on the same read, and never half of one", () =>
+  tests.live("a concurrent change to a Connection is applied completely or not at all", () =>
     Effect.gen(function* () {
       const connection = yield* demoConnection("concurrent-canary-0")
       const store = yield* ConnectionStore
@@ -249,7 +247,7 @@ describe("Connection changes", () => {
     })
   )
 
-  tests.live("a Connection is removed only when nothing active uses it, and the refusal lists its users", () =>
+  tests.live("a Connection is removed only when nothing active uses it, and the error lists its users", () =>
     Effect.gen(function* () {
       const { context, dataDir, url, workspaceId } = yield* TestPlane
       const connections = yield* Connections
@@ -284,7 +282,7 @@ describe("Connection changes", () => {
 
       yield* sourceCommands.Update(twin.source.id, { context, request: { authConnectionId: null } })
       yield* sourceCommands.Update(source.id, { context, request: { authConnectionId: null } })
-      // When a removal and an attachment race, the later request is refused.
+      // Of a racing removal and attachment, the later request is rejected.
       const [removal, binding] = yield* Effect.all(
         [
           Effect.exit(connectionCommands.Remove(git.id, { context })),

@@ -11,7 +11,7 @@ setDefaultTimeout(120_000)
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-tests.live("a Connection appears in the attention list shortly before it expires and from then on", () =>
+tests.live("a Connection stays in the attention list from shortly before it expires", () =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
     const connections = yield* Connections

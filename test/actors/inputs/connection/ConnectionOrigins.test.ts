@@ -14,7 +14,7 @@ const team = CredentialOrigin.make("https://git.example.com/team/")
 const elsewhere = CredentialOrigin.make("https://other.example.com")
 const ssh = CredentialOrigin.make("ssh://git.example.com")
 
-test("a Git Connection has origins with its own scheme, and a provider Connection has none", () => {
+test("a Git Connection's origins have its own scheme, and a provider Connection has no origins", () => {
   expect(originsProblem("provider", undefined, defaultGitPolicy)).toBeUndefined()
   expect(originsProblem("git_https", [origin, team], defaultGitPolicy)).toBeUndefined()
   expect(originsProblem("git_ssh", [ssh], defaultGitPolicy)).toBeUndefined()
@@ -69,7 +69,7 @@ const confirmed = (
   return Result.isFailure(outcome) ? outcome.failure.code : outcome.success
 }
 
-test("origins are confirmed once, and only if they were proposed", () => {
+test("only proposed origins can be confirmed, and a confirmation cannot be changed", () => {
   expect(confirmed({}, [team])).toBe(true)
   expect(confirmed({}, [elsewhere])).toBe("invalid_request")
   expect(confirmed({}, [team, origin])).toBe("invalid_request")

@@ -18,7 +18,7 @@ const told = (given: { readonly values?: Record<string, string>; readonly files?
 }
 
 describe("Connection contents", () => {
-  test("a Connection refuses values and files that cannot be hidden, and explains why", () => {
+  test("rejects Connection values and files that cannot be hidden, and explains why", () => {
     expect(told({ values: { DEMO_TOKEN: "x" } })).toBe(
       "values.DEMO_TOKEN: has a single character, too short to be hidden in logs and plans; a secret needs at least 2."
     )
@@ -27,19 +27,19 @@ describe("Connection contents", () => {
     expect(told({ values: { DEMO_TOKEN: "kq", DEMO_TLS: "true" } })).toBeUndefined()
   })
 
-  test("a redaction mark with an origin is refused like a mark without one", () => {
+  test("rejects a redaction mark, with or without an origin, as a Connection value", () => {
     expect(told({ values: { DEMO_TOKEN: "[redacted env.DEMO_TOKEN]" } })).toContain("holds the redaction mark")
     expect(told({ files: [{ name: "key", content: "a [redacted file.key] b" }] })).toContain("holds the redaction mark")
   })
 
-  test("a Connection refuses more values than a Run can hide, and reports the limit", () => {
+  test("rejects more Connection values than a Run can hide, and reports the limit", () => {
     const files = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ name: `f${index}`, content: `${index}`.padEnd(300_000, "x") }))
     expect(told({ files: files(3) })).toBeUndefined()
     expect(told({ files: files(4) })).toContain("1048576 bytes")
   })
 
-  test("a variable named after a property of every object does not count as set", () => {
+  test("a Connection file can use a variable name that is also a property of every object", () => {
     const file = { name: "key", content: "kq7zx-9d2m", envName: "constructor" }
     expect(told({ values: { DEMO_TOKEN: "kq7zx-1f0p" }, files: [file] })).toBeUndefined()
     expect(told({ values: { constructor: "kq7zx-1f0p" }, files: [file] })).toContain("given as a value too")

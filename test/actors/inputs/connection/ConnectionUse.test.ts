@@ -55,7 +55,7 @@ const always = (property: (rule: ConnectionUse, attempt: UseAttempt) => void) =>
   fc.assert(fc.property(rules, attempts, property), { numRuns: 3000 })
 
 describe("Connection use", () => {
-  test("a Connection refuses strangers and viewers, and admits members only if its rule permits them", () => {
+  test("strangers and viewers cannot use a Connection, and members can only if its rule permits them", () => {
     always((rule, attempt) => {
       const { allowed } = decideUse(rule, attempt)
       if (attempt.role === undefined || attempt.role === "viewer") expect(allowed).toBe(false)
@@ -78,7 +78,7 @@ describe("Connection use", () => {
     })
   })
 
-  test("a Connection requires an owner or admin in person for a ref outside its rule", () => {
+  test("a ref outside a Connection's rule requires an owner or admin in person", () => {
     always((rule, attempt) => {
       const decision = decideUse(rule, attempt)
       if (!decision.allowed) return
@@ -98,7 +98,7 @@ describe("Connection use", () => {
     })
   })
 
-  test("another restriction never allows more, and a higher role never allows less", () => {
+  test("adding a restriction never permits more, and a higher role never permits less", () => {
     fc.assert(
       fc.property(rules, rules, attempts, (rule, other, attempt) => {
         const narrowed: ConnectionUse = {

@@ -99,7 +99,7 @@ const countOf = Effect.fnUntraced(function* (table: string) {
   return rows[0]?.n
 })
 
-/** A Source from a release that stored addresses as written. */
+/** A Source from a release that stored addresses exactly as typed. */
 const sourceOfBefore = Effect.fn(function* (url: string) {
   const sql = yield* SqlClient.SqlClient
   const source = yield* sourceAt("https://git.example.com/app.git")
@@ -107,7 +107,7 @@ const sourceOfBefore = Effect.fn(function* (url: string) {
   return { ...source, url }
 })
 
-/** Rows that the validation of a Source cannot prevent: older rows, and rows written by other means. */
+/** Attaches the Connection to the Source without validation, as in an older row or one written by other means. */
 const chosenBehindTheCheck = Effect.fnUntraced(function* (source: SourceId, connection: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE sources SET auth_connection_id = ${connection} WHERE id = ${source}`
@@ -162,7 +162,7 @@ describe("Git origins", () => {
   )
 
   tests.live(
-    "a Source or install plan for another server than its Connection's is refused before anything is written",
+    "rejects a Source or install plan whose server is not its Connection's, before anything is written",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -220,7 +220,7 @@ describe("Git origins", () => {
   )
 
   tests.live(
-    "origins from an earlier release are proposed with the person who chose them, and need confirmation",
+    "origins from an earlier release are proposed with the person who chose them, and require confirmation",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -231,7 +231,7 @@ describe("Git origins", () => {
         const own = yield* sourceAt(trusted.url, connection.id)
         const attack = yield* sourceAt(foreign.url)
         yield* chosenBehindTheCheck(attack.id, connection.id)
-        // Events within the same millisecond have no order.
+        // The order is unspecified, because events within the same millisecond have none.
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE audit_events SET created_at = '2020-01-01T00:00:00.000Z' WHERE target_id = ${attack.id}`
         yield* (yield* Audit).append({
@@ -265,7 +265,7 @@ describe("Git origins", () => {
         )
         expect((yield* connectionNow(unused.id)).proposedOrigins).toEqual([])
 
-        // Until the origin is confirmed, svc sends nothing anywhere, and no new Source may choose the Connection.
+        // Until an origin is confirmed, svc sends the credentials nowhere, and no new Source may choose the Connection.
         for (const id of [own.id, attack.id]) {
           const run = yield* synced(id)
           expect([run.status, run.error?.code]).toEqual(["failed", "connection_origins_unconfirmed"])

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { AccessTokens, type NewAccessToken } from "../../../../../actors/access/account/AccessTokens.ts"
 import { as, testAccounts } from "../../../../support/Accounts.ts"
 
-/** Accounts and Workspaces used only by this test. */
+/** Gives the test its own accounts and Workspaces instead of shared ones. */
 export const fresh = Effect.provide(Layer.fresh(testAccounts))
 
 export const newToken = Effect.fnUntraced(function* (subject: string, request: Partial<NewAccessToken> = {}) {
@@ -21,7 +21,7 @@ const tables = [
   "projects",
   "users"
 ]
-/** All rows, to check that they do not change and contain no secret. */
+/** Dumps all rows as text, so that tests can check that nothing changed and no secret was stored. */
 export const dump = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return JSON.stringify(yield* Effect.forEach(tables, (table) => sql`SELECT * FROM ${sql(table)} ORDER BY 1`))

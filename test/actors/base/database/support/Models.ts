@@ -5,13 +5,13 @@ import type { Columns } from "../../../../../actors/base/database/Table.ts"
 const root = path.resolve(import.meta.dirname, "../../../../..")
 
 interface SourceFile {
-  /** The file's path in the repository. */
+  /** Path of the file in the repository. */
   readonly file: string
   readonly folder: string
   readonly text: string
 }
 
-/** The files that may contain SQL. */
+/** Files that may contain SQL. */
 export const sourceFiles: ReadonlyArray<SourceFile> = ["actors", "src"].flatMap((room) =>
   readdirSync(path.join(root, room), { recursive: true, encoding: "utf8" })
     .filter((file) => /\.tsx?$/.test(file))
@@ -29,7 +29,7 @@ interface Model {
 const isModel = (value: unknown): value is Model =>
   typeof value === "object" && value !== null && "name" in value && "columns" in value && "defaults" in value
 
-/** Every table's model, with its name in the code and its folder. */
+/** Models of all tables, with their names in the code and their folders. */
 export const models = await Promise.all(
   sourceFiles
     .filter(({ text }) => /= table\(/.test(text))

@@ -4,7 +4,7 @@ import { MailSettings } from "../../../../../actors/base/mail/MailSettings.ts"
 import { type MailNotSent, MailTransport, type OutgoingMail } from "../../../../../actors/base/mail/MailTransport.ts"
 import { testAccounts } from "../../../../support/Accounts.ts"
 
-/** The sent emails, and a switch that makes sending fail. */
+/** Records sent emails, and can be switched to fail. */
 export const post: { sent: Array<OutgoingMail>; refusal: MailNotSent | undefined; attempts: number } = {
   sent: [],
   refusal: undefined,
@@ -30,7 +30,7 @@ const transport = Layer.effect(
 
 const origin = { baseUrl: "https://svc.example.com", name: "Acme svc", language: "en" } as const
 const settings = Layer.succeed(MailSettings, { origin })
-/** Accounts on a server with mail; the test delivers the emails. */
+/** Accounts on a server with mail. Tests deliver the queued emails themselves. */
 export const layer = MailDelivery.layerByHand.pipe(
   Layer.provide(transport),
   Layer.provideMerge(testAccounts.pipe(Layer.provide(settings)))

@@ -14,7 +14,7 @@ import { CapsuleId, ProjectId, RunId, type WorkspaceId } from "../../../../../sc
 import { SentNotice } from "../../../../../schema/records/NoticeEndpoint.ts"
 import { as, newPerson, newWorkspace, testAccounts } from "../../../../support/Accounts.ts"
 
-/** A request that a receiver got. */
+/** A request that arrived at a receiver. */
 export interface Received {
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ export interface Received {
 
 const decodeNotice = Schema.decodeUnknownOption(Schema.fromJsonString(SentNotice))
 
-/** Receivers by address; an address without a receiver accepts everything. */
+/** Requests so far, and the response of each address. An address without a response accepts everything. */
 export interface Receivers {
   readonly got: Array<Received>
   readonly answers: Map<string, (request: Received) => Effect.Effect<NoticePostResult>>
@@ -49,7 +49,7 @@ const postTo = (receivers: Receivers) => ({
     })
 })
 
-/** Deliveries to receivers in memory, over real accounts and a real database. */
+/** Delivers notices to in-memory receivers, with real accounts and a real database. */
 export const deliveries = (receivers: Receivers) =>
   NoticeDelivery.layer.pipe(
     Layer.provideMerge(NoticeEndpoints.layer),
@@ -71,7 +71,7 @@ export const aWorkspace = Effect.gen(function* () {
   return { workspaceId: id, subject: owner.subject }
 })
 
-/** Adds an endpoint whose address ends with this name. Returns its id, its address and its secret. */
+/** Adds an endpoint whose address ends with this name, and returns its id, address and secret. */
 export const addEndpoint = Effect.fnUntraced(function* (
   scope: { readonly workspaceId: WorkspaceId; readonly subject: string },
   name: string,
@@ -85,7 +85,7 @@ export const addEndpoint = Effect.fnUntraced(function* (
 
 const capsuleOf = (letter: string) => CapsuleId.make(`cap_${letter.repeat(24)}`)
 
-/** Writes a notice about the Capsule with this letter, in a transaction. */
+/** Records a notice about the Capsule with this letter. */
 export const report = Effect.fnUntraced(function* (workspaceId: WorkspaceId, letter = "a", code = "apply_failed") {
   const sql = yield* SqlClient.SqlClient
   const id = capsuleOf(letter)
@@ -109,13 +109,13 @@ export const report = Effect.fnUntraced(function* (workspaceId: WorkspaceId, let
   )
 })
 
-/** Follows the deliveries in the background for the rest of the test's Scope. */
+/** Delivers notices in the background until the test's Scope closes. */
 export const following = Effect.flatMap(NoticeDelivery, ({ follow }) => Effect.forkScoped(follow))
 
-/** Ends the follower, as a crash would. */
+/** Stops delivery abruptly, as a crash would. */
 export const stopped = <A, E>(fiber: Fiber.Fiber<A, E>) => Fiber.interrupt(fiber)
 
-/** Waits until all due work is done. Time passes only by `adjust`, and the database works in between. */
+/** Waits until all due work is done. Tests advance time only with `adjust`; the loop lets the database work in between. */
 export const settled = Effect.gen(function* () {
   for (let turn = 0; turn < 50; turn++) yield* Effect.yieldNow
 })
@@ -131,7 +131,7 @@ export const rowsOf = Effect.fnUntraced(function* () {
   return yield* NoticeDeliveryRow.rows(sql)`SELECT * FROM notice_deliveries ORDER BY created_at, endpoint_id, sequence`
 })
 
-/** The signature of a request by the specification of Standard Webhooks, without the library that svc signs with. */
+/** Computes the signature that Standard Webhooks specifies, without the library that svc uses. */
 export const expectedSignature = (secret: string, { body, headers }: Pick<Received, "body" | "headers">): string => {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64")
   const content = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`

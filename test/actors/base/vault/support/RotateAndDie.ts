@@ -9,7 +9,7 @@ const [folder = "", fuse = ""] = process.argv.slice(2)
 let armed = false
 let steps = 0
 
-/** Simulates a power failure at the n-th step of the rotation: no handler runs and nothing is flushed. */
+/** Kills the process at the n-th step of the rotation, like a power failure: no handler runs and nothing is flushed. */
 const step = Effect.sync(() => {
   if (!armed) return
   steps += 1
@@ -25,7 +25,7 @@ const files = Layer.effect(
   }))
 )
 
-/** Each batch of data keys reads the clock inside its transaction. */
+/** Each batch of data keys reads the clock in its transaction, so each reading counts as a step. */
 const clock = Layer.effect(
   Clock.Clock,
   Effect.map(
