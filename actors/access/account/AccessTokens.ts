@@ -19,20 +19,20 @@ import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { ExtensionScopes, scopeCatalog, type ScopeEntry, scopeRefusal } from "./ScopeCatalog.ts"
 import { ScopesJson, TokenRow } from "./TokenRow.ts"
 
-/** The last token of the previous page. */
+/** The token on which the previous page ended. */
 interface TokenAnchor {
   readonly createdAt: string
   readonly tokenId: string
 }
 
 interface TokenPage {
-  /** The number of the subject's tokens, active and revoked, before the cursor is applied. */
+  /** Number of the subject's tokens, active and revoked, on all pages. */
   readonly total: number
   readonly tokens: ReadonlyArray<AccessTokenRow>
   readonly more: boolean
 }
 
-// A page without rows has a single row with the counts, whose token columns are null.
+// An empty page still has one row with the counts, whose token columns are null.
 const Counts = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, token_id: Schema.Null })
 const Counted = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, ...AccessTokenRow.fields })
 
@@ -92,7 +92,7 @@ export interface NewAccessToken {
 }
 
 export interface CreatedAccessToken {
-  /** Returned only once. */
+  /** The secret, which svc returns only once. */
   readonly secret: Redacted.Redacted
   readonly token: AccountToken
 }
@@ -103,8 +103,8 @@ export class AccessTokens extends Context.Service<
   {
     readonly catalog: ReadonlyArray<ScopeEntry>
     /**
-     * Fails with `invalid_request` for invalid scopes or times, with `permission_denied` for a Workspace of which the owner is
-     * not a member, and with `not_found` for an account that does not exist or is locked.
+     * Fails with `invalid_request` for invalid scopes or times, with `permission_denied` if the owner is not a member of the
+     * Workspace, and with `not_found` if the account does not exist or is locked.
      */
     readonly create: (
       context: CommandContext,
@@ -117,9 +117,9 @@ export class AccessTokens extends Context.Service<
       subject: string,
       tokenId: AccessTokenId
     ) => Effect.Effect<AccountToken, ApiError>
-    /** All tokens, oldest first. */
+    /** Returns all tokens, oldest first. */
     readonly list: (subject: string, page: PageRequest) => Effect.Effect<Page<AccountToken>, ApiError>
-    /** The versioned inventory. Fails with `invalid_request` for a malformed cursor or the cursor of a deleted token. */
+    /** Returns the versioned inventory. Fails with `invalid_request` if the cursor is malformed or its token has been deleted. */
     readonly inventory: (subject: string, page: PageRequest) => Effect.Effect<AccountTokenInventory, ApiError>
   }
 >()("svc/actors/access/account/AccessTokens") {
@@ -259,7 +259,7 @@ const make = Effect.gen(function* () {
     create,
     revoke,
     list: Effect.fn("AccessTokens.list")(function* (subject, page) {
-      // Several people may list an automation's tokens, so the cursor is also bound to its caller.
+      // Binds the cursor to its caller too, because several people may list an automation's tokens.
       const binding = { route: "account.tokens", subject, filter: [page.subject] }
       const { nextCursor, tokens } = yield* readPage(binding, page)
       return { items: tokens, nextCursor }

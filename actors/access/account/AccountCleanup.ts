@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { retention } from "../../../schema/records/Retention.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 
-/** Runs soon after startup, so that a server that restarts often cleans up too. */
+/** Delay of the first run. It is short, so that a server that restarts often cleans up too. */
 const first = Duration.minutes(1)
 const every = Duration.hours(6)
 const keepEnded = retention.endedSession.after

@@ -19,7 +19,7 @@ export const AccountNotice = Schema.Struct({
 })
 export type AccountNotice = typeof AccountNotice.Type
 
-/** The change as described in a mail, which mentions neither passkeys nor providers. */
+/** How mails describe the change. Mails mention neither passkeys nor providers. */
 const mailedChanges: Readonly<Record<NoticeKind, AccountChange>> = {
   address: "address",
   password: "password",
@@ -42,18 +42,18 @@ export const hasUnseenNotices = (sql: SqlClient.SqlClient, subject: string) =>
   )
 
 /**
- * Notifies the owner of an account of changes to its address or sign-in methods until they dismiss the notice, because somebody
- * else may have made the change.
+ * Notifies the owner of an account when its address or sign-in methods change, because somebody else may have made the change. A
+ * notice is shown until the owner dismisses it.
  */
 export class AccountNotices extends Context.Service<
   AccountNotices,
   {
     /**
-     * Writes a notice in the transaction of the change. If the server sends mails, it also mails a verified address. For a change
-     * of address, call it before the change, because an attacker may read mail at the new address.
+     * Writes a notice in the transaction of the change, and mails it to a verified address if the server sends mail. Call it
+     * before a change of address, because an attacker may read mail at the new address.
      */
     readonly write: (subject: string, kind: NoticeKind, detail?: string) => Effect.Effect<void>
-    /** The notices that the person has not dismissed yet, newest first. */
+    /** Returns the notices that the person has not dismissed yet, newest first. */
     readonly unseen: (subject: string) => Effect.Effect<ReadonlyArray<AccountNotice>>
     /** Marks this notice and all earlier ones as seen. */
     readonly see: (subject: string, noticeId: string) => Effect.Effect<void>

@@ -23,7 +23,7 @@ import { Sessions } from "./Sessions.ts"
 
 const AskerKind = Schema.Literals(["token", "application"])
 
-/** Confirmations that tokens have requested for actions. `holder` is the credential that may use the confirmation. */
+/** Confirmations that tokens have requested. `holder` is the credential that may use the confirmation. */
 export const ActionConfirmationRow = table("action_confirmations", {
   secret_hash: Schema.String,
   user_code_digest: Schema.String,
@@ -77,7 +77,7 @@ const waitingNowhere = () =>
 
 /**
  * Confirmations of single actions. A program requests one with its token. The token's owner sees the purpose in the browser, and
- * approves or denies it in a session in which they have recently confirmed their identity. The program then makes one request
+ * approves or denies it in a session in which they have recently confirmed their identity. The program then sends one request
  * with the confirmation. A confirmation is valid for one credential, one action and one record, and expires after ten minutes.
  */
 export class ActionConfirmations extends Context.Service<
@@ -100,20 +100,22 @@ export class ActionConfirmations extends Context.Service<
       ApiError
     >
     /**
-     * Returns the status to the credential that requested the confirmation. Fails with `rate_limited` for polls at short
-     * intervals, which also increases the required interval.
+     * Returns the status to the credential that requested the confirmation. Fails with `rate_limited` if the credential polls too
+     * often, and then also increases the required interval.
      */
     readonly poll: (
       principal: Pick<Principal, "credentialId" | "grantId">,
       code: Redacted.Redacted
     ) => Effect.Effect<ActionConfirmation, ApiError>
-    /** Returns the confirmation that waits for this person under the code that they entered. */
+    /** Returns the pending confirmation for the code that this person entered. */
     readonly waiting: (subject: string, userCode: string) => Effect.Effect<WaitingConfirmation, ApiError>
-    /** To approve, the caller has to check first that the person has confirmed their identity in this session. */
+    /**
+     * Records the decision. Before an approval, the caller must check that the person has confirmed their identity in this
+     * session.
+     */
     readonly decide: (session: ConfirmedSession, userCode: string, isApproved: boolean) => Effect.Effect<void, ApiError>
     /**
-     * Fails with `reauthentication_required` unless the credential may currently perform the action with this code. Changes
-     * nothing.
+     * Fails with `reauthentication_required` unless the credential may perform the action with this code now. Changes nothing.
      */
     readonly require: (
       principal: Pick<Principal, "credentialId" | "grantId" | "subject">,
@@ -137,10 +139,10 @@ export class ActionConfirmations extends Context.Service<
       const audit = yield* Audit
       const sessions = yield* Sessions
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
-      // Keyed, because 34 bits could be guessed from a plain digest.
+      // Keyed, because a code has only 34 bits and could be found from a plain digest by trying them all.
       const digestOf = (userCode: string) => vault.mac("confirmation-user-code", userCode)
 
-      /** Returns the record of an action and its Workspace. */
+      /** Finds the record of an action and its Workspace. */
       const named = Effect.fnUntraced(function* (
         action: ConfirmableAction,
         targetId: string,
@@ -297,7 +299,7 @@ export class ActionConfirmations extends Context.Service<
         }),
         use: Effect.fn("ActionConfirmations.use")(function* (principal, code, asked, requestId) {
           const row = yield* usable(principal, code, asked)
-          // A request may consist of several transactions.
+          // The same request may use the confirmation again, because it may consist of several transactions.
           if (row === undefined || (row.status === "used" && row.used_by !== requestId)) return yield* unconfirmed
           if (row.status === "used") return
           yield* Effect.orDie(sql`UPDATE action_confirmations SET status = 'used', used_by = ${requestId}

@@ -14,7 +14,7 @@ import { AddressChangeRow } from "./ProfileRows.ts"
 import { Users } from "./Users.ts"
 
 export interface AddressLink {
-  /** Put it into the fragment of the link, which browsers do not send. */
+  /** Put the secret into the fragment of the link, which browsers do not send. */
   readonly secret: Redacted.Redacted
   readonly expiresAt: string
 }
@@ -26,26 +26,27 @@ const refused = () =>
   })
 
 /**
- * Links that change an account's address. Using a link proves that the address belongs to the person, because it was mailed
- * there, or because an operator who verified the address passed it on. A link works only for its own account.
+ * Links that change an account's address. Using a link proves that the address belongs to the person: either the link was mailed
+ * there, or an operator who verified the address passed it on. A link works only for its own account.
  */
 export class AddressChanges extends Context.Service<
   AddressChanges,
   {
     /**
      * Creates a single-use link and revokes the account's earlier ones. Fails with `invalid_request` for an invalid address, and
-     * with `not_found` for an unknown account. Only the person who opens the link is told if another account uses the address.
+     * with `not_found` for an unknown account. Does not reveal whether another account uses the address; only the person who
+     * opens the link learns it.
      */
     readonly issue: (subject: string, email: string, proof: AddressProof) => Effect.Effect<AddressLink, ApiError>
     /**
-     * Mails a link to that address, and returns only its expiry, so that opening the link proves the address. Fails as `issue`
-     * does, with `capability_not_available` if the server sends no mail, and with `rate_limited` if the address received or the
-     * person sent too many mails.
+     * Mails a link to that address. Returns only its expiry, so that opening the link proves the address. Fails as `issue` does,
+     * with `capability_not_available` if the server sends no mail, and with `rate_limited` if the address received or the person
+     * sent too many mails.
      */
     readonly mail: (subject: string, email: string) => Effect.Effect<{ readonly expiresAt: string }, ApiError>
     /**
-     * The change that the link would make, and its expiry. Does not use up the link. Fails with `not_found` unless the caller
-     * owns the account.
+     * Returns the change that the link would make, and its expiry. Does not use up the link. Fails with `not_found` unless the
+     * caller owns the account.
      */
     readonly inspect: (subject: string, secret: Redacted.Redacted) => Effect.Effect<AddressLinkState, ApiError>
     /**

@@ -6,8 +6,9 @@ import { UpstreamIdentityRow } from "./UpstreamIdentities.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**
- * Converts addresses whose domain an earlier release stored in a non-ASCII script. If another account has the converted address,
- * the account keeps its spelling, and both spellings find it. Runs with the migrations, in their transaction or after it.
+ * Converts addresses whose domain an earlier release stored in a non-ASCII script. If another account already has the converted
+ * address, the old spelling is kept, and both spellings find the account. Runs with the migrations, in their transaction or after
+ * it.
  */
 export const respellAccountAddresses = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -8,8 +8,8 @@ import { TokenRow } from "./TokenRow.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**
- * Creates a subject that never signs in, in the caller's transaction. Its subject replaces its address. The creator is recorded,
- * and for a creator that is itself an automation, the people behind it.
+ * Creates a subject that never signs in, in the caller's transaction. Its subject also fills the address column. Records the
+ * creator and, if the creator is itself an automation, the people behind it.
  */
 export const makeAutomation = Effect.fn("makeAutomation")(function* (displayName: string, maker: AuditActor) {
   const sql = yield* SqlClient.SqlClient
@@ -39,7 +39,7 @@ export const renameAutomation = Effect.fn("renameAutomation")(function* (subject
 }, Effect.orDie)
 
 /**
- * Revokes every active token of an automation, in the caller's transaction. Does nothing for a person, whose tokens may be for
+ * Revokes every active token of an automation, in the caller's transaction. Does nothing for a person, whose tokens may belong to
  * other Workspaces.
  */
 export const endAutomationTokens = Effect.fn("endAutomationTokens")(function* (subject: string) {

@@ -20,7 +20,7 @@ export interface ConfirmedSession {
   readonly requestId?: string | undefined
 }
 
-/** The methods with which a person can confirm their identity. */
+/** The methods that a person can use to confirm their identity. */
 export interface ConfirmationWays {
   readonly password: boolean
   /** True if the password also requires the code of a second factor. */
@@ -37,7 +37,7 @@ export interface ConfirmationWays {
 export class Confirmations extends Context.Service<
   Confirmations,
   {
-    /** The methods that the person has set up and the installation currently offers. */
+    /** Returns the methods that the person has set up and the installation currently offers. */
     readonly ways: (subject: string, offered: OfferedSignInMethods) => Effect.Effect<ConfirmationWays>
     /** Fails with `permission_denied` for a wrong password, and as `SecondFactors.require` does for the code. */
     readonly byPassword: (
@@ -56,8 +56,8 @@ export class Confirmations extends Context.Service<
       answer: PasskeyAssertion
     ) => Effect.Effect<void, ApiError>
     /**
-     * Call it after verifying that the person with this identity has just signed in at the provider. Fails with `not_yours` if
-     * the identity does not belong to an active person, and with `unauthenticated` if the session belongs to somebody else.
+     * Call it after verifying that the owner of this identity has just signed in at the provider. Fails with `not_yours` if the
+     * identity does not belong to an active person, and with `unauthenticated` if the session belongs to somebody else.
      */
     readonly byUpstream: (
       sessionId: string,
@@ -97,7 +97,7 @@ export class Confirmations extends Context.Service<
         ) {
           const isFactorProven = yield* passwords.prove(subject, password, code)
           yield* Effect.gen(function* () {
-            // The factor may have been activated in the meantime.
+            // Checks again, because the factor may have been activated in the meantime.
             if (!isFactorProven) yield* factors.require(subject, undefined)
             yield* sessions.confirm(subject, sessionId, "password", requestId)
           }).pipe(transaction(sql))

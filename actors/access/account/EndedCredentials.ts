@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../../base/Identity.ts"
 
-/** The number of credentials that a restore revoked. */
+/** How many credentials a restore revoked. */
 export interface EndedCredentials {
   readonly sessions: number
   readonly tokens: number
@@ -20,9 +20,10 @@ export const endCredentials = Effect.gen(function* () {
   const tokens = yield* sql`UPDATE access_tokens SET revoked_at = ${at} WHERE revoked_at IS NULL RETURNING token_id`
   const links = yield* sql`DELETE FROM setup_links WHERE used_at IS NULL RETURNING id`
   yield* sql`DELETE FROM address_changes WHERE used_at IS NULL`
-  // An operator revoked after the backup must not return. `svc admin operators` grants the role again.
+  // Nobody may become an operator through a restore, because their role may have been revoked after the backup. `svc admin
+  // operators` grants it again.
   yield* sql`UPDATE users SET is_operator = 0 WHERE is_operator = 1`
-  // Recovery codes used after the backup would otherwise be valid again.
+  // Without this, recovery codes used after the backup would be valid again.
   yield* sql`DELETE FROM recovery_codes`
   yield* sql`DELETE FROM action_confirmations`
   yield* sql`DELETE FROM passkey_challenges`

@@ -6,7 +6,7 @@ import { StoredUser } from "./UserRow.ts"
 
 /**
  * Erases the account's personal data and sign-in methods, in the caller's transaction. Keeps the row, because the operation
- * history refers to its subject. The address can be used again.
+ * history refers to its subject. The address becomes free for another account.
  */
 export const eraseAccount = Effect.fn("eraseAccount")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
@@ -24,7 +24,7 @@ export const eraseAccount = Effect.fn("eraseAccount")(function* (subject: string
   yield* sql`DELETE FROM account_notices WHERE subject = ${subject}`
   yield* forgetNoticeMails(sql, subject)
   yield* sql`DELETE FROM setup_links WHERE subject = ${subject}`
-  // Real addresses never end in this domain (RFC 2606).
+  // Marks an erased address, because real addresses never end in this domain (RFC 2606).
   const gone = {
     email: `${subject}@deleted.invalid`,
     email_proof: null,

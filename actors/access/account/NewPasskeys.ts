@@ -12,8 +12,8 @@ import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { PasskeyRow, TransportsJson } from "./PasskeyRow.ts"
 
 /**
- * The WebAuthn library, loaded when a passkey is first used, because it is almost a megabyte. svc never requests attestation, so
- * the library needs no root certificates. With roots it would fetch revocation lists from URLs in a response.
+ * Loads the WebAuthn library when a passkey is first used, because it is almost a megabyte. svc never requests attestation, so
+ * the library needs no root certificates; with them, it would fetch revocation lists from URLs in a response.
  */
 export const webauthn = Effect.promise(async () => {
   const library = await import("@simplewebauthn/server")
@@ -23,10 +23,10 @@ export const webauthn = Effect.promise(async () => {
   return library
 })
 
-/** 1,023 bytes in base64url (WebAuthn Level 3, 7.1 step 25). */
+/** Length of 1,023 bytes in base64url, the maximum of WebAuthn Level 3, 7.1 step 25. */
 const longestCredentialId = 1364
 
-/** The site to which passkeys belong. */
+/** The site that passkeys belong to. */
 export interface RelyingParty {
   /** Host name of the public origin. Passkeys do not work with IP addresses. */
   readonly id: string
@@ -48,11 +48,11 @@ export interface PasskeyHolder {
   readonly subject: string
   readonly email: string
   readonly displayName: string | undefined
-  /** The person's existing passkeys. A device that has one of them does not create another. */
+  /** The person's existing passkeys, so that a device with one of them does not create another. */
   readonly known: ReadonlyArray<{ readonly credentialId: string; readonly transports: Array<string> }>
 }
 
-/** A verified passkey with its key sealed, ready to be stored. */
+/** A verified passkey with its key sealed, ready to store. */
 export interface VerifiedPasskey {
   readonly passkey: Passkey
   readonly credentialId: string
@@ -67,7 +67,7 @@ export const passkeySeal = (id: string) => ({ table: "passkeys", column: "public
 export const refusedRegistration = () =>
   invalidRequest("The passkey's answer does not hold. Ask for new options and try again.")
 
-/** Options for the browser. The passkey must identify its person (resident), and user verification is required. */
+/** Returns the options for the browser. The passkey must identify its person (resident), and user verification is required. */
 export const creationOptions = (
   party: RelyingParty,
   holder: PasskeyHolder,
@@ -88,11 +88,11 @@ export const creationOptions = (
     )
   )
 
-/** The only writer of new passkeys. The caller must make sure that the challenge was issued to the owner of the passkey. */
+/** The only writer of new passkeys. The caller must ensure that the challenge was issued to the future owner of the passkey. */
 export class NewPasskeys extends Context.Service<
   NewPasskeys,
   {
-    /** Verifies a passkey and writes nothing. Fails with `invalid_request` if the response is invalid. */
+    /** Verifies a passkey without writing anything. Fails with `invalid_request` if the response is invalid. */
     readonly verify: (
       party: RelyingParty,
       name: string,

@@ -10,14 +10,14 @@ const shown = StoredUser.only("subject", "email", "display_name", "status")
 export type OperatorRow = RowOf<typeof shown.columns>
 
 /**
- * The operators of the installation, whom `svc admin` appoints. The role grants nothing in any Workspace; one table of routes
- * defines what operators may do over HTTP.
+ * The operators of the installation, appointed with `svc admin`. The role grants nothing in any Workspace; a single table of
+ * routes defines what operators may do over HTTP.
  */
 export class Operators extends Context.Service<
   Operators,
   {
     readonly list: Effect.Effect<ReadonlyArray<OperatorRow>>
-    /** Read on every request, so a revocation takes effect immediately. */
+    /** Reads the database on every request, so a revocation takes effect immediately. */
     readonly isOperator: (subject: string) => Effect.Effect<boolean>
     /** Runs in the caller's transaction. Repeating it changes nothing. Fails with `not_found` for an unknown subject. */
     readonly grant: (subject: Subject) => Effect.Effect<void, ApiError>

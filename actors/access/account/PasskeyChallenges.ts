@@ -9,7 +9,7 @@ import { PasskeyChallengeRow } from "./PasskeyRow.ts"
 const validFor = retention.passkeyChallenge.after
 const challengeBytes = 32
 
-/** The purpose of a challenge. Includes the requesting session or, for a setup, the link. */
+/** What a challenge is for. Includes the requesting session or, for a setup, the link. */
 export type ChallengePurpose = "sign_in" | `registration:${string}` | `confirmation:${string}` | `setup:${string}`
 
 /** Creates a challenge that is valid for five minutes and one response. `subject` is the person who may respond, if known. */
@@ -57,8 +57,8 @@ export const spendChallenge = Effect.fn("spendChallenge")(function* (
   return spent.length === 1
 }, Effect.orDie)
 
-// svc's pages are never framed (WebAuthn Level 3, 7.1 step 11 and 7.2 step 14). The library accepts a response from a frame if
-// the browser does not report the top-level page, so svc checks this itself.
+// Detects responses from frames, because svc's pages are never framed (WebAuthn Level 3, 7.1 step 11 and 7.2 step 14). svc checks
+// this itself: the library accepts such a response if the browser does not report the top-level page.
 const ClientData = Schema.Struct({
   challenge: Schema.String,
   crossOrigin: Schema.optionalKey(Schema.Literal(false)),
@@ -66,7 +66,10 @@ const ClientData = Schema.Struct({
 })
 const decodeClientData = Schema.decodeUnknownOption(Schema.fromJsonString(ClientData))
 
-/** The challenge in a response; empty if there is none or the response was created in a frame on another site. */
+/**
+ * Returns the challenge in a response. Returns an empty string if there is none, or if the response was created in a frame on
+ * another site.
+ */
 export const claimedChallenge = (clientDataJSON: string): string => {
   const text = Base64Url.decodeString(clientDataJSON)
   const data = Result.isSuccess(text) ? decodeClientData(text.success) : undefined

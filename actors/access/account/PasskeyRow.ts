@@ -22,7 +22,7 @@ export const PasskeyRow = table("passkeys", {
 })
 export type PasskeyRow = RowOf<typeof PasskeyRow.columns>
 
-/** Challenges that wait for the response of a passkey. */
+/** Challenges that no passkey has responded to yet. */
 export const PasskeyChallengeRow = table("passkey_challenges", {
   id: Schema.String,
   challenge: Schema.String,

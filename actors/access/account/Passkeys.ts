@@ -29,7 +29,7 @@ import { Users } from "./Users.ts"
 import { type OfferedSignInMethods, requireSignInMethod } from "./SignInMethods.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** The session in which a person adds a passkey or confirms their identity. No other session can use the challenge. */
+/** The session in which a person adds a passkey or confirms their identity. The challenge works only in this session. */
 export interface PasskeySession {
   readonly subject: string
   readonly sessionId: string
@@ -37,7 +37,7 @@ export interface PasskeySession {
 
 export interface PasskeySignInOptions {
   readonly userAgent?: string | undefined
-  /** The browser's previous session, which is revoked. */
+  /** The browser's previous session. Signing in revokes it. */
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
@@ -56,7 +56,7 @@ const Stored = Schema.Struct({
 const refused = () =>
   new ApiError({ code: "unauthenticated", message: "The passkey was not accepted. Try again, or sign in another way." })
 
-/** Registers passkeys of signed-in people, and signs people in with them. User verification is always required. */
+/** Registers passkeys of signed-in people, and signs people in with passkeys. User verification is always required. */
 export class Passkeys extends Context.Service<
   Passkeys,
   {
@@ -79,7 +79,7 @@ export class Passkeys extends Context.Service<
       answer: PasskeyAssertion,
       options: PasskeySignInOptions
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
-    /** Options for one of the person's own passkeys. */
+    /** Returns the options for a response from one of the person's own passkeys. */
     readonly proofOptions: (
       party: RelyingParty,
       session: PasskeySession
@@ -151,7 +151,7 @@ const make = Effect.gen(function* () {
     return yield* transaction(sql)(added)
   })
 
-  /** `asked` is the session to which the challenge was issued; absent for a sign-in. */
+  /** `asked` is the session that requested the challenge; absent for a sign-in. */
   const verify = Effect.fnUntraced(function* (
     party: RelyingParty,
     answer: PasskeyAssertion,
@@ -187,8 +187,8 @@ const make = Effect.gen(function* () {
   })
 
   const noteUse = Effect.fnUntraced(function* ({ info, stored }: Effect.Success<ReturnType<typeof verify>>) {
-    // Compares the counter again when writing: if two responses race, a copied authenticator is detected. Also checks the account
-    // again, because it may have been locked during the verification.
+    // Compares the counter again in the write: of two racing responses, only one can succeed, which exposes a copied
+    // authenticator. Also checks the account again, because it may have been locked during the verification.
     const used = yield* sql`UPDATE passkeys
       SET counter = ${info.newCounter}, backed_up = ${info.credentialBackedUp ? 1 : 0}, last_used_at = ${yield* now}
       WHERE id = ${stored.id} AND counter = ${stored.counter}

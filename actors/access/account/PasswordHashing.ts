@@ -11,12 +11,14 @@ export interface PasswordCost {
   readonly timeCost: number
 }
 
-/** The cost of new hashes: OWASP's minimum for argon2id. At 19 MiB per hash, many simultaneous sign-ins remain affordable. */
+/**
+ * Cost of new hashes: OWASP's minimum for argon2id. A hash needs 19 MiB, so even many simultaneous sign-ins remain affordable.
+ */
 export const PasswordCost = Context.Reference<PasswordCost>("svc/actors/access/account/PasswordCost", {
   defaultValue: () => ({ memoryCost: 19_456, timeCost: 2 })
 })
 
-/** The prefix of hashes with this cost. */
+/** Returns the prefix of hashes with this cost. */
 export const prefixAt = ({ memoryCost, timeCost }: PasswordCost) => `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$`
 
 /** Argon2id in PHC format. Both implementations verify each other's hashes. */
@@ -25,21 +27,20 @@ export interface PasswordHashing {
   readonly verify: (text: string, hash: string) => Promise<boolean>
 }
 
-/** Built into Bun, so it needs no installation and works in a compiled binary. */
+/** Uses Bun's built-in hashing, which needs no installation and works in a compiled binary. */
 export const bunHashing: PasswordHashing = {
   hash: (text, { memoryCost, timeCost }) => Bun.password.hash(text, { algorithm: "argon2id", memoryCost, timeCost }),
   verify: (text, hash) => Bun.password.verify(text, hash)
 }
 
-// Node has no argon2 before version 24. A compiled binary does not include the library.
+// Imported lazily because the compiled binary does not bundle it. Needed on Node, which has no built-in argon2 before version 24.
 const library = () => import("@node-rs/argon2")
 
-/** The library for other runtimes, which also hashes off the main thread. Its default is Argon2id. */
+/** Uses a library on other runtimes. It also hashes off the main thread, and its default is Argon2id. */
 export const libraryHashing: PasswordHashing = {
   hash: async (text, { memoryCost, timeCost }) =>
     (await library()).hash(text, { memoryCost, timeCost, parallelism: 1 }),
   verify: async (text, hash) => (await library()).verify(hash, text)
 }
 
-/** The implementation for this runtime. */
 export const passwordHashing: PasswordHashing = typeof Bun === "undefined" ? libraryHashing : bunHashing

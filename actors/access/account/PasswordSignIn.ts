@@ -15,7 +15,7 @@ export interface SignInRequest {
   /** The code of the second factor, if the person has set one up. */
   readonly code?: Redacted.Redacted | undefined
   readonly userAgent?: string | undefined
-  /** The browser's previous session, which is revoked. */
+  /** The browser's previous session. Signing in revokes it. */
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
@@ -29,8 +29,8 @@ export interface PasswordChange {
 const refused = () => new ApiError({ code: "unauthenticated", message: "The e-mail address or the password is wrong." })
 
 /**
- * Sign-in by password. Unknown accounts, locked accounts and wrong passwords get the same response after the same time. A second
- * factor is requested only after the password was correct.
+ * Signs people in by password. An unknown account, a locked account and a wrong password get the same response after the same
+ * time. A second factor is requested only after a correct password.
  */
 export class PasswordSignIn extends Context.Service<
   PasswordSignIn,
@@ -46,7 +46,7 @@ export class PasswordSignIn extends Context.Service<
       code: Redacted.Redacted | undefined
     ) => Effect.Effect<boolean, ApiError>
     /**
-     * Sets a new or first password, revokes every session and returns a new one. Fails with `invalid_request` if the password is
+     * Sets a new or first password, revokes every session and opens a new one. Fails with `invalid_request` if the password is
      * not acceptable.
      */
     readonly change: (context: CommandContext, request: PasswordChange) => Effect.Effect<OpenSession, ApiError>
@@ -67,7 +67,7 @@ export class PasswordSignIn extends Context.Service<
         execute: (subject) => sql`SELECT password_hash AS hash FROM user_passwords WHERE subject = ${subject}`
       })
 
-      /** Rehashes the password at the current cost, unless it has been changed in the meantime. */
+      /** Rehashes the password at the current cost, unless somebody has changed it in the meantime. */
       const rehash = Effect.fnUntraced(function* (subject: string, password: Redacted.Redacted, before: string) {
         const hash = yield* passwords.hash(password)
         const stored = yield* sql`UPDATE user_passwords SET password_hash = ${hash}, updated_at = ${yield* now}
@@ -75,7 +75,10 @@ export class PasswordSignIn extends Context.Service<
         return stored.length === 1 ? hash : before
       })
 
-      /** Comparing the password takes a while. The password, account and second factor may have changed meanwhile. */
+      /**
+       * Checks that password, account and second factor have not changed while the password was being compared, which takes a
+       * while.
+       */
       const requireUnchanged = Effect.fnUntraced(function* (subject: string, hash: string, isFactorProven: boolean) {
         const held = yield* sql`SELECT p.subject FROM user_passwords p JOIN users u ON u.subject = p.subject
           WHERE p.subject = ${subject} AND p.password_hash = ${hash} AND u.status = 'active'`

@@ -5,13 +5,14 @@ import { shortestPassword } from "../../../schema/records/Password.ts"
 import { PasswordCost, passwordHashing, prefixAt } from "./PasswordHashing.ts"
 import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 
-// Leaves one core for other work, so that many wrong passwords do not slow down people who are signed in.
+// Maximum number of hashes at a time. Leaves one core for other work, so that many wrong passwords do not slow down people who
+// are signed in.
 const concurrentHashes = Math.max(1, Math.min(2, availableParallelism() - 1))
-// Maximum number of running and waiting hashes.
+// Maximum number of hashes that are running or waiting.
 const mostPresent = 18
 const retryAfterSeconds = 5
 
-// The end of a hash that matches no password.
+// Salt and digest of a dummy hash that matches no password.
 const dummyEnd = "4464rBaj2HYHmcKQ6PxIze6UBEnHYziRag+Ubl76vyQ$VG9vbGVzYXJlbm90cGFzc3dvcmRzYW5kdGhpc2lzbm8"
 
 const longestBytes = 256
@@ -57,11 +58,14 @@ export class Passwords extends Context.Service<
   Passwords,
   {
     /**
-     * The PHC hash of the password. Fails with `invalid_request` if the password is not acceptable, and with `rate_limited` if
-     * too many hashes are waiting.
+     * Returns the PHC hash of the password. Fails with `invalid_request` if the password is not acceptable, and with
+     * `rate_limited` if too many hashes are waiting.
      */
     readonly hash: (password: Redacted.Redacted) => Effect.Effect<string, ApiError>
-    /** Takes the same time with and without a hash. Fails with `rate_limited` if too many hashes are waiting. */
+    /**
+     * Compares the password with the hash. Takes the same time if there is no hash. Fails with `rate_limited` if too many hashes
+     * are waiting.
+     */
     readonly verify: (password: Redacted.Redacted, hash: string | undefined) => Effect.Effect<boolean, ApiError>
     /** Returns true if the hash does not have the current cost. */
     readonly isOutdated: (hash: string) => boolean
@@ -74,7 +78,7 @@ export class Passwords extends Context.Service<
       const present = yield* Ref.make(0)
       const cost = yield* PasswordCost
       const prefix = prefixAt(cost)
-      // As costly as a real hash, so that the response time does not reveal whether an account exists.
+      // As costly to verify as a real hash, so that the response time does not reveal whether an account exists.
       const dummyHash = `${prefix}${dummyEnd}`
 
       const bounded = <A>(work: () => Promise<A>) =>
@@ -100,7 +104,7 @@ export class Passwords extends Context.Service<
         }),
         verify: Effect.fn("Passwords.verify")(function* (password, hash) {
           const normal = normalise(password)
-          // No accepted password is this long, so it is wrong without computing a hash.
+          // Rejects an empty or overlong password without computing a hash, because no account can have one.
           if (normal === undefined || Redacted.value(normal) === "") return false
           const matches = yield* bounded(() => passwordHashing.verify(Redacted.value(normal), hash ?? dummyHash))
           return matches && hash !== undefined

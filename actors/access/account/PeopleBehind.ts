@@ -10,8 +10,8 @@ const Maker = rowShape({ made_by: Schema.NullOr(SubjectsJson) })
 const Minter = rowShape({ created_by: Schema.NullOr(Subject) })
 
 /**
- * The people behind an automation: the person who created it and the person who created its token. Empty for a person. Reads in
- * the caller's transaction.
+ * Returns the people behind an automation: who created it, and who created its token. Empty for a person. Reads in the caller's
+ * transaction.
  */
 export const peopleBehind = Effect.fn("peopleBehind")(function* ({
   subject,

@@ -4,7 +4,7 @@ import { AddressProof } from "../../../schema/records/Invitation.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** Links that change an account's address. `proof` is the kind of proof that using the link provides. */
+/** Links that change an account's address. `proof` is how using the link proves the address. */
 export const AddressChangeRow = table("address_changes", {
   id: Schema.String,
   secret_hash: Schema.String,
@@ -32,7 +32,7 @@ export const NoticeKind = Schema.Literals([
 ])
 export type NoticeKind = typeof NoticeKind.Type
 
-/** Changes to an account that are reported to its owner. */
+/** Changes to an account that its owner is notified of. */
 export const AccountNoticeRow = table("account_notices", {
   id: Schema.String,
   subject: Subject,

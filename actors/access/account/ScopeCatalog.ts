@@ -28,7 +28,7 @@ const baseScopes: ReadonlyArray<ScopeEntry> = [
   }
 ]
 
-/** Scopes that only make sense in one Workspace (specification, Accounts personal access tokens, rule 2). */
+/** Scopes that apply only within a Workspace (specification, Accounts personal access tokens, rule 2). */
 const workspaceBoundScopes: ReadonlySet<string> = new Set([
   "ai.models.read",
   "ai.chat",
@@ -53,7 +53,7 @@ export const ExtensionScopes = Context.Reference<ReadonlyArray<ExtensionScope>>(
 
 const isAdministrative = (scope: string) => /(?:^|[.:])admin(?:$|[.:])/.test(scope)
 
-/** Every scope that people may give to their own tokens. */
+/** Returns every scope that people may give to their own tokens. */
 export const scopeCatalog = (extensions: ReadonlyArray<ExtensionScope>): ReadonlyArray<ScopeEntry> => [
   ...baseScopes,
   ...extensions

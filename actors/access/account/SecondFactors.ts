@@ -20,10 +20,11 @@ import { type RowOf, table } from "../../base/database/Table.ts"
  */
 const stepMillis = 30_000
 const digits = 6
-// A phone's clock may be off by half a minute, and typing takes time.
+// Number of time steps before and after the current one whose codes are accepted: a phone's clock may be off by half a minute,
+// and typing takes time.
 const tolerance = 1
 
-/** The code for one time step (RFC 4226, 5.3). */
+/** Computes the code for one time step (RFC 4226, 5.3). */
 export const codeOf = (secret: Uint8Array, step: number): string => {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(step))
@@ -45,7 +46,7 @@ export const stepOf = (secret: Uint8Array, code: string, millis: number, last: n
   return undefined
 }
 
-/** Second factors with time-based codes. `secret` is sealed. A factor is not required until it is activated. */
+/** Second factors with time-based codes. `secret` is sealed. A factor has no effect until it is activated. */
 export const TotpRow = table("totp_factors", {
   subject: Subject,
   secret: Schema.String,
@@ -57,7 +58,7 @@ export const TotpRow = table("totp_factors", {
 })
 type TotpRow = RowOf<typeof TotpRow.columns>
 
-/** Codes that can each be used once instead of the second factor. */
+/** Recovery codes. Each replaces the second factor once. */
 export const RecoveryCodeRow = table("recovery_codes", {
   id: Schema.String,
   subject: Subject,
@@ -71,7 +72,7 @@ const howMany = 10
 // 80 random bits cannot be guessed, so the digest needs no salt.
 const codeBytes = 10
 
-/** Accepts a code in any grouping, as the person wrote it down. */
+/** Normalises a code, because people write it down and enter it in any grouping. */
 const normal = (code: string): string => code.toLowerCase().replaceAll(/[^a-z2-7]/g, "")
 
 const digest = (code: string): string => hash("sha256", `recovery\u0000${normal(code)}`, "hex")
@@ -106,16 +107,16 @@ const spendRecoveryCode = Effect.fn("spendRecoveryCode")(function* (subject: str
   return spent.length > 0
 }, Effect.orDie)
 
-/** The number of the person's unused recovery codes. */
+/** Returns the number of the person's unused recovery codes. */
 const recoveryCodesLeft = Effect.fn("recoveryCodesLeft")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const left = yield* sql`SELECT id FROM recovery_codes WHERE subject = ${subject} AND used_at IS NULL`
   return left.length
 }, Effect.orDie)
 
-// As long as the digest, as RFC 4226 recommends.
+// As long as the HMAC digest, as RFC 4226 recommends.
 const secretBytes = 20
-/** Six digits can be guessed, so this many wrong codes block further attempts for a while. */
+/** Number of wrong codes after which attempts are blocked for a while, because six digits could otherwise be guessed. */
 const mostFailures = 5
 const failureWindow = Duration.toMillis(Duration.minutes(15))
 
@@ -131,7 +132,7 @@ const required = (message: string) => new ApiError({ code: "second_factor_requir
 const missing = required("Give the code of your authenticator as well, or one of your recovery codes.")
 const wrong = required("The code is wrong, too old, or was used before.")
 
-/** Remaining seconds of the lockout after too many wrong codes. */
+/** Returns the remaining seconds of the lockout after too many wrong codes. */
 const lockedFor = ({ failing_since, failures }: TotpRow, millis: number): number => {
   if (failing_since === null || failures < mostFailures) return 0
   return Math.ceil((Date.parse(failing_since) + failureWindow - millis) / 1000)
@@ -146,8 +147,8 @@ export class SecondFactors extends Context.Service<
   {
     readonly read: (subject: string) => Effect.Effect<SecondFactor>
     /**
-     * Creates a secret in base32. It has no effect until its first code is entered. Fails with `failed_precondition` while a
-     * factor is active.
+     * Creates a secret in base32. The factor has no effect until the person enters its first code. Fails with
+     * `failed_precondition` while a factor is active.
      */
     readonly begin: (subject: string) => Effect.Effect<Redacted.Redacted, ApiError>
     /**
@@ -222,7 +223,7 @@ const make = Effect.gen(function* () {
     return true
   })
 
-  /** Checks a code. The attempt is counted in its own commit first, so that no later failure can undo the count. */
+  /** Checks a code. The attempt is counted in a separate commit first, so that no later failure can undo the count. */
   const spend = Effect.fnUntraced(function* (row: TotpRow, given: Redacted.Redacted) {
     const millis = yield* Clock.currentTimeMillis
     const wait = lockedFor(row, millis)

@@ -32,18 +32,22 @@ export const SessionRow = table("account_sessions", {
 })
 export type SessionRow = RowOf<typeof SessionRow.columns>
 
-/** Lifetime of a session since its last use. */
+/** How long a session lasts after its last use. */
 export const sessionLifetime = retention.session.after
-// Extending a session is a write. Hourly is often enough to keep the 30 days, without writing on every request.
+// How often a session is extended. Extending it is a write; once an hour is enough for a lifetime of 30 days, and avoids a write
+// on every request.
 const slideEveryMillis = Duration.toMillis(Duration.hours(1))
 
 export const SessionMethod = Schema.Literals(["setup", "password", "passkey", "upstream"])
 export type SessionMethod = typeof SessionMethod.Type
 
-/** The methods with which a person can confirm their identity. */
+/** The methods that a person can use to confirm their identity. */
 export type ConfirmationMethod = Exclude<SessionMethod, "setup">
 
-/** A provider may sign in a person who last authenticated long ago. Every other method requires the person to be present. */
+/**
+ * Returns true for methods that require the person to be present. A provider may sign in a person who last authenticated long
+ * ago.
+ */
 const provesPresence = (method: SessionMethod): boolean => method !== "upstream"
 
 /** A session as shown to its owner. */
@@ -68,7 +72,7 @@ const AuthRow = Schema.Struct({
   confirmed_at: Schema.NullOr(Timestamp)
 })
 
-/** Checks a session on every request. */
+/** Converts a session row to its principal, and to the times that every request checks. */
 const usableSession = (row: typeof AuthRow.Type) => {
   const principal: Principal = {
     credential: "session",
@@ -87,16 +91,16 @@ export interface OpenSession {
 }
 
 /**
- * Sessions of signed-in people. Their start and end are recorded in the operation history. The cookie contains the secret, and
- * the database only its digest. Grants to applications end with the session in which they were made, unless they were meant to
+ * Sessions of signed-in people. The operation history records their start and end. The cookie contains the secret, and the
+ * database only its digest. Grants to applications end with the session in which they were made, unless they were meant to
  * outlive it.
  */
 export class Sessions extends Context.Service<
   Sessions,
   {
     /**
-     * Opens a session of 30 days, which each use extends. `replaces` revokes the browser's previous session. If that belonged to
-     * the same person, its grants to applications move to the new session.
+     * Opens a session of 30 days, which each use extends. `replaces` revokes the browser's previous session. If that session
+     * belonged to the same person, its grants to applications move to the new session.
      */
     readonly open: (options: {
       readonly subject: string
@@ -120,11 +124,11 @@ export class Sessions extends Context.Service<
       requestId?: string
     ) => Effect.Effect<void, ApiError>
     /**
-     * Call it in the transaction of a change that the session requested earlier. Fails with `unauthenticated` if the session is
-     * closed or belongs to another account, or if the account is locked.
+     * Fails with `unauthenticated` if the session is closed or belongs to another account, or if the account is locked. Call it
+     * in the transaction of a change that the session requested earlier.
      */
     readonly requireOpen: (subject: string, sessionId: string) => Effect.Effect<void, ApiError>
-    /** The person's open sessions, oldest first. */
+    /** Returns the person's open sessions, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<AccountSession>>
     /** Revokes one of the person's own sessions. Fails with `not_found` for any other session. */
     readonly revoke: (subject: string, sessionId: string, requestId?: string) => Effect.Effect<void, ApiError>
@@ -155,7 +159,7 @@ export class Sessions extends Context.Service<
             WHERE s.secret_hash = ${hash} AND s.revoked_at IS NULL AND u.status = 'active' AND u.kind = 'person'`
       })
       const memory = yield* CommitCache
-      // The expiry of a cached session is checked on every use.
+      // Caches open sessions. The expiry of a cached session is checked on every use.
       const openSession = memory.untilCommit((hash) =>
         Effect.map(Effect.orDie(findOpen(hash)), ([row]) => row && usableSession(row))
       )
@@ -174,7 +178,7 @@ export class Sessions extends Context.Service<
         function* (id: string) {
           yield* sql`UPDATE account_sessions SET last_seen_at = ${yield* now}, expires_at = ${yield* endOfLife}
           WHERE id = ${id} AND revoked_at IS NULL`
-          // The caller may be in a transaction, to which this write must not belong.
+          // Writes outside the caller's transaction, which must not include this write.
         },
         (writing) =>
           Effect.updateContext(writing, (context: Context.Context<never>) =>

@@ -27,7 +27,7 @@ import { providedService } from "../../base/Provided.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** One-time links to set up or recover an account. A `mailed_reset` link is sent only by mail. */
+/** One-time links to set up or recover an account. A `mailed_reset` link is never shown, only mailed. */
 export const SetupLinkRow = table("setup_links", {
   id: Schema.String,
   secret_hash: Schema.String,
@@ -42,7 +42,7 @@ type SetupLinkRow = RowOf<typeof SetupLinkRow.columns>
 const validFor = retention.setupLink.after
 
 export interface SetupLink {
-  /** Put it into the fragment of the link, which browsers do not send. */
+  /** Put the secret into the fragment of the link, which browsers do not send. */
   readonly secret: Redacted.Redacted
   readonly expiresAt: string
 }
@@ -54,7 +54,7 @@ export interface ResetLink extends SetupLink {
 
 export interface Redemption {
   readonly secret: Redacted.Redacted
-  /** For the first account; ignored for an existing one. */
+  /** Address of a first account; ignored for an existing account. */
   readonly email?: string | undefined
   readonly displayName?: string | undefined
   readonly userAgent?: string | undefined
@@ -65,14 +65,14 @@ export interface PasswordRedemption extends Redemption {
   readonly password: Redacted.Redacted
 }
 
-/** `name` is the person's name for the passkey, `answer` the browser's response to {@link SetupLinks.passkeyOptions}. */
+/** `name` is the person's name for the passkey; `answer` is the browser's response to {@link SetupLinks.passkeyOptions}. */
 export interface PasskeyRedemption extends Redemption {
   readonly party: RelyingParty
   readonly name: string
   readonly answer: PasskeyRegistration
 }
 
-/** The person's new sign-in method. Computing it takes time, so it is prepared before the transaction. */
+/** The person's new sign-in method. It is prepared before the transaction, because computing it takes time. */
 type NewSignInMethod =
   | { readonly kind: "password"; readonly hash: string }
   | { readonly kind: "passkey"; readonly subject: Subject; readonly verified: VerifiedPasskey }
@@ -90,7 +90,7 @@ const refused = () =>
       "The setup link is unknown, used or expired. `svc admin setup-link` makes a new one for the first account, `svc admin reset-password` for an existing one."
   })
 
-/** One-time links for the first account of an installation, and for accounts that have lost their password. */
+/** One-time links for the first account of an installation, and for people who have lost their password. */
 export class SetupLinks extends Context.Service<
   SetupLinks,
   {
@@ -101,16 +101,16 @@ export class SetupLinks extends Context.Service<
      * proves the address. Using either link revokes both. Fails with `not_found`.
      */
     readonly issueReset: (subject: string, mail?: boolean) => Effect.Effect<ResetLink, ApiError>
-    /** The purpose and expiry of the link. Does not use up the link. Fails with `not_found` for an unknown link. */
+    /** Returns the purpose and expiry of the link without using it up. Fails with `not_found` for an unknown link. */
     readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<SetupLinkState, ApiError>
     /** Uses up the link and signs the person in. Fails with `not_found` for an invalid link. */
     readonly redeem: (
       redemption: PasswordRedemption
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
     /**
-     * Options for the browser to create a passkey instead of a password. Does not use up the link. Fails with `not_found` for an
-     * invalid link, and with `invalid_request` for an invalid address of a first account, before the person creates a useless
-     * passkey.
+     * Returns the options for creating a passkey in the browser instead of a password. Does not use up the link. Fails with
+     * `not_found` for an invalid link, and with `invalid_request` for an invalid address of a first account, so that the person
+     * does not create a useless passkey.
      */
     readonly passkeyOptions: (
       party: RelyingParty,
@@ -137,7 +137,8 @@ export class SetupLinks extends Context.Service<
       const mails = yield* Mails
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
-      // An operator may create a link for a locked account. It works once the account is unlocked.
+      // SQL condition for accounts that a link may open. An operator may create a link for a locked account; it works once the
+      // account is unlocked.
       const mayEnter = sql.literal(
         `(subject IS NULL OR subject IN (SELECT subject FROM users WHERE status = 'active'))`
       )
@@ -177,7 +178,7 @@ export class SetupLinks extends Context.Service<
         return yield* mails.queue(email, { kind: "reset_link", link, expiresAt })
       })
 
-      /** Checked before anything costly, so that guesses are cheap to reject. */
+      /** Checks the link before anything costly, so that guesses are cheap to reject. */
       const goodLink = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
         const [good] = yield* Effect.orDie(findGood({ hash: secretHash(secret), at: yield* now }))
         return good === undefined ? yield* refused() : good
@@ -217,7 +218,7 @@ export class SetupLinks extends Context.Service<
         const user = yield* users.find(subject)
         if (Option.isNone(user)) return yield* refused()
         const { displayName, email } = user.value
-        // Excludes no device: if one already has a passkey for the account, the new passkey replaces it.
+        // Lists no existing passkeys to exclude: if a device already has a passkey for the account, the new one replaces it.
         return { subject, email, displayName: displayName ?? undefined, known: [] }
       })
 

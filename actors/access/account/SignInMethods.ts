@@ -7,18 +7,18 @@ import { rowShape, type RowOf } from "../../base/database/Table.ts"
 export interface OfferedSignInMethods {
   readonly password: boolean
   readonly passkeys: boolean
-  /** The issuer of the upstream provider. Identities of other issuers are not accepted. */
+  /** Issuer of the upstream provider. Identities of other issuers are rejected. */
   readonly upstreamIssuer: string | undefined
 }
 
-/** Operators may write the issuer with or without a trailing slash. */
+/** Removes a trailing slash, because operators may write the issuer either way. */
 const bare = (issuer: string) => issuer.replace(/\/$/, "")
 
-/** A sign-in method of an account. `issuer` is set for an identity at a provider. */
+/** A sign-in method of an account. `issuer` is set for an upstream identity. */
 const SignInMethod = rowShape({ kind: Schema.Literals(["password", "passkey", "upstream"]), issuer: Schema.String })
 export type SignInMethod = RowOf<typeof SignInMethod.columns>
 
-/** True if the installation currently offers this sign-in method. */
+/** Returns true if the installation currently offers this sign-in method. */
 export const isOffered = ({ issuer, kind }: SignInMethod, offered: OfferedSignInMethods): boolean => {
   switch (kind) {
     case "password":
@@ -30,7 +30,7 @@ export const isOffered = ({ issuer, kind }: SignInMethod, offered: OfferedSignIn
   }
 }
 
-/** The account's sign-in methods that the installation currently offers. */
+/** Returns the account's sign-in methods that the installation currently offers. */
 export const availableSignInMethods = Effect.fn("availableSignInMethods")(function* (
   subject: string,
   offered: OfferedSignInMethods
@@ -43,7 +43,10 @@ export const availableSignInMethods = Effect.fn("availableSignInMethods")(functi
   return methods.filter((method) => isOffered(method, offered))
 })
 
-/** Fails with `failed_precondition` if the account has no sign-in method left. Call it after a change, in its transaction. */
+/**
+ * Fails with `failed_precondition` if the account has no sign-in method left. Call it in the transaction of a change, after the
+ * change.
+ */
 export const requireSignInMethod = Effect.fn("requireSignInMethod")(function* (
   subject: string,
   offered: OfferedSignInMethods

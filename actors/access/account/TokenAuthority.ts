@@ -23,7 +23,7 @@ export type AccessTokenRow = typeof AccessTokenRow.Type
 export const accessTokenColumns =
   "token_id, subject, name, prefix, scopes, workspace_id, created_at, expires_at, revoked_at, last_used_at"
 
-/** The stored facts about a presented token. */
+/** What the database contains about a presented token. */
 export const StoredToken = Schema.Struct({
   ...AccessTokenRow.fields,
   user_status: Schema.String,
@@ -43,13 +43,16 @@ const selectStoredToken = (sql: SqlClient.SqlClient, hash: string) =>
 interface UsableToken {
   readonly tokenId: AccessTokenId
   readonly principal: Principal
-  /** Infinity for a token that never expires. */
+  /** `Infinity` for a token that never expires. */
   readonly expiresAt: number
-  /** As stored in its row; 0 if it was never used. */
+  /** Value from the token's row; 0 if the token was never used. */
   readonly lastUsedAt: number
 }
 
-/** The authority of a token, if exactly one store contains its secret, its account is not locked, and it has not been revoked. */
+/**
+ * Returns the authority of a token if exactly one store contains its secret, its account is not locked, and the token is not
+ * revoked.
+ */
 export const usableToken = (row: StoredToken): Option.Option<UsableToken> => {
   const limits = limitsOf(row.scopes)
   return row.elsewhere === 0 && row.user_status === "active" && row.revoked_at === null
@@ -74,14 +77,14 @@ export class TokenAuthority extends Context.Service<
   TokenAuthority,
   {
     /**
-     * Authenticates a request and records the use. Fails with `invalid_token` unless the token is known, not revoked and not
-     * expired.
+     * Authenticates a request and records the use of the token. Fails with `invalid_token` unless the token is known, not revoked
+     * and not expired.
      */
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /**
-     * The current authority of the presented token. Changes nothing. Fails with `invalid_token` (unknown, not a personal token,
-     * present in more than one store, revoked or expired), with `workspace_membership_inactive` if the membership in the bound
-     * Workspace is not active, and with `verification_unavailable` if that cannot be determined.
+     * Returns the current authority of the presented token without recording a use. Fails with `invalid_token` (unknown, not a
+     * personal token, present in more than one store, revoked or expired), with `workspace_membership_inactive` if the membership
+     * in the bound Workspace is not active, and with `verification_unavailable` if that cannot be determined.
      */
     readonly current: (bearer: Redacted.Redacted) => Effect.Effect<AccountTokenAuthority, ApiError>
   }
@@ -112,7 +115,7 @@ export class TokenAuthority extends Context.Service<
           )
         )
 
-      /** The role of the token's owner in the Workspace to which the token is bound. */
+      /** Reads the role of the token's owner in the Workspace that the token is bound to. */
       const roleBehind = memory.untilCommit((hash) =>
         Effect.flatMap(stored(hash), (found) =>
           found === undefined || found.row.workspace_id === null

@@ -6,18 +6,18 @@ const writeEveryMillis = 60_000
 const flushAfter = Duration.seconds(10)
 
 /**
- * Records when tokens were last used, at most once a minute per token and batched in one transaction, so that reading with a
- * token does not cause a write each time.
+ * Records when tokens were last used, at most once a minute per token and batched in one transaction, so that requests that only
+ * read do not cause a write each.
  */
 export class TokenUse extends Context.Service<
   TokenUse,
   {
     /**
-     * Returns true if the last recorded use is so recent that a use at `millis` need not be recorded. `lastWritten` is the row's
-     * value in milliseconds, 0 for never.
+     * Returns true if a use at `millis` need not be recorded, because the last recorded use is recent. `lastWritten` is the row's
+     * value in milliseconds, or 0 for never.
      */
     readonly isNoted: (tokenId: AccessTokenId, lastWritten: number, millis: number) => boolean
-    /** Records a use. `lastWritten` as in `isNoted`. */
+    /** Records a use. `lastWritten` has the same meaning as in `isNoted`. */
     readonly note: (tokenId: AccessTokenId, lastWritten: number) => Effect.Effect<void>
     /** Writes the batch. Called automatically soon after a use, and when the service stops. */
     readonly flush: Effect.Effect<void>
@@ -61,7 +61,7 @@ export class TokenUse extends Context.Service<
           pending.set(tokenId, millis)
           if (scheduled) return
           scheduled = true
-          // The use may be noted inside a transaction, which has ended when the batch is written.
+          // Leaves the caller's transaction, which will have ended when the batch is written.
           const outside = Effect.updateContext(flush, (context: Context.Context<never>) =>
             Context.omit(sql.transactionService)(context)
           )

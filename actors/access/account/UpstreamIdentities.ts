@@ -44,7 +44,7 @@ export interface UpstreamIdentity {
   readonly subject: string
   /** Set only if the provider reports the address as verified. */
   readonly verifiedEmail?: string | undefined
-  /** The address that the provider reports, verified or not. Never used to identify a person. */
+  /** The address that the provider reports, verified or not. Never use it to identify a person. */
   readonly claimedEmail?: string | undefined
   readonly displayName?: string | undefined
   /** Absent unless the provider sent a list of names. */
@@ -52,12 +52,12 @@ export interface UpstreamIdentity {
 }
 
 export interface UpstreamLink {
-  /** The signed-in person who links the identity to their account. */
+  /** The signed-in person who is linking the identity to their account. */
   readonly linkSubject?: Subject | undefined
   readonly requestId?: string | undefined
 }
 
-/** An identity as shown to the account's owner, without the provider's subject. */
+/** An identity as the account's owner sees it, without the provider's subject. */
 export const LinkedIdentity = Schema.Struct({
   id: Schema.String,
   issuer: Schema.String,
@@ -73,7 +73,7 @@ const Row = Schema.Struct({
   lastUsedAt: Timestamp
 })
 
-/** An opaque id for an identity. */
+/** Derives an opaque id for an identity. */
 const idOf = ({ issuer, upstreamSubject }: { readonly issuer: string; readonly upstreamSubject: string }): string =>
   `uid_${createHash("sha256")
     .update(JSON.stringify([issuer, upstreamSubject]))
@@ -83,16 +83,16 @@ const idOf = ({ issuer, upstreamSubject }: { readonly issuer: string; readonly u
 const Linked = Schema.Struct({ subject: Subject, status: Schema.String })
 
 /**
- * Identities at the upstream provider, by issuer and subject. An identity belongs to the account to which it is linked. Before
- * that, it belongs to the account with its verified address, if svc has also verified that address.
+ * Identities at the upstream provider, identified by issuer and subject. An identity signs in to the account that it is linked
+ * to. Before it is linked, it belongs to the account with its verified address, if svc has verified that address too.
  */
 export class UpstreamIdentities extends Context.Service<
   UpstreamIdentities,
   {
     /**
-     * The account of the identity, in the caller's transaction. Links the identity first if a person requested that or an account
-     * has its verified address; returns `none` if no account has. Fails if the account is locked, or if the identity or the
-     * account is linked to another.
+     * Returns the account of the identity, in the caller's transaction. First links the identity if a person asked for it or an
+     * account has its verified address; returns `none` if no account matches. Fails if the account is locked, if the identity is
+     * linked to another account, or if the account is linked to another identity.
      */
     readonly resolve: (
       identity: UpstreamIdentity,
@@ -107,9 +107,9 @@ export class UpstreamIdentities extends Context.Service<
       subject: Subject,
       requestId?: string
     ) => Effect.Effect<void, UpstreamRefused>
-    /** The active account to which the identity is linked, or `none`. */
+    /** Returns the active account that the identity is linked to, or `none`. */
     readonly ownerOf: (identity: UpstreamIdentity) => Effect.Effect<Option.Option<Subject>>
-    /** The identities linked to the account, oldest first. */
+    /** Returns the identities linked to the account, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<LinkedIdentity>>
     /**
      * Unlinks an identity from the account. Fails with `not_found` for somebody else's identity, and with `failed_precondition`
@@ -147,7 +147,10 @@ export class UpstreamIdentities extends Context.Service<
           FROM upstream_identities WHERE subject = ${subject} ORDER BY created_at, issuer`
       })
 
-      /** The address in normalised form. The issuer reports an account's address as verified only while it equals this one. */
+      /**
+       * Returns the address in normalised form. The account's address counts as verified by the issuer only while the two are
+       * equal.
+       */
       const addressOf = ({ verifiedEmail }: UpstreamIdentity) =>
         verifiedEmail === undefined
           ? Effect.succeed(null)
@@ -179,7 +182,7 @@ export class UpstreamIdentities extends Context.Service<
 
       const ownerByAddress = Effect.fnUntraced(function* ({ verifiedEmail }: UpstreamIdentity) {
         const user = verifiedEmail === undefined ? Option.none() : yield* users.findByEmail(verifiedEmail)
-        // A person who entered somebody else's address without verification must not receive that person's identity.
+        // Requires a verified address: a person who entered somebody else's address must not receive that person's identity.
         return Option.filter(user, ({ emailProof, status }) => status === "active" && emailProof !== null)
       })
 

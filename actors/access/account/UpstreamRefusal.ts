@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The reason why a sign-in through the upstream provider failed. The page for the person explains it. */
+/** Why a sign-in through the upstream provider failed. The sign-in page explains it to the person. */
 export const UpstreamReason = Schema.Literals([
   "not_configured",
   "unreachable",

@@ -15,7 +15,7 @@ const validFor = retention.upstreamSignIn.after
 export interface UpstreamProof {
   readonly state: string
   readonly nonce: string
-  /** The PKCE verifier, 43 characters. */
+  /** The PKCE verifier, 43 characters long. */
   readonly codeVerifier: Redacted.Redacted
 }
 
@@ -33,13 +33,13 @@ const SignInRow = Schema.Struct({
 })
 
 export interface ReturnedSignIn extends UpstreamProof {
-  /** The signed-in person who links the identity; absent for a sign-in. */
+  /** The signed-in person who is linking the identity; absent for a sign-in. */
   readonly linkSubject: Subject | null
-  /** The session that confirms or links an identity; absent for a sign-in. */
+  /** The session that is confirming or linking an identity; absent for a sign-in. */
   readonly sessionId: string | null
-  /** The invitation through which a person without an account gets one. */
+  /** The invitation that allows a person without an account to get one. */
   readonly invitationId: InvitationId | null
-  /** The kind of proof for the address that the invitation's link provides. */
+  /** How the invitation's link proves the address. */
   readonly invitationProof: AddressProof | null
   readonly returnPath: string
 }
@@ -54,13 +54,13 @@ const proofOf = (secret: Redacted.Redacted): UpstreamProof => ({
 })
 
 /**
- * Sign-ins at the upstream provider that are in progress. Only the browser has the secret, and the database its digest, so
- * neither the database nor the provider could complete another browser's sign-in.
+ * Sign-ins at the upstream provider that are in progress. Only the browser has the secret; the database has its digest. Therefore
+ * nobody who can read the database, nor the provider, can complete another browser's sign-in.
  */
 export class UpstreamSignIns extends Context.Service<
   UpstreamSignIns,
   {
-    /** Begins a sign-in that is valid for ten minutes and one response. */
+    /** Starts a sign-in that is valid for ten minutes and one response. */
     readonly begin: (options: {
       readonly linkSubject?: string | undefined
       readonly sessionId?: string | undefined

@@ -36,8 +36,8 @@ export const PasswordRow = table("user_passwords", {
 export type PasswordRow = RowOf<typeof PasswordRow.columns>
 
 /**
- * The account's address if it has been verified: the operator entered it, somebody opened a link that was mailed to it, or the
- * upstream provider reported it as verified at the last sign-in. Reads in the caller's transaction.
+ * Returns the account's address if it has been verified: the operator entered it, somebody opened a link that was mailed to it,
+ * or the upstream provider reported it as verified at the last sign-in. Reads in the caller's transaction.
  */
 export const verifiedAddress = Effect.fn("verifiedAddress")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient

@@ -18,10 +18,10 @@ import { PasswordRow, StoredUser } from "./UserRow.ts"
 export const User = Schema.Struct({
   subject: Subject,
   email: Schema.String,
-  /** The proof of the address; `null` if it is not verified. */
+  /** How the address was proven; `null` if it is not verified. */
   emailProof: Schema.NullOr(AddressProof),
   displayName: Schema.NullOr(Schema.String),
-  /** Set for operators of the installation. Grants nothing in any Workspace. */
+  /** True for operators of the installation. Grants nothing in any Workspace. */
   isOperator: Schema.Boolean,
   /** A `deleted` account keeps only its subject, for the operation history. */
   status: Schema.Literals(["active", "disabled", "deleted"]),
@@ -32,40 +32,43 @@ export type User = typeof User.Type
 const UserRow = Schema.Struct({ ...User.fields, isOperator: Schema.BooleanFromBit })
 
 export interface NewUser {
-  /** Set if the subject must be known before the account exists, for example to create a passkey. */
+  /** Set if something needed the subject before the account exists, such as a new passkey. */
   readonly subject?: Subject | undefined
   readonly email: string
   readonly emailProof?: AddressProof | undefined
   readonly displayName?: string | undefined
-  /** From `Passwords.hash`, because hashing is slow and must not happen inside a transaction. */
+  /** Result of `Passwords.hash`. Compute it before the transaction, because hashing is slow. */
   readonly passwordHash?: string | undefined
   readonly isOperator: boolean
 }
 
-/** The accounts of people. Automation members have none, so no method finds them. */
+/** The accounts of people. Excludes automation members, which have no account. */
 export class Users extends Context.Service<
   Users,
   {
-    /** Fails with `invalid_request` for an invalid address, and with `failed_precondition` for an address that is taken. */
+    /**
+     * Creates an account. Fails with `invalid_request` for an invalid address, and with `failed_precondition` if the address is
+     * taken.
+     */
     readonly create: (context: CommandContext, user: NewUser) => Effect.Effect<User, ApiError>
-    /** Normalises an address for lookups. Fails with `invalid_request`. */
+    /** Normalises an address for lookups. Fails with `invalid_request` if it is invalid. */
     readonly parseEmail: (text: string) => Effect.Effect<string, ApiError>
     readonly find: (subject: string) => Effect.Effect<Option.Option<User>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<User>>
     /**
-     * Records that the person has proven this address. Keeps an earlier proof, and does nothing if the account has another
+     * Records that the person has proven this address. Keeps an earlier proof. Does nothing if the account has a different
      * address.
      */
     readonly proveAddress: (subject: string, email: string, proof: AddressProof) => Effect.Effect<void>
-    /** Changes the name that others see; `null` removes it. Fails with `not_found`. */
+    /** Changes the name that other people see; `null` removes it. Fails with `not_found`. */
     readonly rename: (
       context: CommandContext,
       subject: string,
       displayName: string | null
     ) => Effect.Effect<void, ApiError>
     /**
-     * Changes the account's address (in normalised form), with the proof that it belongs to the person. Revokes password reset
-     * links sent to the previous address. Call it in a transaction that has checked that no other account has the address.
+     * Changes the account's address (in normalised form) and records how it was proven. Revokes password reset links sent to the
+     * previous address. Call it in a transaction that has checked that no other account has the address.
      */
     readonly setAddress: (
       context: CommandContext,
@@ -76,8 +79,8 @@ export class Users extends Context.Service<
     /** True if any account exists. */
     readonly exist: Effect.Effect<boolean>
     /**
-     * Sets the password from its hash. Revokes all of the person's sessions and grants in the same transaction, because somebody
-     * with the old password may have used it. Keeps personal access tokens.
+     * Sets the password from its hash. In the same transaction, revokes all of the person's sessions and grants, because somebody
+     * else may have used the old password. Keeps personal access tokens.
      */
     readonly setPassword: (
       context: CommandContext,
@@ -88,7 +91,7 @@ export class Users extends Context.Service<
     readonly removePassword: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
     /** All accounts, oldest first. */
     readonly list: Effect.Effect<ReadonlyArray<User>>
-    /** Locks an account everywhere, effective immediately, or unlocks it. */
+    /** Locks an account everywhere, or unlocks it. Takes effect immediately. */
     readonly setStatus: (
       context: CommandContext,
       subject: string,
@@ -234,7 +237,7 @@ export class Users extends Context.Service<
             "account.address",
             Effect.fnUntraced(function* (present) {
               const at = yield* now
-              // Before the change, so that the mail goes to the previous address.
+              // Sent before the change, so that the mail goes to the previous address.
               yield* notices.write(subject, "address", present.email)
               yield* sql`UPDATE users SET ${StoredUser.changes(sql, { email, email_proof: proof, updated_at: at })}
                 WHERE subject = ${subject}`
@@ -269,7 +272,7 @@ export class Users extends Context.Service<
             yield* sql`UPDATE users SET status = ${status}, updated_at = ${yield* now} WHERE subject = ${subject}`
             if (status !== "disabled") return
             yield* endSessions(subject)
-            // A link would otherwise open the account again after it has been unlocked.
+            // Otherwise a link could open the account again after it has been unlocked.
             yield* sql`DELETE FROM setup_links WHERE subject = ${subject} AND used_at IS NULL`
             yield* sql`DELETE FROM address_changes WHERE subject = ${subject} AND used_at IS NULL`
           })

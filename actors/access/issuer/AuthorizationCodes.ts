@@ -13,10 +13,10 @@ import { createHash, timingSafeEqual } from "node:crypto"
 const challengePattern = /^[A-Za-z0-9_-]{43}$/
 const verifierPattern = /^[A-Za-z0-9._~-]{43,128}$/
 
-/** An S256 challenge is a SHA-256 in base64url. */
+/** Returns true if the text can be an S256 challenge: a SHA-256 in base64url. */
 export const isChallenge = (text: string): boolean => challengePattern.test(text)
 
-/** True if the challenge was derived from this verifier. */
+/** Returns true if the challenge was derived from this verifier. */
 export const verifierMatches = (verifier: string, challenge: string): boolean => {
   if (!verifierPattern.test(verifier)) return false
   const made = createHash("sha256").update(verifier).digest("base64url")
@@ -51,7 +51,7 @@ const IssuedCode = rowShape({
 })
 type IssuedCode = RowOf<typeof IssuedCode.columns>
 
-/** The result of redeeming a code. `reused` means that another party also has it. */
+/** The result of redeeming a code. `reused` means that somebody else may have the code. */
 export type CodeRedemption =
   | { readonly kind: "redeemed"; readonly grantId: string; readonly nonce: string | undefined }
   | { readonly kind: "reused"; readonly grantId: string }
@@ -61,7 +61,7 @@ const refused = (why: string): CodeRedemption => ({ kind: "refused", why })
 
 const proofFault = (row: IssuedCode, verifier: string | undefined): string | undefined => {
   if (row.code_challenge === null) {
-    // Sending a verifier for a code that was requested without a challenge indicates a downgrade attack (RFC 9700).
+    // A verifier for a code that was requested without a challenge indicates a downgrade attack (RFC 9700).
     return verifier === undefined ? undefined : "The code was requested without PKCE, but a code_verifier was sent."
   }
   if (verifier === undefined) return "The code_verifier is missing."
@@ -69,8 +69,8 @@ const proofFault = (row: IssuedCode, verifier: string | undefined): string | und
 }
 
 /**
- * Authorization codes, valid for one minute, one use, one client and one redirect URI. Every method works in the caller's
- * transaction.
+ * Authorization codes. A code is valid for one minute, one use, one client and one redirect URI. Every method works in the
+ * caller's transaction.
  */
 export class AuthorizationCodes extends Context.Service<
   AuthorizationCodes,
@@ -109,7 +109,7 @@ export class AuthorizationCodes extends Context.Service<
           )`SELECT c.grant_id, g.client_id, c.redirect_uri, c.code_challenge, c.nonce,
               c.expires_at, c.used_at
             FROM oidc_codes c JOIN oidc_grants g ON g.id = c.grant_id WHERE c.secret_hash = ${hash}`
-          // The code of another client is treated as unknown, so that no other client can use or revoke it.
+          // Treats another client's code as unknown, so that no client can use or revoke the codes of another.
           if (row === undefined || row.client_id !== clientId) return refused("The code is unknown or expired.")
           if (row.used_at !== null) return { kind: "reused", grantId: row.grant_id }
           if (row.expires_at <= at) return refused("The code is unknown or expired.")

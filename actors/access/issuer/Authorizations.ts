@@ -17,11 +17,11 @@ import { isAtRegisteredAddress } from "./RemovedRedirects.ts"
 import { noClaims, scopesOfClaims } from "./RequestedClaims.ts"
 import { StaticClients } from "./StaticClients.ts"
 
-/** The person who decides, and their browser session. */
+/** The person who decides about a request, and their browser session. */
 export interface Decider {
   readonly subject: string
   readonly sessionId: string
-  /** Seconds since the Unix epoch. */
+  /** When the person authenticated, in seconds since the Unix epoch. */
   readonly authTime: number
 }
 
@@ -53,15 +53,15 @@ const denial = ({ reason }: Denial): OAuthError => {
 export class Authorizations extends Context.Service<
   Authorizations,
   {
-    /** Checks for the consent page whether the person may continue, without writing anything. Fails with `access_denied`. */
+    /** Checks whether the person may see the consent page. Writes nothing. Fails with `access_denied`. */
     readonly preview: (
       client: Client,
       subject: string,
       workspaceId: WorkspaceId | undefined
     ) => Effect.Effect<LiveAuthority, OAuthError>
     /**
-     * The Workspace of a request: the requested one, or the only Workspace in which its resource is an Interface available to
-     * this person. General OAuth clients request no Workspace.
+     * Returns the Workspace of a request: the requested one or, because general OAuth clients request none, the only Workspace in
+     * which the resource is an Interface available to this person.
      */
     readonly meantWorkspace: (
       client: Client,
@@ -69,8 +69,8 @@ export class Authorizations extends Context.Service<
       request: Pick<NewGrant, "resource" | "workspaceId">
     ) => Effect.Effect<WorkspaceId | undefined, OAuthError>
     /**
-     * The requested scopes that this person can grant to this client: the client's registered scopes or, for an Interface, the
-     * person's permissions for it. Fails with `invalid_target` if there are none.
+     * Returns the requested scopes that this person can grant to this client: the client's registered scopes or, for an
+     * Interface, the person's permissions for it. Fails with `invalid_target` if there are none.
      */
     readonly grantable: (
       client: Client,
@@ -82,7 +82,7 @@ export class Authorizations extends Context.Service<
      * Interface that the person may not invoke.
      */
     readonly authorize: (decision: AuthorizationDecision) => Effect.Effect<Redacted.Redacted, OAuthError>
-    /** Like `authorize`, for a waiting device. Fails with `expired_token` if the device no longer waits. */
+    /** Like `authorize`, for a waiting device. Fails with `expired_token` if the device is no longer waiting. */
     readonly approveDevice: (
       client: Client,
       decider: Decider,

@@ -10,7 +10,7 @@ import { type RowOf, rowShape } from "../../base/database/Table.ts"
 
 const contract = "svc.accounts-oidc-activation/v1"
 
-/** The facts about a Capsule on which its identity depends. */
+/** The facts about a Capsule that determine its identity. */
 const CapsuleAuthority = rowShape({
   workspace_id: CapsuleRow.columns.workspace_id,
   capsule_id: CapsuleRow.columns.id,
@@ -33,8 +33,8 @@ export const readCapsuleAuthority = Effect.fnUntraced(function* (sql: SqlClient.
 })
 
 /**
- * The digest of a Capsule's current authority: Workspace, Capsule, epoch and InstallConfig, whose own digest covers module,
- * provenance, manifest pins, inputs and bindings.
+ * Computes the digest of a Capsule's current authority: Workspace, Capsule, epoch and InstallConfig. The InstallConfig's own
+ * digest covers module, provenance, manifest pins, inputs and bindings.
  */
 export const activationDigest = (authority: CapsuleAuthority): string =>
   `sha256:${createHash("sha256")
@@ -51,5 +51,5 @@ export const activationDigest = (authority: CapsuleAuthority): string =>
     )
     .digest("hex")}`
 
-/** A disabled or ended Capsule has no identity. */
+/** Returns false for a disabled or ended Capsule, which has no identity. */
 export const isServing = (authority: CapsuleAuthority): boolean => isInService(authority.status)

@@ -15,7 +15,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** Paths below a Capsule's origin; none in rows written before the column existed. */
+/** Paths below a Capsule's origin. Rows from before the column existed have none. */
 export const PathsJson = jsonText(Schema.Array(Schema.String))
 
 /** OAuth clients of Capsules. */
@@ -24,7 +24,7 @@ export const CapsuleClientRow = table("oidc_capsule_clients", {
   workspace_id: WorkspaceId,
   capsule_id: CapsuleId,
   redirect_uri: Schema.String,
-  /** Additional paths to which people may return after signing out; the origin itself is always allowed. */
+  /** Additional paths that people may return to after signing out. The origin itself is always allowed. */
   post_logout_paths: Schema.NullOr(PathsJson),
   scopes: Schema.String,
   activation_digest: Schema.NullOr(Schema.String),
@@ -50,7 +50,7 @@ type PlanPinRow = RowOf<typeof PlanPinRow.columns>
 
 const planContract = "svc.accounts-oidc-plan/v1"
 
-/** The Capsule's identity cannot be provided as requested. Nothing was changed, and the tool must not run. */
+/** The Capsule cannot be given the requested identity. Nothing was changed, and the tool must not run. */
 export class CapsuleIdentityRefused extends Schema.TaggedError<CapsuleIdentityRefused>()("CapsuleIdentityRefused", {
   reason: Schema.Literals(["not_allowed", "origin_invalid", "drift", "capsule_gone"]),
   message: Schema.String
@@ -70,13 +70,13 @@ export interface IdentityDelivery {
 interface Registration {
   readonly authority: CapsuleAuthority
   readonly delivery: IdentityDelivery
-  /** Absent instead of empty, so that the digests of earlier pins do not change. */
+  /** Omitted if empty, so that the digests of earlier pins do not change. */
   readonly postLogoutPaths?: ReadonlyArray<string>
   readonly scopes: ReadonlyArray<string>
   readonly authorityDigest: string
 }
 
-/** Returns true for `https://host[:port]` in exactly the form that the URL parser writes. */
+/** Returns true for `https://host[:port]`, exactly as the URL parser writes it. */
 const isCanonicalOrigin = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && url.protocol === "https:" && url.origin === text
@@ -84,11 +84,11 @@ const isCanonicalOrigin = (text: string): boolean => {
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
-/** The client id of a Capsule. It never changes, so it can be delivered before the client is registered. */
+/** Derives the client id of a Capsule. It never changes, so it can be delivered before the client is registered. */
 export const capsuleClientId = (capsuleId: CapsuleId): string => derivedId(Schema.String, "oidc", capsuleId, "client")
 
 /**
- * The identity capability, and the only way to create the OAuth client of a Capsule. A plan pins the values without registering
+ * The identity capability, and the only code that creates OAuth clients of Capsules. A plan pins the values without registering
  * anything. The apply checks the pin before its tool runs, and registers the client when it settles. A destroy retires the
  * client. Nothing is inferred from a provider, an Output or a hostname.
  */
@@ -113,16 +113,19 @@ export class CapsuleClients extends Context.Service<
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, CapsuleIdentityRefused>
     /**
      * Registers or renews the client in the transaction that settles a successful apply, with the current activation digest. If
-     * the configuration requests no identity, retires an existing client. Repeating it changes nothing. With
-     * `introspectionSecret`, the Capsule's resource server may introspect the client's tokens; an earlier secret is no longer
-     * valid.
+     * the configuration requests no identity, retires an existing client. Repeating the call changes nothing. With
+     * `introspectionSecret`, the Capsule's resource server may introspect the client's tokens; the previous secret becomes
+     * invalid.
      */
     readonly register: (
       planRunId: RunId | null,
       capsuleId: CapsuleId,
       introspectionSecret?: Redacted.Redacted
     ) => Effect.Effect<void, CapsuleIdentityRefused>
-    /** Retires the client, and revokes everything granted to it, in the transaction that settles a destroy. Can be repeated. */
+    /**
+     * Retires the client, and revokes everything granted to it, in the transaction that settles a destroy. Repeating the call
+     * changes nothing.
+     */
     readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/access/issuer/CapsuleClients") {
@@ -151,7 +154,7 @@ const make = Effect.gen(function* () {
       : authority
   })
 
-  /** The values that an apply would register now; `undefined` if the configuration requests no identity. */
+  /** Returns the values that an apply would register now, or `undefined` if the configuration requests no identity. */
   const derive = Effect.fnUntraced(function* (
     capsuleId: CapsuleId,
     endpointUrl: string | undefined,
@@ -263,7 +266,7 @@ const make = Effect.gen(function* () {
     check: Effect.fn("CapsuleClients.check")((planRunId, capsuleId) => Effect.asVoid(pinned(planRunId, capsuleId))),
     register: Effect.fn("CapsuleClients.register")(function* (planRunId, capsuleId, introspectionSecret) {
       const registration = yield* pinned(planRunId, capsuleId)
-      // A configuration that no longer requests an identity loses its client.
+      // Retires the client if the configuration no longer requests an identity.
       if (registration === undefined) return yield* retire(capsuleId)
       const { authority, delivery, postLogoutPaths = [], scopes } = registration
       const row = {

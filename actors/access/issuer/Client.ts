@@ -11,11 +11,11 @@ export type GrantType = (typeof grantTypes)[number]
 
 export type SigningAlgorithm = "RS256" | "ES256"
 
-/** The Capsule that owns a client. Its authority is checked whenever the client is used. */
+/** The Capsule that owns a client. Every use of the client checks the Capsule's authority. */
 export interface CapsuleOwner {
   readonly workspaceId: WorkspaceId
   readonly capsuleId: CapsuleId
-  /** `undefined` until an apply stores one. The client counts as outdated until then. */
+  /** `undefined` until an apply stores a digest. Until then, the client counts as outdated. */
   readonly activationDigest: string | undefined
 }
 
@@ -27,25 +27,25 @@ export interface Client {
   readonly redirectUris: ReadonlyArray<string>
   readonly postLogoutRedirectUris: ReadonlyArray<string>
   readonly grantTypes: ReadonlyArray<GrantType>
-  /** All scopes that the client may request; others are ignored. */
+  /** All scopes that the client may be granted. Other requested scopes are ignored. */
   readonly scopes: ReadonlyArray<string>
   /** SHA-256 of the client secret in hexadecimal; absent for public clients. */
   readonly secretHash: Redacted.Redacted | undefined
   /**
-   * SHA-256 in hexadecimal of the secret with which the resource server of a public client introspects tokens. The secret allows
-   * nothing else.
+   * SHA-256, in hexadecimal, of the secret with which the resource server of a public client introspects tokens. The secret
+   * permits nothing else.
    */
   readonly introspectionHash: Redacted.Redacted | undefined
   /** Can be false only for a confidential client. */
   readonly pkceRequired: boolean
-  /** `trusted` clients of the operator need no consent. */
+  /** Clients that the operator marks as `trusted` need no consent. */
   readonly consent: "ask" | "trusted"
   readonly idTokenAlgorithm: SigningAlgorithm
-  /** Resource identifiers for which the client may request tokens. */
+  /** Identifiers of resources that the client may request tokens for. */
   readonly resources: ReadonlyArray<string>
   /** True if the client may request tokens for Interfaces in the grant's Workspace. */
   readonly interfaces: boolean
-  /** Identifiers of the resources that the client protects. It may introspect tokens for them. */
+  /** Identifiers of the resources that the client protects. It may introspect tokens issued for them. */
   readonly guards: ReadonlyArray<string>
   readonly owner: CapsuleOwner | undefined
 }

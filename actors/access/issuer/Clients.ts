@@ -20,7 +20,7 @@ const {
   workspace_id
 } = CapsuleClientRow.columns
 
-/** The client of a Capsule, and the Capsule's name. */
+/** The client of a Capsule, with the Capsule's name. */
 const NamedClient = rowShape({
   client_id,
   workspace_id,
@@ -33,7 +33,7 @@ const NamedClient = rowShape({
   name: CapsuleRow.columns.name
 })
 
-/** The origin with and without a trailing slash, and the reviewed paths. */
+/** Returns the addresses to which people may return: the origin with and without a trailing slash, and the reviewed paths. */
 const returnAddresses = ({ post_logout_paths, redirect_uri }: RowOf<typeof NamedClient.columns>) => {
   const { origin } = new URL(redirect_uri)
   return [origin, `${origin}/`, ...PathsJson.read(post_logout_paths ?? "[]").map((path) => `${origin}${path}`)]
@@ -43,7 +43,7 @@ const returnAddresses = ({ post_logout_paths, redirect_uri }: RowOf<typeof Named
 export class Clients extends Context.Service<
   Clients,
   {
-    /** Reads the client through `sql`; none if it is unknown or retired. */
+    /** Reads the client through `sql`. Returns `none` if the client is unknown or retired. */
     readonly find: (sql: SqlClient.SqlClient, clientId: string) => Effect.Effect<Option.Option<Client>, SqlError>
   }
 >()("svc/actors/access/issuer/Clients") {
@@ -59,7 +59,8 @@ export class Clients extends Context.Service<
         redirectUris: [row.redirect_uri],
         postLogoutRedirectUris: returnAddresses(row),
         grantTypes: ["authorization_code", "refresh_token"],
-        // Applies the operator's current limit, not that at the time of the apply, so that revoking a scope takes effect.
+        // Applies the operator's current limit instead of the limit at the time of the apply, so that revoking a scope takes
+        // effect.
         scopes: decodeScopes(row.scopes).filter((scope) => install.policy.allowedOidcScopes?.includes(scope) === true),
         secretHash: undefined,
         introspectionHash: row.introspection_hash === null ? undefined : Redacted.make(row.introspection_hash),

@@ -33,14 +33,14 @@ interface Row {
   readonly created_at: string
 }
 
-// More than anyone would read.
+// Maximum number of applications to list. Nobody reads more.
 const mostListed = 200
 
 /** Lists the applications that act for a person, and revokes their access. */
 export class ConnectedApplications extends Context.Service<
   ConnectedApplications,
   {
-    /** Grants with a valid access or refresh token, newest first, at most 200. */
+    /** Returns the grants with a valid access or refresh token, newest first, at most 200. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<ConnectedApplication>>
     /** Revokes a grant and everything issued for it. Fails with `not_found` for somebody else's grant. */
     readonly revoke: (context: CommandContext, subject: string, grantId: string) => Effect.Effect<void, ApiError>

@@ -8,7 +8,7 @@ import { decodeScopes, encodeScopes } from "./Scopes.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** Earlier consents, which need not be given again. `workspace_id` is empty for a consent without a Workspace. */
+/** Consents that people do not have to give again. `workspace_id` is empty for a consent without a Workspace. */
 export const ConsentRow = table("oidc_consents", {
   subject: Subject,
   client_id: Schema.String,
@@ -29,7 +29,7 @@ export interface ConsentPlace {
 export class Consents extends Context.Service<
   Consents,
   {
-    /** The scopes to which the person has consented so far. */
+    /** Returns the scopes that the person has consented to so far. */
     readonly given: (place: ConsentPlace) => Effect.Effect<ReadonlyArray<string>, SqlError>
     /** Adds scopes to the consent, in the caller's transaction. */
     readonly remember: (place: ConsentPlace, scopes: ReadonlyArray<string>) => Effect.Effect<void, SqlError>

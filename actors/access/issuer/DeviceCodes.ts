@@ -54,7 +54,7 @@ export class DeviceCodes extends Context.Service<
     readonly begin: (
       request: NewDeviceRequest
     ) => Effect.Effect<{ readonly deviceCode: Redacted.Redacted; readonly userCode: string }, SqlError>
-    /** The pending request for a user code in normalised form. */
+    /** Returns the pending request for a user code in normalised form. */
     readonly waiting: (userCode: string) => Effect.Effect<DeviceRequest | undefined, SqlError>
     /** Records the decision about a pending request. Returns `false` if it is no longer pending. */
     readonly settle: (id: string, grantId: string | undefined) => Effect.Effect<boolean, SqlError>
@@ -69,7 +69,7 @@ export class DeviceCodes extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
-      // A keyed digest, because 34 bits could be guessed from a plain one.
+      // Keyed, because a code has only 34 bits and could be found from a plain digest by trying them all.
       const digestOf = (userCode: string) => vault.mac("oidc-user-code", userCode)
 
       return DeviceCodes.of({

@@ -17,7 +17,8 @@ export const endGrants = Effect.gen(function* () {
   yield* sql`DELETE FROM oidc_refresh_tokens WHERE used_at IS NULL`
   yield* sql`UPDATE oidc_codes SET used_at = ${at} WHERE used_at IS NULL`
   yield* sql`DELETE FROM oidc_device_codes`
-  // A restore must not bring back a consent that was withdrawn after the backup, so people have to consent again.
+  // Removes all consents, so that a restore does not bring back a consent that was withdrawn after the backup. People have to
+  // consent again.
   yield* sql`DELETE FROM oidc_consents`
   return grants.length
 }).pipe(Effect.orDie, Effect.withSpan("endGrants"))

@@ -18,9 +18,9 @@ export interface NewGrant {
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
   readonly resource: string | undefined
-  /** The redirect URI that received the code; undefined for a device. */
+  /** The redirect URI to which the code was sent; `undefined` for a device. */
   readonly redirectUri: string | undefined
-  /** Time of the person's last authentication, in seconds since the Unix epoch. */
+  /** When the person last authenticated, in seconds since the Unix epoch. */
   readonly authTime: number
 }
 
@@ -60,14 +60,15 @@ export class Grants extends Context.Service<
   Grants,
   {
     readonly insert: (grant: NewGrant) => Effect.Effect<Grant, SqlError>
-    /** Reads the grant through `sql`, unless it has been revoked. */
+    /** Reads the grant through `sql`. Finds no revoked grant. */
     readonly findLive: (sql: SqlClient.SqlClient, grantId: string) => Effect.Effect<Grant | undefined, SqlError>
     /** Revokes the grant, and every token and code issued for it. Repeating it changes nothing. */
     readonly revoke: (grantId: string, reason: RevocationReason) => Effect.Effect<void, SqlError>
     /** Revokes all grants to a client. Returns their number. */
     readonly revokeClient: (clientId: string) => Effect.Effect<number, SqlError>
     /**
-     * Revokes the grants of a client whose redirect URI is being removed. The URI of an old grant may be unknown (`undefined`).
+     * Revokes the grants of a client that used a redirect URI which is being removed. The URI of an old grant may be unknown
+     * (`undefined`).
      */
     readonly revokeRedirects: (
       clientId: string,
@@ -80,7 +81,7 @@ export class Grants extends Context.Service<
      * until they are revoked (OpenID Connect Back-Channel Logout 1.0, section 2.7).
      */
     readonly endSession: (sessionId: string) => Effect.Effect<void, SqlError>
-    /** Moves the grants of an old session to a new one, after the same person has signed in again in the same browser. */
+    /** Moves the grants of an old session to a new one when the same person signs in again in the same browser. */
     readonly continueSession: (sessionId: string, by: string) => Effect.Effect<void, SqlError>
   }
 >()("svc/actors/access/issuer/Grants") {

@@ -30,7 +30,7 @@ export class IdentityCleanup extends Context.Service<
         yield* sql`DELETE FROM oidc_codes WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oidc_device_codes WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oauth_access_tokens WHERE expires_at < ${before}`
-        // Used tokens are kept until 30 days after their expiry, because reuse reveals a theft until then.
+        // Keeps used tokens until 30 days after their expiry, because their reuse reveals a theft.
         yield* sql`DELETE FROM oidc_refresh_tokens WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oidc_grants WHERE created_at < ${before}
           AND NOT EXISTS (SELECT 1 FROM oidc_refresh_tokens r WHERE r.grant_id = oidc_grants.id)

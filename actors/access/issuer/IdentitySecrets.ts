@@ -8,14 +8,17 @@ const codeBytes = 32
 const userCodeAlphabet = "BCDFGHJKLMNPQRSTVWXZ"
 const userCodeLength = 8
 
-/** A secret of 256 random bits, such as `svcc_...`, which is shown only once. */
+/** Creates a secret of 256 random bits, such as `svcc_...`, which is shown only once. */
 export const mintOneTimeSecret = Effect.fnUntraced(function* (prefix: "svcc_" | "svcd_" | "svcf_") {
   const random = yield* SecureRandom.SecureRandom
   const bytes = yield* random.randomBytes(codeBytes)
   return Redacted.make(`${prefix}${Buffer.from(bytes).toString("base64url")}`)
 })
 
-/** Eight letters without vowels, so that they never form a word: about 34 bits, valid for ten minutes and a few attempts. */
+/**
+ * Creates a code of eight letters without vowels, so that it never forms a word. About 34 bits are enough, because a code is
+ * valid for ten minutes and a few attempts.
+ */
 export const mintUserCode = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   let text = ""
@@ -26,7 +29,7 @@ export const mintUserCode = Effect.gen(function* () {
   return text
 })
 
-/** Normalises a code that a person typed; `undefined` if it cannot be a code. */
+/** Normalises a code that a person typed. Returns `undefined` if it cannot be a code. */
 export const normaliseUserCode = (typed: string): string | undefined => {
   const text = typed.toUpperCase().replaceAll(/[^A-Z]/g, "")
   return text.length === userCodeLength && [...text].every((letter) => userCodeAlphabet.includes(letter))
@@ -37,15 +40,15 @@ export const normaliseUserCode = (typed: string): string | undefined => {
 export const displayUserCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`
 
 /**
- * The refresh token that follows `parent`. It is derived with a key from the vault, so that a client that lost the response can
- * get the same token again.
+ * Derives the refresh token that follows `parent`. Uses a key from the vault instead of randomness, so that a client that lost
+ * the response can get the same token again.
  */
 export const deriveSuccessor = Effect.fnUntraced(function* (parent: Redacted.Redacted) {
   const vault = yield* Vault
   let round = 0
   const randomBytes = Effect.fnUntraced(function* (size: number) {
     const digest = yield* vault.mac("oidc-refresh-successor", `${round++}:${Redacted.value(parent)}`)
-    // SHAKE can produce any number of bytes.
+    // SHAKE, because it can produce any number of bytes.
     return new Uint8Array(createHash("shake256", { outputLength: size }).update(digest).digest())
   })
   const random = yield* SecureRandom.SecureRandom

@@ -11,7 +11,7 @@ import { WorkspaceId } from "../../../schema/records/Ids.ts"
 
 const UsedWorkspace = rowShape({ workspaceId: WorkspaceId })
 
-/** The delivery type of bindings whose permissions are put into tokens. */
+/** Delivery type of bindings whose permissions appear in tokens. */
 const delivery = "oauth2"
 
 /** The client, person, Workspace and resource of a token. */
@@ -23,8 +23,8 @@ export interface InterfaceTokenRequest {
 }
 
 /**
- * Returns true if the client may use a binding. The application of a Capsule may use the Interfaces that its Capsule consumes or
- * offers. An application that the operator admits to Interfaces may use every binding of the person.
+ * Returns true if the client may use a binding. A Capsule's application may use the Interfaces that its Capsule consumes or
+ * offers. An application that the operator admits to Interfaces may use all bindings of the person.
  */
 const isFor =
   (owner: Client["owner"], row: UsedInterface["row"]) =>
@@ -33,10 +33,10 @@ const isFor =
     consumerCapsuleId === owner.capsuleId ||
     (consumerCapsuleId === undefined && row.capsule_id === owner.capsuleId)
 
-/** An Interface, and one person's bindings to it. */
+/** An Interface with one person's bindings to it. */
 export type UsedInterface = Pick<InterfaceUse, "bindings"> & { readonly row: Pick<InterfaceUse["row"], "capsule_id"> }
 
-/** The permissions of the bindings, limited by the operator's policy. */
+/** Returns the permissions of the bindings, limited by the operator's policy. */
 export const boundPermissions = (
   client: Pick<Client, "owner">,
   { bindings, row }: UsedInterface,
@@ -49,9 +49,9 @@ export const boundPermissions = (
 }
 
 /**
- * The permissions that tokens of a client may currently contain for the Interface with this resource URL: those of the person's
- * bindings, limited by the operator's current policy. Empty if the client, Workspace or Interface does not match. A database
- * failure is passed on and never counts as empty.
+ * Returns the permissions that a client's tokens may currently contain for the Interface with this resource URL: those of the
+ * person's bindings, limited by the operator's current policy. Empty if the client, Workspace or Interface does not match. Fails
+ * if the database fails, so that a failure never looks like an empty result.
  */
 export const interfacePermissions = Effect.fn("interfacePermissions")(function* (
   sql: SqlClient.SqlClient,
@@ -68,8 +68,8 @@ export const interfacePermissions = Effect.fn("interfacePermissions")(function* 
 })
 
 /**
- * The Workspaces in which this resource URL is an Interface that the person may invoke through the client. If the client requests
- * no Workspace, the issuer uses the result only if it is a single one.
+ * Returns the Workspaces in which this resource URL is an Interface that the person may invoke through the client. If the client
+ * requests no Workspace, the issuer uses the result only if it contains exactly one.
  */
 export const workspacesOfResource = Effect.fn("workspacesOfResource")(function* (
   sql: SqlClient.SqlClient,

@@ -1,13 +1,13 @@
 import { Context, type Duration } from "effect"
 
-/** The origin of the issuer. It comes only from the configuration, never from a request. */
+/** The origin of the issuer. It comes from the configuration, never from a request. */
 export class IssuerSettings extends Context.Service<
   IssuerSettings,
   {
     /** Public origin without a trailing slash, such as `https://svc.example.com`. */
     readonly issuer: string
     /**
-     * Time for which a used refresh token is accepted again while its successor is unused: 0 to 30 seconds, for clients that lose
+     * How long a used refresh token is accepted again while its successor is unused: 0 to 30 seconds, for clients that lose
      * responses. With zero (the default), every reuse counts as theft.
      */
     readonly refreshReuseGrace: Duration.Duration

@@ -10,18 +10,18 @@ import { Flag, type RowOf, rowShape } from "../../base/database/Table.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type CapsuleId, Subject, type WorkspaceId } from "../../../schema/records/Ids.ts"
 
-// Accounts belong to a higher folder, so only these columns are declared here.
+// Declares only the needed columns, because accounts belong to a higher folder.
 const Person = rowShape({
   subject: Subject,
   email: Schema.String,
   display_name: Schema.NullOr(Schema.String),
-  /** Set if the upstream provider has reported this exact address as verified. */
+  /** True if the upstream provider has reported this exact address as verified. */
   email_verified: Flag,
   updated_at: Timestamp
 })
 export type Person = RowOf<typeof Person.columns>
 
-/** The facts behind a grant, which are checked on each use. */
+/** What a grant depends on. Every use of the grant checks it. */
 export interface LiveAuthority {
   readonly person: Person
   readonly workspace: { readonly id: string; readonly role: Role } | undefined
@@ -29,8 +29,7 @@ export interface LiveAuthority {
 }
 
 /**
- * The reason why authority is missing. If `lasting`, grants based on it must be revoked; otherwise a later apply may restore the
- * authority.
+ * Why authority is missing. If `lasting`, grants based on it must be revoked; otherwise a later apply may restore the authority.
  */
 export interface Denial {
   readonly reason: "account" | "membership" | "foreign_workspace" | "capsule_stale" | "capsule_gone"
@@ -51,21 +50,21 @@ export const capsuleDenial = (
   return current ? undefined : { reason: "capsule_stale", lasting: false }
 }
 
-/** Reads the reason why a client has no authority now, whoever uses it. Returns `undefined` if it has authority or needs none. */
+/** Returns the reason why a client has no authority now, whoever uses it, or `undefined` if it has authority or needs none. */
 export const clientDenial = Effect.fn("clientDenial")(function* (
   sql: SqlClient.SqlClient,
   { owner, scopes }: Pick<Client, "owner" | "scopes">
 ): Effect.fn.Return<Denial | undefined, SqlError> {
   if (owner === undefined) return undefined
-  // The operator no longer allows Capsules to have an identity, but may allow it again.
+  // The operator no longer allows Capsules to have an identity. This is not lasting, because the operator may allow it again.
   if (!scopes.includes("openid")) return { reason: "capsule_stale", lasting: false }
   return capsuleDenial(owner, yield* readCapsuleAuthority(sql, owner.capsuleId))
 })
 
 /**
  * Reads through `sql` whether a person may currently act through a client, in the grant's Workspace. Requires an active account,
- * an active membership and, for a Capsule's client, the Capsule's exact activation. A database failure is passed on and never
- * counts as an answer.
+ * an active membership and, for a Capsule's client, the Capsule's exact activation. Fails if the database fails, so that a
+ * failure never counts as a decision.
  */
 export const liveAuthority = Effect.fn("liveAuthority")(function* (
   sql: SqlClient.SqlClient,
@@ -93,7 +92,7 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
   })
 })
 
-/** All Workspaces of which the person is an active member. */
+/** Returns all Workspaces in which the person is an active member. */
 export const activeMemberships = (sql: SqlClient.SqlClient, subject: string) =>
   Effect.map(
     MembershipRow.some(sql, "workspace_id")`SELECT workspace_id FROM memberships

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-/** All OAuth error codes of the issuer, and the HTTP status of a direct response. A redirect contains only the code. */
+/** All OAuth error codes of the issuer, with the HTTP status of a direct response. A redirect contains only the code. */
 export const oauthErrorStatuses = {
   invalid_request: 400,
   invalid_client: 401,
@@ -53,7 +53,7 @@ const codes = Schema.Literals([
   "temporarily_unavailable"
 ])
 
-/** An expected refusal by the issuer. `description` is for client developers and never contains a secret. */
+/** An expected refusal by the issuer. `description` is written for client developers and never contains a secret. */
 export class OAuthError extends Schema.TaggedError<OAuthError>()("OAuthError", {
   error: codes,
   description: Schema.String
@@ -73,8 +73,8 @@ const unavailable = refuse(
 const isOwnFailure = <E>(error: E): error is Exclude<E, SqlError> => !isSqlError(error)
 
 /**
- * Fails closed: without a response from the database, nobody is admitted. The caller's transaction has been rolled back, so the
- * presented token remains valid.
+ * Fails closed: if the database does not respond, nobody is admitted. The caller's transaction is rolled back, so the presented
+ * token remains valid.
  */
 export const failClosed = <A, E, R>(
   effect: Effect.Effect<A, E, R>

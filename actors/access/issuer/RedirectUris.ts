@@ -26,8 +26,8 @@ export const isLoopbackAddress = (text: string): boolean => {
 }
 
 /**
- * Returns true for a redirect URI for development. Unlike a numeric address, the name `localhost` may resolve to another machine
- * (RFC 8252, 8.3), and any program that listens on the port gets the code.
+ * Returns true for a redirect URI that is only suitable for development. Unlike a numeric address, the name `localhost` may
+ * resolve to another machine (RFC 8252, 8.3), and any program that listens on the port gets the code.
  */
 export const isLocalhost = (text: string): boolean => /^http:\/\/localhost(?:[:/?]|$)/.test(text)
 
@@ -54,13 +54,17 @@ const withoutPort = (text: string): string | undefined => {
   return match === null ? undefined : `${match[1]}${match[3]}`
 }
 
-/** Development servers choose their own port, so a `localhost` URI registered without a port matches any port. */
+/**
+ * Returns true if the URI matches any port: a `localhost` URI registered without one, because development servers choose their
+ * own port.
+ */
 const leavesPortOpen = (registered: string, type: ApplicationType): boolean =>
   type === "native" || (isLocalhost(registered) && loopbackPattern.exec(registered)?.[2] === undefined)
 
 /**
  * Returns true if the redirect URI of a request is registered. Compares exact characters, because any normalisation could be
- * exploited. Native apps cannot predict the port of their loopback listener, so only for them the port may differ (RFC 8252).
+ * exploited. Only for native apps may the port differ, because they cannot predict the port of their loopback listener (RFC
+ * 8252).
  */
 export const isRegisteredRedirect = (
   given: string,

@@ -25,7 +25,7 @@ const IssuedToken = rowShape({
 })
 type IssuedToken = RowOf<typeof IssuedToken.columns>
 
-/** The stored facts about a presented refresh token. Reading does not use it up. */
+/** What is stored about a presented refresh token. Looking a token up does not use it up. */
 export type RefreshLookup =
   | { readonly kind: "good"; readonly grantId: string; readonly repeated: boolean }
   | { readonly kind: "reused"; readonly grantId: string }
@@ -71,14 +71,15 @@ export class RefreshTokens extends Context.Service<
         graceful ? deriveSuccessor(token).pipe(Effect.provideService(Vault, vault), withRandom) : draw
 
       /**
-       * Returns true for a reuse that is probably a retry by a client that lost the response: soon after the first use, and
-       * before the successor is used.
+       * Returns true if a reuse is probably a retry by a client that lost the response: it comes soon after the first use, and
+       * before the successor was used.
        */
       const withinGrace = Effect.fnUntraced(function* (row: IssuedToken, token: Redacted.Redacted) {
         if (!graceful || row.used_at === null || row.successor_hash === null) return false
         const until = DateTime.addDuration(DateTime.makeUnsafe(row.used_at), refreshReuseGrace)
         if (DateTime.formatIso(until) < (yield* now)) return false
-        // The successor was created at random while the grace period was off, so it cannot be derived again.
+        // The successor is random instead of derived, because it was created while the grace period was off. It cannot be
+        // returned again.
         if (secretHash(yield* successorOf(token)) !== row.successor_hash) return false
         const [successor] = yield* RefreshTokenRow.some(sql, "used_at")`SELECT used_at FROM oidc_refresh_tokens
           WHERE secret_hash = ${row.successor_hash}`

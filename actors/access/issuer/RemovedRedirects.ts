@@ -5,7 +5,7 @@ import { type Grant, Grants } from "./Grants.ts"
 import { isRegisteredRedirect } from "./RedirectUris.ts"
 import type { StaticRegistry } from "./StaticRegistry.ts"
 
-/** Returns true if the redirect URI of a grant is still registered for its client. A device has none. */
+/** Returns true if the redirect URI of a grant is still registered for its client. A device has no redirect URI. */
 export const isAtRegisteredAddress = (
   { applicationType, redirectUris }: Pick<Client, "applicationType" | "redirectUris">,
   { redirectUri }: Pick<Grant, "redirectUri">
@@ -32,8 +32,8 @@ export const endRemovedRedirects = Effect.fn("endRemovedRedirects")(function* (
     }
     const removed = earlier.redirectUris.some((uri) => !present.redirectUris.includes(uri))
     if (!removed) continue
-    // If the client has no devices, a grant without a redirect URI was made before URIs were recorded, and may have used the
-    // removed one.
+    // A client without devices may have grants without a redirect URI, from before URIs were recorded. Such a grant may have used
+    // the removed URI.
     const revoked = yield* grants.revokeRedirects(id, (redirectUri) =>
       redirectUri === undefined ? usesDevices(earlier) : isAtRegisteredAddress(present, { redirectUri })
     )

@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 
-/** Claims that a client may request by name, and the scope of each. */
+/** Claims that a client may request by name, with the scope that each requires. */
 export const claimScopes = {
   name: "profile",
   preferred_username: "profile",
@@ -20,7 +20,7 @@ export const personClaims = [
   "groups"
 ] as const satisfies ReadonlyArray<PersonClaim>
 
-/** The known claims of a `claims` parameter. */
+/** The supported part of a `claims` parameter. */
 export const RequestedClaims = Schema.Struct({
   userinfo: Schema.Array(Schema.Literals(personClaims)),
   idToken: Schema.Array(Schema.Literals(personClaims)),
@@ -46,7 +46,7 @@ const decodeParameter = Schema.decodeUnknownResult(
 const named = (section: typeof Section.Type | undefined): ReadonlyArray<PersonClaim> =>
   section === undefined ? [] : personClaims.filter((name) => Object.hasOwn(section, name))
 
-/** Parses the `claims` parameter; fails if it is malformed. */
+/** Parses the `claims` parameter. Fails if it is malformed. */
 export const parseClaims = (text: string): Result.Result<RequestedClaims, void> =>
   Result.mapBoth(decodeParameter(text), {
     onFailure: () => undefined,
@@ -60,12 +60,12 @@ export const parseClaims = (text: string): Result.Result<RequestedClaims, void> 
     }
   })
 
-/** The scopes to which a person must consent for these claims. */
+/** Returns the scopes that a person must consent to for these claims. */
 export const scopesOfClaims = (claims: RequestedClaims): ReadonlyArray<string> => [
   ...new Set([...claims.userinfo, ...claims.idToken].map((name) => claimScopes[name]))
 ]
 
-/** The claims for a token: those of its scopes, and those requested by name. */
+/** Returns the claims of a token: those of its scopes, and those requested by name. */
 export const namedClaims = (
   scopes: ReadonlyArray<string>,
   requested: ReadonlyArray<PersonClaim>

@@ -14,7 +14,7 @@ export const standardScopes = [
 
 const scopePattern = /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/
 
-/** The distinct scopes of a space-separated list; `undefined` if a scope contains an invalid character. */
+/** Returns the distinct scopes of a space-separated list, or `undefined` if a scope contains an invalid character. */
 export const parseScopes = (text: string): ReadonlyArray<string> | undefined => {
   const scopes = [...new Set(text.split(" ").filter((scope) => scope !== ""))]
   return scopes.every((scope) => scopePattern.test(scope)) ? scopes : undefined

@@ -24,14 +24,14 @@ export interface NewKey {
   readonly privateJwk: string
 }
 
-// WebCrypto is not used, because its other operations would wait for the generation of an RSA key.
+// Used instead of WebCrypto, whose other operations would wait while it generates an RSA key.
 const newPair = promisify(generateKeyPair)
 const pairOf = (
   algorithm: SigningAlgorithm
 ): Promise<{ readonly publicKey: KeyObject; readonly privateKey: KeyObject }> =>
   algorithm === "RS256" ? newPair("rsa", { modulusLength: 2048 }) : newPair("ec", { namedCurve: "P-256" })
 
-/** Generates a key pair on another thread. Call it outside a transaction, because RSA takes a while. */
+/** Generates a key pair on another thread. Call it outside a transaction, because generating an RSA key takes a while. */
 const generateKey = Effect.fn("generateKey")(function* (algorithm: SigningAlgorithm) {
   const pair = yield* Effect.promise(() => pairOf(algorithm))
   const publicJwk = yield* Effect.promise(() => exportJWK(pair.publicKey))
@@ -61,9 +61,9 @@ type SigningKeyRow = RowOf<typeof SigningKeyRow.columns>
 
 const ActiveSince = rowShape({ since: SigningKeyRow.columns.activated_at })
 
-/** Time for which clients may cache the key set. A key is published for at least this time before it signs. */
+/** How long clients may cache the key set. A key is published for at least this time before it signs. */
 export const keySetMaxAge = Duration.minutes(10)
-// Longer than the lifetime of any token plus clock skew.
+// How long a retired key remains published: longer than the lifetime of any token plus clock skew.
 const publishedAfterRetirement = Duration.sum(lifetimes.idToken, Duration.days(1))
 
 const PublicJwk = Schema.Record(Schema.String, Schema.String)
@@ -88,13 +88,13 @@ export interface VerifiedJwt {
 
 const parseClaims = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 
-/** Keys for ID tokens and resource tokens. While one signs, the next is already published. */
+/** Keys for ID tokens and resource tokens. The next key is published while the active key signs. */
 export class SigningKeys extends Context.Service<
   SigningKeys,
   {
     /**
-     * The public keys: next, active, and retired keys until everything they signed has expired. In a new installation, waits
-     * until the keys exist.
+     * Returns the public keys: next, active, and retired keys until everything they signed has expired. In a new installation,
+     * waits until the keys exist.
      */
     readonly keySet: Effect.Effect<ReadonlyArray<PublicJwk>, SqlError>
     /**
@@ -116,13 +116,13 @@ export class SigningKeys extends Context.Service<
       context: CommandContext,
       options?: { readonly compromised: boolean }
     ) => Effect.Effect<{ readonly activeKeyIds: ReadonlyArray<string> }, ApiError>
-    /** The time at which the oldest active key started signing. In a new installation, waits until the keys exist. */
+    /** Returns when the oldest active key started signing. In a new installation, waits until the keys exist. */
     readonly activeSince: Effect.Effect<string, SqlError>
   }
 >()("svc/actors/access/issuer/SigningKeys") {
   /**
-   * Generates missing keys in the background. Only callers that need a key wait for it, because generating an RSA key takes about
-   * as long as the startup.
+   * Generates missing keys in the background, because generating an RSA key takes about as long as the rest of the startup. Only
+   * callers that need a key wait.
    */
   static readonly layer = Layer.effect(
     SigningKeys,
@@ -187,11 +187,11 @@ const make = Effect.gen(function* () {
       { concurrency: "unbounded" }
     )
   const active = yield* Effect.forkScoped(made("active"))
-  // Generated after the active keys, because the startup already uses the CPUs.
+  // Starts after the active keys have been generated, because the startup already uses the CPUs.
   const next = yield* Effect.forkScoped(Effect.andThen(Fiber.await(active), made("next")))
   const begun = { active, next }
 
-  // Separate from the generation: a caller that waits for a key may hold the transaction that storing the key needs.
+  // Separate from the generation, because a caller that waits for a key may hold the transaction that storing the key needs.
   const store = Effect.fn("SigningKeys.store")(function* (status: "active" | "next") {
     const keys = yield* Fiber.join(begun[status])
     yield* Effect.forEach(keys, (key) => insert(key, status), { discard: true }).pipe(transaction(sql))
@@ -226,7 +226,7 @@ const make = Effect.gen(function* () {
       ORDER BY status, algorithm DESC, published_at`
     return rows.map(({ algorithm, kid, public_jwk }): PublicJwk => {
       const jwk = decodePublic(public_jwk)
-      // Copies only listed members, so that no private member can be published.
+      // Copies only the listed members, so that no private member can be published.
       const members = publicMembers.flatMap((name) => (jwk[name] === undefined ? [] : [[name, jwk[name]]]))
       return { ...Object.fromEntries(members), kid, alg: algorithm, use: "sig" }
     })
@@ -268,7 +268,7 @@ const make = Effect.gen(function* () {
   const verify = Effect.fn("SigningKeys.verify")(function* (jwt: string) {
     const header = yield* Effect.option(Effect.try(() => decodeProtectedHeader(jwt)))
     if (Option.isNone(header)) return undefined
-    // `kid` only selects one of the issuer's own keys. A JWT header can never supply a key.
+    // Uses `kid` only to select one of the issuer's own keys. A JWT header can never supply a key.
     const [row] = yield* SigningKeyRow.some(
       read,
       "kid",

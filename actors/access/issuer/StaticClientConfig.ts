@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { visibleCharacter } from "../../../schema/records/VisibleText.ts"
 import { grantTypes } from "./Client.ts"
 
-/** Another server that accepts access tokens of this issuer, identified by its resource (RFC 8707). */
+/** Another server that accepts this issuer's access tokens, identified by its resource (RFC 8707). */
 export const ResourceServer = Schema.Struct({ resource: Schema.String, scopes: Schema.Array(Schema.String) })
 export type ResourceServer = typeof ResourceServer.Type
 
@@ -44,7 +44,7 @@ export const StaticClientDocument = Schema.Struct({
 })
 export type StaticClientDocument = typeof StaticClientDocument.Type
 
-/** The static clients are invalid. `message` contains the client and the field. */
+/** The static clients are invalid. `message` identifies the client and the field. */
 export class StaticClientsRefused extends Schema.TaggedError<StaticClientsRefused>()("StaticClientsRefused", {
   message: Schema.String
 }) {}

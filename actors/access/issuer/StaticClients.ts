@@ -9,10 +9,7 @@ import { registryOf, type StaticRegistry } from "./StaticRegistry.ts"
 export class StaticClients extends Context.Service<
   StaticClients,
   StaticRegistry & {
-    /**
-     * Validates a document without applying it. Fails with `StaticClientsRefused` if it is invalid. The returned steps apply and
-     * undo it.
-     */
+    /** Validates a document and returns the steps that apply and undo it. Fails with `StaticClientsRefused` if it is invalid. */
     readonly replacement: (document: StaticClientDocument) => Effect.Effect<Replacement, StaticClientsRefused>
   }
 >()("svc/actors/access/issuer/StaticClients") {
@@ -51,7 +48,7 @@ export class StaticClients extends Context.Service<
     )
 }
 
-/** A validated set of clients, ready to be applied. */
+/** A validated set of clients, ready to apply. */
 export interface Replacement {
   readonly before: StaticRegistry
   readonly after: StaticRegistry

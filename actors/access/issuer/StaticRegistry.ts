@@ -77,14 +77,14 @@ const toClient = (config: StaticClientConfig): Client => ({
   owner: undefined
 })
 
-/** The registrations in a document. */
+/** Everything that a document registers. */
 export interface StaticRegistry {
   readonly clients: ReadonlyMap<string, Client>
   /** Resource servers that the operator declares. They are never Interfaces. */
   readonly resourceServers: ReadonlyMap<string, ResourceServer>
 }
 
-/** The client as text, including the digest of its secret, which JSON would redact. */
+/** Formats a client for comparison. Includes the digest of its secret, which JSON would redact. */
 const comparable = (client: Client | undefined): string | undefined =>
   client &&
   JSON.stringify([
@@ -92,7 +92,7 @@ const comparable = (client: Client | undefined): string | undefined =>
     client.secretHash === undefined ? null : Redacted.value(client.secretHash)
   ])
 
-/** The ids of clients that differ, in order, and `resource_servers` if those differ. */
+/** Returns the ids of clients that differ, in order, and `resource_servers` if those differ. */
 export const changedClients = (before: StaticRegistry, after: StaticRegistry): ReadonlyArray<string> => {
   const ids = [...new Set([...before.clients.keys(), ...after.clients.keys()])].toSorted()
   const servers = ({ resourceServers }: StaticRegistry) => JSON.stringify([...resourceServers.values()])
@@ -114,7 +114,7 @@ const warningsOf = (config: StaticClientConfig, issuer: string): ReadonlyArray<s
   ]
 }
 
-/** Validates a document. Settings that are allowed but dangerous are returned as warnings. */
+/** Validates a document. Returns warnings for settings that are allowed but dangerous. */
 export const registryOf = (
   document: StaticClientDocument,
   issuer: string

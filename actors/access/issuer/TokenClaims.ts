@@ -6,13 +6,13 @@ import type { PersonClaim } from "./RequestedClaims.ts"
 
 type Claims = Record<string, Schema.Json>
 
-/** The facts about a person for a token. `groups` is read only if it is claimed. */
+/** Facts about a person for a token. `groups` is read only if it is requested. */
 export interface PersonFacts {
   readonly person: Person
   readonly groups: ReadonlyArray<string>
 }
 
-/** Accounts have no user name, so the local part of the email address is used. */
+/** Uses the local part of the email address, because accounts have no user name. */
 const userName = ({ email }: Person): string => email.slice(0, Math.max(email.lastIndexOf("@"), 0))
 
 const valueOf = ({ groups, person }: PersonFacts, name: PersonClaim): Schema.Json => {
@@ -35,7 +35,7 @@ const valueOf = ({ groups, person }: PersonFacts, name: PersonClaim): Schema.Jso
 const personClaims = (facts: PersonFacts, names: ReadonlyArray<PersonClaim>): Claims =>
   Object.fromEntries(names.map((name) => [name, valueOf(facts, name)]))
 
-/** The token's Workspace with the person's current role, and its Capsule. Absent if the token has no Workspace. */
+/** Describes the token's Workspace with the person's current role, and its Capsule. Absent if the token has no Workspace. */
 export const svcClaim = ({ capsuleId, workspace }: LiveAuthority): Claims =>
   workspace === undefined
     ? {}
@@ -47,7 +47,7 @@ export const svcClaim = ({ capsuleId, workspace }: LiveAuthority): Claims =>
         }
       }
 
-/** The claims of UserInfo about the person. */
+/** Returns the UserInfo claims about the person. */
 export const userInfoClaims = (
   authority: LiveAuthority,
   names: ReadonlyArray<PersonClaim>,
@@ -61,7 +61,8 @@ export const userInfoClaims = (
 })
 
 /**
- * The left half of the access token's SHA-256 (OpenID Connect Core 3.1.3.6). All signing algorithms of the issuer use SHA-256.
+ * Returns the left half of the access token's SHA-256 (OpenID Connect Core 3.1.3.6). SHA-256 fits all signing algorithms of the
+ * issuer.
  */
 export const accessTokenHash = (accessToken: string): string =>
   createHash("sha256").update(accessToken).digest().subarray(0, 16).toString("base64url")

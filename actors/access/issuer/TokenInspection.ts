@@ -24,7 +24,7 @@ import { OAuthTokenRow } from "./GrantRow.ts"
 
 type Claims = Readonly<Record<string, Schema.Json>>
 
-/** A valid access token: its grant, client, account, membership and Capsule are all valid. */
+/** A valid access token: its grant, client, account, membership and Capsule are all valid too. */
 export interface GoodToken {
   readonly id: string
   readonly client: Client
@@ -58,9 +58,12 @@ export class TokenInspection extends Context.Service<
      * cannot be read.
      */
     readonly accessToken: (token: Redacted.Redacted) => Effect.Effect<GoodToken, OAuthError>
-    /** The claims of UserInfo. Fails with `insufficient_scope` for a token without `openid`. */
+    /** Returns the UserInfo claims. Fails with `insufficient_scope` for a token without `openid`. */
     readonly userInfo: (token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
-    /** The introspection response (RFC 7662) for a confidential client: `{active: false}` for tokens that it may not inspect. */
+    /**
+     * Returns the introspection response (RFC 7662) for a confidential client: `{active: false}` for tokens that it may not
+     * inspect.
+     */
     readonly introspect: (by: Client, token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
     /**
      * Revokes a token (RFC 7009). Unknown tokens and tokens of other clients cause no error and no change. Revoking a refresh
@@ -81,7 +84,7 @@ export class TokenInspection extends Context.Service<
       const { issuer } = yield* IssuerSettings
       const registered = yield* StaticClients
 
-      /** The grant of a token, and everything it depends on. */
+      /** Returns the grant of a token, and everything that it depends on. */
       const standing = Effect.fnUntraced(function* (grantId: string, clientId: string) {
         const grant = yield* grants.findLive(read, grantId)
         const client = yield* clients.find(read, clientId)
@@ -92,8 +95,8 @@ export class TokenInspection extends Context.Service<
       })
 
       const memory = yield* CommitCache
-      // Caches only the token, and checks its expiry on every use. Everything it depends on is read each time, because clients
-      // and the operator's policy can be reloaded without a commit.
+      // Caches only the token, and checks its expiry on every use. Everything that it depends on is read each time, because
+      // clients and the operator's policy can be reloaded without a commit.
       const unrevoked = memory.untilCommit((hash) =>
         Effect.map(
           OAuthTokenRow.some(
@@ -128,7 +131,7 @@ export class TokenInspection extends Context.Service<
         }
       })
 
-      /** The scopes of a resource token that are still valid; `undefined` if the token has lost its authority. */
+      /** Returns the scopes of a resource token that are still valid, or `undefined` if the token has lost its authority. */
       const stillGood = Effect.fnUntraced(function* (
         { client, grant }: { readonly client: Client; readonly grant: Grant },
         resource: string,

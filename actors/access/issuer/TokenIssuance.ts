@@ -29,8 +29,8 @@ const GroupRow = rowShape({
 })
 
 /**
- * A person's groups for applications: `<handle of the Workspace>:<role>` for every active membership, and `<handle>:team:<name>`
- * for every team of the person there. For a grant bound to a Workspace, only those of that Workspace.
+ * Returns a person's groups for applications: `<handle of the Workspace>:<role>` for every active membership, and
+ * `<handle>:team:<name>` for every team of the person there. For a grant bound to a Workspace, only the groups of that Workspace.
  */
 export const groupsOf = Effect.fn("groupsOf")(function* (
   sql: SqlClient.SqlClient,
@@ -51,7 +51,7 @@ export const groupsOf = Effect.fn("groupsOf")(function* (
   return [...new Set(groups)]
 })
 
-/** The response of the token endpoint. The HTTP layer encodes it. */
+/** The content of the token endpoint's response. The HTTP layer encodes it. */
 export interface IssuedTokens {
   readonly accessToken: Redacted.Redacted
   readonly expiresIn: number
@@ -66,7 +66,7 @@ export interface IssuanceRequest {
   readonly authority: LiveAuthority
   /** The requested scopes that are registered for the client. */
   readonly scopes: ReadonlyArray<string>
-  /** All scopes that are granted and requested, because permissions for an Interface are not client scopes. */
+  /** All scopes that were granted and requested, including permissions for an Interface, which are not client scopes. */
   readonly asked: ReadonlyArray<string>
   /** Set if the token is for another resource server. */
   readonly resource: string | undefined
@@ -76,7 +76,7 @@ export interface IssuanceRequest {
 
 const notCovered = refuse("invalid_target", "The grant does not cover this resource, or does not any more.")
 
-/** The `jti` of a resource token. It contains the grant's id, so that introspection can check the grant. */
+/** Creates the `jti` of a resource token. It contains the grant's id, so that introspection can check the grant. */
 export const resourceTokenId = (grantId: string, unique: string): string => `${grantId}.${unique}`
 export const grantIdOf = (tokenId: string): string => tokenId.split(".")[0] ?? ""
 
@@ -84,7 +84,7 @@ export const grantIdOf = (tokenId: string): string => tokenId.split(".")[0] ?? "
 export class TokenIssuance extends Context.Service<
   TokenIssuance,
   {
-    /** Fails with `invalid_target` if the grant does not include the resource, or no server has it any more. */
+    /** Fails with `invalid_target` if the grant does not include the resource, or no server provides it any more. */
     readonly issue: (request: IssuanceRequest) => Effect.Effect<IssuedTokens, OAuthError | SqlError>
   }
 >()("svc/actors/access/issuer/TokenIssuance") {
@@ -121,7 +121,7 @@ export class TokenIssuance extends Context.Service<
         return scopes.filter((scope) => server.scopes.includes(scope))
       })
 
-      /** Read again for every token, because permissions for an Interface may have changed since the consent. */
+      /** Reads the permissions for every token, because they may have changed since the consent. */
       const scopesAtInterface = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
         const { asked, client, grant } = request
         const permissions = yield* interfacePermissions(sql, { ...grant, client, resource })
@@ -129,7 +129,7 @@ export class TokenIssuance extends Context.Service<
         return scopes.length === 0 ? yield* notCovered : scopes
       })
 
-      /** An access token for one resource server, with only its scopes (RFC 9068). */
+      /** Creates an access token for one resource server, with only its scopes (RFC 9068). */
       const forResource = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
         const { authority, client, grant } = request
         if (grant.resource !== resource) return yield* notCovered

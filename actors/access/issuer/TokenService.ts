@@ -21,7 +21,7 @@ export interface RefreshRequest {
   readonly resource: string | undefined
 }
 
-/** A result that must be committed even if it is a refusal, because the refusal may have revoked something. */
+/** A result that must be committed even if it is a refusal, because a refusal may revoke something. */
 type Settled = Result.Result<IssuedTokens, OAuthError>
 
 interface Exchange {
@@ -37,19 +37,22 @@ interface Exchange {
 const grantEnded = refuse("invalid_grant", "The grant has ended. Ask the person to sign in again.")
 
 /**
- * The operations of the token endpoint. Each is one transaction that uses up the presented credential if and only if it issues
- * tokens.
+ * The operations of the token endpoint. Each runs in one transaction, which uses up the presented credential if and only if it
+ * issues tokens.
  */
 export class TokenService extends Context.Service<
   TokenService,
   {
-    /** Reusing a code revokes everything issued for it. */
+    /** Exchanges a code for tokens. Reusing a code revokes everything issued for it. */
     readonly exchangeCode: (
       client: Client,
       presented: Omit<PresentedCode, "clientId">,
       resource: string | undefined
     ) => Effect.Effect<IssuedTokens, OAuthError>
-    /** Reusing a refresh token revokes its family. If the authority cannot be read, nothing is used up. */
+    /**
+     * Issues new tokens for a refresh token. Reusing a refresh token revokes its family. If the authority cannot be read, nothing
+     * is used up.
+     */
     readonly refresh: (client: Client, request: RefreshRequest) => Effect.Effect<IssuedTokens, OAuthError>
     readonly exchangeDeviceCode: (
       client: Client,
@@ -97,7 +100,7 @@ export class TokenService extends Context.Service<
           yield* endGrant(grant.id, "redirect_removed")
           return Result.fail(grantEnded)
         }
-        // Drops scopes that the operator or an apply has revoked from the client since.
+        // Drops scopes that the operator or an apply has since revoked from the client.
         const scopes = request.scopes.filter((scope) => client.scopes.includes(scope))
         const refreshToken = yield* request.spend
         return Result.succeed(
@@ -123,7 +126,7 @@ export class TokenService extends Context.Service<
       const settle = (decision: Effect.Effect<Settled, SqlError | OAuthError>) =>
         Effect.flatMap(failClosed(sql.withTransaction(decision)), Effect.fromResult)
 
-      /** Reads the client in the transaction, because it may have been retired or registered again since it authenticated. */
+      /** Reads the client inside the transaction, because it may have been retired or registered again since it authenticated. */
       const present = Effect.fnUntraced(function* (client: Client) {
         const found = yield* clients.find(sql, client.id)
         return found._tag === "None" ? undefined : found.value

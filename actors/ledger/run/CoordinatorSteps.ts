@@ -3,22 +3,22 @@ import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
 import type { RunDiagnostic } from "../../../schema/records/Run.ts"
 import { EvidenceJson, type RunRow } from "./RunRow.ts"
 
-/** The next step of a coordinator after reading its current Run: wait for the Run, use its result, or fail. */
+/** What a coordinator does after reading its current Run: wait for the Run, use its result, or fail. */
 export type CoordinatorStep = "wait" | "advance" | "fail"
 
-/** For syncs and checks, which must finish. */
+/** Decides the step for syncs and checks, which must finish. */
 export const stepAfterJob = (run: Pick<RunRow, "status"> | undefined): CoordinatorStep => {
   if (run === undefined || !isFinalStatus(run.status)) return "wait"
   return run.status === "succeeded" ? "advance" : "fail"
 }
 
-/** For plans, which are ready for review once they are computed, whatever the review decides later. */
+/** Decides the step for plans. A computed plan is ready for review, whatever the review decides later. */
 export const stepAfterPlan = (run: Pick<RunRow, "status" | "approved_at"> | undefined): CoordinatorStep => {
   if (run === undefined || run.status === "queued" || run.status === "running") return "wait"
   return run.status === "waiting_approval" || run.approved_at !== null ? "advance" : "fail"
 }
 
-/** Longer details are in the Run's log. */
+/** Maximum length of a message. The Run's log contains longer details. */
 const longestMessage = 2000
 
 const withDetail = ({ detail, line, path, summary }: RunDiagnostic): Omit<Finding, "code" | "severity"> => {

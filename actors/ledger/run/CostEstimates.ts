@@ -26,7 +26,7 @@ export const PriceTable = Schema.Struct({
 })
 export type PriceTable = typeof PriceTable.Type
 
-/** The price list of this server. Without a list there are no estimates. Read on each use, because a reload can change it. */
+/** This server's price list; without one there are no estimates. Read on each use, because a reload can change it. */
 export const Prices = Context.Reference<{ readonly table: PriceTable | undefined }>("svc/actors/ledger/run/Prices", {
   defaultValue: () => ({ table: undefined })
 })

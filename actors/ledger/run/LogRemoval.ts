@@ -15,9 +15,9 @@ import { capsuleWithEvidence } from "../../../schema/tables/CapsuleTables.ts"
 import { Flag, rowShape } from "../../base/database/Table.ts"
 import { pendingPlan, RunRow } from "./RunRow.ts"
 
-/** The facts that decide if the log of a Run may be removed. */
+/** Facts that decide whether the log of a Run may be removed. */
 export interface KeptLog {
-  /** The time of the last line; null while more lines may follow. */
+  /** When the last line was written; null while more lines may follow. */
   readonly endedAt: string | null
   /** True if the Run has a final status. */
   readonly isOver: boolean
@@ -43,10 +43,10 @@ export const logKeptReason = (log: KeptLog, before: string): LogKeptReason | und
   return log.isNewest ? "newest" : undefined
 }
 
-/** Runs examined by one statement. */
+/** Number of Runs that one statement examines. */
 const candidatesAtOnce = 100
 
-/** The position after the last examined Run, in order of log ends. */
+/** A position in the list of Runs, which is sorted by the end of their logs: the last examined Run. */
 interface LookedAt {
   readonly endedAt: string
   readonly id: RunId
@@ -79,7 +79,7 @@ interface RemovableLogs {
 interface LogCandidates {
   /** The Runs whose logs may be removed. */
   readonly ids: ReadonlyArray<RunId>
-  /** The position of the next batch; `undefined` after the last one. */
+  /** Where the next batch starts; `undefined` after the last batch. */
   readonly next: LookedAt | undefined
 }
 
@@ -128,7 +128,7 @@ const logCandidates = Effect.fnUntraced(function* (
   } satisfies LogCandidates
 })
 
-/** The log sizes of these Runs, per Workspace. */
+/** Returns the log sizes of these Runs, per Workspace. */
 const sizesOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: ReadonlyArray<RunId>) {
   if (ids.length === 0) return []
   const rows = yield* Removable.rows(sql)`SELECT r.workspace_id, COUNT(DISTINCT r.id) AS runs, SUM(c.bytes) AS bytes
@@ -140,14 +140,15 @@ const sizesOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: Read
 })
 
 /**
- * A chunk can hold 64 KiB, and SQLite overwrites deleted pages. Deleting more chunks per transaction would delay other writers.
+ * Chunks to delete per transaction. A chunk can hold 64 KiB, and SQLite overwrites deleted pages, so more chunks would delay
+ * other writers.
  */
 const chunksAtOnce = 32
 /** Pause between steps, to let other writers in. */
 const pause = "5 millis"
-/** Steps per cleanup turn. The cleanup has other jobs too. */
+/** Maximum number of steps per turn, because the cleanup has other jobs too. */
 const stepsOfTurn = 200
-/** Time until kept logs are examined again. */
+/** How long to wait before kept logs are examined again. */
 const cooldown = Duration.toMillis("1 hour")
 
 /** A pass over all Runs, in progress. */
@@ -157,14 +158,14 @@ interface Pass {
 }
 
 /**
- * Removes logs whose retention period has ended and that nothing needs (see `LogRetention`). Each step is a short transaction: it
- * either marks a batch of Runs, with one audit event per Workspace, or deletes lines of marked Runs. After a crash, the next
+ * Removes logs whose retention period has ended and that nothing needs (see `LogRetention`). Each step is a short transaction
+ * that either marks a batch of Runs, with one audit event per Workspace, or deletes lines of marked Runs. After a crash, the next
  * process continues.
  */
 export class LogRemoval extends Context.Service<
   LogRemoval,
   {
-    /** The logs that `removeAll` would remove now, per Workspace. */
+    /** Returns the logs that `removeAll` would remove now, per Workspace. */
     readonly survey: Effect.Effect<ReadonlyArray<RemovableLogs>>
     /** Removes all removable logs and returns them, per Workspace. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableLogs>>
@@ -204,7 +205,7 @@ export class LogRemoval extends Context.Service<
         return { sizes, next }
       }, transaction(sql))
 
-      /** Returns `false` if no marked Run has lines left. */
+      /** Deletes lines of marked Runs. Returns `false` if no marked Run has lines left. */
       const erase = Effect.gen(function* () {
         const gone = yield* RunLogChunkRow.some(sql, "run_id")`DELETE FROM run_log_chunks WHERE (run_id, first_seq) IN (
             SELECT c.run_id, c.first_seq FROM runs r JOIN run_log_chunks c ON c.run_id = r.id
@@ -219,8 +220,8 @@ export class LogRemoval extends Context.Service<
       )
 
       /**
-       * Deletes lines before it marks more Runs, so at most one batch of Runs is partly removed. Returns `undefined` when nothing
-       * is left to do.
+       * Performs one step. Deletes lines before marking more Runs, so that at most one batch of Runs is partly removed. Returns
+       * `undefined` when nothing is left to do.
        */
       const step = Effect.fnUntraced(function* (
         pass: Pass

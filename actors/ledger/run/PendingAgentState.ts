@@ -1,6 +1,7 @@
 /**
- * An SQL condition on a row of `agent_runs`: true if the agent of an abandoned apply may hold a state that exists nowhere else.
- * `of` is the table alias with a trailing dot. Evidence from an earlier claim of the Run proves nothing about this claim.
+ * Returns an SQL condition on a row of `agent_runs` that is true if the agent of an abandoned apply may hold a state that exists
+ * nowhere else. `of` is the table alias with a trailing dot. Evidence from an earlier claim of the Run proves nothing about this
+ * claim.
  */
 export const mayOweEvidence = (of: string): string =>
   `(${of}kind = 'apply' AND ${of}accepted_at IS NOT NULL AND ${of}ended_at IS NOT NULL AND ${of}result IS NULL
@@ -9,7 +10,7 @@ export const mayOweEvidence = (of: string): string =>
 
 /**
  * Like `mayOweEvidence`, but also requires that the server allowed the tool to start. A started Run is never assigned to another
- * agent, so this was its last claim.
+ * agent, so this is its last claim.
  */
 export const owesEvidence = (of: string): string =>
   `(${mayOweEvidence(of)}

@@ -4,15 +4,15 @@ import { SqlClient } from "effect/sql"
 import { RunLifecycle } from "./RunLifecycle.ts"
 
 /**
- * Delivers cancel requests to running executions. Commands use it without a reference to the executor, which registers its
- * executions here. The request is also stored in a column of the Run, so it reaches an execution that registers later.
+ * Delivers cancel requests to running executions. The executor registers its executions here, so that commands need no reference
+ * to it. The request is also stored in a column of the Run, so it reaches an execution that registers later.
  */
 export class RunCancels extends Context.Service<
   RunCancels,
   {
     /** Asks the execution of a Run to stop. Does nothing if this process is not executing the Run. */
     readonly cancel: (runId: RunId) => Effect.Effect<void>
-    /** Registers an execution. The returned effect completes when a stop is requested. */
+    /** Registers an execution. The returned effect completes when somebody asks the Run to stop. */
     readonly register: (runId: RunId) => Effect.Effect<Effect.Effect<void>>
     readonly forget: (runId: RunId) => Effect.Effect<void>
     /** The Runs with a registered execution. */
@@ -37,12 +37,12 @@ export class RunCancels extends Context.Service<
   })
 }
 
-/** The cancel reason of a drift check that svc stopped. Scheduled checks with this reason are retried soon. */
+/** Cancel reason of a drift check that svc stopped for another Run. Scheduled checks with this reason are retried soon. */
 export const preemptedReason = "Another Run goes first."
 
 /**
- * Requests that a running drift check stops, in the caller's transaction. The request is stored because a claimed check may not
- * be registered yet.
+ * Asks a running drift check to stop, in the caller's transaction. The request is stored, because a claimed check may not be
+ * registered yet.
  */
 export const preempt = Effect.fn("Run.preempt")(function* (runId: RunId) {
   const sql = yield* SqlClient.SqlClient

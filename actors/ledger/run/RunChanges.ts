@@ -12,10 +12,13 @@ import { present, RunRow } from "./RunRow.ts"
 const plans = "('plan', 'destroy_plan')"
 const applies = "('apply', 'destroy_apply')"
 const findings = "('source_sync', 'compatibility_check')"
-/** A plan that follows a commit. Rollbacks and drift plans have a purpose; no sync triggers them. */
+/**
+ * SQL condition for plans that follow a commit. Excludes rollbacks and drift plans, which have a purpose and which no sync
+ * triggers.
+ */
 const followsCommit = "p.type = 'plan' AND p.purpose IS NULL"
 
-/** A condition on `runs` that keeps one Run per change: its plan, or a Run that belongs to no plan. */
+/** SQL condition on `runs` that selects one Run per change: its plan, or a Run that belongs to no plan. */
 export const standsForChange = `NOT (type IN ${applies} AND EXISTS (SELECT 1 FROM runs p WHERE p.id = runs.plan_run_id))
   AND NOT (type IN ${findings} AND status = 'succeeded' AND EXISTS (SELECT 1 FROM runs p
     WHERE p.source_snapshot_id = runs.source_snapshot_id AND p.workspace_id = runs.workspace_id AND ${followsCommit}))
@@ -23,7 +26,7 @@ export const standsForChange = `NOT (type IN ${applies} AND EXISTS (SELECT 1 FRO
     WHERE p.capsule_id = runs.capsule_id AND p.type IN ${plans} AND p.status <> 'superseded'
       AND (p.created_at, p.id) > (runs.created_at, runs.id)))`
 
-/** Returns true if the filter applies to whole changes rather than to single Runs. */
+/** Returns true if the filter can be applied to whole changes instead of single Runs. */
 export const fitsChanges = (filter: RunFilter): boolean =>
   filter.search === undefined &&
   filter.actor === undefined &&
@@ -56,10 +59,10 @@ const toFolded = (row: RowOf<typeof FoldedRow.columns>): FoldedRun =>
     ...present({ createdBy: row.created_by, startedAt: row.started_at, finishedAt: row.finished_at })
   })
 
-/** More than the Runs on a page of changes, except with an extreme number of syncs. */
+/** Maximum number of Runs to return for a page of changes. Only an extreme number of syncs exceeds it. */
 const mostFolded = 1000
 
-/** The Runs that belong to these changes, newest first, from one statement. */
+/** Returns the Runs that belong to these changes, newest first, with one statement. */
 export const foldedRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, changes: ReadonlyArray<RunId>) {
   if (changes.length === 0) return []
   const wanted = sql`json_each(${JSON.stringify(changes)}) AS w JOIN runs p ON p.id = w.value`

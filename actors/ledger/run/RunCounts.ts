@@ -15,7 +15,7 @@ const AlikeRuns = rowShape({
   runs: Schema.Int
 })
 
-/** A group of Runs with the same value in every facet, and the size of the group. */
+/** Runs with the same value in every facet, and their number. */
 export type AlikeRuns = RowOf<typeof AlikeRuns.columns>
 
 const mostNamed = 100
@@ -46,7 +46,7 @@ const isChosen = (filter: RunFilter, facet: Facet, alike: AlikeRuns): boolean =>
 
 const facetNames: ReadonlyArray<Facet> = ["type", "status", "trigger", "actor", "capsule"]
 
-/** Counts per facet value, applying every filter except that facet's own. */
+/** Counts the Runs per facet value. Each facet ignores its own filter. */
 export const facetsOf = (counted: ReadonlyArray<AlikeRuns>, filter: RunFilter): RunFacets => {
   const countsOf = <A extends string>(facet: Facet, valueOf: (alike: AlikeRuns) => A | null) => {
     const others = facetNames.filter((name) => name !== facet)
@@ -73,7 +73,7 @@ export const facetsOf = (counted: ReadonlyArray<AlikeRuns>, filter: RunFilter): 
   }
 }
 
-/** Counts the newest Runs with one statement that reads only the list's index. */
+/** Counts the newest Runs with one statement, which reads only the list's index. */
 export const countRuns = Effect.fn("Runs.count")(function* (
   sql: SqlClient.SqlClient,
   workspaceId: WorkspaceId,

@@ -6,7 +6,7 @@ import { withStoredSpelling } from "../../../schema/records/EmailAddress.ts"
 /** Maximum number of search words. */
 const mostWords = 8
 
-// The start of a Run id. "run" alone counts as a word, because it would match every Run's id.
+// Matches the start of a Run id. The text "run" alone counts as a word, because every Run's id starts with it.
 const beginsAnId = /^[a-z]+_[a-z0-9]+$/
 const beginsACommit = /^[0-9a-f]{4,64}$/
 
@@ -19,8 +19,8 @@ const searchWords = (text: string): ReadonlyArray<string> =>
     .slice(0, mostWords)
 
 /**
- * Conditions on `runs`, one per search word. Matching names in the Workspace are looked up once, so each Run is compared using
- * only columns of the list's index.
+ * Returns conditions on `runs`, one per search word. Looks up matching names in the Workspace once, so that each Run is compared
+ * using only columns of the list's index.
  */
 const searchConditions = (
   sql: SqlClient.SqlClient,
@@ -68,11 +68,11 @@ export interface RunFilter {
   readonly since?: string | undefined
   /** ISO 8601, exclusive. */
   readonly until?: string | undefined
-  /** Includes syncs by webhooks and schedules that found nothing new, as long as they are kept. */
+  /** Includes syncs by webhooks and schedules that found nothing new, until they are removed. */
   readonly includeLooks?: boolean | undefined
 }
 
-/** Every condition except the facets: selects the Runs that are counted. */
+/** Returns every condition except the facets. It selects the Runs to count. */
 export const countedConditions = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, filter: RunFilter) => [
   sql`workspace_id = ${workspaceId}`,
   ...(filter.includeLooks === true ? [] : [sql`quiet = 0`]),
@@ -82,7 +82,7 @@ export const countedConditions = (sql: SqlClient.SqlClient, workspaceId: Workspa
   ...(filter.search === undefined ? [] : searchConditions(sql, workspaceId, filter.search))
 ]
 
-/** The conditions of a filter, for the `WHERE` clause of a query on `runs`. */
+/** Returns the conditions of a filter for the `WHERE` clause of a query on `runs`. */
 export const matching = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, filter: RunFilter) => [
   ...countedConditions(sql, workspaceId, filter),
   ...(filter.capsuleId === undefined ? [] : [sql`capsule_id = ${filter.capsuleId}`]),
@@ -92,7 +92,7 @@ export const matching = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, fil
   ...(filter.trigger === undefined ? [] : [sql.in("trigger_kind", filter.trigger)])
 ]
 
-/** The values of a filter in a fixed order. Binds a cursor to the list it came from. */
+/** Returns the values of a filter in a fixed order, to bind a cursor to its list. */
 export const filterKey = (filter: RunFilter): ReadonlyArray<string | undefined> => [
   filter.search,
   filter.capsuleId,

@@ -5,8 +5,8 @@ import { RunId } from "../../../schema/records/Ids.ts"
 import type { RunEvidence } from "../../../schema/records/Run.ts"
 
 /**
- * The right to write for a running Run, held by the owner that claimed it under one fence. Writes with an outdated hold are
- * refused once the Run has ended or been claimed again.
+ * The right to write for a running Run. It belongs to the owner that claimed the Run, under one fence. Once the Run has ended or
+ * been claimed again, writes with the old hold are refused.
  */
 export interface RunHold {
   readonly runId: RunId
@@ -14,7 +14,7 @@ export interface RunHold {
   readonly fence: number
 }
 
-/** The Run is no longer executed under this hold, so nothing was written. It does not mean that the Run failed. */
+/** This hold no longer executes the Run, so nothing was written. It does not mean that the Run failed. */
 export class HoldLost extends Schema.TaggedError<HoldLost>()("HoldLost", {
   runId: RunId,
   message: Schema.String
@@ -27,21 +27,21 @@ export const holdLost = ({ fence, owner, runId }: RunHold): HoldLost =>
   })
 
 /**
- * A stop was requested before the Run's result was committed. The result is not written, and the Run must end as cancelled with
- * this evidence.
+ * Somebody asked the Run to stop before its result was committed. The result is not written, and the Run must end as cancelled
+ * with this evidence.
  */
 export class StopRequested extends Data.TaggedError("StopRequested")<{
   readonly hold: RunHold
   readonly evidence: RunEvidence | undefined
 }> {}
 
-/** The hold of a running Run. Calling it for a Run that is not running is a bug. */
+/** Returns the hold of a running Run. Calling it for any other Run is a bug. */
 export const holdOf = (run: Pick<RunRow, "id" | "owner" | "fence">): RunHold => {
   if (run.owner === null) throw new Error(`The Run ${run.id} has no owner, so nobody holds it.`)
   return { runId: run.id, owner: run.owner, fence: run.fence }
 }
 
-/** The SQL condition for every write by an execution. */
+/** SQL condition that every write by an execution must include. */
 export const isHeld = (sql: SqlClient.SqlClient, { fence, owner, runId }: RunHold) =>
   sql`id = ${runId} AND status = 'running' AND owner = ${owner} AND fence = ${fence}`
 

@@ -30,7 +30,7 @@ export const RunEventRow = table("run_events", {
   data: EventDataJson
 })
 
-/** An event that a runner reported, with its time. */
+/** An event reported by a runner, with its time. */
 export type ReportedEvent = ReportedFact & { readonly at: Timestamp }
 
 const isRecord = Schema.is(Schema.Record(Schema.String, Schema.Unknown))
@@ -38,7 +38,7 @@ const isRecord = Schema.is(Schema.Record(Schema.String, Schema.Unknown))
 const cleaned = (value: unknown): unknown =>
   typeof value === "string" ? plainText(value.slice(0, longestEventText)).slice(0, longestEventText) : value
 
-/** Reported data is flat, because the schemas refuse nesting. */
+/** Cleans the texts of reported data, which is flat because the schemas reject nesting. */
 const withCleanTexts = (fact: unknown): unknown =>
   isRecord(fact) && isRecord(fact["data"])
     ? {
@@ -50,8 +50,8 @@ const withCleanTexts = (fact: unknown): unknown =>
 const decodeFact = Schema.decodeUnknownEffect(ReportedFact, closed)
 
 /**
- * Validates a runner's report. Unknown fields, unknown kinds and kinds reserved for svc are refused. The runner has already
- * redacted and cleaned its output; it is cleaned again here because this is the last check before it is shown.
+ * Validates a runner's report. Rejects unknown fields, unknown kinds and kinds reserved for svc. The runner has already redacted
+ * and cleaned its output; this cleans it again, because it is the last check before people see it.
  */
 export const receivedFact = (fact: unknown): Effect.Effect<ReportedFact, Schema.SchemaError> =>
   Effect.suspend(() => decodeFact(withCleanTexts(fact)))
@@ -60,7 +60,7 @@ type Listener = () => void
 
 const mostOrigins = 10_000
 
-/** Noted events are written when the oldest reaches this age or their number reaches this limit, whichever comes first. */
+/** Buffered events are written when the oldest reaches this age or their number reaches this limit, whichever comes first. */
 const noteAge = "10 millis"
 const mostNoted = 256
 
@@ -77,8 +77,8 @@ interface Noted {
 }
 
 /**
- * The event sequence of each Run. `append` writes in the caller's transaction and wakes the Run's subscribers after the commit,
- * so they never see events that were rolled back.
+ * The event sequence of each Run. `append` writes in the caller's transaction and wakes the Run's subscribers only after the
+ * commit, so they never see events that are rolled back.
  */
 export class RunJournal extends Context.Service<
   RunJournal,
@@ -112,8 +112,8 @@ export class RunJournal extends Context.Service<
       data: RunEventData<Kind>
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Writes the events buffered under this hold, in the caller's transaction. Once the hold is released, they could no longer be
-     * written.
+     * Writes the events buffered under this hold, in the caller's transaction. Call it before releasing the hold, because they
+     * could not be written later.
      */
     readonly flush: (hold: RunHold) => Effect.Effect<void, HoldLost>
     /** Runs `effect` inside the trace of the request that queued the Run, if this process still has it. */
@@ -129,7 +129,7 @@ export class RunJournal extends Context.Service<
       const listeners = new Map<string, Set<Listener>>()
       const origins = new Map<string, Tracer.AnySpan>()
 
-      // Copies the set first: a listener may subscribe again when it is woken, and the loop would never end.
+      // Copies the set first: a listener may subscribe again when it is woken, and the loop would then never end.
       const wake = (runId: RunId) => {
         for (const listener of Array.from(listeners.get(runId) ?? [])) listener()
       }
@@ -144,7 +144,7 @@ export class RunJournal extends Context.Service<
         }
       }
 
-      /** Keeps the trace from queueing to start. Newer traces evict those of Runs that never start. */
+      /** Keeps the trace of a Run between queueing and start. Newer traces evict those of Runs that never start. */
       const remember = (runId: RunId, kind: RunEventKind) =>
         kind !== "run.queued"
           ? Effect.void
@@ -195,7 +195,7 @@ export class RunJournal extends Context.Service<
       const flushSoon = (runId: RunId) =>
         Effect.suspend(() => (noted.has(runId) ? transaction(sql)(writeNoted(runId)) : Effect.void))
 
-      /** Events noted under a lost hold are dropped. */
+      /** Drops events that were buffered under a lost hold. */
       const noneLeft = (runId: RunId) => Effect.catchTag(writeNoted(runId), "HoldLost", () => Effect.void)
 
       const append = Effect.fnUntraced(function* <Kind extends RunEventKind>(
@@ -210,7 +210,7 @@ export class RunJournal extends Context.Service<
         yield* wakeAfterCommit(runId)
       }, Effect.orDie)
 
-      /** Returns the events noted under this hold. Drops those noted under an earlier hold. */
+      /** Returns the events buffered under this hold. Drops events of an earlier hold. */
       const taken = (hold: RunHold) => {
         const waiting = noted.get(hold.runId)
         noted.delete(hold.runId)
@@ -268,7 +268,7 @@ export class RunJournal extends Context.Service<
   )
 }
 
-/** Waits until a Run is neither queued nor running. Its events only trigger another read of the row. */
+/** Waits until a Run is neither queued nor running. Reads the row again after every event. */
 export const awaitRun = Effect.fn("Run.await")(function* (runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* RunJournal

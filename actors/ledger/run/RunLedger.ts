@@ -29,8 +29,8 @@ import { localPool } from "../../../schema/agent/PoolName.ts"
 import type { SlotPool } from "../../../schema/records/QueuePlace.ts"
 
 /**
- * The pool for new plans and drift checks of a configuration: `local` (the control plane) unless the execution profile sets
- * another. An apply uses the pool of its plan.
+ * Returns the pool for new plans and drift checks of a configuration: `local` (the control plane) unless the execution profile
+ * sets another pool. An apply uses the pool of its plan.
  */
 export const RunPools = Context.Reference<(configId: InstallConfigId | undefined) => Effect.Effect<string>>(
   "svc/actors/ledger/run/RunPools",
@@ -39,25 +39,25 @@ export const RunPools = Context.Reference<(configId: InstallConfigId | undefined
 
 const agentsPrefix = "agents:"
 
-/** The slot pool of a pool of agents, as stored in `runs.slot_pool` and `run_turns`. */
+/** Returns the slot pool of a pool of agents, as stored in `runs.slot_pool` and `run_turns`. */
 export const placesOfPool = (pool: string): string => `${agentsPrefix}${pool}`
 
 /** Returns true if a slot pool belongs to agents. */
 export const isAgentSlotPool = (places: string): boolean => places.startsWith(agentsPrefix)
 
-/** The kind of a slot pool. */
+/** Returns the kind of a slot pool. */
 export const slotPoolOf = (places: string): SlotPool =>
   isAgentSlotPool(places) ? "agents" : places === "builds" ? "builds" : "runs"
 
 /**
- * A condition for queued and running Runs in a Capsule's queue, of which only one may run at a time. It uses the queue's indexes,
- * because a Capsule may have thousands of finished Runs. `capsule` is an id or a column.
+ * SQL condition for queued and running Runs in a Capsule's queue, in which only one Run may run at a time. It uses the queue's
+ * indexes, because a Capsule may have thousands of finished Runs. `capsule` is an id or a column.
  */
 export const openInLine = (sql: SqlClient.SqlClient, capsule: CapsuleId | Statement.Fragment) =>
   sql`id IN (SELECT id FROM runs WHERE capsule_line = ${capsule} AND status = 'queued'
     UNION ALL SELECT id FROM runs WHERE capsule_line = ${capsule} AND status = 'running')`
 
-/** The fields of a new Run that determine its pool and slot. */
+/** Fields of a new Run that determine its pool and slot. */
 interface PlacedRun {
   readonly type: RunType
   readonly installConfigId?: InstallConfigId | undefined
@@ -70,8 +70,8 @@ const makeRunPlaces = Effect.gen(function* () {
   const pools = yield* RunPools
 
   /**
-   * Fetches and builds change nothing, and may wait long for a remote server or a build command. They have their own slots so
-   * that they do not delay applies.
+   * Gives fetches and builds separate slots, so that they do not delay applies. They change nothing, and may wait long for a
+   * remote server or a build command.
    */
   const ownPlaces = Effect.fnUntraced(function* (run: PlacedRun): Effect.fn.Return<string, SqlError.SqlError> {
     if (run.type === "source_sync" || run.type === "compatibility_check") return "builds"
@@ -81,7 +81,10 @@ const makeRunPlaces = Effect.gen(function* () {
     return built.length > 0 ? "builds" : "runs"
   })
 
-  /** A saved plan depends on the tool and platform that created it, so its apply runs in the same pool. */
+  /**
+   * Returns the pool of a new Run. An apply runs in the pool of its plan, because a saved plan depends on the tool and platform
+   * that created it.
+   */
   const poolOf = Effect.fnUntraced(function* (run: PlacedRun): Effect.fn.Return<string, SqlError.SqlError> {
     if (isApply(run.type)) {
       const [plan] = yield* RunRow.some(sql, "pool")`SELECT pool FROM runs WHERE id = ${run.planRunId ?? null}`
@@ -100,8 +103,8 @@ const makeRunPlaces = Effect.gen(function* () {
 const Newest = rowShape({ newest: Schema.NullOr(Timestamp) })
 
 /**
- * The creation time of a new Run, in the caller's transaction. Lists and queues sort by time and then by id, and derived ids are
- * unordered. Each Run of a group therefore gets a later time than the previous one, even if the clock is set back.
+ * Returns the creation time for a new Run, in the caller's transaction. Lists and queues sort by time and then by id, but derived
+ * ids have no order. Therefore each Run of a group gets a later time than the previous one, even if the clock is set back.
  */
 const creationTime = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, groupId: RunGroupId | undefined) {
   if (groupId === undefined) return yield* now
@@ -141,7 +144,7 @@ export interface NewRun {
   readonly evidence?: RunEvidence
 }
 
-/** The columns that an execution records while it works. */
+/** Columns that an execution writes while it works. */
 export type RecordedColumns = Pick<
   ChangesOf<typeof RunRow>,
   | "source_snapshot_id"
@@ -169,12 +172,12 @@ export class RunLedger extends Context.Service<
   {
     readonly insert: (run: NewRun) => Effect.Effect<void>
     readonly find: (id: RunId | null) => Effect.Effect<RunRow | undefined>
-    /** The Run, or `undefined` if it is no longer executed under this hold. */
+    /** Returns the Run, or `undefined` if this hold no longer executes it. */
     readonly held: (hold: RunHold) => Effect.Effect<RunRow | undefined>
     /** Writes columns that the execution has determined. */
     readonly record: (hold: RunHold, columns: RecordedColumns) => Effect.Effect<void, HoldLost>
     readonly mergeEvidence: (hold: RunHold, evidence: RunEvidence) => Effect.Effect<void, HoldLost>
-    /** Records that the tool of an apply may start. Called before the start; repeating it changes nothing. */
+    /** Records that the tool of an apply may start. Call it before the tool starts; repeating it changes nothing. */
     readonly acknowledgeStart: (hold: RunHold) => Effect.Effect<void, HoldLost>
     /** Voids every unapplied plan that was reviewed under an earlier version of the redaction rules. */
     readonly supersedeOutdated: Effect.Effect<void>
@@ -187,7 +190,7 @@ export class RunLedger extends Context.Service<
       reason: string,
       except?: RunId
     ) => Effect.Effect<ReadonlyArray<RunId>>
-    /** The plans of a Capsule that wait for approval or for their apply. */
+    /** Returns the plans of a Capsule that are waiting for approval or for their apply. */
     readonly applicablePlans: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunId>>
     /** Voids this plan, unless its apply has started or it is already void. */
     readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>

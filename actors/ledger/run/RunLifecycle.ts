@@ -13,7 +13,7 @@ import { EvidenceJson, mergedEvidence, RunRow, standingOf } from "./RunRow.ts"
 import { type RunId, Subject } from "../../../schema/records/Ids.ts"
 import type { RunEndedBy, RunEndKind } from "../../../schema/records/RunDecision.ts"
 
-/** Returns true for Runs that change infrastructure and must never be executed twice. */
+/** Returns true for Runs that change infrastructure, which must never be executed twice. */
 export const isApply = (type: RunType): boolean => type === "apply" || type === "destroy_apply"
 
 export interface RunError {
@@ -21,12 +21,12 @@ export interface RunError {
   readonly message: string
 }
 
-/** The data recorded with a status change. Nothing else writes `columns`. */
+/** Data to record with a status change. No other code writes `columns`. */
 interface Recorded {
   readonly error?: RunError | undefined
   readonly evidence?: RunEvidence | undefined
   readonly columns?: ChangesOf<typeof RunRow> | undefined
-  /** The person who ends the Run early. Defaults to the person who requested the cancellation. */
+  /** The person who ended the Run early. Defaults to the person who requested the cancellation. */
   readonly by?: Decider | undefined
 }
 
@@ -36,7 +36,7 @@ export type SeenRun = Pick<
   "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence" | "plan_details"
 >
 
-/** The author of a decision and its reason. There is no subject if svc decided. */
+/** Who made a decision, and why. Without `subject`, svc decided. */
 interface Decider {
   readonly subject?: string | undefined
   readonly reason?: string | undefined
@@ -54,7 +54,7 @@ const endKind = (seen: SeenRun, to: RunStatus): RunEndKind | undefined => {
   return seen.status === "succeeded" ? "approval_withdrawn" : "cancelled"
 }
 
-/** The approver of a plan. There is no subject if svc approved it. */
+/** Who approved a plan. Without `subject`, svc approved it. */
 export interface Approval {
   readonly subject?: string | undefined
   readonly comment?: string | undefined
@@ -67,7 +67,7 @@ type EndData = Pick<RunEventData<"run.failed">, "stateVersionId">
 type Held = Effect.Effect<void, HoldLost>
 type Settled = Effect.Effect<void, HoldLost | StopRequested>
 
-/** Used when the tool of an apply finished before the stop request reached it, so its effects cannot be undone. */
+/** The error if the tool of an apply finished before the stop request reached it, so that its effects cannot be undone. */
 const allWasDone: RunError = {
   code: "applied_before_cancel",
   message:
@@ -76,14 +76,12 @@ const allWasDone: RunError = {
 
 /**
  * The only writer of a Run's status, except for the initial status, which `RunLedger.insert` writes. Every method works in the
- * caller's transaction and also writes the event of the transition. A transition outside `runTransitions` is a defect.
- *
- * Methods with a `RunHold` are for the Run's execution. Methods with a row are for Runs that are not being executed, and return
- * `false` if the Run has changed since it was read.
- *
- * A recorded stop request overrides every outcome that has not been committed yet. If the Run changed nothing outside svc, its
- * result fails with `StopRequested`, which rolls back the caller's transaction, and a failure is recorded as a cancellation. For
- * an apply, the request determines the status, but the tool's effects are still recorded.
+ * caller's transaction and also writes the event of the transition. A transition outside `runTransitions` is a defect. Methods
+ * with a `RunHold` are for the Run's execution. Methods with a row are for Runs that are not being executed, and return `false`
+ * if the Run has changed since the row was read. A recorded stop request overrides every outcome that has not been committed yet.
+ * For a Run that changed nothing outside svc, a result then fails with `StopRequested`, which rolls back the caller's
+ * transaction, and a failure is recorded as a cancellation. For an apply, the request determines the status, but the tool's
+ * effects are still recorded.
  */
 export class RunLifecycle extends Context.Service<
   RunLifecycle,
@@ -96,7 +94,7 @@ export class RunLifecycle extends Context.Service<
     readonly fail: (hold: RunHold, error: RunError, evidence?: RunEvidence, data?: EndData) => Held
     readonly cancel: (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) => Held
     readonly supersede: (hold: RunHold, reason: string) => Held
-    /** Call before committing a part of the result while the Run continues. Fails if a stop was requested. */
+    /** Call it before committing a part of the result while the Run continues. Fails if somebody asked the Run to stop. */
     readonly proceed: (hold: RunHold) => Settled
     readonly waitForApproval: (
       hold: RunHold,
@@ -110,9 +108,9 @@ export class RunLifecycle extends Context.Service<
     readonly requeue: (hold: RunHold, reason: string, options: { readonly counts: boolean }) => Held
     /** Approves a waiting plan. */
     readonly approve: (plan: SeenRun, approval: Approval) => Effect.Effect<boolean>
-    /** Cancels a Run that is queued or waits for approval, or an approved plan that no apply has used. */
+    /** Cancels a Run that is queued or waiting for approval, or an approved plan that no apply has used. */
     readonly withdraw: (run: SeenRun, by: Decider) => Effect.Effect<boolean>
-    /** Voids a plan that waits for its approval or apply, and deletes the saved plan. */
+    /** Voids a plan that is waiting for its approval or apply, and deletes the saved plan. */
     readonly voidPlan: (plan: SeenRun, reason: string) => Effect.Effect<boolean>
     /** Like `voidPlan`, for an expired plan. */
     readonly expire: (plan: SeenRun) => Effect.Effect<boolean>
@@ -133,7 +131,7 @@ export class RunLifecycle extends Context.Service<
 
       const claim = Effect.fn("RunLifecycle.claim")(function* (id: RunId, owner: string) {
         const at = yield* now
-        // Batch numbers restart under the new fence, and the log is open for more lines.
+        // Batch numbers restart under the new fence, and the log accepts lines again.
         const fresh = {
           last_event_batch: 0,
           last_log_batch: 0,
@@ -157,7 +155,7 @@ export class RunLifecycle extends Context.Service<
         { by, columns, error, evidence }: Recorded = {},
         hold?: RunHold
       ) {
-        // Only its own execution may report the outcome of a running Run.
+        // Only the execution of a running Run may report its outcome.
         if (transitionEvent(standingOf(seen), to) !== kind || (seen.status === "running" && hold === undefined)) {
           return yield* Effect.die(new Error(`The Run ${seen.id} is ${seen.status} and cannot become ${to} like this.`))
         }
@@ -218,7 +216,7 @@ export class RunLifecycle extends Context.Service<
         return run === undefined || run.cancel_requested_at === null ? undefined : { isApply: isApply(run.type) }
       }, Effect.orDie)
 
-      /** Reads the request first: events flushed in a transaction that then rolls back would be lost. */
+      /** Reads the stop request before flushing, because events flushed in a transaction that then rolls back would be lost. */
       const unlessStopped = Effect.fnUntraced(function* (
         hold: RunHold,
         to: "succeeded" | "waiting_approval",
@@ -246,7 +244,7 @@ export class RunLifecycle extends Context.Service<
         yield* held(hold, "succeeded", { kind: "run.succeeded", data }, { evidence })
       })
 
-      /** Adds a newer commit to the failure if one exists, because it may fix a Run of the deployed commit. */
+      /** Adds a newer commit to the failure if there is one, because it may fix the problem of the deployed commit. */
       const withNewerCommit = Effect.fnUntraced(function* (hold: RunHold, error: RunError) {
         const [row] = yield* RunRow.some(sql, "evidence")`SELECT evidence FROM runs WHERE id = ${hold.runId}`
         const newer = row === undefined ? undefined : EvidenceJson.read(row.evidence).newerCommit

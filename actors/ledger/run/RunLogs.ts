@@ -24,7 +24,9 @@ export const RunLogChunkRow = table("run_log_chunks", {
 
 /** Writes the log of one running Run. */
 export interface RunLog {
-  /** Writes a redacted line. Returns once the line is buffered, or counted as dropped if the buffer is full. */
+  /**
+   * Writes a redacted line. Returns as soon as the line is buffered. If the buffer is full, the line is only counted as dropped.
+   */
   readonly write: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void, HoldLost>
   readonly flush: Effect.Effect<void, HoldLost>
 }
@@ -32,10 +34,10 @@ export interface RunLog {
 /** A batch is written when it reaches this size or this age, whichever comes first. */
 const batchBytes = 64 * 1024
 const batchMillis = 20
-/** Lines are buffered while the database refuses writes. The log reports how many lines did not fit. */
+/** Size of the buffer for lines while the database refuses writes. The log reports how many lines did not fit. */
 const mostWaitingBytes = 2 * 1024 * 1024
 
-/** Reserved for the last lines, which usually explain why a Run ended. */
+/** Space reserved for the last lines, which usually explain why a Run ended. */
 const mostLastBytes = 256 * 1024
 /** Estimated overhead per line, in addition to its text. */
 const lineBytes = 96
@@ -44,7 +46,7 @@ const LogSize = rowShape({ bytes: Schema.NullOr(Schema.Int), batch: Schema.NullO
 
 type Line = Omit<RunLogEntry, "seq">
 
-/** Lines stored together. `endedAt` is set on the last batch of a log. */
+/** Lines that are stored together. `endedAt` is set on the last batch of a log. */
 interface LogBatch {
   readonly number: number
   readonly lines: ReadonlyArray<Line>
@@ -56,15 +58,15 @@ const endAgain = Schedule.spaced("5 seconds")
 
 /**
  * The log of each Run, written in batches so that a noisy Run causes few transactions. Line numbers have no gaps, and a restarted
- * Run continues them. Once a log exceeds its limit, only its last lines are added when the Run ends, so that no Run can fill the
- * disk that also holds the states.
+ * Run continues them. A log that exceeds its limit only gets its last lines, when the Run ends, so that no Run can fill the disk
+ * that also holds the states.
  */
 export class RunLogs extends Context.Service<
   RunLogs,
   {
     /** Opens the log for one execution. The log is closed with the scope. */
     readonly open: (hold: RunHold) => Effect.Effect<RunLog, never, Scope.Scope>
-    /** Stores a batch of lines from an agent. A repeated batch has no effect, and lines beyond the log's limit are dropped. */
+    /** Stores a batch of lines from an agent. Ignores a repeated batch, and drops lines beyond the log's limit. */
     readonly receive: (
       hold: RunHold,
       number: number,
@@ -105,7 +107,7 @@ export class RunLogs extends Context.Service<
           const text = `The log of a Run keeps its first ${mostLogBytes} bytes: lines were left out from here on.`
           const at = yield* now
           kept.push({ at, phase: lines[kept.length]?.phase ?? "state", stream: "system", text })
-          // Counts one byte more than the limit allows, so that the excess is reported only once.
+          // Counts one byte more than the limit, so that the excess is reported only once.
           bytes = mostLogBytes - taken + 1
         }
         const last = yield* logBatch(sql, hold, { number, count: kept.length }, null)
@@ -127,9 +129,9 @@ export class RunLogs extends Context.Service<
         const scope = yield* Effect.scope
         let pending: Array<Line> = []
         let pendingBytes = 0
-        // A batch whose write failed is resent unchanged, because the database may have stored it despite the error.
+        // A batch whose write failed. It is sent again unchanged, because the database may have stored it despite the error.
         let unsent: LogBatch | undefined
-        // An agent may already have written batches under this fence.
+        // Continues the numbering of batches that an agent has already written under this fence.
         let batches = earlier?.batch ?? 0
         let lost: HoldLost | undefined
         let dropped = 0
@@ -168,16 +170,13 @@ export class RunLogs extends Context.Service<
           return batch
         }
 
-        /** Adds lines to the next batch. Callers read the time first, so that no flush can run in between. */
+        /** Adds lines to the next batch. Callers must read the time first, so that no flush can run in between. */
         const add = (...lines: ReadonlyArray<Line>) => {
           pending.push(...lines)
           for (const { text } of lines) pendingBytes += text.length + lineBytes
         }
 
-        /**
-         * Reports dropped lines. Called before the first line that follows them, so the notice appears at the right place in the
-         * log.
-         */
+        /** Reports dropped lines. Called before the first line that follows them, so that the notice is in the right place. */
         const noteDropped = (at: string) => {
           if (dropped === 0) return
           const text = `${dropped} lines were lost here: the database could not be written.`
@@ -273,7 +272,7 @@ export class RunLogs extends Context.Service<
         })
 
         /**
-         * Readers wait for the end of the log and must be notified. If the database refuses the write, it is retried in the
+         * Closes the log and notifies readers, who wait for its end. If the database refuses the write, retries in the
          * background; the next startup closes logs that a shutdown left open.
          */
         const close = Effect.suspend(() =>

@@ -15,7 +15,7 @@ import { RunRow } from "./RunRow.ts"
 const run = RunRow.columns
 const SummaryJson = jsonText(PlanSummary)
 
-/** A Run, with the names for a notice about it. `changes` is the summary of the plan, also for its apply. */
+/** A Run, with the names for a notice about it. `changes` is the plan's summary, also for its apply. */
 const Reported = rowShape({
   id: run.id,
   type: run.type,
@@ -57,7 +57,7 @@ const Rule = rowShape({
   team: Schema.NullOr(Schema.String)
 })
 
-/** The approvals that a plan of this Capsule requires: those of all matching rules, or one by an admin. */
+/** Returns the approvals that a plan of this Capsule requires: those of all matching rules or, without rules, one by an admin. */
 const awaited = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, row: Row) {
   const rules = yield* Rule.rows(sql)`SELECT a.approvers, a.role, a.team_id, t.name AS team
     FROM approval_rules a LEFT JOIN teams t ON t.id = a.team_id
@@ -79,7 +79,7 @@ const approvers = (sql: SqlClient.SqlClient, id: RunId) =>
     (rows) => rows.map(({ approver }) => approver)
   ).pipe(Effect.orDie)
 
-/** The Run as included in the data of a notice. */
+/** Returns the Run as it appears in the data of a notice. */
 export const noticeRun = (row: Pick<Row, "created_by" | "id" | "trigger_kind" | "type">) => ({
   id: row.id,
   type: row.type,
@@ -102,7 +102,7 @@ const planFields = (row: Row) => ({
   ...(row.resolved_commit === null ? {} : { commit: row.resolved_commit })
 })
 
-/** A notice is about the Run's Capsule, or about its Source if the Run has no Capsule, or about the Workspace. */
+/** Sets the subject of a notice: the Run's Capsule, or its Source if the Run has no Capsule, or the Workspace. */
 const about = <K extends NoticeKind>(row: Row, data: NoticeData<K>): NoticeFacts<K> => {
   const capsule = capsuleOf(row)
   return {
@@ -180,7 +180,7 @@ export const reportMove = Effect.fnUntraced(function* (
       )
     )
   }
-  // The lane reports a ref that cannot be read.
+  // Excludes syncs, because the lane reports a ref that cannot be read.
   if (to === "failed" && type !== "source_sync") {
     const kind = type === "backup" ? "backup.failed" : "run.failed"
     return yield* writeNotice(

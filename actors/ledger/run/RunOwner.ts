@@ -7,7 +7,7 @@ type Incarnation = RowOf<typeof Incarnation.columns>
 
 const nameOf = ({ incarnation, installation_id }: Incarnation): string => `${installation_id}#${incarnation}`
 
-/** The incarnation in an owner's name, if the owner was a process of this installation. */
+/** Returns the incarnation in an owner's name, if the owner was a process of this installation. */
 const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.Option<number> => {
   const [installation, number, ...more] = owner.split("#")
   return installation === installation_id && number !== undefined && /^\d+$/.test(number) && more.length === 0
@@ -17,7 +17,7 @@ const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.
 
 /**
  * The owner name under which this process executes Runs. Each startup is a new incarnation. Only one process at a time uses the
- * data folder, so Runs of earlier incarnations have no live owner.
+ * data folder, so Runs of earlier incarnations have lost their owner.
  */
 export class RunOwner extends Context.Service<
   RunOwner,

@@ -10,7 +10,7 @@ import { table } from "../../base/database/Table.ts"
 const PreparationKind = Schema.Literals(["plan", "apply", "drift_check"])
 type PreparationKind = typeof PreparationKind.Type
 
-/** Data that an execution prepares for its settlement: ids, digests and evidence as JSON, never secrets. */
+/** Data that an execution prepares for its settlement: ids, digests and evidence as JSON, but no secrets. */
 export const PreparationRow = table("run_preparations", {
   run_id: RunId,
   fence: Schema.Int,
@@ -26,8 +26,8 @@ export interface PreparationSchema<A> {
 }
 
 /**
- * The single row in which an execution prepares its settlement. The row belongs to a hold, so the next claim prepares again.
- * `RunLifecycle` removes it when the Run ends or is requeued.
+ * The single row in which an execution prepares its settlement. The row belongs to a hold, so each claim prepares again.
+ * `RunLifecycle` removes the row when the Run ends or is requeued.
  */
 export class RunPreparations extends Context.Service<
   RunPreparations,
@@ -35,8 +35,8 @@ export class RunPreparations extends Context.Service<
     /** Call it once per hold, in the caller's transaction. */
     readonly save: <A>(hold: RunHold, schema: PreparationSchema<A>, prepared: A) => Effect.Effect<void, HoldLost>
     /**
-     * Returns `none` if nothing was prepared under this hold. A row from another release that cannot be decoded is logged and
-     * also returns `none`, so that recovery can still settle the Run.
+     * Returns `none` if nothing was prepared under this hold. Also returns `none`, and logs the problem, if another release wrote
+     * a row that cannot be decoded, so that recovery can still settle the Run.
      */
     readonly load: <A>(hold: RunHold, schema: PreparationSchema<A>) => Effect.Effect<Option.Option<A>>
   }

@@ -87,7 +87,7 @@ export const RunRow = table(
     /** The pool that executes the Run: `local`, or a pool of agents. `slot_pool` is the slot pool in which the Run waits. */
     pool: Schema.String,
     start_acknowledged_at: Schema.NullOr(Timestamp),
-    /** The time since which the executing agent has not responded; null while it responds. */
+    /** Since when the executing agent has not responded; null while it responds. */
     agent_unreachable_since: Schema.NullOr(Timestamp),
     last_event_seq: Schema.Int,
     last_event_batch: Schema.Int,
@@ -105,28 +105,31 @@ export const RunRow = table(
     error_message: Schema.NullOr(Schema.String),
     state_version_id: Schema.NullOr(StateVersionId),
     connection_id: Schema.NullOr(ConnectionId),
-    /** Set for a check that has found nothing so far. Lists omit it. */
+    /** True for a check that has found nothing so far. Lists omit it. */
     quiet: Flag,
     isolation: Schema.NullOr(RecordedSandboxLevel),
     network: Schema.NullOr(RunNetwork),
     profile: Schema.NullOr(Schema.String),
     /** Digest of the execution profile when the Run started. */
     profile_digest: Schema.NullOr(Schema.String),
-    /** For an apply: whether the tool itself succeeded, whatever happened afterwards. */
+    /** For an apply: true if the tool itself succeeded, whatever happened afterwards. */
     provider_apply_succeeded: Schema.NullOr(Flag),
     cancel_requested_at: Schema.NullOr(Timestamp),
     cancel_reason: Schema.NullOr(Schema.String),
     created_at: Timestamp,
     queued_at: Timestamp,
     slot_pool: Schema.String,
-    /** The Capsule in whose queue the Run waits; null if the Run may execute in parallel with other Runs of its Capsule. */
+    /** The Capsule in whose queue the Run waits; null if the Run may run in parallel with other Runs of its Capsule. */
     capsule_line: Schema.NullOr(CapsuleId),
     /** Set by triggers while the Run waits for other Runs of its Capsule. */
     capsule_wait: Flag,
     started_at: Schema.NullOr(Timestamp),
     finished_at: Schema.NullOr(Timestamp),
     expires_at: Schema.NullOr(Timestamp),
-    /** The part of the evidence that may be large. It is the last column, so SQLite reads it only when a query selects it. */
+    /**
+     * The part of the evidence that may be large. Kept as the last column, so that SQLite reads it only for queries that select
+     * it.
+     */
     plan_details: PlanDetailsJson
   },
   [
@@ -160,10 +163,10 @@ const parseMembers = storedJson(Schema.Record(Schema.String, Schema.Unknown))
 const decodeRun = storedRecord(Run)
 const decodeListedRun = storedRecord(ListedRun)
 
-/** Evidence in its stored form, with the plan details in a separate column. */
+/** Stored evidence, with the plan details in a separate column. */
 export type StoredEvidence = Pick<RunRow, "evidence" | "plan_details">
 
-/** The stored evidence, merged with additions. */
+/** Merges additions into stored evidence. */
 export const mergedEvidence = (stored: StoredEvidence, added: RunEvidence & RunDecisions): StoredEvidence => ({
   evidence: EvidenceJson.write({ ...EvidenceJson.read(stored.evidence), ...Struct.omit(added, planDetailNames) }),
   plan_details: PlanDetailsJson.write({
@@ -185,12 +188,12 @@ export const standingOf = (row: Pick<RunRow, "type" | "status" | "approved_at" |
   isUsed: row.used_by_run_id !== null
 })
 
-/** `isPendingPlan` as an SQL condition; `of` is the alias of `runs` with a trailing dot. A test compares the two. */
+/** SQL condition equivalent to `isPendingPlan`; `of` is the alias of `runs` with a trailing dot. A test compares the two. */
 export const pendingPlan = (of = ""): string =>
   `${of}type IN ('plan', 'destroy_plan', 'restore') AND (${of}status = 'waiting_approval'
     OR (${of}status = 'succeeded' AND ${of}approved_at IS NOT NULL AND ${of}used_by_run_id IS NULL))`
 
-/** Omits null columns, because records leave absent fields out. */
+/** Drops null columns, because records omit absent fields. */
 export const present = <A extends Record<string, unknown>>(fields: A): { [K in keyof A]?: NonNullable<A[K]> } => {
   const kept: { [K in keyof A]?: NonNullable<A[K]> } = {}
   for (const key of Object.keys(fields) as Array<keyof A>) {
@@ -251,11 +254,11 @@ const projected = (row: ListedRunRow, queue: typeof QueuePlace.Encoded | undefin
   }
 }
 
-/** The public projection of a Run. */
+/** Returns the public projection of a Run. */
 export const toRun = (row: Omit<RunRow, "spec">, queue?: typeof QueuePlace.Encoded): Run =>
   decodeRun({ ...projected(row, queue), ...parseMembers(row.plan_details) })
 
-/** The public projection of a Run in a list. */
+/** Returns the public projection of a Run in a list. */
 export const toListedRun = (row: ListedRunRow, queue?: typeof QueuePlace.Encoded): ListedRun =>
   decodeListedRun(projected(row, queue))
 

@@ -4,7 +4,7 @@ import { type RowOf, rowShape } from "../../base/database/Table.ts"
 import { type HoldLost, holdLost, isHeld, type RunHold } from "./RunHold.ts"
 import { type RunId } from "../../../schema/records/Ids.ts"
 
-/** A numbered batch. The batches of one hold are numbered from 1 without gaps. */
+/** A numbered batch. The numbers of one hold start at 1 and have no gaps. */
 export interface Batch {
   readonly number: number
   readonly count: number
@@ -16,7 +16,7 @@ type Position = number | undefined
 const Counter = rowShape({ last: Schema.Int })
 type Counter = RowOf<typeof Counter.columns>
 
-/** Reserves and returns the next number in a Run's event sequence. The Run need not be executing. */
+/** Reserves and returns the next number in a Run's event sequence, whether or not the Run is executing. */
 export const nextEvent = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   runId: RunId
@@ -26,7 +26,7 @@ export const nextEvent = Effect.fnUntraced(function* (
   return counter === undefined ? yield* Effect.die(new Error(`There is no Run ${runId}`)) : counter.last
 })
 
-/** Reserves `count` numbers for events of an execution, and returns the number before the first. */
+/** Reserves `count` numbers for an execution's events, and returns the number before the first. */
 export const nextEvents = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   hold: RunHold,
@@ -70,7 +70,7 @@ export const eventBatch = Effect.fnUntraced(function* (
 
 /**
  * Reserves the numbers for a batch of log lines, which may arrive more than once. `endedAt` is set on the last batch. The last
- * lines may arrive after the Run has ended: they are accepted under its fence until the log ends or the Run is claimed again.
+ * lines may arrive after the Run has ended, so they are accepted under its fence until the log ends or the Run is claimed again.
  */
 export const logBatch = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -4,14 +4,14 @@ import { retention } from "../../../schema/records/Retention.ts"
 
 /**
  * Settings for the execution of Runs.
- *
- * - `runsFolder`: absolute path of a folder on a durable disk; each attempt gets its own subfolder
- * - `concurrency`, `workspaceConcurrency`: maximum number of Runs executing at once, in total and per Workspace, without builds
+ * - `runsFolder`: absolute path of a folder on a durable disk; each attempt gets a subfolder
+ * - `concurrency`, `workspaceConcurrency`: maximum number of Runs executing at once, in total and per Workspace, not counting
+ *   builds
  * - `buildConcurrency`, `workspaceBuildConcurrency`: the same limits for builds
  * - `workspaceQueue`: maximum number of queued Runs per Workspace
- * - `planLifetime`: time until a plan that is not applied expires
- * - `drainGrace`: time that running Runs get after a stop request before their applies are interrupted
- * - `mostLogBytes`: maximum size of a Run's log without its last lines; a module may print indefinitely
+ * - `planLifetime`: time until an unapplied plan expires
+ * - `drainGrace`: how long running Runs may continue after svc is asked to stop, before their applies are interrupted
+ * - `mostLogBytes`: maximum size of a Run's log without its last lines, because a module may print indefinitely
  * - `deniedProviders`: provider sources that no Run may use
  * - `buildNetwork`: whether a reviewed source build may use the network
  */

@@ -22,7 +22,7 @@ export class Runs extends Context.Service<
       idempotency: IdempotentRequest | undefined
     ) => Effect.Effect<Replayable<Run>, ApiError>
     readonly read: (id: RunId) => Effect.Effect<Run, ApiError>
-    /** The files of the Run's module that its commit changes. */
+    /** Returns the files of the Run's module that its commit changes. */
     readonly changeCauses: (id: RunId) => Effect.Effect<ChangeCauses, ApiError>
     readonly sourceChanges: (id: RunId) => Effect.Effect<SourceChanges, ApiError>
     readonly list: (
@@ -39,14 +39,14 @@ export class Runs extends Context.Service<
       filter: RunFilter,
       page: PageRequest
     ) => Effect.Effect<Page<ListedRun> & { readonly folded: ReadonlyArray<FoldedRun> }, ApiError>
-    /** Number of Runs in the list for each value of each facet. */
+    /** Counts the Runs in the list for each value of each facet. */
     readonly facets: (workspaceId: WorkspaceId, filter: RunFilter) => Effect.Effect<RunFacets>
-    /** The newest Run of each of these Capsules, from one statement. Capsules without Runs are absent. */
+    /** Returns the newest Run of each of these Capsules, with one statement. Omits Capsules without Runs. */
     readonly latest: (
       workspaceId: WorkspaceId,
       capsuleIds: ReadonlyArray<CapsuleId>
     ) => Effect.Effect<ReadonlyArray<LatestRun>>
-    /** Plans that are approved but neither applied nor void, oldest approval first, and the updates in progress. */
+    /** Returns plans that are approved but neither applied nor void, oldest approval first, and the updates in progress. */
     readonly unfinished: (workspaceId: WorkspaceId) => Effect.Effect<{
       readonly approvedPlans: ReadonlyArray<LatestRun>
       readonly updates: ReadonlyArray<{ readonly id: RunGroupId; readonly createdAt: string }>
@@ -73,7 +73,7 @@ export class Runs extends Context.Service<
   }
 >()("svc/actors/ledger/run/Runs") {}
 
-/** A page of a durable sequence. `done` means that the Run has a final status and nothing follows. */
+/** A page of a durable sequence. `done` means that the Run has a final status and no more entries will follow. */
 export interface SequencePage<A> {
   readonly items: ReadonlyArray<A>
   readonly nextAfter: number
@@ -82,7 +82,7 @@ export interface SequencePage<A> {
 
 /**
  * The durable event and log sequences of Runs, which can be read in pages and followed live. `changed` completes once there may
- * be entries after `after`: subscribe, then read, then wait.
+ * be entries after `after`; to miss none, subscribe, then read, then wait.
  */
 export class RunStreams extends Context.Service<
   RunStreams,
@@ -90,8 +90,8 @@ export class RunStreams extends Context.Service<
     readonly events: (id: RunId, after: number, limit: number) => Effect.Effect<SequencePage<RunEvent>>
     readonly logs: (id: RunId, after: number, limit: number) => Effect.Effect<SequencePage<RunLogEntry>>
     /**
-     * Registers a listener for one Run. Notifications are coalesced; each call means that the sequence must be read again.
-     * Returns a function that unsubscribes.
+     * Registers a listener for one Run. Notifications are coalesced, so after each call the sequence must be read again. Returns
+     * a function that unsubscribes.
      */
     readonly listen: (id: RunId, listener: () => void) => () => void
   }

@@ -2,15 +2,15 @@ import { Option, Schema } from "effect"
 import type { SourceId } from "../../../schema/records/Ids.ts"
 import type { RunRow } from "./RunRow.ts"
 
-/** The fields of a sync's parameters that affect how it ends. */
+/** Parameters of a sync that affect how it ends. */
 export const UnreadSource = {
-  /** Remove the Source unless some sync has read it. */
+  /** Removes the Source unless some sync has read it. */
   removeUnread: Schema.optionalKey(Schema.Boolean)
 }
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct(UnreadSource)))
 
-/** Returns the Source that must be removed if this sync ends without reading it. */
+/** Returns the Source to remove if this sync ends without reading it. */
 export const removableBy = (run: Pick<RunRow, "type" | "source_id" | "spec">): SourceId | undefined => {
   if (run.type !== "source_sync" || run.source_id === null) return undefined
   return Option.getOrUndefined(decode(run.spec))?.removeUnread === true ? run.source_id : undefined

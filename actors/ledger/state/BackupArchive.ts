@@ -31,10 +31,10 @@ const capsuleColumns = {
 }
 export type ArchivedCapsule = RowOf<typeof capsuleColumns>
 
-/** Rows are decoded one at a time, see below. */
+/** Leaves the rows undecoded; `rowsOf` decodes them in small groups. */
 const AnyRows = Schema.Array(Schema.Unknown)
 
-/** The parts of an archive that a restore reads. Values sealed in the database are also sealed in the archive. */
+/** The parts of an archive that a restore reads. Values that are sealed in the database are sealed in the archive too. */
 const Archive = Schema.Struct({
   format: Schema.Literal("svc.backup/v1"),
   capsules: AnyRows,
@@ -43,11 +43,11 @@ const Archive = Schema.Struct({
   generatedSecrets: Schema.optionalKey(AnyRows)
 })
 const decodeArchive = Schema.decodeUnknownOption(Archive)
-/** Exceeds the unpacked size of any genuine archive, so only an archive crafted to exhaust memory is refused. */
+/** Maximum unpacked size. It exceeds that of any genuine archive, so it only stops an archive crafted to exhaust memory. */
 const mostArchiveBytes = 512 * 1024 * 1024
 const inflate = promisify(gunzip)
 
-/** Decoding this many rows takes a few milliseconds. */
+/** Number of rows to decode before yielding. Decoding them takes a few milliseconds. */
 const rowsAtOnce = 200
 
 /**
@@ -102,14 +102,14 @@ export const archiveContents = (
     outsideTransaction("A backup is unpacked")
   )
 
-/** The Capsules in an archive; `none` if this release cannot read it. */
+/** Returns the Capsules in an archive, or `none` if this release cannot read it. */
 export const capsulesInArchive = Effect.fnUntraced(function* (archive: Uint8Array) {
   const contents = yield* archiveContents(archive)
   const document = Option.isNone(contents) ? Option.none() : yield* archiveDocument(contents.value)
   return yield* capsulesInDocument(document)
 })
 
-/** Parses the document in an archive; `none` if it is not JSON. */
+/** Parses the document in an archive. Returns `none` if it is not JSON. */
 export const archiveDocument = (contents: Uint8Array): Effect.Effect<Option.Option<Schema.Json>> =>
   Effect.option(readDocument("json", contents))
 
@@ -124,7 +124,7 @@ const grouped = <Row>(rows: ReadonlyArray<Row>, of: (row: Row) => string): Reado
   return groups
 }
 
-/** The Capsules in an archive's document; `none` if this release cannot read it. */
+/** Returns the Capsules in an archive's document, or `none` if this release cannot read it. */
 export const capsulesInDocument = Effect.fnUntraced(function* (document: Option.Option<Schema.Json>) {
   const content = Option.getOrUndefined(Option.flatMap(document, decodeArchive))
   if (content === undefined) return Option.none<ReadonlyArray<CapsuleInBackup>>()

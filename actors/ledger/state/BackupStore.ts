@@ -39,10 +39,10 @@ export const toBackup = (row: ListedBackup): Backup =>
     createdAt: row.created_at
   })
 
-/** The digest that a backup's record stores. */
+/** Computes the digest that a backup's record stores. */
 export const digestOf = (archive: Uint8Array) => `sha256:${createHash("sha256").update(archive).digest("hex")}`
 
-/** The location that is authenticated with a sealed archive. */
+/** Location that is authenticated with a sealed archive. */
 export const backupPlace = (workspaceId: WorkspaceId, id: BackupId) => ({
   table: "backups",
   column: "archive",
@@ -51,8 +51,8 @@ export const backupPlace = (workspaceId: WorkspaceId, id: BackupId) => ({
 })
 
 /**
- * Exports of a Workspace's records. Sealed values are exported sealed, and the whole archive is sealed again. Creating a backup
- * fails if a large state in it cannot be decrypted.
+ * Exports of a Workspace's records. Sealed values remain sealed in the export, and the whole archive is sealed again. Creating a
+ * backup fails if a large state in it cannot be decrypted.
  */
 export class BackupStore extends Context.Service<
   BackupStore,
@@ -66,7 +66,7 @@ export class BackupStore extends Context.Service<
     readonly find: (id: BackupId) => Effect.Effect<ListedBackup | undefined>
     /** Decrypts the archive and verifies its digest. */
     readonly open: (id: BackupId) => Effect.Effect<Uint8Array>
-    /** The sealed archive, as stored. */
+    /** Returns the sealed archive, as stored. */
     readonly sealed: (id: BackupId) => Effect.Effect<string>
   }
 >()("svc/actors/ledger/state/BackupStore") {
@@ -99,7 +99,7 @@ export class BackupStore extends Context.Service<
               ? yield* sql`SELECT * FROM source_snapshots WHERE workspace_id = ${workspaceId} ORDER BY id`
               : [],
           bindings: yield* sql`SELECT * FROM provider_bindings WHERE workspace_id = ${workspaceId} ORDER BY id`,
-          // Exported sealed, as stored. Without them a restored Capsule would get different secrets.
+          // Exported as sealed values. Without them, a restored Capsule would get different secrets.
           generatedSecrets: yield* sql`SELECT * FROM generated_secrets WHERE ${ofCapsule} ORDER BY id`,
           deliveries: yield* sql`SELECT * FROM run_deliveries WHERE ${ofCapsule} ORDER BY created_at, run_id`,
           interfaces: yield* sql`SELECT * FROM interfaces WHERE ${ofCapsule} ORDER BY id`,

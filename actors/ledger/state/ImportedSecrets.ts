@@ -8,9 +8,7 @@ const Generated = Schema.Struct({
   text: Schema.String
 })
 
-/**
- * The secrets of a Capsule in a backup: those of its last apply, and those that svc generated. The state is stored separately.
- */
+/** A Capsule's secrets in a backup: those of its last apply, and those that svc generated. The state is stored separately. */
 const ImportedSecrets = Schema.Struct({ secrets: StoredSecrets, generated: Schema.Array(Generated) })
 export type ImportedSecrets = typeof ImportedSecrets.Type
 
@@ -18,7 +16,7 @@ const Text = Schema.fromJsonString(ImportedSecrets)
 const encode = Schema.encodeSync(Text)
 const decode = Schema.decodeUnknownEffect(Text)
 
-/** The secrets as plaintext, to be sealed. */
+/** Encodes the secrets as plain text, ready to be sealed. */
 export const importedSecretsText = (secrets: ImportedSecrets): Redacted.Redacted => Redacted.make(encode(secrets))
 
 export const importedSecretsOf = (text: Redacted.Redacted) => decode(Redacted.value(text))

@@ -16,7 +16,7 @@ import { Vault } from "../../base/vault/Vault.ts"
 import { RunCheckpoints } from "./RunCheckpoints.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 
-/** States that applies left behind and their settlements did not accept. */
+/** States that applies left behind and that were not accepted when the applies were settled. */
 export const OrphanedStateRow = table("left_over_states", {
   id: OrphanedStateId,
   workspace_id: WorkspaceId,
@@ -56,7 +56,7 @@ export const ListedOrphanedState = OrphanedStateRow.without(
 )
 export type ListedOrphanedState = RowOf<typeof ListedOrphanedState.columns>
 
-/** A state that was scanned completely before it is kept. */
+/** A state that was completely scanned, ready to keep. */
 export interface ReadOrphanedState {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly digest: string
@@ -64,9 +64,9 @@ export interface ReadOrphanedState {
   readonly scanned: ScannedState | undefined
 }
 
-/** A state that a settlement did not accept, and the Capsule's state after the settlement. */
+/** A state that a settlement did not accept, and the Capsule's state after that settlement. */
 export interface NewOrphanedState {
-  /** The Capsule as the settlement read it. */
+  /** The Capsule, as read by the settlement. */
   readonly capsule: {
     readonly id: CapsuleId
     readonly workspace_id: WorkspaceId
@@ -77,12 +77,12 @@ export interface NewOrphanedState {
   readonly runId: RunId
   readonly reason: OrphanedStateReason | undefined
   readonly left: ReadOrphanedState
-  /** The StateVersion that the settlement accepted instead. */
+  /** The StateVersion that the settlement committed instead. */
   readonly settled: { readonly id: StateVersionId } | undefined
   /** The secret inputs of the apply; `undefined` if unknown. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
   readonly build: BuildColumns | undefined
-  /** Distinguishes several states of one Run. Absent for the state from the settlement itself. */
+  /** Distinguishes several states of one Run. Absent for the state that the settlement itself kept. */
   readonly part?: string | undefined
 }
 
@@ -93,7 +93,7 @@ const place = (row: Pick<OrphanedStateRow, "id" | "workspace_id">, column: "stat
   rowId: row.id
 })
 
-/** A checkpoint that the settlement of an earlier release kept without accepting it. */
+/** A checkpoint that an earlier release kept because its settlement did not accept it. */
 const KeptCheckpoint = rowShape({
   run_id: RunId,
   workspace_id: WorkspaceId,
@@ -105,7 +105,7 @@ const KeptCheckpoint = rowShape({
 
 type KeptCheckpoint = RowOf<typeof KeptCheckpoint.columns>
 
-/** The person who decided about a left-over state, and the time. */
+/** Who decided about a left-over state, and when. */
 interface Decision {
   readonly by: string | null
 }
@@ -114,22 +114,22 @@ interface Decision {
 export class OrphanedStates extends Context.Service<
   OrphanedStates,
   {
-    /** Scans a state. Call it before the transaction of `keep`, because large states take long. */
+    /** Scans a state. Call it before the transaction of `keep`, because scanning a large state is slow. */
     readonly read: (state: Redacted.Redacted<Uint8Array>) => Effect.Effect<ReadOrphanedState>
     /** Runs in the caller's transaction. */
     readonly keep: (leftOver: NewOrphanedState) => Effect.Effect<void>
     readonly find: (id: OrphanedStateId | null) => Effect.Effect<OrphanedStateRow | undefined>
-    /** Decrypts the state; `none` after it has been adopted or discarded. */
+    /** Decrypts the state. Returns `none` after it has been adopted or discarded. */
     readonly open: (row: OrphanedStateRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
-    /** The secret inputs of the apply that left the state; `undefined` if unknown. */
+    /** Returns the secret inputs of the apply that left the state, or `undefined` if they are unknown. */
     readonly secrets: (row: OrphanedStateRow) => Effect.Effect<ReadonlyArray<SecretText> | undefined>
     /** Erases the sealed state after a StateVersion has been created from it. Returns `false` if somebody has already decided. */
     readonly adopted: (id: OrphanedStateId, decision: Decision) => Effect.Effect<boolean>
     /** Erases the sealed state. Returns `false` if somebody has already decided. */
     readonly discarded: (id: OrphanedStateId, decision: Decision) => Effect.Effect<boolean>
     /**
-     * Imports states that earlier releases kept as checkpoints of ended Runs, where nobody could access them. Idempotent. States
-     * that cannot be decrypted are skipped.
+     * Imports states that earlier releases kept as checkpoints of ended Runs, where nobody could access them. Skips states that
+     * cannot be decrypted. Idempotent.
      */
     readonly takeOver: Effect.Effect<void>
   }
@@ -213,7 +213,7 @@ export class OrphanedStates extends Context.Service<
           const state = yield* checkpoints.load(kept.workspace_id, kept.run_id)
           if (Option.isNone(state)) return
           const left = yield* read(state.value)
-          // The Run has ended, so its checkpoint cannot change any more.
+          // The Run has ended, so its checkpoint can no longer change.
           yield* keep({
             capsule: {
               id: kept.capsule_id,

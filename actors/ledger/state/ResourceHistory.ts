@@ -12,7 +12,7 @@ import { PlanDetailsJson, present, RunRow } from "../run/RunRow.ts"
 import { changedAttributes } from "./StateDifferences.ts"
 import { originOf, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 
-/** The resource whose history is read. */
+/** Identifies the resource whose history is read. */
 export interface ResourceName {
   readonly address: string
   /** Set for a deposed object, which is waiting to be destroyed. */
@@ -20,7 +20,7 @@ export interface ResourceName {
 }
 
 export interface ResourceEvents extends Page<ResourceEvent> {
-  /** The drift that the newest check of the current state found in this resource. Set only on the first page. */
+  /** Drift of this resource that the newest check of the current state found. Set only on the first page. */
   readonly drift: ResourceDrift | undefined
   /** True if the current state is in the index. */
   readonly indexed: boolean
@@ -34,7 +34,7 @@ const Current = rowShape({
   is_unchecked: Flag
 })
 
-/** A period in which the resource did not change, and the commit time of the state that ended it. */
+/** A period in which the resource did not change, and when the state that ended it was committed. */
 const Period = rowShape({
   ...ResourceVersionRow.only("address", "attributes", "tainted", "valid_from", "valid_to", "run_id", "changed_at")
     .columns,
@@ -89,7 +89,7 @@ const changeFrom = (older: Period, period: Period) => {
   return names.length === 0 ? moved : { ...moved, changedAttributes: names }
 }
 
-/** The changes at the start and end of a period, newest first. */
+/** Returns the changes at the start and end of a period, newest first. */
 const eventsOf = (
   period: Period,
   newerFrom: number | undefined,
@@ -116,7 +116,7 @@ const eventsOf = (
 export class ResourceHistory extends Context.Service<
   ResourceHistory,
   {
-    /** The changes to a resource, newest first. `limit` is a number of unchanged periods, not of events. */
+    /** Returns the changes to a resource, newest first. `limit` is a number of unchanged periods, not of events. */
     readonly history: (
       capsuleId: CapsuleId,
       resource: ResourceName,
@@ -145,7 +145,7 @@ export class ResourceHistory extends Context.Service<
         address: string
       ): Effect.fn.Return<ResourceDrift | undefined> {
         if (committed_at === null) return undefined
-        // Only checks of the current state count. The time limits the search to Runs after this state was committed.
+        // Finds the newest check of the current state. The time limits the search to Runs after the state was committed.
         const [check] = yield* Effect.orDie(RunRow.some(sql, "id", "plan_details", "finished_at")`
           SELECT id, plan_details, finished_at FROM runs
           WHERE capsule_id = ${capsuleId} AND type = 'drift_check' AND status = 'succeeded'

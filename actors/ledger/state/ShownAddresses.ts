@@ -8,12 +8,12 @@ import { Redactor } from "../../../runner/redaction/Redactor.ts"
 import type { SecretText } from "../../../runner/redaction/SecretText.ts"
 import { inTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 
-/** A text that contains no secret. If redaction changes it, the redaction thread did not work. */
+/** A text without secrets. If redaction changes it, the redaction thread has failed. */
 const probe = "-"
 
 const items = (texts: ReadonlyArray<string>) => texts.map((text): RedactionItem => ({ as: "text", text }))
 
-/** Up to these limits, searching takes a few milliseconds and needs no thread. */
+/** Limits below which searching takes a few milliseconds and needs no thread. */
 const few = { secrets: 500, characters: 64 * 1024, texts: 1000 }
 
 const areFew = (texts: ReadonlyArray<string>, secrets: ReadonlyArray<SecretText>): boolean =>
@@ -33,7 +33,7 @@ const withSecrets = Effect.fnUntraced(function* (
     Effect.orElseSucceed((): ReadonlyArray<string> => []),
     Effect.scoped
   )
-  // If the redaction thread fails, applies the same rule here, because addresses must be the same each time.
+  // If the redaction thread fails, applies the same rule without it, because the same address must always be shown the same way.
   const direct = new Redactor(secrets)
   return new Set(texts.filter((text, index) => (answered === probe ? shown[index] : direct.text(text)) !== text))
 })
@@ -41,8 +41,8 @@ const withSecrets = Effect.fnUntraced(function* (
 const mostVerdicts = 16
 
 /**
- * Returns a function that finds the texts that contain a secret. A transaction cannot wait for the thread that searches for many
- * secrets: if the search has not run before, every text counts as a secret.
+ * Returns a function that finds the texts that contain a secret. Searching for many secrets needs a thread, which a transaction
+ * cannot wait for, so the search must have run before; otherwise every text counts as a secret.
  */
 export const makeSecretTexts = (redaction: Redaction["Service"]) => {
   const verdicts = new Map<string, ReadonlySet<string>>()
@@ -70,12 +70,12 @@ export const makeSecretTexts = (redaction: Redaction["Service"]) => {
 }
 export type SecretTexts = ReturnType<typeof makeSecretTexts>
 
-/** The data that determines which instance keys of a Capsule are hidden. */
+/** Data that determines which instance keys of a Capsule are hidden. */
 export interface KeySecrets {
   readonly addressKey: string
-  /** `undefined` if unknown, in which case every key is hidden. */
+  /** `undefined` if unknown; every key is then hidden. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
-  /** Texts with addresses in which keys are already hidden. Those keys remain hidden. */
+  /** Texts whose addresses already hide some keys. Those keys remain hidden. */
   readonly hiddenIn: ReadonlyArray<string>
 }
 

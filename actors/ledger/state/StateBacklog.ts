@@ -17,17 +17,17 @@ const Waiting = rowShape({ capsule_id: CapsuleId, count: Schema.Int })
 const Next = rowShape({ id: StateVersionId })
 const Unchecked = rowShape({ capsule_id: CapsuleId })
 
-/** The StateVersions of a Capsule that are not in the index yet. */
+/** SQL condition for StateVersions of a Capsule that are not in the index yet. */
 const unread = `v.generation > COALESCE((SELECT MAX(i.generation) FROM state_indexes i WHERE i.capsule_id = v.capsule_id), 0)`
 
-/** Decrypts the state and its secrets; both are absent if that fails. */
+/** Decrypts the state and its secrets. Returns neither if that fails. */
 const opened = Effect.fnUntraced(function* (id: StateVersionId) {
   const states = yield* StateVersions
   const row = yield* states.find(id)
   if (row === undefined) return undefined
   const contents = yield* Effect.exit(
     Effect.gen(function* () {
-      // If its secrets were not recorded, the state may contain any secret.
+      // Without recorded secrets, any value in the state may be a secret.
       const secrets = row.sealed_secrets === null ? undefined : yield* states.secrets(row)
       return { state: yield* states.openStored(row), secrets }
     })
@@ -90,7 +90,7 @@ const checkEarlierKeys = Effect.gen(function* () {
     `Hiding secret instance keys in the lists of resources of ${capsules.length} Capsules, from the states of earlier releases.`
   )
   for (const { capsule_id } of capsules) yield* checkCapsule(capsule_id)
-  // The write-ahead log may still contain the keys.
+  // Checkpoints the write-ahead log, which may still contain the keys.
   yield* Effect.ignore((yield* DatabaseFile).checkpoint)
   yield* Effect.logInfo(`Hid the secret instance keys of ${capsules.length} Capsules.`)
 })
@@ -102,7 +102,7 @@ const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: Capsul
     WHERE v.capsule_id = ${capsuleId} AND ${sql.literal(unread)} ORDER BY v.generation LIMIT 1`
   if (next === undefined) return false
   const version = yield* opened(next.id)
-  // Removed in the meantime, so the next pass will not find it.
+  // The StateVersion has been removed, so the next pass will not find it.
   if (version === undefined) return true
   const indexed = toIndexed(version)
   yield* index.prepare(indexed)
@@ -111,9 +111,8 @@ const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: Capsul
 })
 
 /**
- * Rechecks the index of earlier releases, and indexes StateVersions that were committed before the index existed. Each runs in
- * its own transaction, so an interrupted pass can resume and other writers are not blocked. A Capsule's StateVersions are indexed
- * oldest first.
+ * Rechecks the index of earlier releases, and indexes StateVersions that were committed before the index existed, oldest first in
+ * each Capsule. Each step has a separate transaction, so an interrupted pass can resume and other writers are not blocked.
  */
 export const readBacklog = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

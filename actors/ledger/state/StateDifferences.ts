@@ -21,7 +21,7 @@ interface Sides<Row> {
   readonly after: ReadonlyArray<Row>
 }
 
-/** Orders the rows in the direction of the comparison. */
+/** Orders the two sides in the direction of the comparison. */
 export const differenceOf = <Row>({ from, to }: Compared, { begun, ended }: Between<Row>): Sides<Row> =>
   from <= to ? { before: ended, after: begun } : { before: begun, after: ended }
 
@@ -42,7 +42,7 @@ const pairs = <Row>({ after, before }: Sides<Row>, nameOf: (row: Row) => string)
     .toSorted(byName)
 }
 
-/** The names of attributes that differ between two versions of a resource. */
+/** Returns the names of attributes that differ between two versions of a resource. */
 export const changedAttributes = (
   before: Pick<ResourceVersionRow, "attributes">,
   after: Pick<ResourceVersionRow, "attributes">
@@ -61,7 +61,7 @@ const shownInstance = ({ address, deposed, provider, tainted, type }: ResourceVe
   ...(tainted === 1 ? { tainted: true as const } : {})
 })
 
-/** The name of an object, which is the same after a move. */
+/** Returns the name of an object, which stays the same after a move. */
 const objectName = (row: ResourceVersionRow) => instanceName({ address: originOf(row), deposed: row.deposed })
 
 /** A changed resource, with its sort key. */
@@ -70,7 +70,7 @@ export interface NamedDifference {
   readonly difference: ResourceDifference
 }
 
-/** The change of each resource. A resource that changed and changed back is not listed. */
+/** Returns the change of each resource. Omits a resource that changed and changed back. */
 export const resourceDifferences = (sides: Sides<ResourceVersionRow>): ReadonlyArray<NamedDifference> =>
   pairs(sides, objectName)
     .flatMap(({ after, before, name: object }): ReadonlyArray<NamedDifference> => {
@@ -93,7 +93,7 @@ export const resourceDifferences = (sides: Sides<ResourceVersionRow>): ReadonlyA
     })
     .toSorted(byName)
 
-/** The change of each Output. */
+/** Returns the change of each Output. */
 export const outputDifferences = (sides: Sides<OutputVersionRow>): ReadonlyArray<OutputDifference> =>
   pairs(sides, ({ name }) => name).flatMap(({ after, before, name }): ReadonlyArray<OutputDifference> => {
     if (after === undefined) return [{ name, change: "removed" }]

@@ -6,9 +6,7 @@ import { holdsRunFolder } from "../../../runner/execution/ServerPaths.ts"
 import { type ObjectContents, stateContents } from "../../../runner/execution/StateContents.ts"
 import type { ManagedObject } from "../../../runner/execution/StateFile.ts"
 
-/**
- * Resources of these providers exist only in the state, and their ids are not unique: every `random_password` has the id `none`.
- */
+/** Providers whose resources exist only in the state. Their ids are not unique: every `random_password` has the id `none`. */
 const statelessProviders: ReadonlySet<string> = new Set([
   "terraform.io/builtin/terraform",
   ...["archive", "external", "http", "local", "null", "random", "template", "time", "tls"].map(
@@ -16,7 +14,10 @@ const statelessProviders: ReadonlySet<string> = new Set([
   )
 ])
 
-/** Identifies a real object by provider, type and id. `undefined` if the resource is not a real object or has no id. */
+/**
+ * Returns a key of provider, type and id that identifies a real object. Returns `undefined` if the resource is not a real object
+ * or has no id.
+ */
 export const objectKey = ({
   id,
   provider,
@@ -26,9 +27,9 @@ export const objectKey = ({
 
 /** Keys for the index digests, derived by the vault. */
 export interface IndexKeys {
-  /** Differs per Capsule, so equal values in two Capsules have different digests. */
+  /** Different for each Capsule, so that equal values in two Capsules have different digests. */
   readonly contents: KeyObject
-  /** Shared by the Capsules of a Workspace, whose real objects are compared. */
+  /** Shared by the Capsules of a Workspace, so that their real objects can be compared. */
   readonly objects: KeyObject
 }
 
@@ -36,7 +37,7 @@ export interface IndexKeys {
 export interface ResourceEntry {
   readonly address: string
   readonly deposed: string
-  /** The object's first address in the index. Digests are keyed by it, so they remain comparable after a move. */
+  /** The object's first address in the index. It keys the digests, so they remain comparable after a move. */
   readonly origin: string
   readonly tainted: boolean
   readonly type: string
@@ -44,7 +45,7 @@ export interface ResourceEntry {
   readonly objectId: string | null
   readonly objectKey: string | null
   readonly digest: string
-  /** Digests of the attributes. `undefined` if the index already has this version, because most resources do not change. */
+  /** Digests of the attributes. `undefined` if the index already has this version, as it does for most resources. */
   readonly attributes: Readonly<Record<string, string>> | undefined
 }
 
@@ -52,11 +53,11 @@ const keyedDigest = (key: KeyObject, ...texts: ReadonlyArray<string>): string =>
   const digest = createHmac("sha256", key)
   // Hashes each text separately, because a state may contain a single attribute of many MiB.
   for (const text of texts) digest.update(text)
-  // 96 bits are enough: without the key, nobody can guess a value or construct a collision.
+  // 96 bits are enough: without the key, nobody can guess a value or create a collision.
   return digest.digest("base64url").slice(0, 16)
 }
 
-/** The keyed digest of a real object's identity; `null` if the resource is not a real object. */
+/** Computes the keyed digest of a real object's identity. Returns `null` if the resource is not a real object. */
 export const keyOfObject = (keys: Pick<IndexKeys, "objects">, object: ManagedObject): string | null => {
   const key = objectKey(object)
   return key === undefined ? null : keyedDigest(keys.objects, key)
@@ -69,7 +70,7 @@ const isWithin = (text: string, secret: string): boolean => {
 }
 
 /**
- * The object's id, or `null` if it may reveal a secret: the state marks it as sensitive, the id is the object's value
+ * Returns the object's id, or `null` if it may reveal a secret: the state marks it as sensitive, the id is the object's value
  * (`random_id`), or it contains the path of a Run's folder.
  */
 const shownId = (object: ObjectContents): string | null =>
@@ -88,7 +89,7 @@ export interface IndexedObjects {
   readonly shown: (address: string) => string
 }
 
-/** Digests of an object's contents, keyed by its origin. */
+/** Computes digests of an object's contents, keyed by its origin. */
 export const objectDigests = (
   keys: Pick<IndexKeys, "contents">,
   { attributes: texts, deposed, tainted }: Pick<ObjectContents, "attributes" | "deposed" | "tainted">,
@@ -125,7 +126,7 @@ const resourceEntry = (keys: IndexKeys, object: ObjectContents, indexed: Indexed
   }
 }
 
-/** The name of an instance in its Capsule. */
+/** Returns the name of an instance within its Capsule. */
 export const instanceName = ({ address, deposed }: Instance): string =>
   deposed === "" ? address : `${address} ${deposed}`
 
@@ -136,8 +137,8 @@ export interface StateEntries {
 }
 
 /**
- * Reads the index entries of a state; `none` if the state cannot be read. Ids that contain a secret are hidden. If the secrets of
- * the state are unknown, all ids are hidden.
+ * Reads the index entries of a state. Returns `none` if the state cannot be read. Hides ids that contain a secret; if the secrets
+ * of the state are unknown, hides all ids.
  */
 export const stateEntries = Effect.fnUntraced(function* (
   keys: IndexKeys,

@@ -48,19 +48,19 @@ const Earlier = rowShape({ generation: Schema.Int, is_read: Schema.Literals([0, 
 
 /**
  * The only writer of the index of StateVersion contents. An object that does not change keeps one row across StateVersions, so
- * the index grows only with changes.
+ * the index grows only when something changes.
  */
 export class StateIndex extends Context.Service<
   StateIndex,
   {
     /**
-     * Prepares the slow parts of `add` and `check` outside their transaction: long attributes, and the search for many secrets.
-     * Without it, a state with a long attribute is a defect, and a state with many secrets gets all its keys hidden.
+     * Performs the slow parts of `add` and `check` outside their transaction: hashing long attributes, and searching for many
+     * secrets. Without it, a state with a long attribute is a defect, and all keys of a state with many secrets are hidden.
      */
     readonly prepare: (version: Pick<IndexedState, "capsuleId" | "runId" | "secrets" | "state">) => Effect.Effect<void>
     /**
-     * Indexes a StateVersion in the caller's transaction. Does nothing while an earlier StateVersion of the Capsule is not
-     * indexed yet; this one is then indexed later, in order.
+     * Indexes a StateVersion in the caller's transaction. If an earlier StateVersion of the Capsule is not indexed yet, does
+     * nothing; both are then indexed later, in order.
      */
     readonly add: (version: IndexedState) => Effect.Effect<void>
     /**
@@ -68,17 +68,17 @@ export class StateIndex extends Context.Service<
      * newest indexed StateVersion, with the secrets of all StateVersions.
      */
     readonly check: (newest: IndexedState) => Effect.Effect<void>
-    /** The displayed addresses of an uploaded state that does not belong to a Capsule yet. */
+    /** Returns the displayed addresses of an uploaded state that does not belong to a Capsule yet. */
     readonly shownIn: (
       uploadId: StateUploadId,
       state: Pick<StateFile, "managed" | "sensitiveTexts">,
       secrets: ReadonlyArray<SecretText>
     ) => Effect.Effect<(address: string) => string>
-    /** The Capsule's key for the digests that replace secret instance keys. */
+    /** Returns the Capsule's key for the digests that replace secret instance keys. */
     readonly addressKey: (capsuleId: CapsuleId) => Effect.Effect<Redacted.Redacted>
     /**
-     * Returns a function that computes the index key of a real object in the Workspace; `null` if the resource is not a real
-     * object.
+     * Returns a function that computes the index key of a real object in the Workspace. The function returns `null` if the
+     * resource is not a real object.
      */
     readonly keyOf: (workspaceId: WorkspaceId) => Effect.Effect<(object: ManagedObject) => string | null>
   }
@@ -113,7 +113,7 @@ export class StateIndex extends Context.Service<
           SELECT address, deposed, provider, object_id, digest, origin FROM resource_versions
           WHERE capsule_id = ${capsuleId} AND valid_to IS NULL`
 
-      /** The stored details of the Run's plan, or `{}` without a plan. */
+      /** Returns the stored details of the Run's plan, or `{}` without a plan. */
       const planOf = Effect.fnUntraced(function* (runId: RunId) {
         const [plan] = yield* RunRow.some(sql, "plan_details")`SELECT p.plan_details FROM runs r
           JOIN runs p ON p.id = r.plan_run_id WHERE r.id = ${runId}`
@@ -130,7 +130,7 @@ export class StateIndex extends Context.Service<
         )
       }
 
-      /** Returns a function that displays addresses of the index and of the new state. */
+      /** Returns a function that formats addresses of the index and of the new state for display. */
       const shownOf = Effect.fnUntraced(function* (
         { capsuleId, secrets, state }: Pick<IndexedState, "capsuleId" | "secrets" | "state">,
         plan: string
@@ -157,7 +157,7 @@ export class StateIndex extends Context.Service<
         return { shown, renamed: [...before].filter((address) => shown(address) !== address) }
       })
 
-      /** Recomputes an object's digests for a new origin, so that equal values still have equal digests. */
+      /** Recomputes an object's digests for a new origin, so that equal values still produce equal digests. */
       const rekey = Effect.fnUntraced(function* (
         capsuleId: CapsuleId,
         keys: IndexKeys,
@@ -211,10 +211,7 @@ export class StateIndex extends Context.Service<
         for (const { from, object } of objects) yield* rekey(capsuleId, keys, object, { from, to: shown(from) })
       })
 
-      /**
-       * Returns a function that names new objects. A name is never shared, even with an object that has moved away from the
-       * address.
-       */
+      /** Returns a function that names new objects. Each name is unique, even if an object has moved away from the address. */
       const newOrigins = Effect.fnUntraced(function* (
         { capsuleId, generation }: IndexedState,
         moving: Iterable<string>
@@ -236,7 +233,7 @@ export class StateIndex extends Context.Service<
           const name = instanceName(row)
           const entry = entries.get(name)
           if (entry !== undefined && entry.objectId === null && row.object_id !== null) {
-            // The id turned out to be a secret.
+            // Removes the id, which turned out to be a secret.
             yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { object_id: null })}
               WHERE capsule_id = ${capsuleId} AND address = ${row.address}`
           }

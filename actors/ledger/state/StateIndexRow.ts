@@ -26,7 +26,7 @@ const versionColumns = {
   digest: Schema.String,
   /** The first generation of this version. */
   valid_from: Schema.Int,
-  /** The first later generation with a different version; `NULL` if none exists yet. */
+  /** The first later generation with a different version; `NULL` while this version is current. */
   valid_to: Schema.NullOr(Schema.Int),
   /** The Run that created the version. */
   run_id: RunId,
@@ -50,7 +50,7 @@ export const ResourceVersionRow = table(
     /** Keyed digest that identifies the real object in the Workspace; `NULL` if the resource is not a real object. */
     object_key: Schema.NullOr(Schema.String),
     attributes: AttributesJson,
-    /** The object's first address, if it has moved. Unique in the Capsule. */
+    /** The object's first address, if the object has moved. Unique in the Capsule. */
     origin: Schema.NullOr(Schema.String),
     tainted: Flag
   },
@@ -62,11 +62,11 @@ export type ResourceVersionRow = RowOf<typeof ResourceVersionRow.columns>
 export const OutputVersionRow = table("output_versions", { ...versionColumns, name: Schema.String })
 export type OutputVersionRow = RowOf<typeof OutputVersionRow.columns>
 
-/** The permanent name of an object, which does not change when the object moves. */
+/** Returns the permanent name of an object, which stays the same when the object moves. */
 export const originOf = ({ address, origin }: Pick<ResourceVersionRow, "address" | "origin">): string =>
   origin ?? address
 
-/** SQL condition: the StateVersion `version` contains the object of the row `row`. */
+/** SQL condition that is true if the StateVersion `version` contains the object of the row `row`. */
 export const heldByVersion = (row: string, version: string): string =>
   `${row}.capsule_id = ${version}.capsule_id AND ${row}.valid_from <= ${version}.generation
     AND (${row}.valid_to IS NULL OR ${row}.valid_to > ${version}.generation)`

@@ -7,8 +7,8 @@ export interface StateKeeping {
   /** Accepts a state and returns at once. */
   readonly offer: (checkpoint: StateCheckpoint) => Effect.Effect<void>
   /**
-   * Waits until the newest state is stored, and accepts no more: the outcome of the execution includes the state anyway. A
-   * failure is only logged, because the runner still has the state.
+   * Waits until the newest state is stored, and accepts no more states. A failure is only logged, because the execution's outcome
+   * also includes the state.
    */
   readonly end: Effect.Effect<void>
   /** Fails as soon as a state cannot be stored because the execution has lost its hold. */
@@ -18,7 +18,8 @@ export interface StateKeeping {
 const keepAgain = "1 second"
 
 /**
- * Returns true if a state replaces the last one. A tool may write several states with the same serial, but never decreases it.
+ * Returns true if a state replaces the last one. A tool may write several states with the same serial, but never decreases the
+ * serial.
  */
 export const isNewer = (last: number | undefined, { serial }: Pick<StateCheckpoint, "serial">): boolean =>
   last === undefined || serial >= last
@@ -34,7 +35,7 @@ export const makeStateKeeping = Effect.fnUntraced(function* (
   let lastSerial: number | undefined
   let hasEnded = false
 
-  /** Does not report a state that could not be stored, and queues it again unless a newer state exists. */
+  /** Handles a state that could not be stored: does not report it as saved, and queues it again unless a newer state exists. */
   const failed = (checkpoint: StateCheckpoint, cause: Cause.Cause<never>) =>
     Effect.suspend(() => {
       waiting ??= checkpoint

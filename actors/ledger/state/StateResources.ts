@@ -20,9 +20,9 @@ export interface ResourceFilter {
   readonly search?: string | undefined
 }
 
-/** A page of resources, and the StateVersion they belong to. */
+/** A page of resources, and the StateVersion that contains them. */
 export interface ListedResources extends Page<StateResource> {
-  /** Absent for a Capsule without a state. */
+  /** Absent if the Capsule has no state. */
   readonly stateVersionId: StateVersionId | undefined
   /** False if the state is not indexed; the list is then empty. */
   readonly indexed: boolean
@@ -39,7 +39,7 @@ const Listed = rowShape({
   resolved_commit: RunRow.columns.resolved_commit
 })
 
-// Lowers only A to Z, like the database.
+// Lowercases only A to Z, like the database.
 const lowerCase = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 const decodeResource = storedRecord(StateResource)
@@ -61,7 +61,7 @@ const toResource = (row: RowOf<typeof Listed.columns>): StateResource =>
 export class StateResources extends Context.Service<
   StateResources,
   {
-    /** The resources of a Capsule's current state, sorted by address. */
+    /** Returns the resources of a Capsule's current state, sorted by address. */
     readonly list: (
       capsuleId: CapsuleId,
       filter: ResourceFilter,
@@ -103,7 +103,7 @@ export class StateResources extends Context.Service<
         if (stateVersionId === undefined || !indexed) return { items: [], stateVersionId, indexed }
         const conditions = [
           sql`v.capsule_id = ${capsuleId} AND v.valid_to IS NULL`,
-          // Matches literally and case-sensitively; LIKE does neither.
+          // Uses REPLACE, because it matches literally and case-sensitively; LIKE does neither.
           ...(address === undefined ? [] : [sql`REPLACE(v.address, ${address}, '') <> v.address`]),
           ...(search === undefined ? [] : [sql.or(found(lowerCase(search)))]),
           ...(anchor.length === 0 ? [] : [sql`(v.address, v.deposed) > (${anchor[0]}, ${anchor[1]})`])
@@ -145,7 +145,7 @@ export class StateResources extends Context.Service<
         return rows[0]?.outcome === "indexed"
       }, Effect.orDie)
 
-      /** The rows that are valid at only one of the two generations, split by generation. */
+      /** Returns the rows that are valid at only one of the two generations, grouped by generation. */
       const resourcesBetween = Effect.fnUntraced(function* (capsuleId: CapsuleId, earlier: number, later: number) {
         const rows = ResourceVersionRow.rows(sql)
         const ended = yield* rows`SELECT * FROM resource_versions WHERE capsule_id = ${capsuleId}
@@ -174,7 +174,7 @@ export class StateResources extends Context.Service<
         const to = yield* find(id)
         if (to === undefined) return yield* notFound("StateVersion")
         const base = yield* from === undefined ? previous(to.capsule_id, to.generation) : find(from)
-        // The response does not reveal that another Capsule's StateVersion exists.
+        // Responds as if the StateVersion did not exist, because the caller must not learn about another Capsule's StateVersions.
         if (from !== undefined && base?.capsule_id !== to.capsule_id) {
           return yield* invalidRequest("from: this is not a StateVersion of the same Capsule.")
         }

@@ -26,7 +26,7 @@ export const StateUploadRow = table("state_uploads", {
   serial: Schema.Int,
   resource_count: Schema.Int,
   tool_version: Schema.NullOr(Schema.String),
-  /** Sealed; `NULL` after it has become a StateVersion. */
+  /** Sealed; `NULL` once the state has become a StateVersion. */
   state: Schema.NullOr(Schema.String),
   /** The install that has reserved the upload. */
   install_plan_id: Schema.NullOr(InstallPlanId),
@@ -34,7 +34,7 @@ export const StateUploadRow = table("state_uploads", {
   created_at: Timestamp,
   expires_at: Timestamp,
   used_at: Schema.NullOr(Timestamp),
-  /** For a state from another installation's backup: its origin, and the secrets in the backup, sealed. */
+  /** Set for a state from another installation's backup: its origin, and the sealed secrets from the backup. */
   imported_from: Schema.NullOr(ImportedFromJson),
   sealed_secrets: Schema.NullOr(Schema.String)
 })
@@ -75,7 +75,7 @@ export interface NewStateUpload {
   readonly imported?: { readonly from: ImportedFrom; readonly secrets: ImportedSecrets } | undefined
 }
 
-/** An upload that an install has reserved, decrypted. */
+/** An upload that an install has reserved, with its decrypted state. */
 export interface HeldUpload {
   readonly row: StateUploadRow
   readonly state: Redacted.Redacted<Uint8Array>
@@ -106,17 +106,17 @@ export class StateUploads extends Context.Service<
     /** Seals and stores the state. Fails with `failed_precondition` if too many uploads of the Workspace are pending. */
     readonly insert: (upload: NewStateUpload) => Effect.Effect<StateUploadRow, ApiError>
     readonly find: (id: StateUploadId) => Effect.Effect<StateUploadRow | undefined>
-    /** Reserves an upload for an install, so that no other install can use it. */
+    /** Reserves an upload for one install. */
     readonly claim: (
       workspaceId: WorkspaceId,
       adopt: { readonly uploadId: StateUploadId; readonly sha256: string },
       installPlanId: InstallPlanId
     ) => Effect.Effect<void, ApiError>
-    /** Releases the upload of a failed install. It can be reserved again until its hour ends. */
+    /** Releases the upload of a failed install. Until its hour ends, another install can reserve it. */
     readonly release: (installPlanId: InstallPlanId) => Effect.Effect<void>
-    /** The upload that an install has reserved, without its state. */
+    /** Returns the upload that an install has reserved, without its state. */
     readonly heldRow: (installPlanId: InstallPlanId) => Effect.Effect<StateUploadRow | undefined>
-    /** The upload that an install has reserved, with its state. */
+    /** Returns the upload that an install has reserved, with its state. */
     readonly held: (installPlanId: InstallPlanId) => Effect.Effect<HeldUpload | undefined>
     /** Erases the sealed state after a StateVersion has been created from it. */
     readonly used: (id: StateUploadId) => Effect.Effect<void>

@@ -53,12 +53,15 @@ export interface NewStateVersion {
   readonly stateUploadId?: StateUploadId | undefined
 }
 
-/** The id of the StateVersion that a Run, an adopted left-over state or an upload commits. Each of them commits exactly one. */
+/**
+ * Derives the id of the StateVersion that a Run, an adopted left-over state or an upload commits. Each of them commits exactly
+ * one.
+ */
 export const stateVersionIdOf = (from: string): StateVersionId => derivedId(StateVersionId, "sv", from, "state")
 
 /**
- * The location that is authenticated with a sealed state. It includes the generation, so an older state cannot replace a newer
- * one unnoticed.
+ * Location that is authenticated with a sealed state. It includes the generation, so that nobody can replace a newer state with
+ * an older one unnoticed.
  */
 export const statePlace = (row: {
   readonly workspace_id: WorkspaceId
@@ -79,7 +82,7 @@ const outputPlace = (workspaceId: WorkspaceId, id: string) => ({
   rowId: id
 })
 
-/** The location that is authenticated with a state's sealed secret inputs. */
+/** Location that is authenticated with a state's sealed secret inputs. */
 export const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({
   ...statePlace(row),
   column: "sealed_secrets"
@@ -116,12 +119,13 @@ export const privacyReason = ({ name, private_origins }: OutputRow): string | un
 }
 
 /**
- * The reason as shown to another Workspace, under that Workspace's name for the Output. It does not reveal which secrets exist.
+ * Returns the reason as another Workspace sees it, with that Workspace's name for the Output. Does not reveal which secrets
+ * exist.
  */
 export const privacyElsewhere = ({ private_origins }: OutputRow, name: string): string | undefined =>
   private_origins === null ? undefined : `The Output ${name} is private: it repeats a secret.`
 
-/** The public projection of an Output; `undefined` if it is sensitive. */
+/** Returns the public projection of an Output, or `undefined` if it is sensitive. */
 export const toOutput = (row: OutputRow): Output | undefined =>
   row.sensitive === 1 || row.value === null
     ? undefined
@@ -141,7 +145,7 @@ export class StateVersions extends Context.Service<
   StateVersions,
   {
     /**
-     * Prepares the slow parts of `insert`. Call it before the transaction, with the same bytes. Takes longer for larger states.
+     * Performs the slow parts of `insert`. Call it before the transaction, with the same bytes. Takes longer for larger states.
      */
     readonly prepare: (
       version: Pick<NewStateVersion, "capsuleId" | "runId" | "state"> & {
@@ -154,14 +158,16 @@ export class StateVersions extends Context.Service<
     ) => Effect.Effect<{ readonly id: StateVersionId; readonly digest: string }>
     readonly find: (id: StateVersionId | null) => Effect.Effect<StateVersionRow | undefined>
     readonly open: (row: StateVersionRow) => Effect.Effect<Redacted.Redacted<Uint8Array>>
-    /** Like `open`, for a StateVersion that may be removed concurrently; `none` after its removal. */
+    /** Like `open`, for a StateVersion that may be removed concurrently. Returns `none` after its removal. */
     readonly openStored: (row: StateVersionRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
-    /** The secret inputs that the state may contain. */
+    /** Returns the secret inputs that the state may contain. */
     readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<SecretText>>
     readonly outputs: (stateVersionId: StateVersionId | null) => Effect.Effect<ReadonlyArray<OutputRow>>
-    /** The value of an Output as JSON text, for comparison. */
+    /** Returns the value of an Output as JSON text, for comparison. */
     readonly outputText: (row: OutputRow) => Effect.Effect<Redacted.Redacted<string>>
-    /** The value of an Output, even if it is sensitive. For delivery to another Run; never for a projection. */
+    /**
+     * Returns the value of an Output, even if it is sensitive. Use it only for delivery to another Run, never for a projection.
+     */
     readonly outputValue: (row: OutputRow) => Effect.Effect<Redacted.Redacted<Schema.Json>>
   }
 >()("svc/actors/ledger/state/StateVersions") {
@@ -241,7 +247,7 @@ export class StateVersions extends Context.Service<
         )
 
       const secrets = Effect.fnUntraced(function* (row: StateVersionRow) {
-        // This state was committed before secrets were recorded.
+        // The state was committed by a release that did not record secrets.
         if (row.sealed_secrets === null) return []
         return yield* secretsOfText(yield* vault.openText(secretsPlace(row), row.sealed_secrets))
       }, Effect.orDie)
