@@ -28,7 +28,7 @@ const longestOutputs = 64 * 1024 * 1024
 
 const prepareFailed = ({ message }: RunFileFailed) => runnerFailure("prepare_failed", "prepare", message)
 
-/** Only the tool can read a state that it has encrypted. */
+/** Asks the tool for the Outputs, because svc cannot read a state that the tool has encrypted. */
 const askForOutputs = Effect.fnUntraced(function* (session: RunSession) {
   const end = yield* session.tool({
     phase: "outputs",
@@ -65,8 +65,8 @@ const readOutputs = (session: RunSession, state: StateFile | undefined) => {
 }
 
 /**
- * Returns the Outputs, and marks those that repeat a secret. An Output that is no longer sensitive is compared with every secret
- * except its own earlier value.
+ * Returns the Outputs and marks those that repeat a secret. If an Output is no longer declared sensitive, its own earlier value
+ * does not count as a secret.
  */
 const publishableOutputs = Effect.fnUntraced(function* (
   session: RunSession,
@@ -93,7 +93,7 @@ const publishableOutputs = Effect.fnUntraced(function* (
         outputs.filter(({ name }) => unmarked.has(name))
       )
     ),
-    // An Output that could not be checked is not published.
+    // If the check fails, publish none of these Outputs.
     Effect.catch((problem) => Effect.as(Effect.logError(problem.message), [])),
     Effect.scoped
   )
@@ -102,7 +102,7 @@ const publishableOutputs = Effect.fnUntraced(function* (
 })
 
 const exitOf = (end: ToolEnd, left: LeftState): ApplyExit => {
-  // If the tool had already finished when it was interrupted, it still exits with 0.
+  // A tool that finished just before the interrupt exits with 0.
   if (end.ending !== "exited" && end.code !== 0) return end.ending
   const isWhole = Option.isSome(left.found) && left.problem === undefined
   return end.code === 0 && isWhole ? "succeeded" : "failed"
@@ -128,12 +128,13 @@ const refuseSecondStart = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Returns true if the apply has the packages with which its plan was created: none, or those that the plan's installation left.
+ * Returns true if the apply can start without an installation: its plan needed no packages, or the packages of the plan's lock
+ * are already linked into the run folder.
  */
 const hasPackages = ({ linked, uninstalled }: RunSession, { lockText, tool }: ApplyJob) =>
   uninstalled || (linked && lockText !== undefined && worksUninstalled(tool))
 
-/** Cancelling ends the wait, and nothing is started. */
+/** Waits until the start is recorded. If the Run is cancelled first, nothing starts. */
 const recordedStart = (session: RunSession, { recordStart }: ConcealingControl) =>
   recordStart === undefined
     ? Effect.void
@@ -159,7 +160,7 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
     baseBytes: job.state === undefined ? undefined : Redacted.value(job.state),
     checkpointPath: paths.checkpoint,
     sink,
-    // A provider's next error may contain a value that the apply has just created.
+    // Redact values that the apply has just created: the provider's next error may contain them.
     onState: ({ sensitiveTexts }) => session.redactor.add(derivedSecrets("state", sensitiveTexts))
   }).pipe(
     Effect.andThen(failWhenCancelled(session.cancel, "apply")),
@@ -202,7 +203,7 @@ export const executeApply = Effect.fnUntraced(function* (
       `The plan file has the digest ${digest} but ${job.planDigest} was reviewed. Plan again.`
     )
   }
-  // An attempt that stopped before its tool started may have left these files, which would be mistaken for files of this apply.
+  // Remove files of an earlier attempt that stopped before its tool started. They would be mistaken for files of this apply.
   yield* Effect.forEach(
     [paths.journal, paths.checkpoint],
     (path) => fileOperation("remove an earlier attempt's notes", () => rm(path, { force: true })),

@@ -8,7 +8,7 @@ import type { JournalResource } from "./RunOutcome.ts"
 import type { StateFile } from "./StateFile.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
 
-/** The address of a diagnostic without a resource. */
+/** Address under which to file a diagnostic that has no resource. */
 const anyAddress = ""
 
 const Entry = Schema.Struct({
@@ -25,17 +25,19 @@ const Entry = Schema.Struct({
 type Entry = typeof Entry.Type
 const decodeEntry = Schema.decodeUnknownOption(Schema.fromJsonString(Entry))
 
-/** The operations of an apply, as the tool reported them. */
+/** Summary of an apply's operations, as reported by the tool. */
 export interface JournalSummary {
   readonly started: ReadonlyArray<JournalResource>
   readonly completed: ReadonlyArray<JournalResource>
-  /** Started operations for which the provider reported neither success nor failure. The objects may or may not exist. */
+  /**
+   * Operations that started, but for which the provider reported neither success nor failure. Their objects may or may not exist.
+   */
   readonly possiblyCreated: ReadonlyArray<string>
 }
 
 const keyOf = ({ address, action }: JournalResource) => JSON.stringify([address, action])
 
-/** Ids that cannot be compared count as equal. */
+/** Returns true if two ids are equal, or if they cannot be compared because an id is missing or redacted. */
 const isSame = (held: string | undefined, reported: string | undefined) =>
   held === undefined || reported === undefined || isRedactionSentinel(reported) || held === reported
 
@@ -50,7 +52,7 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   const failed = keysOf("failed")
   const refused = addressesOf("refused")
   const unanswered = addressesOf("unanswered")
-  // Some diagnostics have no resource, and may belong to any failed resource.
+  // A diagnostic without a resource may belong to any failed resource.
   const mentions = (addresses: ReadonlySet<string>, address: string) =>
     addresses.has(address) || addresses.has(anyAddress)
   const isOver = (resource: JournalResource) =>
@@ -73,9 +75,9 @@ const heldIn = (left: StateFile | undefined, addressKey: Redacted.Redacted | und
 }
 
 /**
- * Objects that an unfinished apply may have created and that are not in `left`: from operations that never finished, or finished
- * just before the state with them was lost or damaged. An encrypted state shows nothing. `addressKey` is the key of the digests
- * in the journal's addresses.
+ * Returns the objects that an unfinished apply may have created and that `left` does not contain. Their operation never finished,
+ * or finished just before the state was lost or damaged. If the state is encrypted, it rules out no object. `addressKey` is the
+ * key of the digests in the journal's addresses.
  */
 export const possiblyCreated = (
   journal: JournalSummary,
@@ -89,8 +91,8 @@ export const possiblyCreated = (
 }
 
 /**
- * Removes objects from `possiblyCreated` that the state contains, once the key of the digests is available. Without that key, an
- * object with a secret instance key cannot be found in the state, so it is reported even if its creation was stored.
+ * Once the key of the digests is available, removes from `possiblyCreated` the objects that the state contains. Without the key,
+ * an object with a secret instance key cannot be matched with the state, so it is reported even if its creation was stored.
  */
 export const stillSuspected = (
   { completed, possiblyCreated, started }: JournalSummary,
@@ -145,14 +147,14 @@ const entryOf = (message: ToolMessage): Entry | undefined => {
 
 export interface ApplyJournal {
   /**
-   * Records what a message reports about a resource. The note has been written when this returns; a start has also been flushed
-   * to disk. Starts that arrive while the disk is busy share the next flush.
+   * Records what a message reports about a resource, and returns when the entry is written. The start of an operation is also
+   * flushed to disk. Starts that arrive while the disk is busy share the next flush.
    */
   readonly note: (message: ToolMessage) => Effect.Effect<void>
   readonly summary: Effect.Effect<JournalSummary>
 }
 
-/** Opens the journal of a new apply. Its messages contain no secrets. */
+/** Opens the journal of a new apply. Messages must be redacted before they reach it. */
 export const openJournal = Effect.fnUntraced(function* (
   path: string
 ): Effect.fn.Return<ApplyJournal, RunFileFailed, Scope.Scope> {
@@ -161,7 +163,7 @@ export const openJournal = Effect.fnUntraced(function* (
     (opened) => Effect.promise(() => opened.close())
   )
   const entries: Array<Entry> = []
-  // A full disk must not stop a running apply. The summary in memory is still complete.
+  // Log write errors and continue: a full disk must not stop a running apply, and the summary in memory is still complete.
   const tolerated = Effect.catch((problem: RunFileFailed) => Effect.logWarning(problem.message))
   const unforced = yield* Queue.sliding<void>(1)
   yield* Queue.take(unforced).pipe(

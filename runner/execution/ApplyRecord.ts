@@ -1,7 +1,7 @@
 import { Effect, Option, Schema } from "effect"
 import { type RunFileFailed, readOptional, replaceDurably } from "./RunFiles.ts"
 
-/** The location of an apply and the state from which it started, so that its state can be found after a crash. */
+/** Record of where an apply runs and which state it started from. svc uses it to find the resulting state after a crash. */
 export const ApplyRecord = Schema.Struct({
   version: Schema.Literal(1),
   modulePath: Schema.String,

@@ -14,7 +14,7 @@ const mostBytes = 1024 ** 3
 const isModuleFile = (name: string) =>
   /\.(?:tf|tofu)(?:\.json)?$|\.tfvars(?:\.json)?$|\.tfstate/.test(name) || name.startsWith(".terraform")
 
-/** Returns true if the path is a module file in a module's folder, or is below a folder that the tool reads there. */
+/** Returns true for a module file in a module's folder, and for any file below a folder that the tool reads there. */
 const isOfModule = (path: string, moduleFolders: ReadonlySet<string>) => {
   for (let part = path; part !== "."; part = posix.dirname(part)) {
     if (isModuleFile(posix.basename(part)) && moduleFolders.has(posix.dirname(part))) return true
@@ -38,8 +38,8 @@ const describe = Effect.fnUntraced(function* (root: string, path: string) {
 })
 
 /**
- * Lists every entry of the declared outputs. Also checks the folders above an output, because a link among them could lead out of
- * the tree.
+ * Lists every entry of the declared outputs. Also checks the parent folders of each output, because a link among them could lead
+ * out of the tree.
  */
 const listOutputs = Effect.fnUntraced(function* (root: string, outputs: ReadonlyArray<string>) {
   const found = new Map<string, Entry>()
@@ -72,7 +72,7 @@ const listOutputs = Effect.fnUntraced(function* (root: string, outputs: Readonly
   return [...found.values()].sort((left, right) => (left.path < right.path ? -1 : 1))
 })
 
-/** Hides hard links from the archiver, so that it stores each entry as a separate file. */
+/** Makes the archiver treat hard links as separate files, so that it stores the contents of each. */
 class NoLinks extends Map<`${number}:${number}`, string> {
   override get(): undefined {
     return undefined

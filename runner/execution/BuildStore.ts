@@ -4,23 +4,25 @@ import { buildFileName } from "./BuildFileName.ts"
 import type { BuildReference } from "./RunJob.ts"
 import type { BuildArchive } from "./RunPlace.ts"
 
-/** Younger archives are never removed, because the row that refers to them may not have been written yet. */
+/** Minimum age of an archive to remove. A younger archive may belong to a row that has not been written yet. */
 const grace = Duration.toMillis(retention.buildArchive.after)
 const archiveFile = /^([0-9a-f]{64})\.tar$/
 
-/** Archives of reviewed source builds, each stored once under its digest. */
+/** Stores archives of reviewed source builds, each once under its digest. */
 export class BuildStore extends Context.Service<
   BuildStore,
   {
-    /** Moves an archive from a run folder to the store. It is on disk when this returns. */
+    /** Moves an archive from a run folder to the store. Returns when the archive is safely on disk. */
     readonly adopt: (archive: BuildArchive) => Effect.Effect<BuildReference>
-    /** The archive at a path that the runner can read; `none` if it no longer exists. The runner compares the digest. */
+    /**
+     * Returns the path of an archive for the runner, or `none` if the archive no longer exists. The runner verifies the digest.
+     */
     readonly find: (build: BuildReference) => Effect.Effect<Option.Option<BuildArchive>>
-    /** Removes archives that are neither young nor in `keep`. */
+    /** Removes archives that are not in `keep`, except young ones. */
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<void>
   }
 >()("svc/runner/execution/BuildStore") {
-  /** `folder` is an absolute path on the same disk as the run folders. It is created with the first archive. */
+  /** Stores archives in `folder`, an absolute path on the same disk as the run folders. The first archive creates the folder. */
   static readonly layer = ({ folder }: { readonly folder: string }) =>
     Layer.effect(
       BuildStore,
@@ -41,7 +43,7 @@ export class BuildStore extends Context.Service<
           const target = yield* fileOf(archive.digest)
           yield* files.makeDirectory(folder, { recursive: true, mode: 0o700 })
           yield* flushed(archive.path)
-          // Updates the timestamp even of an existing archive, because it protects the archive from the cleanup.
+          // Update the timestamp even if the archive exists, so that the cleanup treats it as young.
           yield* files.rename(archive.path, target)
           yield* flushed(folder)
           const at = new Date(yield* Clock.currentTimeMillis)

@@ -6,7 +6,7 @@ export interface CancelSignal {
   readonly requested: Effect.Effect<void>
 }
 
-/** For steps that record finished work. They continue even if the run is cancelled. */
+/** Ignores the cancellation, for steps that record finished work. */
 export const notCancelled: CancelSignal = { isRequested: Effect.succeed(false), requested: Effect.never }
 
 /** Listens to a job's `cancel` until the scope closes. */

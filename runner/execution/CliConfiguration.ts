@@ -28,7 +28,7 @@ export const mirroredProviders = Effect.fnUntraced(function* (mirror: string) {
   return found
 })
 
-/** Returns true if a path needs no escaping in a CLI configuration. */
+/** Returns true if a path can be written to a CLI configuration without escaping. */
 export const isConfigurablePath = (path: string): boolean => plainPath.test(path)
 
 const list = (addresses: ReadonlyArray<string>) => `[${addresses.map((address) => JSON.stringify(address)).join(", ")}]`
@@ -42,8 +42,8 @@ const installation = (mirror: ProviderMirror | undefined, mirrored: ReadonlyArra
 }
 
 /**
- * The only CLI configuration of a run. It always lists the sources of providers, because the tool would otherwise also use
- * plugins from the module's own `terraform.d` folder. A provider in the mirror is never fetched from the network.
+ * The only CLI configuration of a run. It always lists the provider sources explicitly, because the tool would otherwise also use
+ * plugins from the module's own `terraform.d` folder. Providers in the mirror are never fetched from the network.
  */
 export const cliConfiguration = (mirror: ProviderMirror | undefined, mirrored: ReadonlyArray<string>): string =>
   ["disable_checkpoint = true", "provider_installation {", ...installation(mirror, mirrored), "}", ""].join("\n")

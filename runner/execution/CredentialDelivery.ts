@@ -23,21 +23,21 @@ export interface DeliveredFile {
 }
 
 /**
- * The variables, files and provider arguments through which providers get the credentials of a run. The runner declares
- * `variables`, which are sensitive.
+ * The variables, files and provider arguments through which a Run's providers get their credentials. The runner declares
+ * `variables` as sensitive.
  */
 export interface CredentialDelivery {
   readonly environment: Readonly<Record<string, Redacted.Redacted<string>>>
   readonly blocks: ReadonlyArray<ProviderBlock>
   readonly variables: Readonly<Record<string, Redacted.Redacted<string>>>
   readonly files: ReadonlyArray<DeliveredFile>
-  /** All values that must never be shown. */
+  /** All values to redact. */
   readonly secrets: ReadonlyArray<Secret>
-  /** Credentials that only this machine has. They must not leave it either. */
+  /** This machine's own credentials, which must not leave it in a plan either. */
   readonly provided: ReadonlyArray<Secret>
 }
 
-/** The run's own folder and working folder, as its programs see them. */
+/** Paths of the folders of a Run, as its programs see them. */
 export interface DeliveryPlace {
   readonly insideRoot: string
   readonly credentialFolder: string
@@ -94,8 +94,8 @@ const problemOf = (tuple: ProviderCredentials): string | undefined => {
 }
 
 /**
- * By convention, `DEMO_TOKEN` of the provider `acme/demo` is its argument `token`, unless a recipe defines another. A later check
- * refuses a wrong guess.
+ * Guesses the argument by convention: `DEMO_TOKEN` of the provider `acme/demo` becomes `token`, unless a recipe defines another.
+ * A later check against the provider's schema refuses a wrong guess.
  */
 const conventionalArgument = (tuple: ProviderCredentials, envName: string): string | undefined => {
   const type = tuple.provider.slice(tuple.provider.lastIndexOf("/") + 1)
@@ -120,10 +120,10 @@ const providersWithSeveralConnections = (tuples: ReadonlyArray<ProviderCredentia
 }
 
 /**
- * Decides how to deliver each secret. If a provider has only one set of credentials, they are passed in the environment. Several
- * sets for one provider, or providers that read the same name with different values, are passed as provider arguments that refer
- * to sensitive variables of the runner, so that no configuration can use another's credentials. Fails with the reason if a secret
- * cannot be kept separate. A plan file contains the arguments, so an apply needs only the environment again.
+ * Decides how to deliver each secret. If a provider has a single set of credentials, they are passed in the environment. If a
+ * provider has several sets, or providers expect different values under the same name, they are passed as provider arguments that
+ * refer to sensitive variables of the runner, so that no provider configuration receives another's credentials. Fails with the
+ * reason if a secret cannot be kept separate. A plan file contains the arguments, so an apply needs only the environment again.
  */
 export const deliverCredentials = (
   tuples: ReadonlyArray<ProviderCredentials>,
@@ -151,7 +151,7 @@ export const deliverCredentials = (
         {
           envName: file.envName,
           value: Redacted.make(posix.join(place.insideRoot, path)),
-          // A plan file contains its arguments, and its apply may run in another folder, so the path must be relative.
+          // The path must be relative: the plan file contains it, and the apply may run in another folder.
           argument: Redacted.make(posix.relative(place.moduleFolder, path))
         }
       ]

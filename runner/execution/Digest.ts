@@ -20,7 +20,10 @@ const digestInPieces = Effect.fnUntraced(function* (content: Uint8Array) {
   return `sha256:${hash.digest("hex")}`
 })
 
-/** The digest of long bytes that never change. Yields to other fibers in between. Cached while the bytes are in memory. */
+/**
+ * Returns the digest of a long byte array, which must never change because its digest is cached while the array is in memory.
+ * Yields to other fibers while hashing.
+ */
 export const sha256OfLong = (content: Uint8Array): Effect.Effect<string> =>
   Effect.suspend(() => {
     const before = known.get(content)

@@ -2,7 +2,7 @@ import { Option, Schema } from "effect"
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 
-/** All distinct strings and keys in a document. */
+/** Returns all distinct strings and keys in a JSON document. */
 export const textsIn = (document: string): Option.Option<ReadonlySet<string>> =>
   Option.map(decodeJson(document), (root) => {
     const found = new Set<string>()

@@ -1,6 +1,9 @@
 const wellFormed = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
-/** Names that control the tool, the loader, an interpreter or every program's network access instead of one provider. */
+/**
+ * Variables that a Connection may not set, because they affect the tool, the loader, an interpreter or the network access of
+ * every program, and not just one provider.
+ */
 const deniedNames = new Set([
   "ALL_PROXY",
   "BASHOPTS",
@@ -95,7 +98,7 @@ export const environmentNameProblem = (name: string): string | undefined => {
   return undefined
 }
 
-/** Like `environmentNameProblem`, for a value that must not be in the plan file, which contains the module inputs. */
+/** Like `environmentNameProblem`, but also refuses names of module inputs, because their values would end up in the plan file. */
 export const providedNameProblem = (name: string): string | undefined =>
   name.startsWith("TF_VAR_")
     ? "is an input of the module, which the plan file would carry to the control plane"

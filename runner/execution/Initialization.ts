@@ -5,7 +5,7 @@ import type { RunSession } from "./RunSession.ts"
 import { requireSuccess } from "./ToolSuccess.ts"
 import { runnerFailure } from "./RunnerFailure.ts"
 
-/** Installs providers. Modules are never fetched, because the scan only accepts modules in the tree. */
+/** Installs providers. Never fetches modules, because the scan only accepts modules in the tree. */
 export const initialize = Effect.fnUntraced(function* (session: RunSession, job: RunJob, lock: "readonly" | "update") {
   yield* session.report.phase("init")
   const end = yield* session.tool({

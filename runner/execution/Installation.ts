@@ -11,12 +11,12 @@ const isVersion = ({ version }: ToolIdentity, major: number, minor: number) => {
 export const installsInJson = (tool: ToolIdentity): boolean =>
   tool.name === "opentofu" ? isVersion(tool, 1, 7) : isVersion(tool, 1, 9)
 
-/** Without an installation, only Terraform is known to either work or fail cleanly. Other tools always install. */
+/** Tools that work or fail cleanly when nothing has been installed. All other tools always install first. */
 export const worksUninstalled = (tool: ToolIdentity): boolean => tool.name === "terraform" && isVersion(tool, 1, 11)
 
 /**
- * Returns true if a plan has nothing to install and no backend to set up. A lock, a build, the runner's own provider blocks and a
- * state with objects of other providers all need an installation that the scan did not foresee.
+ * Returns true if a plan has nothing to install and no backend to set up. A lock, a build, the runner's own provider blocks, or a
+ * state with objects of other providers all require an installation that the scan could not foresee.
  */
 export const plansUninstalled = (
   job: RunJob,
@@ -36,8 +36,8 @@ export const plansUninstalled = (
   found.base?.builtinOnly !== false
 
 /**
- * Returns true if a reviewed plan uses no installed provider. The plan's installation writes a lock entry for every provider, and
- * the plan file contains the location of the state.
+ * Returns true if a reviewed plan uses no installed provider, because the plan's installation would have written a lock entry for
+ * each.
  */
 export const appliesUninstalled = ({ lockText, tool }: RunJob): boolean =>
   lockText === undefined && worksUninstalled(tool)

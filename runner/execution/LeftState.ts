@@ -12,8 +12,8 @@ const emergencyFileName = "errored.tfstate"
 type Base = Pick<StateFile, "lineage" | "serial">
 
 /**
- * The state that an apply left. `found` is the newest complete state that continues the base. `problem` and `rejected` describe a
- * file that does not. Without `found`, no state was written.
+ * The state that an apply left behind. - `found`: the newest complete state that continues the base; absent if no state was
+ * written - `problem`, `rejected`: describe a file that does not continue the base
  */
 export interface LeftState {
   readonly found: Option.Option<{ readonly bytes: Redacted.Redacted<Uint8Array>; readonly state: StateFile }>
@@ -47,7 +47,7 @@ export const readLeftState = Effect.fnUntraced(function* (request: {
     ],
     ignoreUnreadable
   )
-  // The tool creates a file before it writes to it, so an empty file from a full disk proves nothing.
+  // Ignore empty files: the tool creates a file before it writes to it, and a full disk also leaves an empty file.
   const written = files.map(({ bytes }) => Option.filter(bytes, ({ length }) => length > 0))
   const [emergency, ...own] = written
   const stoodIn = [...request.printed, ...(emergency === undefined ? [] : Option.toArray(emergency))]
@@ -69,7 +69,7 @@ export const readLeftState = Effect.fnUntraced(function* (request: {
       found = { bytes, state: state.value }
     }
   }
-  // A printed state or an emergency file replaces the file that the tool could not write.
+  // A printed state or an emergency file takes precedence over the file that the tool could not write.
   const isReplaced = found !== undefined && stoodIn.includes(found.bytes)
   const isLost = files.some(({ bytes, unreadable }, index) => {
     const isEmpty = Option.isSome(bytes) && Option.isNone(written[index] ?? Option.none())

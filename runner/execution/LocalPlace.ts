@@ -25,7 +25,7 @@ export const localPlace = Layer.effect(
           Effect.map(({ path }) => path),
           Effect.mapError((error) => {
             const { message, remedy } = error
-            // Readers of a Run do not need the path. The operator finds it with `svc doctor`.
+            // Omit the path, which readers of a Run do not need. The operator can find it with `svc doctor`.
             const shown = error._tag === "ToolBroken" ? message.replaceAll(error.path, "The tool") : message
             return new ToolUnavailable({ message: `${shown} ${remedy}` })
           })

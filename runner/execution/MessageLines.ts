@@ -1,14 +1,17 @@
 /** Maximum length of a line that is parsed as a message, in UTF-16 units. Longer lines are log lines. */
 export const longestMessage = 1024 * 1024
 
-/** A tool that cannot write its state prints it in one message. The line exists nowhere else, so it is never truncated. */
+/**
+ * Start of the message in which a tool prints a state that it cannot write. No other copy of the state exists, so svc never
+ * truncates that line.
+ */
 const emergencyHead = /^\{"@level":"[a-z]{1,10}","@message":"Emergency state dump"/
 const headLength = 80
 const longestEmergency = 512 * 1024 * 1024
 
 export interface OutputLine {
   readonly text: string
-  /** True if the line was longer than a message may be, and its end was dropped. */
+  /** True if the line exceeded the maximum length and was truncated. */
   readonly cut: boolean
 }
 

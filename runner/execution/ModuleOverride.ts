@@ -3,12 +3,12 @@ import type { ProviderBlock } from "./CredentialDelivery.ts"
 import type { LocalModule } from "./RunJob.ts"
 
 /**
- * The tool merges override files in alphabetical order, and the last one wins. This name sorts after every name that a repository
- * may use.
+ * Name of the runner's override file. The tool merges override files in alphabetical order and the last one wins, so this name
+ * sorts after every name that a repository may use.
  */
 export const overrideFileName = "~capsule_override.tf.json"
 
-/** Overrides can only change existing blocks, so the runner's own variables need a normal file. */
+/** File with the runner's own variables. They need a normal file, because overrides can only change existing blocks. */
 export const variableFileName = "~capsule_variables.tf.json"
 
 export const stateFileName = "terraform.tfstate"
@@ -64,7 +64,7 @@ export const variableDocument = (names: ReadonlyArray<string>): Schema.Json => (
   variable: Object.fromEntries(names.map((name) => [name, { type: "string", sensitive: true }]))
 })
 
-/** The manifest of installed modules, as the tool's installer would write it. With it, the tool fetches no modules. */
+/** Creates the manifest of installed modules that the tool's installer would write. With it, the tool fetches no modules. */
 export const moduleManifest = (modules: ReadonlyArray<LocalModule>): Schema.Json => ({
   Modules: [
     { Key: "", Source: "", Dir: "." },

@@ -38,13 +38,13 @@ export interface Preparation {
   readonly base: StateFile | undefined
   readonly build: BuildArchive | undefined
   readonly planFile: Redacted.Redacted<Uint8Array> | undefined
-  /** `repository`: the module's own lock takes precedence. `given`: only the lock in the job counts. */
+  /** `repository`: the module's own lock takes precedence. `given`: uses only the lock in the job. */
   readonly lock: "repository" | "given"
-  /** True to compute the digest of the module's tree, if the tree alone determines which code is executed. */
+  /** Set to compute the digest of the module's tree, provided the tree alone determines which code is executed. */
   readonly wantsTree: boolean
 }
 
-/** The content of a JSON variable file, with numbers in the tool's notation. */
+/** Encodes inputs as a JSON variable file, with numbers in the tool's notation. */
 export const variableFile = (inputs: Preparation["inputs"]): string => {
   const members = Object.entries(inputs).map(
     ([name, { type, value }]) => `${JSON.stringify(name)}:${jsonOfType(Redacted.value(value), type)}`
@@ -79,10 +79,9 @@ const writeLock = Effect.fnUntraced(function* (folder: string, job: RunJob, lock
 
 /**
  * Writes everything that the tool will read, before any code of the module runs: the tree of the snapshot, the outputs of the
- * build, the runner's overrides, inputs, credentials, lock and state. Fails with `ExtractionFailed` or `RunFileFailed`.
- *
- * Returns `uninstalled` if the tool can first try to work without an installation. Such a plan has no backend override, because
- * the tool would require an initialisation for it. If the module has a backend that the scan missed, the tool refuses.
+ * build, the runner's overrides, inputs, credentials, lock and state. Fails with `ExtractionFailed` or `RunFileFailed`. Returns
+ * `uninstalled` if the tool can first try to work without an installation. In that case no backend override is written, because
+ * the tool would then require an initialisation; if the module has a backend that the scan missed, the tool refuses to plan.
  */
 export const prepareModule = Effect.fnUntraced(function* (
   paths: RunFolderPaths,
@@ -96,7 +95,7 @@ export const prepareModule = Effect.fnUntraced(function* (
   yield* place.extractModule(job.module.snapshotDigest, inside(sandboxPaths.source))
   const { build, delivery } = preparation
   if (build !== undefined) yield* extractBuildArchive(build, inside(sandboxPaths.source))
-  // A build, or a Connection's provider, runs programs that are not in the tree.
+  // With a build or a Connection's provider, the tree does not determine the executed code: both run programs from elsewhere.
   const moduleTree =
     preparation.wantsTree && build === undefined && job.credentials.length === 0
       ? Option.getOrUndefined(yield* folderDigest(inside(sandboxPaths.source)))

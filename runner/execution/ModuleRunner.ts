@@ -62,7 +62,7 @@ interface SourceBuildJob {
   readonly grace: Duration.Input
 }
 
-/** Folders in the tree that the tool reads configuration from. */
+/** Folders in the tree from which the tool reads configuration. */
 const moduleFolders = (job: SourceBuildJob): ReadonlySet<string> =>
   new Set(
     [job.module.path, ...job.localModules.map(({ dir }) => posix.join(job.module.path, dir))].map(posix.normalize)
@@ -146,7 +146,7 @@ const runSourceBuild = Effect.fn("SourceBuild.run")(function* (
   yield* context.report.phase("build")
   return yield* createTree(job).pipe(
     Effect.mapError(failed),
-    // Closes the sandbox first, so that no process of the build is running while its outputs are read.
+    // Close the sandbox first, so that no process of the build can change the outputs while they are read.
     Effect.andThen(Effect.scoped(runCommands(job, context))),
     Effect.andThen(
       createBuildArchive({
@@ -164,7 +164,7 @@ const longestSchema = 512 * 1024 * 1024
 
 type Schemas = NonNullable<ProviderSchemas["provider_schemas"]>
 
-/** An address without a host belongs to the tool's default registry. */
+/** Finds the schema of a provider. An address without a host belongs to the tool's default registry. */
 const schemaOf = (schemas: Schemas, provider: string) =>
   Object.entries(schemas).find(
     ([address]) => address === provider || (provider.split("/").length === 2 && address.endsWith(`/${provider}`))
@@ -216,7 +216,7 @@ const checkProviderArguments = Effect.fnUntraced(function* (session: RunSession)
 const longestPlan = 512 * 1024 * 1024
 const longestDocument = 512 * 1024 * 1024
 
-/** The tool's exit code for "there are changes". */
+/** The tool's exit code if there are changes. */
 const changedCode = 2
 
 interface Planned {
@@ -251,7 +251,7 @@ const describePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJ
   )
 })
 
-/** Reads a file that must exist in the sandbox. */
+/** Reads a file in the sandbox. Fails if it does not exist. */
 const readProduct = (content: ReturnType<RunSession["settings"]["read"]>, what: string) =>
   content.pipe(
     Effect.mapError(({ message }) => runnerFailure("output_unreadable", "plan", message)),
@@ -264,7 +264,10 @@ const readProduct = (content: ReturnType<RunSession["settings"]["read"]>, what: 
     )
   )
 
-/** The secrets that Outputs repeat after losing their sensitive mark. Ignores the Output's own earlier value. */
+/**
+ * Returns the secrets that Outputs repeat after losing their sensitive mark. The Output's own earlier value does not count as a
+ * secret.
+ */
 const secretsOfUnmarked = Effect.fnUntraced(function* (
   session: RunSession,
   document: PlanDocument,
@@ -280,7 +283,7 @@ const secretsOfUnmarked = Effect.fnUntraced(function* (
   )
 })
 
-/** `isSent`: the plan file leaves this machine. */
+/** Computes a plan. Set `isSent` if the plan file leaves this machine. */
 const computePlan = Effect.fnUntraced(function* (
   session: RunSession,
   job: RunJob,
@@ -358,7 +361,7 @@ const openPlanSession = (
     lock: "repository",
     build
   }).pipe(
-    // The tree contains the state in plaintext, and is not needed after the plan has been read.
+    // Remove the tree, which contains the state in plaintext and is not needed any more.
     Effect.tap((session) =>
       Effect.addFinalizer(() => Effect.ignore(removeTree(session.paths.sandbox, "remove the plan's tree")))
     )
@@ -486,7 +489,7 @@ export class ModuleRunner extends Context.Service<
       const stable = yield* StablePaths
       if (settings.providerCache !== undefined) yield* clearProviderStore(settings.providerCache)
 
-      /** Removes paths on this machine from a Run's reports and failure reasons. */
+      /** Replaces this machine's paths in a Run's reports and failure reasons. */
       const concealed = Effect.fnUntraced(function* <A, R>(
         job: RunJob,
         control: RunControl,
@@ -556,7 +559,7 @@ export class ModuleRunner extends Context.Service<
         (outputs: ReadonlyArray<StateOutput>, secrets: ReadonlyArray<SecretText>) =>
           redaction.redactor(secrets).pipe(
             Effect.flatMap((redactor) => withheldOutputs(redactor, outputs)),
-            // An Output that could not be checked is not published.
+            // If the check fails, publish none of these Outputs.
             Effect.catch((problem) =>
               Effect.as(
                 Effect.logError(problem.message),
@@ -567,7 +570,8 @@ export class ModuleRunner extends Context.Service<
           )
       )
       const discard = Effect.fn("ModuleRunner.discard")((runFolder: string) =>
-        // Without bubblewrap, a tool survives a crash of svc and would continue to write into the folder during its removal.
+        // Kill remaining processes first: without bubblewrap, a tool survives a crash of svc and would write into the folder
+        // while it is being removed.
         endProcessesOfRun(runFolder).pipe(
           Effect.andThen(removeStablePath(runFolder)),
           Effect.andThen(removeTree(runFolder, "remove the run folder"))

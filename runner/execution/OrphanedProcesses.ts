@@ -6,11 +6,11 @@ import { processNoteName } from "./RunFolder.ts"
 
 /**
  * Kills all processes of a run whose service has exited: those that use its folder, sandboxes created for it, and descendants of
- * its recorded supervisors. Waits until they have exited, because the run's state can only be read then.
+ * its recorded supervisors. Waits until they have exited, because the run's state cannot be read safely before.
  */
 export const endProcessesOfRun = (folder: string) =>
   Effect.andThen(endNotedProcesses(join(folder, processNoteName)), endProcessesIn(folder))
 
-/** Like `endProcessesOfRun`, but kills immediately. For a Run whose lease ends while its service may be dead or suspended. */
+/** Like `endProcessesOfRun`, but kills immediately. Used when a Run's lease ends while its service may be dead or suspended. */
 export const killProcessesOfRun = (folder: string) =>
   Effect.andThen(killNotedProcesses(join(folder, processNoteName)), endProcessesIn(folder))

@@ -7,13 +7,13 @@ import type { StateFile } from "./StateFile.ts"
 const mark = /\[redacted(?: ([^[\]]+))?\]/g
 const mostOrigins = 20
 
-/** The secrets that a value contains; `undefined` if there are none. */
+/** The secrets that a value contains. */
 export interface HeldSecrets {
   /** Names of the secrets, if known. */
   readonly origins: ReadonlyArray<string>
 }
 
-/** The secrets because of which a redactor would change a value. */
+/** Returns the secrets that a redactor would hide in a value, or `undefined` if there are none. */
 export const heldSecrets = (hide: Hide, value: Schema.Json): HeldSecrets | undefined => {
   const before = JSON.stringify(value)
   const after = JSON.stringify(hide.json(value))
@@ -25,7 +25,7 @@ export const heldSecrets = (hide: Hide, value: Schema.Json): HeldSecrets | undef
   return { origins: [...new Set(origins)].slice(0, mostOrigins) }
 }
 
-/** Names of the sensitive Outputs of a state that are no longer marked as sensitive. */
+/** Returns the names of Outputs that the state marks as sensitive but that are no longer declared sensitive. */
 export const unmarkedOutputs = (
   base: Pick<StateFile, "outputs"> | undefined,
   isUnmarked: (name: string) => boolean
@@ -33,8 +33,8 @@ export const unmarkedOutputs = (
   new Set((base?.outputs ?? []).filter(({ name, sensitive }) => sensitive && isUnmarked(name)).map(({ name }) => name))
 
 /**
- * Texts that a state marks as sensitive, without the values of `unmarked` Outputs: an Output without its mark is public, so its
- * own earlier value must not keep it private.
+ * Returns the texts that a state marks as sensitive, except the values of `unmarked` Outputs. An Output that lost its mark is
+ * public, so its own earlier value must not make it private again.
  */
 export const markedTexts = (
   state: Pick<StateFile, "outputs" | "sensitiveObjectTexts"> | undefined,
@@ -50,8 +50,8 @@ export const markedTexts = (
       ]
 
 /**
- * Marks Outputs that repeat a secret as secret, whatever the module declares. The module may not treat its input as a secret, but
- * private inputs must never be returned.
+ * Marks Outputs that repeat a secret as secret, even if the module declares them as public. The module may not treat its input as
+ * a secret, but svc must never return private inputs.
  */
 export const withheldOutputs = (
   redactor: RunRedactor,

@@ -46,7 +46,7 @@ const Check = Schema.Struct({
 })
 export type PlannedCheck = typeof Check.Type
 
-/** A module in the configuration: the references of its resources, calls and Outputs. */
+/** A module in the configuration, with the references of its resources, calls and Outputs. */
 export interface PlannedModule {
   readonly variables?: Readonly<Record<string, { readonly sensitive?: boolean }>> | null
   readonly resources?: ReadonlyArray<PlannedBlock> | null

@@ -18,14 +18,14 @@ import { normaliseProviderAddress } from "../../schema/records/NormaliseProvider
 
 type Attribute = typeof ChangedAttribute.Type
 
-/** Maximum length of a shown value as JSON text. A longer value is replaced by its size. */
+/** Maximum length of a value as JSON text. svc shows the size of longer values instead. */
 const longestValue = 1024 * 1024
 /**
- * Total size of the longer values of a plan's resources, and separately of its Outputs. svc stores them with the Run and sends
- * them to all readers.
+ * Budget for all long values of a plan's resources, and the same again for its Outputs. svc stores them with the Run and sends
+ * them to every reader.
  */
 const longValuesInAll = 4 * 1024 * 1024
-/** A value up to this length is always shown. */
+/** Values up to this length are always shown. */
 const shortValue = 4 * 1024
 
 const isPresent = (value: Schema.Json | undefined): value is Schema.Json => value !== undefined && value !== null
@@ -57,10 +57,10 @@ const isUnknown = (marks: Marks): boolean => {
 
 type Path = ReadonlyArray<string | number>
 
-/** Maximum number of unknown parts to list for one value. */
+/** Maximum number of unknown parts that are listed for one value. */
 const mostPaths = 256
 
-/** The paths of the marked parts of a value, outermost first. */
+/** Returns the paths of the marked parts of a value, outermost first. */
 const markedPaths = (marks: Marks): ReadonlyArray<Path> => {
   const found: Array<Path> = []
   const visit = (mark: Marks, path: Path): void => {
@@ -73,7 +73,7 @@ const markedPaths = (marks: Marks): ReadonlyArray<Path> => {
   return found
 }
 
-/** Returns the sensitivity of each existing side. */
+/** Returns the sensitivity before and after the change, omitting a side that does not exist. */
 const sensitivityOf = (
   sides: { readonly before: boolean; readonly after: boolean },
   marked: { readonly before: boolean; readonly after: boolean }
@@ -82,7 +82,7 @@ const sensitivityOf = (
   ...(sides.after ? { afterSensitive: marked.after } : {})
 })
 
-/** Returns true if an update changes only which parts of a value are sensitive. */
+/** Returns true if an update changes only the sensitivity of parts of a value. */
 const isRemarked = (change: PlannedChange, before: Marks, after: Marks): boolean =>
   change.actions.includes("update") && JSON.stringify(markedPaths(before)) !== JSON.stringify(markedPaths(after))
 
@@ -117,7 +117,7 @@ const changedAttribute = (change: PlannedChange, name: string, room: Room): Attr
   }
 }
 
-/** The attributes because of which the tool replaces the resource: the first step of each replace path. */
+/** Returns the attributes whose change forces the tool to replace the resource: the first step of each replace path. */
 const forcingAttributes = ({ replace_paths }: PlannedChange): ReadonlySet<Schema.Json | undefined> =>
   new Set((replace_paths ?? []).map((path) => (Array.isArray(path) ? path[0] : path)))
 
@@ -185,13 +185,13 @@ export const isDeclaredSensitive = ({ configuration }: PlanDocument, name: strin
 interface ProjectedOutputs {
   /** The sensitivity of each Output of the base state. */
   readonly stored?: ReadonlyMap<string, boolean> | undefined
-  /** For Outputs that lose their mark: the secrets that they repeat, except their own earlier value. */
+  /** For Outputs that lose their mark, the secrets that they repeat. Their own earlier value does not count. */
   readonly unmarked?: ReadonlyMap<string, HeldSecrets | undefined> | undefined
 }
 
 /**
- * The sensitivity of an Output before and after the change. The plan has a single mark for both sides. The state and the
- * configuration have the exact marks.
+ * Returns the sensitivity of an Output before and after the change. The plan has a single mark for both sides, so the exact marks
+ * are taken from the state and the configuration.
  */
 interface OutputMarks {
   readonly before: boolean
@@ -211,7 +211,7 @@ const outputMarks = (
 const outputChange = (name: string, change: PlannedChange, marks: OutputMarks, room: Room): OutputChange => {
   const isDeleted = change.actions.includes("delete")
   const sides = { before: isPresent(change.before), after: !isDeleted }
-  // Like the tool, svc shows neither side if one of them is sensitive.
+  // Like the tool, hide both sides if either is sensitive.
   const sensitive = (sides.before && marks.before) || (sides.after && marks.after)
   const unknown = isUnknown(change.after_unknown ?? undefined)
   return {
@@ -233,11 +233,11 @@ export interface PlanProjection {
   readonly outputChanges: ReadonlyArray<OutputChange>
   readonly resourceDrift: ReadonlyArray<ResourceChange>
   readonly plannedOutputs: ReadonlyArray<PlannedOutput>
-  /** Absent for a module without conditions. */
+  /** Absent if the module declares no conditions. */
   readonly checks?: ReadonlyArray<PlanCheck>
 }
 
-/** All strings that the plan marks as sensitive, without the values of `unmarked` Outputs. */
+/** Returns all strings that the plan marks as sensitive, except the values of `unmarked` Outputs. */
 export const planSensitiveTexts = (
   plan: PlanDocument,
   unmarked: ReadonlySet<string> = new Set()
@@ -261,7 +261,7 @@ export const planSensitiveTexts = (
 const plannedValue = ({ after, after_unknown }: PlannedChange) =>
   maskValue(after ?? null, undefined, after_unknown ?? undefined)
 
-/** The secrets that each Output will repeat. */
+/** Returns the secrets that each Output will repeat after the apply. */
 export const plannedSecrets = (
   plan: PlanDocument,
   redactor: RunRedactor,
@@ -277,7 +277,7 @@ export const plannedSecrets = (
       )
   )
 
-/** An Output of a plan as reviewers see it, and whether it is private after the apply. */
+/** An Output of a plan as reviewers see it. Also records whether the Output is private after the apply. */
 interface ShownOutput {
   readonly shown: OutputChange
   readonly isPrivate: boolean
@@ -323,7 +323,7 @@ interface Projecting {
   readonly shownValue: (value: Schema.Json) => Schema.Json
 }
 
-/** Number of resource changes projected without yielding. A plan may contain a hundred thousand. */
+/** Number of resource changes to project before yielding. A plan may contain a hundred thousand. */
 const changesAtOnce = 50
 
 const shownReferences = (
@@ -365,7 +365,7 @@ const projectedChanges = Effect.fnUntraced(function* (
   for (let from = 0; from < changes.length; from += changesAtOnce) {
     const { left } = room
     const some = yield* redacted(redactor, (hide) => {
-      // Restores the budget, because the value is rendered twice.
+      // Restore the budget, because the same value is rendered a second time.
       room.left = left
       return changes.slice(from, from + changesAtOnce).map((planned): ResourceChange => {
         const change = resourceChange(planned, room)
@@ -388,7 +388,7 @@ const projectedChanges = Effect.fnUntraced(function* (
   return projected
 })
 
-/** Maximum number of conditions, and of instances and messages of each. Conditions that did not pass come first. */
+/** Maximum number of conditions, and of instances and messages per condition. Conditions that did not pass are listed first. */
 const mostChecks = 1000
 const mostInstances = 100
 const mostProblems = 10
@@ -421,9 +421,9 @@ const shownChecks = (hide: Hide, planned: ReadonlyArray<PlannedCheck>, room: Roo
 
 /**
  * Projects a plan for reviewers. First applies the tool's own marks for sensitive and unknown values, and then redacts every
- * remaining string, key and number. Omits unchanged objects unless they are imported or moved, and unchanged Outputs unless they
- * are private because of their value. Finally, `shownValue` limits the values that reviewers see; planned Outputs are passed to
- * other Capsules without that limit.
+ * remaining string, key and number. Omits unchanged objects unless they are imported or moved, and unchanged Outputs unless their
+ * value makes them private. Finally, `shownValue` limits the values that reviewers see. Planned Outputs are passed to other
+ * Capsules without that limit.
  */
 export const projectPlan = (
   plan: PlanDocument,
@@ -438,7 +438,7 @@ export const projectPlan = (
     const resourceChanges = yield* projectedChanges(projecting, plan.resource_changes, referencesOf)
     const resourceDrift = yield* projectedChanges(projecting, plan.resource_drift, () => undefined)
     return yield* redacted(redactor, (hide) => {
-      // A separate budget, so that Capsules that consume the Outputs do not depend on the size of resource values.
+      // Outputs have a separate budget, so that large resource values cannot crowd out the Outputs that other Capsules consume.
       const outputRoom: Room = { left: longValuesInAll }
       const outputs = Object.entries(plan.output_changes ?? {}).map(([name, change]) => ({
         change,

@@ -2,7 +2,7 @@ import type { Schema } from "effect"
 import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
 import type { PlannedBlock, PlannedModule } from "./PlanDocument.ts"
 
-/** Beyond this many names, a list explains nothing, and the references count as partially known. */
+/** Maximum number of names to list. A longer list explains nothing, so the references are then reported as partially known. */
 const mostNames = 50
 
 /** A module in the configuration, and the module that calls it. */
@@ -18,14 +18,15 @@ interface Found {
   readonly resources: Set<string>
   partial: boolean
   /**
-   * References that have already been followed, because nested modules with shared references have a very large number of paths.
+   * References that have already been followed. Without this, nested modules with shared references would have exponentially many
+   * paths.
    */
   readonly seen: Set<string>
 }
 
 const emptyFound = (): Found => ({ inputs: new Set(), resources: new Set(), partial: false, seen: new Set() })
 
-/** An address as it appears in the configuration, without instance keys, which may contain any quoted string. */
+/** Matches an address in the configuration, without instance keys, which may contain any quoted string. */
 export const configurationAddress = (address: string): string =>
   address.replaceAll(/\[(?:\d+|"(?:[^"\\]|\\.)*")\]/g, "")
 
@@ -35,7 +36,7 @@ const isObject = (value: Schema.Json | undefined | null): value is Schema.JsonOb
 const isTexts = (value: Schema.Json | undefined): value is ReadonlyArray<string> =>
   Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string")
 
-/** The references in an expression, or in nested blocks of expressions. */
+/** Returns the references in an expression, or in nested blocks of expressions. */
 const referencesIn = (expression: Schema.Json | undefined | null): ReadonlyArray<string> => {
   if (Array.isArray(expression)) return expression.flatMap(referencesIn)
   if (!isObject(expression)) return []
@@ -78,7 +79,7 @@ const followAll = (
 
 const followOutputs = (place: Place, name: string, output: string | undefined, found: Found) => {
   const call = place.module.module_calls?.[name]
-  // The tool lists both the module and its output, but only the output identifies the value.
+  // The tool lists both the module and its output. Keep only the output, which identifies the value.
   if (output === undefined) return
   const expression = call?.module?.outputs?.[output]?.expression
   if (call === undefined || !call.module || expression === undefined) {
@@ -100,7 +101,7 @@ const followVariable = ({ caller }: Place, name: string, found: Found) => {
   }
   const { expressions } = caller.call
   const given = isObject(expressions) ? expressions[name] : undefined
-  // The caller does not set the variable, so its default applies, which no input changes.
+  // The caller does not set the variable, so the default applies and no input affects it.
   if (given !== undefined) followAll(caller.place, caller.call, referencesIn(given), found)
 }
 
@@ -166,7 +167,7 @@ const repetitionOf = (place: Place, block: PlannedBlock): ChangeReferences | und
 
 /**
  * Returns the inputs from which a resource's changed attributes are computed, according to the configuration in the tool's plan.
- * An attribute without an entry is not in the configuration, so the provider computes it.
+ * Attributes that are not in the configuration have no entry, because the provider computes them.
  */
 export const planReferences = (root: PlannedModule | undefined) => {
   const blocks = root === undefined ? undefined : blocksOf(root)

@@ -3,13 +3,16 @@ import { Effect, Redacted } from "effect"
 import type { ProvidedSet } from "./ProvidedCredentials.ts"
 import type { ProvidedBinding } from "./RunJob.ts"
 
-/** Deliberately slow, because the control plane stores the digest and must not be able to guess a short value. */
+/**
+ * Cost of the digest. It is deliberately slow: the control plane stores the digest, and must not be able to guess a short value
+ * from it.
+ */
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
 const digestBytes = 32
 
 /**
- * The identity of a set of credentials: everything that a provider receives, in any order. A label replaces values and contents,
- * but never names.
+ * Identifies a set of credentials by everything that a provider receives, in any order. If the set has a label, the label
+ * replaces values and contents, but never names.
  */
 export const identityOf = ({ files, label, values }: ProvidedSet): string =>
   JSON.stringify([
@@ -33,14 +36,14 @@ const slowDigest = (text: string, salt: ReadonlyArray<string>) =>
     )
   })
 
-/** Includes the plan, so that equal digests do not reveal which Runs used the same values. */
+/** Salts the digest with the plan, so that equal digests do not reveal which Runs used the same values. */
 const digestOf = (name: string, set: ProvidedSet, planDigest: string) => slowDigest(identityOf(set), [planDigest, name])
 
-/** See `ProvidedMark`. `place` is the installation and its pool. */
+/** Computes a `ProvidedMark`. `place` identifies the installation and its pool. */
 export const providedMark = (name: string, set: ProvidedSet, place: ReadonlyArray<string>) =>
   slowDigest(identityOf(set), ["svc-provided-mark-v1", ...place, name])
 
-/** Binds a plan to the credentials of this machine with which it was created. */
+/** Binds a plan to this machine's credentials with which it was created. */
 export const providedBindings = (
   sets: ReadonlyMap<string, ProvidedSet>,
   planDigest: string

@@ -9,11 +9,14 @@ const decodeDocument = Schema.decodeUnknownOption(
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 const decodeText = Option.liftThrowable((bytes: Uint8Array) => utf8.decode(bytes))
 
-/** Names of members in such documents. Any other name may itself be a value. */
+/** Known names of members in credential documents. Any other name may itself be secret. */
 const plainName = /^[a-z][a-z_]{0,40}$/
 const decimal = /^[+-]?(\d+)(\.\d+)?$/
 
-/** A module may convert text to a number, and the tool writes numbers in their shortest form: `0012.50` becomes `12.5`. */
+/**
+ * Returns the shortest form of a number, because a module may convert text to a number and the tool then writes `0012.50` as
+ * `12.5`.
+ */
 const asNumber = (text: string): ReadonlyArray<string> => {
   const [, whole, fraction = ""] = decimal.exec(text.trim()) ?? []
   if (whole === undefined) return []
@@ -28,7 +31,7 @@ interface Part {
   readonly text: string
 }
 
-/** The strings in a document except its public members, each with the name of the innermost member around it. */
+/** Returns the strings in a document except its public members, each with the name of the innermost member that contains it. */
 const partsOf = (origin: string, text: string, open: ReadonlySet<string>): ReadonlyArray<Part> => {
   const document = /^\s*[[{]/.test(text) ? decodeDocument(withNumbersAsText(text)) : Option.none()
   if (Option.isNone(document)) return [{ origin, text }]
@@ -49,8 +52,8 @@ const partsOf = (origin: string, text: string, open: ReadonlySet<string>): Reado
 }
 
 /**
- * The parts of this machine's credentials that must not leave it in a plan: everything except variables and document members that
- * the operator declared as public. A value that is public under one name and secret under another is secret.
+ * Returns the parts of this machine's credentials that must not leave it in a plan: everything except variables and document
+ * members that the operator declared as public. If a value is public under one name and secret under another, it is secret.
  */
 export const providedParts = (sets: Iterable<ProvidedSet>): ReadonlyArray<Secret> => {
   const found: Array<Secret> = []

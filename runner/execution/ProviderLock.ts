@@ -13,8 +13,8 @@ const packageHash = /^ +"(h1:[0-9A-Za-z+/=]+)",$/gm
 const comment = /^(?:#.*)?\n/gm
 
 /**
- * The providers in a lock. Returns `undefined` unless the text is exactly what the tool writes, and every provider has a hash of
- * its unpacked package, which the tool verifies before it starts a provider.
+ * Returns the providers in a lock, or `undefined` unless the text is exactly what the tool writes and every provider has a hash
+ * of its unpacked package. The tool verifies that hash before it starts a provider.
  */
 export const lockedProviders = (lockText: string): ReadonlyArray<LockedProvider> | undefined => {
   const found: Array<LockedProvider | undefined> = []

@@ -11,7 +11,7 @@ const arrivalsName = "arrivals"
 
 const digestPrefix = "sha256:"
 
-/** The folder name for a hash in a lock; `undefined` if it is not the hash of an unpacked package. */
+/** Returns the folder name for a hash in a lock, or `undefined` if it is not the hash of an unpacked package. */
 const nameOf = (hash: string): string | undefined => {
   const bytes = hash.startsWith("h1:") ? Buffer.from(hash.slice(3), "base64") : undefined
   return bytes?.byteLength === 32 ? bytes.toString("hex") : undefined
@@ -26,8 +26,8 @@ const is = (path: string, kind: "isDirectory" | "isFile") =>
 const doing = "keep an installed provider"
 
 /**
- * The files of a package. Returns `undefined` if it contains anything but folders and files, or a file with a second name through
- * which another process could still change it.
+ * Returns the files of a package, or `undefined` if it contains anything but folders and files, or a hard-linked file, which
+ * another process could still change.
  */
 const plainFiles = (folder: string) =>
   fileOperation(doing, async () => {
@@ -41,7 +41,7 @@ const plainFiles = (folder: string) =>
     return files
   })
 
-/** The name of an unpacked package in the store. The lock's hash of a package is a hash of its files' hashes. */
+/** Computes the store's name for an unpacked package. Like in a lock, it is a hash of the hashes of its files. */
 const contentName = Effect.fnUntraced(function* (folder: string, files: ReadonlyArray<string>) {
   const named = files
     .map((path) => ({ path, name: relative(folder, path).split(sep).join("/") }))
@@ -61,7 +61,7 @@ const failedWith =
 
 const move = (from: string, to: string) =>
   fileOperation(doing, () => rename(from, to)).pipe(
-    // The run folder may be on another disk.
+    // Copy if a rename fails: the run folder may be on another disk.
     Effect.catchIf(failedWith("EXDEV"), () =>
       Effect.andThen(
         fileOperation(doing, () => cp(from, to, { recursive: true })),
@@ -72,7 +72,7 @@ const move = (from: string, to: string) =>
 
 /** The provider packages that one Workspace has installed. */
 export interface ProviderStore {
-  /** The folder of a package with one of these hashes, if this Workspace has installed it. */
+  /** Returns the folder of a package with one of these hashes, if this Workspace has installed it. */
   readonly find: (hashes: ReadonlyArray<string>) => Effect.Effect<string | undefined>
   /**
    * Moves an installed package out of a Run's folder, and returns its new path. Call it while none of the Run's programs is
@@ -82,7 +82,7 @@ export interface ProviderStore {
 }
 
 /**
- * Installed provider packages in `folder`, by the hash of their content. A package is stored once. A Run gets it only if its lock
+ * Stores installed provider packages in `folder`, once each, by the hash of their content. A Run gets a package only if its lock
  * contains the hash and a Run of the same Workspace has installed it. Nothing that a Run executes can write to this folder.
  */
 export const providerStore = (folder: string, workspaceId: string | undefined): ProviderStore => {
@@ -106,7 +106,7 @@ export const providerStore = (folder: string, workspaceId: string | undefined): 
         { discard: true }
       )
       yield* move(installed, arrival)
-      // Hashes the package after the move, because the Run can no longer change it.
+      // Hash the package only after the move, when the Run can no longer change it.
       const name = yield* contentName(arrival, (yield* plainFiles(arrival)) ?? [])
       const kept = join(packages, name)
       yield* fileOperation(doing, () => rename(arrival, kept)).pipe(
@@ -119,8 +119,8 @@ export const providerStore = (folder: string, workspaceId: string | undefined): 
 }
 
 /**
- * Removes packages that an interrupted Run stored incompletely, and packages of earlier releases, which were stored by name for
- * all Workspaces.
+ * Removes packages that an interrupted Run stored incompletely, and packages of earlier releases, which were stored by name and
+ * shared by all Workspaces.
  */
 export const clearProviderStore = (folder: string) =>
   Effect.tryPromise(() => readdir(folder)).pipe(

@@ -56,8 +56,8 @@ export const recoverApply = Effect.fnUntraced(function* (
 })
 
 /**
- * Returns true if the disk proves that an apply's tool never started. The journal is opened and the record written before the
- * tool starts, and the journal contains everything that the tool does. A folder without a journal proves nothing.
+ * Returns true if the disk proves that an apply's tool never started. The journal is opened and the record is written before the
+ * tool starts, and everything that the tool does is in the journal. A folder without a journal proves nothing.
  */
 export const provesUnstarted = Effect.fnUntraced(function* (
   runFolder: string

@@ -3,7 +3,7 @@ import type { BuildReference } from "./RunJob.ts"
 import { RunPlace } from "./RunPlace.ts"
 import { runnerFailure } from "./RunnerFailure.ts"
 
-/** The archive for a job; `undefined` if the job needs none. Fails if the archive no longer exists. */
+/** Returns the archive that a job needs, or `undefined` if it needs none. Fails if the archive no longer exists. */
 export const requiredBuild = Effect.fnUntraced(function* (build: BuildReference | undefined) {
   if (build === undefined) return undefined
   const place = yield* RunPlace

@@ -22,7 +22,7 @@ const failure = (doing: string, cause: unknown): RunFileFailed => {
 export const fileOperation = <A>(doing: string, evaluate: () => Promise<A>): Effect.Effect<A, RunFileFailed> =>
   Effect.tryPromise({ try: evaluate, catch: (cause) => failure(doing, cause) })
 
-/** Like `fileOperation`, for a synchronous call that takes less time than switching to another thread, such as a short append. */
+/** Like `fileOperation`, for a synchronous call that is faster than switching to another thread, such as a short append. */
 export const promptFileOperation = <A>(doing: string, evaluate: () => A): Effect.Effect<A, RunFileFailed> =>
   Effect.try({ try: evaluate, catch: (cause) => failure(doing, cause) })
 
@@ -37,12 +37,12 @@ const optional = <A>(operation: Effect.Effect<A, RunFileFailed>): Effect.Effect<
 
 /**
  * A folder with an open handle, so that svc finds its files even if module code renames the folder or replaces it with a link.
- * Reads never follow links, because a link could expose a file of the server to the module's author.
+ * Reads never follow links, because a link could expose the server's files to the module's author.
  */
 export interface HeldFolder {
-  /** `none` if the file does not exist. Fails for links, pipes and files longer than `maxBytes`. */
+  /** Returns `none` if the file does not exist. Fails for links, pipes and files longer than `maxBytes`. */
   readonly read: (name: string, maxBytes: number) => Effect.Effect<Option.Option<Uint8Array>, RunFileFailed>
-  /** Changes whenever the file is written; `undefined` if the file does not exist. */
+  /** Returns a value that changes whenever the file is written, or `undefined` if the file does not exist. */
   readonly version: (name: string) => Effect.Effect<string | undefined>
 }
 
@@ -84,8 +84,8 @@ export const holdFolder = Effect.fnUntraced(function* (
 })
 
 /**
- * Creates a file that only the server's user can read. Fails if the file exists, so nothing can be written through a planted
- * file.
+ * Creates a file that only the server's user can read. Fails if the file exists, because somebody else may have created it to
+ * receive the content.
  */
 export const createPrivateFile = (path: string, content: string | Uint8Array, doing: string) =>
   fileOperation(doing, async () => {
@@ -93,7 +93,7 @@ export const createPrivateFile = (path: string, content: string | Uint8Array, do
     await writeFile(path, content, { mode: 0o600, flag: "wx" })
   })
 
-/** Replaces a file atomically. The new file survives a power failure. */
+/** Replaces a file atomically. Returns when the new file would survive a power failure. */
 export const replaceDurably = (path: string, content: string | Uint8Array, doing: string) =>
   fileOperation(doing, async () => {
     await writeFile(`${path}.new`, content, { mode: 0o600, flush: true })
@@ -106,10 +106,10 @@ export const readOptional = (path: string, doing: string): Effect.Effect<Option.
   optional(fileOperation(doing, () => readFile(path).then((bytes) => new Uint8Array(bytes))))
 
 export const removeTree = (path: string, doing: string) =>
-  // A process that is being killed may still write into a folder that was just emptied.
+  // Retry, because a process that is being killed may still write into a folder that was just emptied.
   fileOperation(doing, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
 
-/** Returns true if a folder is really at its path, and no folder on the way has been replaced by a link out of `root`. */
+/** Returns true if a folder is really at its path, and no folder on the way is a link that leads out of `root`. */
 export const isInPlace = (root: string, relative: string): Effect.Effect<boolean> =>
   Effect.tryPromise(() => Promise.all([realpath(root), realpath(join(root, relative))])).pipe(
     Effect.map(([realRoot, realFolder]) => realFolder === join(realRoot, relative)),

@@ -4,7 +4,8 @@ import { Effect } from "effect"
 import { fileOperation, removeTree } from "./RunFiles.ts"
 
 /**
- * The only folder of a run that its programs can see and write to. The runner's own records are next to it, out of their reach.
+ * The only folder of a run that its programs can see and write to. The runner's own records are stored next to it, where the
+ * programs cannot reach them.
  */
 const sandboxFolder = "capsule"
 
@@ -34,9 +35,9 @@ export interface RunFolderPaths {
   readonly buildArchive: string
   /** Changes that an apply has started and finished, one JSON object per line. */
   readonly journal: string
-  /** Written before an apply may change anything. If it exists, something may have changed. */
+  /** Written before an apply may change anything. If this file exists, something may have changed. */
   readonly applyRecord: string
-  /** Processes that must not survive the run. A server that starts after a crash reads this file. */
+  /** Lists processes that must not survive the run, for a server that starts after a crash. */
   readonly processes: string
   /** The last complete state that an apply wrote. */
   readonly checkpoint: string
@@ -57,7 +58,7 @@ export const runFolderPaths = (runFolder: string): RunFolderPaths => ({
 export const createRunFolder = Effect.fnUntraced(function* (paths: RunFolderPaths) {
   yield* fileOperation("create the run folder", async () => {
     await mkdir(paths.root, { recursive: true, mode: 0o700 })
-    // An earlier attempt may have made the folder accessible to run users.
+    // Restore private permissions, because an earlier attempt may have opened the folder to run users.
     await chmod(paths.root, 0o700)
   })
   yield* removeTree(paths.sandbox, "empty the run folder")
@@ -69,6 +70,6 @@ export const createRunFolder = Effect.fnUntraced(function* (paths: RunFolderPath
   })
 })
 
-/** Removes inputs and credentials in plaintext, which only running programs need. */
+/** Removes plaintext inputs and credentials, which only running programs need. */
 export const removeSecrets = (paths: RunFolderPaths) =>
   removeTree(join(paths.sandbox, sandboxPaths.settings), "remove the run's inputs")

@@ -2,13 +2,13 @@ import { Context, Effect, FileSystem, Layer, Option, Path, Schedule } from "effe
 import { ModuleRunner } from "./ModuleRunner.ts"
 import type { UnfinishedApply } from "./RunOutcome.ts"
 
-/** One execution of a Run. */
+/** Identifies one execution of a Run. */
 export interface RunFolderKey {
   readonly runId: string
   readonly fence: number
 }
 
-/** The remains of an execution. `unreadable` means that the contents of its folder cannot be interpreted. */
+/** The remains of an execution. `unreadable` means that svc cannot interpret the contents of its folder. */
 export type FoundUnfinishedApply =
   | { readonly kind: "nothing" }
   | { readonly kind: "left"; readonly left: UnfinishedApply }
@@ -19,19 +19,19 @@ const setAsideSuffix = ".unreadable"
 
 const nameOf = ({ fence, runId }: RunFolderKey): string => `${runId}-${fence}`
 
-/** The folders of executions on this machine. The settlement of a Run uses them to find what its execution left. */
+/** The folders of executions on this machine. svc searches them when it settles a Run whose execution was interrupted. */
 export class RunFolders extends Context.Service<
   RunFolders,
   {
     /** Absolute path of an execution's folder. Creates nothing. */
     readonly pathOf: (key: RunFolderKey) => string
-    /** The state that an apply left. Kills processes that still use its folder. */
+    /** Returns the state that an apply left. Kills processes that still use its folder. */
     readonly leftBy: (key: RunFolderKey) => Effect.Effect<FoundUnfinishedApply>
-    /** Removes a folder whose state is stored elsewhere. A failure is only logged, because the next sweep removes the folder. */
+    /** Removes a folder whose state is stored elsewhere. Only logs a failure, because the next sweep tries again. */
     readonly remove: (key: RunFolderKey) => Effect.Effect<void>
-    /** Keeps the folder for a person to inspect. */
+    /** Sets the folder aside for a person to inspect. */
     readonly setAside: (key: RunFolderKey) => Effect.Effect<void>
-    /** Removes all folders except those set aside. Folders in `kept` are set aside. Call it while no Run is running. */
+    /** Removes all folders that are not set aside. Sets aside the folders in `kept`. Call it while no Run is running. */
     readonly sweep: (kept: ReadonlyArray<RunFolderKey>) => Effect.Effect<void>
   }
 >()("svc/runner/execution/RunFolders") {

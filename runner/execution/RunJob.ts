@@ -58,8 +58,7 @@ export const ProviderCredentials = Schema.Struct({
 export type ProviderCredentials = typeof ProviderCredentials.Type
 
 /**
- * A module input. A sensitive input is redacted everywhere.
- *
+ * A module input. svc redacts a sensitive input everywhere.
  * - `type`: the tool's type expression of the Output that supplies the value; it converts strings of digits back to numbers
  */
 export const RunVariable = Schema.Struct({
@@ -91,7 +90,7 @@ export const defaultTiming: RunTiming = {
   applyGrace: Duration.minutes(10)
 }
 
-/** The default timing, with some limits replaced. */
+/** Returns the default timing with some limits replaced. */
 export const timingWith = (bounds: { readonly [Phase in keyof RunTiming]?: Duration.Input }): RunTiming => {
   const bound = (phase: keyof RunTiming) => {
     const given = bounds[phase]
@@ -162,12 +161,12 @@ export const PlanJob = Schema.Struct({
   mode: Schema.Literals(["create_or_update", "destroy", "refresh_only"]),
   build: Schema.optional(BuildReference),
   variables: Schema.Record(Schema.String, RunVariable),
-  /** `network` is true if the operator allows builds to use the network. */
+  /** `network`: true if the operator allows builds to use the network. */
   sourceBuild: Schema.optional(Schema.Struct({ ...SourceBuild.fields, network: Schema.Boolean }))
 })
 export type PlanJob = typeof PlanJob.Type
 
-/** A drift check uses the build of the last apply, so it builds nothing. */
+/** Job of a drift check. It has no build commands, because it uses the build of the last apply. */
 export const DriftJob = Schema.Struct({
   ...RunJob.fields,
   variables: Schema.Record(Schema.String, RunVariable),

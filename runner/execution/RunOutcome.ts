@@ -83,11 +83,11 @@ export type StateOutput = typeof StateOutput.Type
 export const ApplyExit = Schema.Literals(["succeeded", "failed", "cancelled", "killed", "timed_out"])
 export type ApplyExit = typeof ApplyExit.Type
 
-/** Why the state that an apply left cannot become the Capsule's state. */
+/** Reasons why the state that an apply left cannot become the Capsule's state. */
 export const StateProblem = Schema.Literals(["lineage_changed", "serial_decreased", "unreadable"])
 export type StateProblem = typeof StateProblem.Type
 
-/** The newest complete state that continues the base, or the state that was left instead. */
+/** The newest complete state that continues the base, or, if there is none, the state that the apply left. */
 const leftState = {
   state: Schema.optionalKey(SecretBytes),
   stateProblem: Schema.optionalKey(StateProblem),

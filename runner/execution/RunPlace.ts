@@ -16,7 +16,7 @@ export class ToolUnavailable extends Schema.TaggedError<ToolUnavailable>()("Tool
 }) {}
 
 /**
- * A mirror of providers. With `required`, a provider that is not in the mirror is an error; otherwise it is fetched from its
+ * A mirror of providers. If `required` is set, a provider that is not in the mirror is an error; otherwise it is fetched from its
  * registry.
  */
 export interface ProviderMirror {

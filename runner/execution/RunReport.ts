@@ -12,30 +12,30 @@ import type { ToolMessage } from "./ToolMessage.ts"
 const cutMark = " (cut)"
 
 /**
- * The only path from a program's output to the sink. It redacts everything, removes this machine's paths, and makes the rest safe
- * to show.
+ * The only path from a program's output to the sink. Redacts everything, removes this machine's paths, and escapes the rest for
+ * display.
  */
 export interface RunReport {
   readonly clean: (text: string) => Effect.Effect<string>
-  /** Cleans many messages at once. A provisioner's line keeps only the part before its output. */
+  /** Cleans a batch of messages. Strips the command output from provisioner messages and keeps only the prefix. */
   readonly cleanMessages: (messages: ReadonlyArray<ToolMessage>) => Effect.Effect<ReadonlyArray<ToolMessage>>
   readonly phase: (phase: RunPhase) => Effect.Effect<void>
   readonly log: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
-  /** The text must already be cleaned. */
+  /** Expects a cleaned text. */
   readonly print: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
-  /** The message must already be cleaned. */
+  /** Expects a cleaned message. */
   readonly resource: (message: Extract<ToolMessage, { _tag: "Resource" }>) => Effect.Effect<void>
-  /** The diagnostic must already be cleaned. */
+  /** Expects a cleaned diagnostic. */
   readonly diagnostic: (diagnostic: RunDiagnostic) => Effect.Effect<void>
   readonly planSummary: (summary: PlanSummary) => Effect.Effect<void>
 }
 
 const shortened = (text: string) =>
   text.length > longestEventText ? `${text.slice(0, longestEventText - cutMark.length)}${cutMark}` : text
-/** A text without secrets, as shown in events and messages. */
+/** Redacts a text and shortens it for events and messages. */
 export const shownText = (text: string) => shortened(plainText(text))
 
-// Redacts parts that are shown together in one step, so that a secret across two parts is found.
+// Redacts texts that are shown together in one step, to find secrets that are split across them.
 const cleanDiagnostic = (hide: Hide, { severity, summary, detail, address, path, line }: RunDiagnostic) => ({
   severity,
   summary: shownText(hide.part(detail === undefined ? [summary] : [summary, detail], 0)),

@@ -51,7 +51,7 @@ const architectures: ReadonlyMap<string, string> = new Map([
 /** The tool's name for this platform, as in the paths of packages. */
 const packagePlatform = `${process.platform}_${architectures.get(process.arch) ?? process.arch}`
 
-/** Below the root module's folder. The path of a package is `<host>/<namespace>/<type>/<version>/<platform>`. */
+/** Relative to the root module's folder. The path of a package is `<host>/<namespace>/<type>/<version>/<platform>`. */
 const installedFolder = join(".terraform", "providers")
 const packageDepth = 5
 
@@ -77,21 +77,20 @@ interface RunProvidersRequest {
 
 /** The provider packages of one Run: packages from its lock, or packages that its own installation chose. */
 interface RunProviders {
-  /** The packages outside the Run's folder that its programs may read. */
+  /** Packages outside the Run's folder to which its programs have read access. */
   readonly visible: Effect.Effect<ReadonlyArray<string>>
   /**
    * Links the packages of the Run's lock that are on this machine into the Run's folder, like an installation. Returns false if
-   * the lock is not in the form that the tool writes or a package is missing, so that the tool has to install.
-   *
-   * Verifies nothing: before it starts any plugin, the tool compares each package with the hashes in the lock, and the lock of an
-   * apply with the reviewed lock in the plan file.
+   * the tool has to install, because the lock is not in the form that the tool writes or a package is missing. Verifies nothing:
+   * before it starts any plugin, the tool compares each package with the hashes in the lock, and the lock of an apply with the
+   * reviewed lock in the plan file.
    */
   readonly link: (lockText: string) => Effect.Effect<boolean, RunFileFailed>
   /** Moves the packages that the tool has installed to the store. Call it while none of the Run's programs is running. */
   readonly settle: Effect.Effect<void, RunFileFailed>
 }
 
-/** The packages that the tool has installed in its provider folder. Folders on the way must not be links. */
+/** Lists the packages that the tool has installed in its provider folder. Ignores folders that are reached through a link. */
 const installedIn = async (
   folder: string
 ): Promise<ReadonlyArray<{ readonly path: string; readonly isLink: boolean }>> => {
@@ -120,7 +119,7 @@ const makeRunProviders = Effect.fnUntraced(function* ({ mirror, module, root, st
   const show = (path: string) => Ref.update(visible, (paths) => (paths.includes(path) ? paths : [...paths, path]))
   const folder = join(root, module, installedFolder)
 
-  /** Returns true for a package of the mirror. The sandbox cannot see the target of a link into the mirror. */
+  /** Returns true if both a path and the target of its links are in the mirror. The sandbox cannot see a target elsewhere. */
   const isMirrored = Effect.fnUntraced(function* (path: string) {
     if (mirror === undefined || !isBelow(path, mirror)) return false
     const [realMirror, realPackage] = yield* Effect.all([realPath(mirror), realPath(path)])
@@ -150,7 +149,8 @@ const makeRunProviders = Effect.fnUntraced(function* ({ mirror, module, root, st
   })
 
   const settle = Effect.gen(function* () {
-    // OpenTofu may execute a module's program during the installation.
+    // Check for links first: OpenTofu may execute a module's program during the installation, and that program could replace the
+    // folder.
     if (!(yield* isInPlace(root, join(module, installedFolder)))) return
     const earlier = yield* Ref.get(visible)
     for (const { isLink, path } of yield* fileOperation(doing, () => installedIn(folder))) {
@@ -173,7 +173,7 @@ const makeRunProviders = Effect.fnUntraced(function* ({ mirror, module, root, st
 
 const isRelativePath = Schema.is(RelativePath)
 
-/** Refuses a job that cannot succeed, before anything is written. Returns the tool's program with links resolved. */
+/** Refuses a job that cannot succeed before anything is written. Returns the path of the tool's program with links resolved. */
 const checkJob = Effect.fnUntraced(function* (job: RunJob, control: ConcealingControl) {
   const place = yield* RunPlace
   const invalid = (message: string) => runnerFailure("job_invalid", "prepare", message)
@@ -210,7 +210,7 @@ const checkJob = Effect.fnUntraced(function* (job: RunJob, control: ConcealingCo
   )
 })
 
-/** The credentials that a job expects from this machine, by name, each read once. */
+/** Reads each credential that a job expects from this machine once. Returns them by name. */
 const providedSets = Effect.fnUntraced(function* ({ credentials }: Pick<RunJob, "credentials">) {
   const place = yield* RunPlace
   const sets = new Map<string, ProvidedSet>()
@@ -225,7 +225,7 @@ const providedSets = Effect.fnUntraced(function* ({ credentials }: Pick<RunJob, 
 })
 
 /**
- * The access of a tool command: `install` can contact registries, and `credentials` gets the credentials of the module's
+ * Access that a tool command needs: `install` can contact registries, and `credentials` gets the credentials of the module's
  * providers.
  */
 export type ToolAccess = "none" | "install" | "credentials"
@@ -237,7 +237,7 @@ export interface ToolCommand {
   readonly output: ToolOutput
   readonly timeout: Duration.Input
   readonly grace: Duration.Input
-  /** True if the command reads evidence of an apply, so it runs even if the apply was cancelled. */
+  /** Set for commands that read evidence of an apply. They run even if the apply was cancelled. */
   readonly isEvidence?: boolean
 }
 
@@ -249,11 +249,11 @@ export interface RunSession {
   readonly report: RunReport
   readonly redactor: RunRedactor
   readonly serverPaths: ServerPaths
-  /** The secrets of the Run's inputs, without those that its base state marks. */
+  /** The secrets of the Run's inputs, except those that its base state already marks. */
   readonly secrets: ReadonlyArray<Secret>
   /** The secret strings in the job's credentials, for the apply of its plan. */
   readonly credentialSecrets: ReadonlyArray<SecretText>
-  /** Finds this machine's own credentials; absent if the Run uses none. */
+  /** Redactor that finds this machine's own credentials in a text; absent if the Run uses none. */
   readonly provided: RunRedactor | undefined
   /** This machine's own credentials, by name. */
   readonly ownSets: ReadonlyMap<string, ProvidedSet>
@@ -261,15 +261,15 @@ export interface RunSession {
   readonly envNames: ReadonlyArray<string>
   readonly providerBlocks: ReadonlyArray<ProviderBlock>
   readonly base: StateFile | undefined
-  /** The archive that is extracted over the tree. */
+  /** The build archive to extract over the tree. */
   readonly build: BuildArchive | undefined
-  /** The root module, and the folder with inputs and plan file. Both handles were opened before any module code ran. */
+  /** Handles of the root module and of the folder with inputs and plan file, opened before any module code ran. */
   readonly module: HeldFolder
   readonly settings: HeldFolder
   /** Paths as the tool sees them. */
   readonly planFile: string
   readonly inputArguments: ReadonlyArray<string>
-  /** True if the Run needs no installation, so the tool will start no plugin. */
+  /** True if the Run needs no installation, so the tool starts no plugin. */
   readonly uninstalled: boolean
   readonly providers: RunProviders
   /** True if the packages of the lock are on this machine and linked into the Run's folder. */
@@ -282,19 +282,19 @@ export interface SessionRequest {
   readonly control: ConcealingControl
   readonly inputs: Preparation["inputs"]
   readonly secrets: ReadonlyArray<Secret>
-  /** Secrets that an earlier step found. They are redacted too, but not counted, because they are not inputs of this Run. */
+  /** Secrets that an earlier step found. They are redacted too, but do not count as inputs of this Run. */
   readonly derived?: ReadonlyArray<Secret>
   readonly planFile: Preparation["planFile"]
-  /** For an apply, which is refused if this machine's credentials differ from those of the plan. */
+  /** For an apply: the reviewed plan. The apply is refused if this machine's credentials differ from those of the plan. */
   readonly reviewed?: ReviewedPlan
   readonly lock: Preparation["lock"]
-  /** Called after the folder has been created and before it is filled. Returns the archive to extract over the tree. */
+  /** Runs after the folder has been created and before it is filled. Returns the archive to extract over the tree. */
   readonly build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox | RunPlace>
 }
 
 export type SessionStart = Pick<RunSession, "paths" | "timing" | "sink" | "report" | "redactor" | "cancel">
 
-/** The secret strings in a sensitive input. A structured input is split into its parts. */
+/** Returns the secret strings in a sensitive input. Splits a structured input into its parts. */
 export const inputSecrets = (
   { variableTypes = {} }: Pick<RunJob, "variableTypes">,
   name: string,
@@ -302,10 +302,10 @@ export const inputSecrets = (
 ): ReadonlyArray<SecretText> =>
   valueSecrets(`var.${name}`, Redacted.value(value), declaredKeys(variableTypes[name] ?? ""))
 
-/** A state or plan may mark more strings than a redactor should search for. The marks themselves still hide all of them. */
+/** Maximum number of marked strings to search for. A state or plan may mark more; the marks themselves still hide all of them. */
 const mostDerived = { texts: 4_096, bytes: 512 * 1024 }
 
-/** Texts that a state or plan marks as sensitive, shortest first, because programs mostly print short values. */
+/** Returns texts that a state or plan marks as sensitive. The shortest come first, because programs print mostly short values. */
 export const derivedSecrets = (origin: string, texts: ReadonlyArray<string>): ReadonlyArray<SecretText> => {
   let bytes = 0
   return [...new Set(texts)]
@@ -323,13 +323,16 @@ const textOf = (value: Redacted.Redacted<string | Uint8Array>): Redacted.Redacte
 const prepareFailed = ({ message }: RunFileFailed | ExtractionFailed | RedactionUnavailable) =>
   runnerFailure("prepare_failed", "prepare", message)
 
-/** Waits until processes of the Run may start. A cancellation ends the wait. */
+/** Waits until processes of the Run may start, or until the Run is cancelled. */
 export const processesMayStart = ({ mayStart }: Pick<ConcealingControl, "mayStart">, cancel: CancelSignal) =>
   mayStart === undefined
     ? Effect.void
     : Effect.raceFirst(mayStart, cancel.requested).pipe(Effect.andThen(failWhenCancelled(cancel, "prepare")))
 
-/** The credentials of a Run's Connections as the tool receives them. Refuses a set that differs from the reviewed one. */
+/**
+ * Returns the credentials of a Run's Connections in the form that the tool receives. Refuses credentials that differ from the
+ * reviewed ones.
+ */
 const deliveredCredentials = Effect.fnUntraced(function* (
   { control, job, reviewed, secrets }: SessionRequest,
   cwd: string
@@ -366,7 +369,10 @@ interface EnvironmentPlace {
   readonly isUninstalled: boolean
 }
 
-/** The environment of the tool for each access: only an installation gets registry tokens, only `credentials` gets the rest. */
+/**
+ * Returns the tool's environment for each access. Only an installation gets registry tokens, and only `credentials` gets the
+ * rest.
+ */
 const environmentsOf = (
   delivery: Pick<CredentialDelivery, "environment">,
   { cwd, insideRoot, isUninstalled, temporary }: EnvironmentPlace
@@ -374,7 +380,7 @@ const environmentsOf = (
   const plain = {
     ...baseEnvironment({ root: insideRoot, temporary }),
     ...toolEnvironment(insideRoot),
-    // If the path is a link, `PWD` is the only way for programs to find their original working folder.
+    // If the path is a link, programs can find it only through `PWD`.
     PWD: posix.join(insideRoot, cwd)
   }
   const common = isUninstalled ? { ...plain, ...goGcSettings } : plain
@@ -389,8 +395,8 @@ const environmentsOf = (
 }
 
 /**
- * Prepares the run folder, and keeps its sandbox open until the scope closes. Then removes inputs and credentials from disk.
- * Everything is checked before any module code runs.
+ * Prepares the run folder and opens its sandbox. Performs every check before any module code runs. When the scope closes, closes
+ * the sandbox and removes inputs and credentials from disk.
  */
 export const openSession = Effect.fn("RunSession.open")(function* (
   request: SessionRequest
@@ -431,7 +437,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
 
   yield* createRunFolder(paths).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))
-  // The sandbox is closed by now, so its processes cannot use the folder.
+  // The sandbox is already closed, so none of its processes can use the folder.
   yield* Effect.addFinalizer(() => Effect.ignore(removeTree(paths.processes, "remove the note of the processes")))
   const build = yield* request.build({ paths, timing, sink, report, redactor, cancel })
   const prepared = yield* prepareModule(paths, job, {
@@ -459,7 +465,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     mirror: mirror?.path
   })
   const lock = yield* module.read(lockFileName, longestLock).pipe(Effect.mapError(prepareFailed))
-  // Before the sandbox opens, because the sandbox may give the folder to another user.
+  // Must come before the sandbox opens, which may hand the folder to another user.
   const linked =
     !prepared.uninstalled &&
     Option.isSome(lock) &&
@@ -488,7 +494,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     const isInstall = command.access === "install"
     const readOnly = [
       ...(yield* providers.visible),
-      // Only the installation determines which packages are needed.
+      // An installation may choose any package of the mirror.
       ...(isInstall && mirror !== undefined ? [mirror.path] : [])
     ]
     return yield* runTool(

@@ -24,14 +24,14 @@ export interface RunSink {
 }
 
 /**
- * Ignores failures of a sink, because a failing sink must not fail the run: a tool whose output nobody reads would block, and its
- * state would be lost.
+ * Ignores failures of a sink. If a failure stopped the reading of the tool's output, the tool would block and its state would be
+ * lost.
  */
 export const unbreakableSink = (sink: RunSink): RunSink => {
   let isReported = false
   const guarded = (report: Effect.Effect<void>) =>
     Effect.catchDefect(report, (defect) => {
-      // After one failure, every later line would fail too.
+      // After one failure, stop writing: every later line would fail too.
       if (isReported) return Effect.void
       isReported = true
       return Effect.logError("A run cannot report what it does.", defect)

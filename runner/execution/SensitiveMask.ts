@@ -1,7 +1,7 @@
 import type { Schema } from "effect"
 import { leafTexts } from "../redaction/SecretRule.ts"
 
-/** Placeholders for a value that the tool marks as sensitive, and for a value that is known only after the apply. */
+/** Placeholders: for a value that the tool marks as sensitive, and for a value that is known only after the apply. */
 const sensitiveMark = "(sensitive value)"
 const unknownMark = "(known after apply)"
 
@@ -10,7 +10,7 @@ export type Marks = Schema.Json | undefined
 
 const isArray = (value: Schema.JsonArray | Schema.JsonObject): value is Schema.JsonArray => Array.isArray(value)
 
-/** The marks of one member of a value. */
+/** Returns the marks of one member of a value. */
 export const marksOf = (marks: Marks, key: string | number): Marks => {
   if (marks === true) return true
   if (typeof marks !== "object" || marks === null) return undefined
@@ -29,7 +29,7 @@ const isMarked = (marks: Marks): boolean => {
   return Object.values(marks).some(isMarked)
 }
 
-/** Replaces every marked part of a value. An unknown part has no value, so only its mark shows that it will exist. */
+/** Replaces every marked part of a value. Adds unknown parts, which exist only as marks. */
 export const maskValue = (value: Schema.Json | undefined, sensitive: Marks, unknown: Marks): Schema.Json => {
   if (sensitive === true) return sensitiveMark
   if (unknown === true) return unknownMark
@@ -51,11 +51,11 @@ export const maskValue = (value: Schema.Json | undefined, sensitive: Marks, unkn
       ])
     )
   }
-  // Marks below a plain value do not match it, so the whole value is hidden to be safe.
+  // The marks expect members but the value has none. Hide the whole value to be safe.
   return isMarked(sensitive) && given !== null ? sensitiveMark : given
 }
 
-/** The texts of all parts that are marked as sensitive. */
+/** Returns the texts of all parts that are marked as sensitive. */
 export const sensitiveTexts = (value: Schema.Json | undefined, marks: Marks): ReadonlyArray<string> => {
   if (value === undefined || marks === undefined) return []
   if (marks === true) return leafTexts(value)

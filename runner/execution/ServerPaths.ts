@@ -13,26 +13,27 @@ import type { RunSink } from "./RunSink.ts"
 interface Place {
   readonly path: string
   readonly name: string
-  /** The replacement before the path of a file inside it. Defaults to its name. */
+  /** Replacement for the folder in the path of a file inside it. Defaults to its name. */
   readonly before?: string
 }
 
 /**
  * Replaces this machine's paths in texts that a Run shows. Files in the repository appear relative to the module, as in the
- * tool's own messages; other locations get a name in angle brackets. Redact first, because a secret may contain a path.
+ * tool's own messages; other locations get a name in angle brackets. Redact secrets first, because replacing a path inside a
+ * secret would hide the secret from the redactor.
  */
 export interface ServerPaths {
   readonly shown: (text: string) => string
   /**
-   * For values in plans and Outputs, which must remain distinguishable: the Run's folder becomes the Capsule's own path, and the
-   * folder of an earlier Run becomes a name.
+   * Replaces paths in values of plans and Outputs, which must remain distinguishable: the Run's folder becomes the Capsule's own
+   * path, and the folder of an earlier Run becomes a name.
    */
   readonly planned: (text: string) => string
-  /** Adds a path that appears only during the Run. */
+  /** Adds a path that becomes known only during the Run. */
   readonly add: (path: string, name: string) => void
 }
 
-/** The controls of an execution, with the paths to hide. */
+/** The controls of an execution, plus the paths to hide. */
 export interface ConcealingControl extends RunControl {
   /** The path at which the module and its programs see the sandbox folder. */
   readonly insideRoot: string
@@ -49,7 +50,7 @@ export interface ServerPathsRequest {
   readonly mirror: string | undefined
 }
 
-/** The module's folder, the folders around it up to the repository, and the Run's other folders, below a sandbox root. */
+/** Lists the module's folder, its parent folders up to the repository, and the Run's other folders, below a sandbox root. */
 const sandboxPlaces = (root: string, modulePath: string): ReadonlyArray<Place> => {
   const source = posix.join(root, sandboxPaths.source)
   const segments = modulePath.split("/").filter((segment) => segment !== ".")
@@ -75,11 +76,11 @@ const special = /[\\^$.*+?()[\]{}|/-]/g
 const literal = (text: string) => text.replace(special, "\\$&")
 // Matches the end of a folder's name, so that the start of a longer name does not match.
 const boundary = "(?![\\w~@%+-]|\\.\\w)"
-/** Returns true if the path may also be the end of another path or of a URL. */
+/** Returns true if the path may also occur at the end of another path or in a URL. */
 const isCommon = (path: string) => path === "/tmp" || path === insideRoot || path.startsWith(`${insideRoot}/`)
 
 const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) => {
-  // If a folder has two names, the first one wins. A longer path is tried before the folder that contains it.
+  // Try longer paths first, so that a folder is tried before its parents. If a path has two names, the first one wins.
   const named = new Map<string, Place>()
   for (const place of places) if (place.path.length > 1 && !named.has(place.path)) named.set(place.path, place)
   if (named.size === 0) return (text) => text
@@ -99,15 +100,14 @@ const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) =>
 }
 
 /**
- * Replaces the folders of Runs in states and Outputs from earlier releases, which showed these folders to modules at levels
- * without mounts.
+ * Replaces Run folders in states and Outputs from earlier releases, in which modules saw these folders at levels without mounts.
  */
 const withoutEarlierRuns = (parents: ReadonlyArray<string>): ((text: string) => string) => {
   const folder = new RegExp(`(?:${parents.map(literal).join("|")})/[^/\\s"]+/(?:capsule|build)${boundary}`, "g")
   return (text) => text.replace(folder, "<earlier run>")
 }
 
-/** Every spelling of a path that a program may print: as configured, and with links resolved. */
+/** Returns every spelling of a path that a program may print: as configured, and with links resolved. */
 const names = (path: string) =>
   Effect.tryPromise(() => realpath(path)).pipe(
     Effect.map((real) => (real === path ? [path] : [path, real])),
@@ -143,7 +143,7 @@ export const serverPaths = Effect.fn("ServerPaths.make")(function* (request: Ser
     shown: (text: string) => shown(text),
     planned,
     add: (path: string, name: string) => {
-      // System programs have the same paths on every machine.
+      // Keep the paths of system programs, which are the same on every machine.
       if (path.startsWith("/usr/")) return
       places.push({ path, name })
       shown = replacerOf(places)
@@ -175,10 +175,13 @@ export const plannedValue = (paths: ServerPaths, value: Schema.Json): Schema.Jso
 
 const runFolder = /\/run_[a-z0-9]{16,64}-\d+\/(?:capsule|build)(?![\w-])/
 
-/** Returns true if a text contains the folder of a Run on any machine. Programs can always find out their real location. */
+/**
+ * Returns true if a text contains the folder of a Run on any machine. Even at levels that hide it, programs can find out their
+ * real location.
+ */
 export const holdsRunFolder = (text: string): boolean => runFolder.test(text)
 
-/** A value from an earlier release, with the folders of its Runs replaced. */
+/** Replaces Run folders in a value from an earlier release. */
 export const storedValue = (runsFolder: string, value: Schema.Json): Schema.Json =>
   withTexts(value, withoutEarlierRuns([runsFolder]))
 

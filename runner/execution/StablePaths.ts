@@ -10,20 +10,20 @@ import { fileOperation, readOptional, RunFileFailed } from "./RunFiles.ts"
 import { runFolderPaths } from "./RunFolder.ts"
 import type { RunJob } from "./RunJob.ts"
 
-/** Folders in which to create links, outside all data folders. The first that works is used. Losing a link loses no data. */
+/** Candidate folders for the links, outside all data folders. The first usable folder wins. Losing a link loses no data. */
 const places = [...new Set(["/var/tmp", tmpdir()])]
 
-/** A file in the run folder with the path of the link, for a server that starts after a crash. */
+/** File in the run folder that contains the path of the link, for a server that starts after a crash. */
 const noteOf = (runFolder: string) => join(runFolder, "stable-path")
 
-/** The name of a Capsule's link. It reveals nothing about the Capsule, and is the same on every machine. */
+/** Derives the name of a Capsule's link. The name reveals nothing about the Capsule and is the same on every machine. */
 const nameOf = (key: Redacted.Redacted) =>
   `svc-${createHash("sha256")
     .update(`stable path\0${Redacted.value(key)}`)
     .digest("hex")
     .slice(0, 24)}`
 
-/** Returns true if the path is free or a link of this server. */
+/** Returns true if the path is free, or is a link that belongs to this server. */
 const isOurs = (path: string) =>
   fileOperation("look at the Capsule's path", async () => {
     const entry = await lstat(path).catch(() => undefined)
@@ -37,8 +37,8 @@ const isElsewhere = (path: string, runs: string) => {
 }
 
 /**
- * Creates the link. Returns `false` if that fails, or if another server with the same keys uses it, such as a copy of this one,
- * whose Runs must not reach this server's files. Synchronous, so that no other Run of this server can interfere.
+ * Creates the link. Returns `false` if that fails, or if another server with the same keys uses the link, for example a copy of
+ * this server, whose Runs must not reach this server's files. Synchronous, so that no other Run of this server can interfere.
  */
 const place = (path: string, target: string, runs: string) =>
   Effect.try({
@@ -63,7 +63,7 @@ const removeLink = (path: string, target: string) =>
     if (entry?.isSymbolicLink() === true && readlinkSync(path) === target) rmSync(path, { force: true })
   })
 
-/** Removes the link that a Run left when its server was killed. */
+/** Removes the link of a Run whose server was killed. */
 export const removeStablePath = Effect.fnUntraced(function* (runFolder: string) {
   const note = yield* readOptional(noteOf(runFolder), "read the note of the Capsule's path")
   if (note._tag === "None") return
@@ -74,9 +74,9 @@ export const removeStablePath = Effect.fnUntraced(function* (runFolder: string) 
 })
 
 /**
- * The path at which a Capsule's module sees its files. It is the same in plan and apply, so that a plan with an absolute path in
- * it can be applied. If the sandbox has its own file system, the path is a constant. Otherwise it is a link with a random name to
- * the folder of the current Run. Programs find their working folder in `PWD`, and Runs that would share a link take turns.
+ * Gives a Capsule's module the same path for its files in plan and apply, so that a plan with an absolute path in it can be
+ * applied. If the sandbox has its own file system, the path is a constant. Otherwise it is a link with a random name to the
+ * folder of the current Run. Programs find their working folder in `PWD`, and Runs that would share a link take turns.
  */
 export class StablePaths extends Context.Service<
   StablePaths,
@@ -133,7 +133,7 @@ export class StablePaths extends Context.Service<
           )
           if (isPlaced) return path
         }
-        // Without the link, plans that contain an absolute path cannot be applied. All others can.
+        // Continue without the link: only plans that contain an absolute path then fail to apply.
         yield* Effect.logWarning(
           `The path ${name} in ${places.join(" or ")} cannot be made, or is used by another service with the same keys. Give this service one of these folders.`
         )

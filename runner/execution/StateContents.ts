@@ -16,17 +16,17 @@ import { type Extent, isWholeState, type StateLayout, stateLayout } from "./Stat
 
 /** An instance of a managed resource, with the data for the index. */
 export interface ObjectContents extends ManagedObject {
-  /** The key of a replaced object that waits to be destroyed; empty for other objects. */
+  /** Key of a deposed object, which has been replaced and waits to be destroyed; empty for other objects. */
   readonly deposed: string
-  /** True if the tool has marked the object as tainted and will replace it. */
+  /** True if the object is tainted, so the tool will replace it. */
   readonly tainted: boolean
   /** True if the state marks its `id` or the whole object as sensitive. */
   readonly isIdSensitive: boolean
-  /** The JSON text of each attribute with a value, by name. */
+  /** JSON text of each attribute that has a value, by name. */
   readonly attributes: Redacted.Redacted<ReadonlyMap<string, string>>
 }
 
-/** The contents of a state, without its objects. */
+/** The contents of a state except its objects. */
 export interface StateContents {
   /** Its outputs, as JSON text. */
   readonly outputs: ReadonlyArray<{ readonly name: string; readonly text: Redacted.Redacted }>
@@ -54,7 +54,7 @@ const outputTexts = (outputs: typeof Outputs.Type): StateContents["outputs"] =>
     text: Redacted.make(JSON.stringify([type, value, sensitive ?? false]))
   }))
 
-/** Passes objects to `take`, and collects the data of the whole state. */
+/** Creates a collector that passes each object to `take` and returns the data of the whole state. */
 const reading = (take: (object: ObjectContents) => void) => {
   const sensitiveTexts: Array<string> = []
   return {
@@ -82,7 +82,7 @@ const none = new TextEncoder().encode("[]")
 type PartKind = "outputs" | "resource" | "instance"
 type Parts = { readonly [K in PartKind]: Map<number, Option.Option<DocumentContents[K]>> }
 
-/** The long parts of states that were read before a transaction, by their position. Kept while the state is in memory. */
+/** Caches the long parts of states that were read before a transaction, by their position, while the state is in memory. */
 const partsRead = new WeakMap<Uint8Array, Parts>()
 
 interface Part<K extends PartKind> {
@@ -93,7 +93,7 @@ interface Part<K extends PartKind> {
   readonly decode: (text: string) => Option.Option<DocumentContents[K]>
 }
 
-/** Reads one part. A part may be as long as the state, so another thread reads long ones. */
+/** Reads one part. Reads a long part in another thread, because it may be as long as the state. */
 const partOf = Effect.fnUntraced(function* <K extends PartKind>({ bytes, decode, from, kind, state }: Part<K>) {
   if (bytes.length <= longestReadHere) return decode(withExactNumbers(decoder.decode(bytes)))
   const parts = partsRead.get(state)?.[kind]
@@ -104,7 +104,7 @@ const partOf = Effect.fnUntraced(function* <K extends PartKind>({ bytes, decode,
   return read
 })
 
-/** Like `contents`, for a long state. Keeps one part in memory at a time. */
+/** Like `contents`, for a long state. Holds one part in memory at a time. */
 const partContents = Effect.fnUntraced(function* (
   bytes: Uint8Array,
   { outputs, resources }: StateLayout,
@@ -158,8 +158,8 @@ const partContents = Effect.fnUntraced(function* (
 })
 
 /**
- * Passes each object in a state to `take`, one at a time, and returns the rest. Returns `none` for anything but a complete state
- * file, and for a state that the tool has encrypted. The caller must then discard the objects it has received.
+ * Passes each object in a state to `take`, one at a time, and returns the rest. Returns `none` if the bytes are not a complete
+ * state file or the tool has encrypted the state; the caller must then discard the objects it has received.
  */
 export const stateContents = Effect.fnUntraced(function* (
   bytes: Uint8Array,
@@ -180,8 +180,8 @@ export const stateContents = Effect.fnUntraced(function* (
 })
 
 /**
- * Reads the parts of a state that are too long for this thread. After that, `stateContents` of the same bytes needs no other
- * thread and may run in a transaction.
+ * Reads the parts of a state that are too long for this thread. Afterwards `stateContents` of the same bytes needs no other
+ * thread, so it may run in a transaction.
  */
 export const readLongParts = Effect.fnUntraced(function* (bytes: Uint8Array) {
   if (bytes.length <= longestReadHere || partsRead.has(bytes)) return

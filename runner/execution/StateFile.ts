@@ -7,13 +7,13 @@ import { type Instance, type Outputs, type PathStep, type Resource, StateDocumen
 
 const decodeDocument = Schema.decodeUnknownOption(Schema.fromJsonString(StateDocument))
 
-/** An instance of a managed resource, under the address in the tool's messages. */
+/** An instance of a managed resource, with the address that the tool prints in its messages. */
 export interface ManagedObject {
   readonly address: string
-  /** Its `id` attribute, if that is a string. */
+  /** Its `id` attribute, if it is a string. */
   readonly id: string | undefined
   readonly type: string
-  /** The normalised address of its provider, or the text in the state if it is not an address. */
+  /** Normalised address of its provider, or the original text if it is not an address. */
   readonly provider: string
 }
 
@@ -27,15 +27,15 @@ export interface StateFile {
   readonly resourceCount: number
   readonly outputs: ReadonlyArray<StateOutput> | undefined
   readonly managed: ReadonlyArray<ManagedObject> | undefined
-  /** True if every object belongs to a provider that is part of the tool; false if the tool has encrypted the state. */
+  /** True if every object belongs to a provider that is built into the tool; false if the state is encrypted. */
   readonly builtinOnly: boolean
   /** Texts that the state marks as sensitive. */
   readonly sensitiveTexts: ReadonlyArray<string>
-  /** The part of `sensitiveTexts` that does not come from Outputs. */
+  /** The `sensitiveTexts` that do not come from Outputs. */
   readonly sensitiveObjectTexts: ReadonlyArray<string>
 }
 
-/** An address such as `module.a.provider["terraform.io/builtin/terraform"]`, as in the tool's states. */
+/** Parses an address such as `module.a.provider["terraform.io/builtin/terraform"]`, as the tool writes it in states. */
 const builtinProvider = /(?:^|\.)provider\["terraform\.io\/builtin\/[a-z0-9-]+"\]$/
 
 const providerReference = /(?:^|\.)provider\["([^"]+)"\](?:\.[^.]+)?$/
@@ -54,11 +54,11 @@ const at = (root: unknown, path: ReadonlyArray<typeof PathStep.Type>): unknown =
   return current
 }
 
-/** The texts in an instance that a state marks as sensitive. */
+/** Returns the texts in an instance that a state marks as sensitive. */
 export const sensitiveTextsOf = (instance: typeof Instance.Type): ReadonlyArray<string> =>
   (instance.sensitive_attributes ?? []).flatMap((path) => leafTexts(at(instance.attributes, path)))
 
-/** The texts in Outputs that a state marks as sensitive. */
+/** Returns the texts in Outputs that a state marks as sensitive. */
 export const sensitiveOutputTexts = (outputs: typeof Outputs.Type): ReadonlyArray<string> =>
   Object.values(outputs).flatMap(({ sensitive, value }) => (sensitive === true ? leafTexts(value) : []))
 
@@ -68,7 +68,7 @@ export interface ManagedInstance {
   readonly instance: typeof Instance.Type
 }
 
-/** The instances of a managed resource. A data source has none. */
+/** Returns the instances of a managed resource, and none for a data source. */
 export const managedInstances = ({
   instances,
   mode,
@@ -94,7 +94,7 @@ export const managedInstances = ({
 const decoder = new TextDecoder("utf-8", { fatal: true })
 const decodeText = Option.liftThrowable((bytes: Uint8Array) => decoder.decode(bytes))
 
-/** Decodes a complete state file; `none` for anything else. */
+/** Decodes a complete state file. Returns `none` for anything else. */
 export const stateDocument = (bytes: Uint8Array): Option.Option<typeof StateDocument.Type> =>
   decodeText(bytes).pipe(
     Option.flatMap((text) => decodeDocument(withExactNumbers(text))),
@@ -104,7 +104,7 @@ export const stateDocument = (bytes: Uint8Array): Option.Option<typeof StateDocu
 /** Returns `none` if the bytes are not a complete state file, for example because the tool is still writing it. */
 export const parseState = (bytes: Uint8Array): Option.Option<StateFile> => Option.map(stateDocument(bytes), stateFile)
 
-/** The parts of a state that the runner uses. */
+/** Extracts the parts of a state that the runner uses. */
 export const stateFile = (document: typeof StateDocument.Type): StateFile => {
   const resources = document.resources ?? []
   const instances = resources.flatMap((resource) => resource.instances ?? [])

@@ -3,9 +3,9 @@ import type { ToolIdentity } from "../../schema/records/Run.ts"
 import { toolTitles } from "../toolchain/Tool.ts"
 
 /**
- * Returns the reason why this tool cannot read a state, or `undefined` if the tool is at least as new as the one that wrote the
- * state. A state does not record which of the two tools wrote it, so their versions are compared as one sequence. If a version
- * cannot be parsed, the tool itself decides.
+ * Returns the reason why this tool cannot read a state, or `undefined` if the tool is at least as new as the tool that wrote the
+ * state. A state does not record whether OpenTofu or Terraform wrote it, so svc treats their versions as one sequence. If a
+ * version cannot be parsed, svc reports no problem and leaves the decision to the tool.
  */
 export const stateToolProblem = (writtenBy: string | undefined, tool: ToolIdentity): string | undefined => {
   const writer = SemVer.parse(writtenBy ?? "")

@@ -6,18 +6,18 @@ import { Instance, Resource, StateDocument } from "./StateDocument.ts"
 interface Shape {
   readonly kinds: ReadonlyArray<JsonKind>
   readonly check?: (value: string | number) => boolean
-  /** For an object: its known fields. Others are allowed. */
+  /** Known fields of an object. Other fields are allowed. */
   readonly fields?: ReadonlyMap<string, Shape | undefined>
   readonly required?: ReadonlyArray<string>
-  /** For an object: the shape of every value. */
+  /** Shape of every value of an object. */
   readonly values?: Shape | undefined
-  /** For an array: the shape of every item. */
+  /** Shape of every item of an array. */
   readonly items?: Shape | undefined
 }
 
 type JsonKind = "string" | "number" | "boolean" | "null" | "object" | "array"
 
-/** The error for a part of the schema that a scan does not support. */
+/** Creates the error for a part of the schema that a scan does not support. */
 const unknownPart = (ast: SchemaAST.AST) => new Error(`A scan has no shape for a ${ast._tag} of a state.`)
 
 const ofText = (kind: "string" | "number", ast: SchemaAST.AST): Shape => {
@@ -35,7 +35,7 @@ const ofObject = ({ indexSignatures, propertySignatures }: SchemaAST.Objects): S
   }
 }
 
-/** The only unions in a state are those of `null` and another shape. */
+/** Only unions of `null` with another shape are supported; a state contains no others. */
 const ofUnion = (ast: SchemaAST.Union): Shape => {
   const shapes = ast.types.map(shapeOf)
   const other = shapes.find((shape) => shape?.kinds.includes("null") === false)
@@ -72,7 +72,10 @@ const derived = (ast: SchemaAST.AST): Shape | undefined => {
 
 const known = new Map<SchemaAST.AST, Shape | undefined>()
 
-/** Creates one shape for each part of the schema, so that a scan recognises the parts by their shapes. */
+/**
+ * Returns the shape of a part of the schema, always the same object for the same part, so that a scan can compare shapes by
+ * identity.
+ */
 const shapeOf = (ast: SchemaAST.AST): Shape | undefined => {
   if (!known.has(ast)) known.set(ast, derived(ast))
   return known.get(ast)
@@ -97,13 +100,13 @@ export interface ScannedState {
   readonly resourceCount: number | undefined
 }
 
-/** A value in a document: the index of its first byte, and the index after its last byte. */
+/** Position of a value in a document: the index of its first byte, and the index after its last byte. */
 export interface Extent {
   readonly from: number
   readonly to: number
 }
 
-/** Positions of the parts of a state, so that they can be read one at a time. */
+/** Positions of the parts of a state, so that svc can read one part at a time. */
 export interface StateLayout {
   readonly isEncrypted: boolean
   readonly outputs: Extent | undefined
@@ -119,7 +122,7 @@ interface Frame {
   readonly from: number
   readonly isArray: boolean
   readonly shape: Shape | undefined
-  /** The fields of its shape that have been read so far. */
+  /** Fields of its shape that have been read so far. */
   readonly seen: Set<string>
   field: string | undefined
   items: number
@@ -140,7 +143,7 @@ const ofNumbers = bytesOf("0123456789+-.eE")
 const escaped = bytesOf('"\\/bfnrt')
 const hex = bytesOf("0123456789abcdefABCDEF")
 
-/** Compares bytes, because most bytes of a state are whitespace. */
+/** Compares bytes instead of characters, which is faster: most bytes of a state are whitespace. */
 const isBlank = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
@@ -150,13 +153,13 @@ const literals: ReadonlyArray<readonly [string, JsonKind]> = [
   ["null", "null"]
 ]
 
-/** Numbers in a state have a few hundred digits at most. */
+/** Maximum length of a number. Numbers in a state have a few hundred digits at most. */
 const longestNumber = 4096
 const deepest = 1000
-/** The names in a shape are shorter than this, however they are escaped. */
+/** Maximum length of a name in a shape, even if every character is escaped. */
 const longestName = 256
 
-/** The index after the closing quote; -1 if the text that begins before `from` is not a string. */
+/** Returns the index after the closing quote, or -1 if the text that begins before `from` is not a string. */
 const endOfString = (bytes: Uint8Array, from: number): number => {
   for (let at = from; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0
@@ -175,7 +178,7 @@ const endOfString = (bytes: Uint8Array, from: number): number => {
 
 const decoder = new TextDecoder()
 
-/** Reads a document once from beginning to end. Stores nothing but its position in the document. */
+/** Reads a document once from beginning to end. Stores only its position in the document. */
 class StateScan {
   private readonly bytes: Uint8Array
   private at = 0
@@ -200,7 +203,7 @@ class StateScan {
     this.mostValues = mostValues
   }
 
-  /** Reads about this many more bytes. Returns `false` when there is nothing more to read. */
+  /** Reads about this many more bytes. Returns `false` at the end of the document. */
   advance(length: number): boolean {
     const until = Math.min(this.bytes.length, this.at + length)
     while (!this.isBroken && this.at < until) this.token()
@@ -265,7 +268,7 @@ class StateScan {
     if (frame.shape?.fields !== undefined && end - this.at <= longestName) {
       const name = this.text(end)
       if (frame.shape.fields.has(name)) {
-        // Parsers disagree about which of two equal keys wins.
+        // Refuse duplicate keys, because parsers disagree about which one wins.
         if (frame.seen.has(name)) this.isBroken = true
         frame.seen.add(name)
         frame.field = name
@@ -275,7 +278,7 @@ class StateScan {
     this.expected = "colon"
   }
 
-  /** The text from the current position to the end of the string. */
+  /** Returns the text from the current position to the end of the string. */
   private text(end: number): string {
     return String(JSON.parse(decoder.decode(this.bytes.subarray(this.at, end))))
   }
@@ -388,7 +391,9 @@ const bytesAtOnce = 256 * 1024
 
 const anyNumber = Number.POSITIVE_INFINITY
 
-/** Returns true if the bytes are a complete state file. A document that is too deep costs no more than its length. */
+/**
+ * Returns true if the bytes are a complete state file. Even deep nesting takes time only in proportion to the document's length.
+ */
 export const isWholeState = (bytes: Uint8Array): boolean => {
   if (!isUtf8(bytes)) return false
   const scan = new StateScan(bytes, anyNumber)
@@ -403,15 +408,15 @@ const read = Effect.fnUntraced(function* (bytes: Uint8Array, mostValues = anyNum
 })
 
 /**
- * The identity of a state file of any size, using only as much memory as its deepest nesting needs. Scans the whole document, so
- * that `parseState` would accept it. Returns `none` for anything else, for a document that contains its identity twice, or for
- * one with more than `mostValues` values.
+ * Returns the identity of a state file of any size, using only as much memory as its deepest nesting needs. Scans the whole
+ * document to ensure that `parseState` would accept it. Returns `none` for anything else, for a document that contains its
+ * identity twice, or for one with more than `mostValues` values.
  */
 export const scanState = Effect.fnUntraced(function* (bytes: Uint8Array, mostValues?: number) {
   return isUtf8(bytes) ? (yield* read(bytes, mostValues)).found : Option.none<ScannedState>()
 })
 
-/** Positions of the resources and Outputs in a state that `scanState` accepts. */
+/** Returns the positions of the resources and Outputs in a state that `scanState` accepts. */
 export const stateLayout = Effect.fnUntraced(function* (bytes: Uint8Array) {
   if (!isUtf8(bytes)) return Option.none<StateLayout>()
   const scan = yield* read(bytes)

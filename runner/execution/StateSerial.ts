@@ -3,7 +3,7 @@ import { Option } from "effect"
 const decoder = new TextDecoder("utf-8", { fatal: true })
 const decodeText = Option.liftThrowable((bytes: Uint8Array) => decoder.decode(bytes))
 
-/** Index of the character after the string that begins at `from`. */
+/** Returns the index after the closing quote of the string that begins at `from`. */
 const endOfString = (text: string, from: number): number => {
   let index = from + 1
   while (index < text.length && text[index] !== '"') index += text[index] === "\\" ? 2 : 1
@@ -13,8 +13,8 @@ const endOfString = (text: string, from: number): number => {
 const serialMember = /^"serial"(\s*:\s*)(\d+)/
 
 /**
- * The same state file with another serial. The text is edited, because decoding and encoding it would round large numbers. `none`
- * if the bytes are not a JSON object with a serial.
+ * Returns the state file with another serial. Edits the text, because decoding and encoding it would round large numbers. Returns
+ * `none` if the bytes are not a JSON object with a serial.
  */
 export const withSerial = (bytes: Uint8Array, serial: number): Option.Option<Uint8Array> =>
   Option.flatMap(decodeText(bytes), (text) => {

@@ -24,8 +24,7 @@ const equalBytes = (left: Uint8Array, right: Uint8Array) =>
 
 /**
  * Watches the state file while a tool writes it, until the scope closes. Copies each complete state that continues the base to a
- * durable file in the run folder, and passes it to the sink. An incomplete state is skipped, because the next poll finds it
- * complete.
+ * durable file in the run folder, and passes it to the sink. Skips an incomplete state; the next poll will find it complete.
  */
 export const watchState = Effect.fnUntraced(function* (
   request: WatchRequest
@@ -52,7 +51,8 @@ export const watchState = Effect.fnUntraced(function* (
     yield* sink.checkpoint({ state: Redacted.make(content.value), serial, resourceCount })
   }).pipe(
     Effect.catch((problem) => Effect.logWarning(problem.message)),
-    // Uninterruptible: after the tool has exited, a write in progress would put a state into a folder that is being removed.
+    // Uninterruptible, because a write that continues after the tool has exited could put a state into a folder that is being
+    // removed.
     Effect.uninterruptible
   )
 

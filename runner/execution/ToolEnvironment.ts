@@ -4,7 +4,7 @@ import type { ProcessEnvironment } from "../sandbox/SandboxProcess.ts"
 import { systemPath } from "../sandbox/SandboxView.ts"
 import { sandboxPaths } from "./RunFolder.ts"
 
-/** The minimum that programs need. The server's own environment is never inherited. */
+/** The minimal environment that programs need. Nothing is inherited from the server's environment. */
 export const baseEnvironment = (box: Pick<OpenSandbox, "root" | "temporary">): ProcessEnvironment => ({
   PATH: systemPath,
   HOME: posix.join(box.root, sandboxPaths.home),

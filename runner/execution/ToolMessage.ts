@@ -57,7 +57,7 @@ const decodeDiagnostic = Schema.decodeUnknownOption(Diagnostic)
 
 export type ResourceMoment = "started" | "progress" | "completed" | "failed"
 
-/** A message before redaction. */
+/** A message that has not been redacted yet. */
 export type ToolMessage = { readonly text: string } & (
   | {
       readonly _tag: "Text"
@@ -99,10 +99,10 @@ const emergencyState = (line: string): Uint8Array | undefined => {
   return start < 0 || end <= start ? undefined : new TextEncoder().encode(line.slice(start + '"state":'.length, end))
 }
 
-/** The file with the module's inputs. A position in it is useless to people, who cannot open it. */
+/** Name of the file with the module's inputs. People cannot open that file, so positions in it are useless to them. */
 const inputsFile = posix.basename(sandboxPaths.inputs)
 
-/** The variables in a diagnostic about the inputs, without keys, because a key in a variable may be secret. */
+/** Returns the variables in a diagnostic about the inputs. Omits keys, because a key in a variable may be secret. */
 const inputsOf = ({ range, snippet }: typeof Diagnostic.Type): ReadonlyArray<string> => {
   if (range == null || posix.basename(range.filename) !== inputsFile) return []
   const names = (snippet?.values ?? []).flatMap(({ traversal }) => /^var\.[\w-]+/.exec(traversal) ?? [])
@@ -128,7 +128,7 @@ const runDiagnostic = (found: typeof Diagnostic.Type): RunDiagnostic => {
 
 const addressOf = ({ resource }: { readonly resource: { readonly addr: string } }) => ({ address: resource.addr })
 
-/** `none` for a line that is not a message: text for people, a truncated line, or garbage. */
+/** Returns `none` if the line is not a message, for example text for people, a truncated line, or garbage. */
 export const parseToolMessage = (line: string): Option.Option<ToolMessage> => {
   if (!line.startsWith("{")) return Option.none()
   return Option.map(decodeLine(line), (decoded): ToolMessage => {

@@ -14,23 +14,23 @@ import type { RunSink } from "./RunSink.ts"
 import { parseToolMessage, type ToolMessage } from "./ToolMessage.ts"
 import type { RedactedLine } from "../redaction/RedactionLines.ts"
 
-/** A line of a tool's output without secrets: its text, and the parsed message if it is one. */
+/** A cleaned line of a tool's output: its text, and the parsed message if it is one. */
 interface CleanLine {
   readonly text: string
   readonly message?: ToolMessage | undefined
 }
 
-/** A line that is still being decided. */
+/** A line that may still turn out to be part of a secret. */
 interface Waiting {
-  /** The group of lines that must remain in order. */
+  /** Key of the group whose lines must be released in order. */
   readonly order: string | undefined
-  /** Builds the line from its decided part. */
+  /** Builds the line from its redacted part. */
   readonly line: (decided: string) => CleanLine
-  /** `hidden`: a redaction mark in an earlier line replaces this line. */
+  /** `hidden`: dropped, because a redaction mark in an earlier line covers this line too. */
   state: "waiting" | "hidden" | CleanLine
 }
 
-/** A text that is printed line by line. */
+/** A text that the tool prints line by line. */
 interface Origin {
   readonly lines: RedactedLines
   readonly next: Array<Waiting>
@@ -44,7 +44,7 @@ interface MessageReader {
   readonly end: Effect.Effect<ReadonlyArray<CleanLine>>
 }
 
-// The order group of lines without a resource.
+// Order group of lines that do not belong to a resource.
 const toolItself = ""
 const provisionerKey = (address: string, provisioner: string) => JSON.stringify([address, provisioner])
 
@@ -53,7 +53,7 @@ const readLine = ({ cut, text }: OutputLine): CleanLine => ({
   message: cut ? undefined : Option.getOrUndefined(parseToolMessage(text))
 })
 
-/** The part of a line that belongs to a longer text, and the key of that text. */
+/** Returns the part of a line that belongs to a longer text, and the key of that text. */
 const streamed = ({ message, text }: CleanLine): { readonly key: string; readonly text: string } | undefined => {
   if (message === undefined) return { key: toolItself, text }
   if (message._tag === "Text")
@@ -70,9 +70,9 @@ const orderOf = (message: ToolMessage | undefined): string | undefined => {
 }
 
 /**
- * Hides secrets in a tool's output, even across messages. The output of each provisioner of a resource is one text, and
- * everything else that the tool prints is another. A line that may begin a secret waits for the lines after it, together with
- * later messages about the same resource. Other messages do not wait.
+ * Redacts secrets in a tool's output, even if they span several messages. The output of each provisioner of a resource is one
+ * text, and everything else that the tool prints is another. A line that may begin a secret waits for the following lines, and
+ * delays later messages about the same resource. Other messages do not wait.
  */
 const messageReader = (report: RunReport, redactor: RunRedactor): MessageReader => {
   const origins = new Map<string, Origin>()
@@ -109,7 +109,7 @@ const messageReader = (report: RunReport, redactor: RunRedactor): MessageReader 
     settle(origin, yield* origin.lines.end)
   })
 
-  /** The texts that are complete after this message. */
+  /** Returns the texts that are complete after this message. */
   const ended = (message: ToolMessage | undefined): ReadonlyArray<string> => {
     if (message?._tag === "Provisioner" && message.output === undefined) {
       return [provisionerKey(message.address, message.provisioner)]
@@ -193,9 +193,9 @@ export interface ToolRun {
 }
 
 /**
- * Why a program ended. `cancelled`: a cancellation came first, whatever the exit code; only an apply has effects, so only an
- * apply also reads the code. `exited`: also if the program exceeded its time limit but succeeded. `killed`: something else killed
- * it.
+ * Why a program ended. - `cancelled`: a cancellation came first, whatever the exit code; an apply may have had effects, so it
+ * also reads the code - `exited`: the program exited, possibly after it exceeded its time limit but succeeded - `killed`:
+ * something else killed it
  */
 export type ToolEnding = "exited" | "cancelled" | "timed_out" | "killed"
 
@@ -204,12 +204,12 @@ export interface ToolEnd {
   /** Absent if the program was killed. */
   readonly code: number | undefined
   readonly sandboxKilled: boolean
-  /** The limit of the Run that stopped it, whatever the program itself reported. */
+  /** The limit because of which svc stopped the Run, whatever the program itself reported. */
   readonly limit: LimitExceeded | undefined
   /** Without secrets. */
   readonly diagnostics: ReadonlyArray<RunDiagnostic>
   readonly document: Redacted.Redacted<Uint8Array> | undefined
-  /** The last cleaned lines that were not messages. They are the only information if a tool dies without a diagnostic. */
+  /** The last cleaned lines that were not messages. If a tool dies without a diagnostic, they are the only explanation. */
   readonly lastLines: ReadonlyArray<string>
 }
 
@@ -221,7 +221,10 @@ export interface ToolContext {
   readonly cancel: CancelSignal
 }
 
-/** The lines that the tool prints for people after the first line of a diagnostic. Its messages contain only the first line. */
+/**
+ * Formats the lines that the tool prints for people after the first line of a diagnostic. Its messages contain only the first
+ * line.
+ */
 const restOfDiagnostic = ({ address, detail, line, path }: RunDiagnostic): string =>
   [
     address === undefined ? undefined : `with ${address}`,
@@ -234,7 +237,7 @@ const restOfDiagnostic = ({ address, detail, line, path }: RunDiagnostic): strin
 
 type Document = Redacted.Redacted<Uint8Array> | undefined
 
-/** The reader of an output: `read` until it ends, then `rest` for the remainder. */
+/** Reader of an output stream. Run `read` to the end, then `rest` for the remainder. */
 type Reader = (
   stream: SandboxProcess["stdout"],
   started: Latch.Latch
@@ -242,9 +245,12 @@ type Reader = (
 
 const mostDiagnostics = 200
 const mostLastLines = 5
-/** A tool that has not printed anything may not handle signals yet, and would miss its only signal. */
+/**
+ * Maximum wait for the first output before signalling. A tool that has printed nothing may not handle signals yet, and would miss
+ * its only signal.
+ */
 const longestStart = Duration.seconds(2)
-/** A process that left the process group may keep the output open after the program has exited. */
+/** Maximum wait for the output to close. A process that left the process group may keep it open after the program has exited. */
 const longestDrain = Duration.seconds(5)
 
 const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
@@ -258,8 +264,8 @@ const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /**
- * Runs one program to its end and reports its output. A cancellation or the time limit sends one SIGINT; after the grace period
- * the whole sandbox is killed. The effect never fails because of the program.
+ * Runs one program to its end and reports its output. On cancellation or at the time limit, sends one SIGINT, and kills the whole
+ * sandbox after the grace period. The effect never fails because of the program.
  */
 export const runTool = Effect.fn("ToolRun.run")(function* (
   context: ToolContext,
@@ -276,7 +282,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
   }
 
   const onMessage = Effect.fnUntraced(function* (message: ToolMessage) {
-    // The journal must contain every reported change, so it is written first.
+    // Write the journal first, because it must contain every reported change.
     if (output.kind === "messages" && output.onMessage !== undefined) yield* output.onMessage(message)
     yield* report.print(phase, "stdout", message.text)
     if (message._tag === "Resource") yield* report.resource(message)
@@ -302,7 +308,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
       Effect.flatMap(reader.push(next), Effect.forEach(onLine, { discard: true }))
     return {
       read: stream.pipe(
-        // Data that has been taken from the stream is processed even after an interruption.
+        // Uninterruptible, so that no data that was taken from the stream is lost.
         Stream.runForEach((bytes) =>
           Effect.andThen(
             started.open,
@@ -365,7 +371,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     }
   }
 
-  /** Reads in the background. When the output ends, for whatever reason, text that is still held back is released once. */
+  /** Reads in the background. When the output ends for any reason, releases the text that is still held back, once. */
   const reading = Effect.fnUntraced(function* (
     reader: Reader,
     stream: SandboxProcess["stdout"],
@@ -411,14 +417,14 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
 
     const end = yield* process.end
     const { isInstallation = false } = run.command
-    // svc uses the files that an installation left, so nothing may write to them while they are measured.
+    // svc keeps the files of an installation. Kill every process that could still write to them before measuring them.
     if (isInstallation) yield* process.kill
     const isSuccess = end._tag === "exited" && end.code === 0
     const exceeded = isSuccess && !isInstallation ? undefined : yield* process.exceeded
     const limit = isSuccess && exceeded?.code !== "folder_limit" ? undefined : exceeded
     const sandboxKilled = limit !== undefined || (yield* Ref.get(killed))
     const stopped = (yield* Deferred.isDone(stopping)) ? yield* Deferred.await(stopping) : undefined
-    // Processes that the program started may have survived it.
+    // Kill processes of the program that survived it.
     yield* process.kill
     const document = yield* outputRead
     yield* errorsRead

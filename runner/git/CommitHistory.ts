@@ -17,14 +17,14 @@ export interface HistoryCommit {
   readonly description: CommitDescription
 }
 
-/** Commits by id. If a commit's parents are missing, the history was cut off there. */
+/** Commits by id. If a commit's parents are missing, the server truncated the history there. */
 export type CommitHistory = ReadonlyMap<string, HistoryCommit>
 
 /** Number of generations to read. */
 export const historyDepth = 50
 
 const mebibyte = 1024 * 1024
-/** Because of merges, there may be more commits than generations. */
+/** Limits for the pack of a history. Because of merges, it may contain more commits than generations. */
 const bounds = { objects: 5000, objectBytes: mebibyte, unpackedBytes: 8 * mebibyte, deltaDepth: 50 }
 
 const fetchCommits = (commit: string) =>
@@ -69,7 +69,7 @@ const parentsOf = (bytes: Uint8Array): ReadonlyArray<string> => {
   )
 }
 
-/** The commits in a pack. Their ids are computed from their bytes, never taken from the server. */
+/** Returns the commits in a pack. Their ids are computed from their bytes, never taken from the server. */
 const readPack = Effect.fnUntraced(function* (pack: Buffer) {
   const refused = yield* Effect.promise(() => refusedPack(pack, bounds))
   if (refused !== undefined) return yield* refused
@@ -95,7 +95,7 @@ const readPack = Effect.fnUntraced(function* (pack: Buffer) {
   })
 }, Effect.scoped)
 
-/** Reads the newest commits without their files; `undefined` if the server cannot leave the files out. */
+/** Reads the newest commits without their files. Returns `undefined` if the server cannot omit the files. */
 export const fetchHistory = Effect.fn("fetchHistory")(function* (
   transport: GitTransport,
   url: GitAddress,
@@ -106,7 +106,7 @@ export const fetchHistory = Effect.fn("fetchHistory")(function* (
   return yield* readPack(packOf(yield* gitCommand(transport, url, fetchCommits(commit))))
 })
 
-/** The commit and its ancestors, nearest first. */
+/** Lists the commit and its ancestors, nearest first. */
 export const ancestry = (history: CommitHistory, commit: string): ReadonlyArray<HistoryCommit> => {
   const found = new Map<string, HistoryCommit>()
   let level = [commit]
@@ -124,8 +124,8 @@ export const ancestry = (history: CommitHistory, commit: string): ReadonlyArray<
 }
 
 /**
- * The number of commits in `commit` but not in `base`, like `git rev-list --count base..commit`; `undefined` if the history is
- * not long enough to know.
+ * Returns the number of commits in `commit` but not in `base`, like `git rev-list --count base..commit`, or `undefined` if the
+ * history is too short to count them.
  */
 export const commitsAhead = (history: CommitHistory, commit: string, base: string): number | undefined => {
   if (!history.has(base)) return undefined

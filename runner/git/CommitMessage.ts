@@ -17,7 +17,7 @@ const lastSecond = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000
 const decode = (bytes: Uint8Array, label: string): string => {
   const utf8 = () => Buffer.from(bytes).toString("utf8")
   if (/^utf-?8$/i.test(label)) return utf8()
-  // Decodes the message even if the label of its encoding is unknown.
+  // Decode the message as UTF-8 if its encoding is unknown.
   return knownLabels.has(label.toLowerCase()) ? new TextDecoder(label).decode(bytes) : utf8()
 }
 
@@ -46,7 +46,7 @@ const cut = (text: string, length: number): string => {
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join("")}…`
 }
 
-/** A name on one line. An email address is reduced to its local part. */
+/** Returns a name on one line. Reduces an email address to its local part. */
 const nameOf = (text: string): string | undefined => {
   const name = plainText(text).replace(/\s+/g, " ").trim()
   return name === "" ? undefined : cut(address.exec(name)?.groups?.["local"] ?? name, nameLength)
@@ -55,7 +55,7 @@ const nameOf = (text: string): string | undefined => {
 const timeOf = (seconds: string | undefined): string | undefined =>
   seconds === undefined || Number(seconds) > lastSecond ? undefined : new Date(Number(seconds) * 1000).toISOString()
 
-/** Name and time in the author line of the header. Lines of a signature are indented, so they never match. */
+/** Matches the name and time in the author line of the header. Lines of a signature are indented, so they never match. */
 const authorOf = (header: string): Pick<CommitDescription, "authorName" | "authoredAt"> => {
   const line = header.split("\n").find((each) => each.startsWith(person)) ?? ""
   const start = line.indexOf("<")
@@ -70,15 +70,15 @@ const authorOf = (header: string): Pick<CommitDescription, "authorName" | "autho
   }
 }
 
-/** `Co-authored-by: Ada <ada@example.com>` without the address. */
+/** Removes the address from a line such as `Co-authored-by: Ada <ada@example.com>`. */
 const withoutAddress = (line: string): string => {
   const start = line.indexOf("<")
   return start !== -1 && trailer.test(line) && line.includes("@", start) ? line.slice(0, start).trimEnd() : line
 }
 
 /**
- * The title, body, author name and time of a commit object. The text is untrusted: its length is limited, and characters that
- * hide or reorder it are removed.
+ * Parses the title, body, author name and time of a commit object. The text is untrusted, so its length is limited and characters
+ * that hide or reorder it are removed.
  */
 export const describeCommit = (bytes: Uint8Array): CommitDescription => {
   const split = Buffer.from(bytes).indexOf("\n\n")

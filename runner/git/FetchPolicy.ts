@@ -13,9 +13,8 @@ interface OriginPolicy {
 const wellKnownPorts = 1024
 
 /**
- * Returns the reason why Git may not fetch from this address, or `undefined`. Unless the operator allows the origin by name, the
- * address must be https on an ordinary port and must not be a private IP address. The reason completes a sentence about the
- * address.
+ * Returns the reason why Git may not fetch from this address, as the rest of a sentence about the address, or `undefined`. Unless
+ * the operator allows the origin by name, the address must be https on an ordinary port and must not be a private IP address.
  */
 export const originProblem = (address: ServerAddress, policy: OriginPolicy): string | undefined => {
   if (policy.allowOrigins.includes(address.origin)) return undefined
@@ -28,15 +27,15 @@ export const originProblem = (address: ServerAddress, policy: OriginPolicy): str
   return undefined
 }
 
-/** The network policy as a rule for the address parser. */
+/** Turns the network policy into a rule for the address parser. */
 export const fetchRule =
   (policy: OriginPolicy): AddressRule =>
   (address) =>
     originProblem(address, policy)
 
 /**
- * True for the built-in sample repository. The whole address is compared in its normal form: an origin or a prefix would open the
- * server's other addresses to Git.
+ * Returns true for the built-in sample repository. Compares the whole address in its normal form: comparing an origin or a prefix
+ * would open the server's other addresses to Git.
  */
 const isSample = (text: string, { sample }: OriginPolicy): boolean => {
   const address = parseGitAddress(text)

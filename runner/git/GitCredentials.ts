@@ -5,8 +5,8 @@ import { GitCredentialsWithheld } from "./GitError.ts"
 const Wire = Schema.Struct({ authorization: Schema.String, origins: Schema.Array(CredentialOrigin) })
 
 /**
- * Credentials for Git servers, and the only origins that may receive them. Only `authorizationFor` returns the secret, so it
- * cannot be sent without the check.
+ * Credentials for Git servers, and the only origins that may receive them. Only `authorizationFor` returns the secret, so no code
+ * can send it without the check of the origin.
  */
 export class GitCredentials {
   readonly origins: ReadonlyArray<CredentialOrigin>
@@ -30,8 +30,8 @@ export class GitCredentials {
   }
 
   /**
-   * The `Authorization` header of a request to one of the origins. Checked for every request, because the destination of a
-   * request cannot be foreseen when the Source is written.
+   * Returns the `Authorization` header for a request to one of the origins. Call it for every request, because a Source's
+   * destination cannot be known in advance.
    */
   authorizationFor(requestUrl: string): Result.Result<Redacted.Redacted<string>, GitCredentialsWithheld> {
     const address = requestUrl.replace(/\?.*$/s, "")

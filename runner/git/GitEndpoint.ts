@@ -7,17 +7,17 @@ import { GitAddress } from "../../schema/git/GitAddress.ts"
 
 /**
  * A repository with the checked addresses of its host. All connections of one operation use these addresses. The name is never
- * resolved again, so a changed DNS response has no effect.
+ * resolved again, so a changed DNS response cannot redirect them.
  */
 export const GitEndpoint = Schema.Struct({
   url: GitAddress,
   addresses: Schema.NonEmptyArray(Schema.String),
-  /** The sample repository of this program, which is read from memory. Nothing is ever sent to the addresses. */
+  /** Set for the built-in sample repository. It is read from memory, so `addresses` is never contacted. */
   builtIn: Schema.optionalKey(Schema.Literal(true))
 })
 export type GitEndpoint = typeof GitEndpoint.Type
 
-/** `whose` describes the owner of the host. */
+/** Resolves a host name. `whose` describes the owner of the host. */
 const lookUp = Effect.fnUntraced(function* (hostname: string, whose: string) {
   const literal = hostAddress(hostname)
   if (literal !== undefined) return [literal]
@@ -28,8 +28,8 @@ const lookUp = Effect.fnUntraced(function* (hostname: string, whose: string) {
 })
 
 /**
- * Resolves a host once. Fails if any of its addresses is not public, unless the operator allows the origin. The error includes
- * `setting`, which can allow it.
+ * Resolves a host once. Fails if any of its addresses is not public, unless the operator allows the origin. The error mentions
+ * `setting`, which the operator can change to allow it.
  */
 export const pinnedAddresses = Effect.fn("pinnedAddresses")(function* (
   { hostname, origin }: URL,

@@ -2,13 +2,13 @@ import { Schema } from "effect"
 
 const Message = { message: Schema.String }
 
-/** The value is not a Git URL from which svc may fetch. The error never contains the value, which may include a password. */
+/** The value is not a Git URL from which svc may fetch. The error never contains the value, because it may include a password. */
 export class GitUrlRefused extends Schema.TaggedError<GitUrlRefused>()("GitUrlRefused", Message) {}
 
 /** The value is not the name of a Git ref or commit. */
 export class GitRefRefused extends Schema.TaggedError<GitRefRefused>()("GitRefRefused", Message) {}
 
-/** The repository has no such branch, tag or commit, or does not serve it. */
+/** The repository has no such branch, tag or commit, or refuses to serve it. */
 export class GitRefNotFound extends Schema.TaggedError<GitRefNotFound>()("GitRefNotFound", {
   ref: Schema.String,
   ...Message
@@ -21,7 +21,7 @@ export class GitRefAmbiguous extends Schema.TaggedError<GitRefAmbiguous>()("GitR
   ...Message
 }) {}
 
-/** The ref points to another commit than the one that was resolved or expected. */
+/** The ref no longer points to the commit that was resolved or expected. */
 export class GitRefMoved extends Schema.TaggedError<GitRefMoved>()("GitRefMoved", {
   ref: Schema.String,
   expectedCommit: Schema.String,
@@ -31,7 +31,7 @@ export class GitRefMoved extends Schema.TaggedError<GitRefMoved>()("GitRefMoved"
 /** No tag is a stable SemVer version. */
 export class GitNoStableVersion extends Schema.TaggedError<GitNoStableVersion>()("GitNoStableVersion", Message) {}
 
-/** The newest stable version has tags with and without the leading `v`. */
+/** The newest stable version is ambiguous: it has a tag with and a tag without the leading `v`. */
 export class GitVersionAmbiguous extends Schema.TaggedError<GitVersionAmbiguous>()("GitVersionAmbiguous", {
   version: Schema.String,
   tags: Schema.Array(Schema.String),
@@ -47,13 +47,13 @@ export class GitRepositoryNotFound extends Schema.TaggedError<GitRepositoryNotFo
   Message
 ) {}
 
-/** The server requires credentials, or refused the given ones. */
+/** The server requires credentials, or rejected the given ones. */
 export class GitAuthenticationFailed extends Schema.TaggedError<GitAuthenticationFailed>()(
   "GitAuthenticationFailed",
   Message
 ) {}
 
-/** The host is or resolves to an address that is not public. */
+/** The host is, or resolves to, an address that is not public. */
 export class GitAddressRefused extends Schema.TaggedError<GitAddressRefused>()("GitAddressRefused", {
   host: Schema.String,
   ...Message
@@ -88,19 +88,19 @@ export class GitLimitExceeded extends Schema.TaggedError<GitLimitExceeded>()("Gi
   ...Message
 }) {}
 
-/** There was no connection, or the server failed. */
+/** The connection or the server failed. */
 export class GitUnreachable extends Schema.TaggedError<GitUnreachable>()("GitUnreachable", Message) {}
 
-/** The server did not use Git's protocol, or sent damaged data. */
+/** The server did not follow Git's protocol, or sent damaged data. */
 export class GitProtocolBroken extends Schema.TaggedError<GitProtocolBroken>()("GitProtocolBroken", Message) {}
 
-/** The operation, or a pause within it, took too long. */
+/** The operation took too long, or the server paused for too long. */
 export class GitTimedOut extends Schema.TaggedError<GitTimedOut>()("GitTimedOut", Message) {}
 
 /** The operator requires native git, but it is missing, too old, or cannot be used for this request. */
 export class GitNativeUnavailable extends Schema.TaggedError<GitNativeUnavailable>()("GitNativeUnavailable", Message) {}
 
-/** Why a remote repository could not be read. The messages are for the person, and contain no secret. */
+/** Reasons why a remote repository could not be read. The messages are for people and contain no secret. */
 export const GitError = Schema.Union([
   GitRefNotFound,
   GitRefAmbiguous,

@@ -12,7 +12,7 @@ const result = `application/x-${service}-result`
 export const broken = (what: string) =>
   new GitProtocolBroken({ message: `The Git server did not answer as Git servers do: ${what}.` })
 
-/** A web page instead of a repository usually comes from a proxy, a sign-in page, or the URL of the project's website. */
+/** A server that returns a web page is usually a proxy, a sign-in page, or the project's website instead of its repository. */
 const notGit = (mediaType: string) =>
   mediaType === "text/html" || mediaType === "application/xhtml+xml"
     ? new GitProtocolBroken({
@@ -30,7 +30,7 @@ const notGit = (mediaType: string) =>
             : `the content type is ${JSON.stringify(mediaType.slice(0, 100))}`
         )
 
-/** Reads one whole response. It is valid only with its end marker, because a truncated listing still looks complete. */
+/** Reads a response completely. Fails if its end marker is missing, because a truncated listing would otherwise look complete. */
 const exchange = Effect.fnUntraced(function* (
   transport: GitTransport,
   request: { readonly url: string; readonly method: string; readonly body?: ReadonlyArray<Uint8Array> },
@@ -77,8 +77,8 @@ export interface Advertised {
 }
 
 /**
- * The arguments of a command that a protocol v2 server offers, such as `shallow filter` for `fetch`; `undefined` if it does not
- * offer the command.
+ * Returns the arguments of a command that a protocol v2 server offers, such as `shallow filter` for `fetch`, or `undefined` if it
+ * does not offer the command.
  */
 export const offered = ({ body, isV2 }: Advertised, command: string): string | undefined => {
   if (!isV2) return undefined

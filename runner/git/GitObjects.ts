@@ -46,8 +46,8 @@ const damaged = (oid: string, what: string) =>
   new GitProtocolBroken({ message: `The object ${oid} of the repository ${what}. Check the repository with git fsck.` })
 
 /**
- * Reads and verifies an object: it must have the expected type, and its bytes must hash to its id. A snapshot therefore is
- * exactly the resolved commit, whoever fetched it.
+ * Reads and verifies an object: it must have the expected type, and its bytes must hash to its id. A snapshot is therefore
+ * exactly the resolved commit, regardless of how it was fetched.
  */
 export const readVerified = Effect.fnUntraced(function* (
   source: GitObjectSource,
@@ -74,12 +74,12 @@ const header = (bytes: Uint8Array, key: string): string | undefined =>
 export interface PeeledCommit {
   readonly commit: string
   readonly tree: string
-  /** Email addresses of the author, the committer and the co-authors. */
+  /** Email addresses of the author, committer and co-authors. */
   readonly authors: ReadonlyArray<string>
   readonly description: CommitDescription
 }
 
-/** The commit to which an object id resolves, through annotated tags, and its root tree. */
+/** Resolves an object id to a commit, through annotated tags, and returns the commit with its root tree. */
 export const peelToCommit = Effect.fnUntraced(function* (
   source: GitObjectSource,
   oid: string
@@ -101,7 +101,9 @@ export const peelToCommit = Effect.fnUntraced(function* (
   return yield* new GitProtocolBroken({ message: "The ref points to a tag of a tag of a tag, without end." })
 })
 
-/** The entries of a tree object in their original order. In names that are not UTF-8, U+FFFD replaces the invalid bytes. */
+/**
+ * Returns the entries of a tree object in their original order. In names that are not UTF-8, U+FFFD replaces the invalid bytes.
+ */
 export const parseTree = (
   tree: string,
   bytes: Uint8Array

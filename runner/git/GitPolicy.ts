@@ -7,30 +7,30 @@ export interface GitLimits {
   /** Maximum transfer of one listing of refs. */
   readonly responseBytes: number
   readonly refs: number
-  /** Number of entries in the tree, including entries that the snapshot omits. */
+  /** Maximum number of entries in the tree, including entries that the snapshot omits. */
   readonly files: number
   readonly fileBytes: number
-  /** Total size of all files. */
+  /** Maximum total size of all files. */
   readonly totalBytes: number
   /** Maximum depth of folders. */
   readonly depth: number
-  /** Memory of the fetching process and its children. */
+  /** Maximum memory of the fetching process and its children. */
   readonly rssBytes: number
-  /** Duration of a whole operation. */
+  /** Maximum duration of a whole operation. */
   readonly deadline: Duration.Duration
   /** Maximum time without data from the server. */
   readonly idle: Duration.Duration
 }
 
 export interface GitPolicyShape {
-  /** Exact origins such as `http://git.internal:3000`, which may use plain http and resolve to private addresses. */
+  /** Exact origins, such as `http://git.internal:3000`, that may use plain http and resolve to private addresses. */
   readonly allowOrigins: ReadonlyArray<string>
-  /** Controls the use of native git: if it is available, never, or always. The snapshot is the same in every case. */
+  /** When to use native git: if it is available, never, or always. The snapshot is the same in every case. */
   readonly native: "auto" | "off" | "required"
   readonly limits: GitLimits
   /**
-   * The address of the built-in sample repository on this server. Exactly this address is answered from memory, without a
-   * connection; every other address of the same origin is subject to the policy.
+   * Address of the built-in sample repository on this server. svc answers exactly this address from memory, without a connection.
+   * Every other address of the same origin is subject to the policy.
    */
   readonly sample?: string | undefined
 }
@@ -56,7 +56,7 @@ export const defaultGitPolicy: GitPolicyShape = { allowOrigins: [], native: "aut
 export class GitPolicy extends Context.Service<GitPolicy, GitPolicyShape>()("svc/runner/git/GitPolicy") {
   static readonly layer = Layer.succeed(GitPolicy, defaultGitPolicy)
 
-  /** The default policy with some settings replaced. */
+  /** Creates the default policy with some settings replaced. */
   static readonly layerWith = (
     policy: Partial<Omit<GitPolicyShape, "limits">> & { readonly limits?: Partial<GitLimits> }
   ) =>

@@ -33,7 +33,7 @@ export interface NamedRef {
   readonly commit: string
 }
 
-/** Only an ASCII space separates fields, because a ref may contain any other whitespace. */
+/** Split at ASCII spaces only, because a ref may contain any other whitespace. */
 const refLine = /^([0-9a-f]{40}(?:[0-9a-f]{24})?) (.*)$/s
 const sha1 = /^[0-9a-f]{40}$/
 const firstLine = /^([^\0]*)\0(.*)$/s
@@ -64,10 +64,13 @@ const readRef = (text: string, hasAttributes: boolean): Result.Result<ReadRef, G
 
 const pseudoRef = "capabilities^{}"
 
-/** Returns true for names that Git allows and that are UTF-8: `HEAD`, and names below `refs/`. */
+/** Returns true for names that Git allows and svc can use: `HEAD`, and UTF-8 names below `refs/`. */
 const isUsable = (name: string) => name === "HEAD" || (name.startsWith("refs/") && normaliseRef(name) !== undefined)
 
-/** Joins `<oid> <ref>` with the line `<oid> <ref>^{}` after an annotated tag. A repository without commits may list nothing. */
+/**
+ * Joins each `<oid> <ref>` with the line `<oid> <ref>^{}` that follows an annotated tag. A repository without commits may list
+ * nothing.
+ */
 const parseV1 = Effect.fnUntraced(function* (
   packets: ReadonlyArray<Packet>
 ): Effect.fn.Return<RefListing, GitProtocolBroken> {
@@ -98,7 +101,7 @@ const parseV2 = Effect.fnUntraced(function* (
   const refs: Array<RemoteRef> = []
   const skipped: Array<string> = []
   for (const text of packets.flatMap((packet) => packetText(packet) ?? [])) {
-    // HEAD without a commit. Servers send this only on request, and it is harmless.
+    // Ignore HEAD without a commit. Servers send it only on request, and it is harmless.
     if (text.startsWith("unborn ")) continue
     const { attributes, name, oid } = yield* Effect.fromResult(readRef(text, true))
     const valueOf = (key: string) => attributes.find((text) => text.startsWith(`${key}:`))?.slice(key.length + 1)
@@ -112,9 +115,8 @@ const parseV2 = Effect.fnUntraced(function* (
 
 /**
  * Lists the refs that start with one of the prefixes, with annotated tags peeled, in protocol v2 or the format of older servers.
- *
- * Replaces `listServerRefs` of isomorphic-git, which treats a broken connection as the end of the list (an old tag would become
- * the newest one) and requests only one prefix.
+ * Replaces `listServerRefs` of isomorphic-git, which requests only one prefix and treats a broken connection as the end of the
+ * list, so that an old tag would appear to be the newest.
  */
 const listRemoteRefs = Effect.fn("listRemoteRefs")(function* (
   transport: GitTransport,
@@ -160,7 +162,7 @@ interface ResolvedRef {
   readonly oid: string
 }
 
-/** The prefixes to request from a server. */
+/** Returns the prefixes to request from a server for a ref. */
 const refPrefixes = (ref: GitRef): ReadonlyArray<string> => {
   const target = refTarget(ref)
   switch (target._tag) {
@@ -180,7 +182,7 @@ const found = (remote: RemoteRef): ResolvedRef => ({
   oid: remote.oid
 })
 
-/** Picks exactly one ref from a listing that was requested with `refPrefixes`. Fails if both a branch and a tag match. */
+/** Picks exactly one ref from a listing that was requested with `refPrefixes`. Fails if a branch and a tag both match. */
 const resolveRef = (
   ref: GitRef,
   listed: ReadonlyArray<RemoteRef>
@@ -217,10 +219,10 @@ export interface RemoteRequest {
   readonly credentials?: GitCredentials | undefined
 }
 
-/** A resolved ref with the address that responded, so that a fetch can use the same server. */
+/** A resolved ref with the server address that responded, so that a fetch can use the same server. */
 export interface LocatedRef extends ResolvedRef {
   readonly endpoint: GitEndpoint
-  /** Refs with similar names that cannot be used. */
+  /** Similarly named refs that cannot be used. */
   readonly skipped: ReadonlyArray<string>
 }
 
@@ -231,15 +233,15 @@ export interface LocatedRef extends ResolvedRef {
 export class GitRemote extends Context.Service<
   GitRemote,
   {
-    /** The commit to which a ref resolves. A commit id is returned unchanged after the server has proved to be a Git server. */
+    /** Resolves a ref to a commit. Returns a commit id unchanged, after checking that the server is a Git server. */
     readonly resolve: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<ResolvedRef, GitError>
     /** Like `resolve`, but also returns the checked address for a later fetch. */
     readonly locate: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<LocatedRef, GitError>
-    /** The newest `vX.Y.Z` or `X.Y.Z` tag. */
+    /** Returns the newest `vX.Y.Z` or `X.Y.Z` tag. */
     readonly newestStableTag: (request: RemoteRequest) => Effect.Effect<StableVersion, GitError>
-    /** Every branch and tag, by name. */
+    /** Lists every branch and tag, by name. */
     readonly namedRefs: (request: RemoteRequest) => Effect.Effect<ReadonlyArray<NamedRef>, GitError>
-    /** The newest ancestors of a commit without their files; `undefined` if the server does not support that. */
+    /** Reads the newest ancestors of a commit without their files. Returns `undefined` if the server does not support that. */
     readonly history: (
       request: RemoteRequest & { readonly commit: string }
     ) => Effect.Effect<CommitHistory | undefined, GitError>
@@ -323,10 +325,12 @@ export class GitRemote extends Context.Service<
 const branches = "refs/heads/"
 const namedFolders = [branches, "refs/tags/"]
 
-/** Enough for fifty commits without files. A commit with the longest message that hosts accept fits several times. */
+/**
+ * Maximum size of a history: enough for fifty commits without files, or a few commits with the longest message that hosts accept.
+ */
 const historyBytes = 1024 * 1024
 
-/** A signal that is aborted when the scope closes, for APIs that only support signals. */
+/** Creates a signal that is aborted when the scope closes, for APIs that only support signals. */
 const interruption = Effect.acquireRelease(
   Effect.sync(() => new AbortController()),
   (controller) => Effect.sync(() => controller.abort())

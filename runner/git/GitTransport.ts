@@ -17,7 +17,7 @@ import {
 import { pinnedRequest } from "./PinnedRequest.ts"
 
 export interface TransportOptions {
-  /** Sent only with requests to one of their origins. Other requests are refused. */
+  /** Credentials, sent only to their own origins. Requests to other origins are refused. */
   readonly credentials?: GitCredentials | undefined
   /** Maximum total size of all responses in bytes, and the name of that limit. */
   readonly maximum: { readonly limit: "packBytes" | "responseBytes"; readonly bytes: number }
@@ -27,12 +27,13 @@ export interface TransportOptions {
 }
 
 /**
- * HTTP to one repository: only to its checked addresses, never through a redirect or proxy, with limits on bytes and idle time.
- * It is an `HttpClient` for isomorphic-git. That library loses errors while reading a body, so `failure` also records them.
+ * HTTP client for one repository. Connects only to its checked addresses, never through a redirect or proxy, and limits bytes and
+ * idle time. It is an `HttpClient` for isomorphic-git. That library loses errors while reading a body, so `failure` also records
+ * them.
  */
 export interface GitTransport extends HttpClient {
   readonly failure: () => GitError | undefined
-  /** The address that gave the first response; `undefined` before it. */
+  /** Address that gave the first response; `undefined` before it. */
   readonly connectedAddress: () => string | undefined
 }
 
@@ -69,10 +70,10 @@ const statusFailure = (
   return new GitUnreachable({ message: `The Git server answered with status ${status}${reason}. ${when}` })
 }
 
-/** The longest delay that svc accepts from a server. */
+/** Maximum delay that a server may request. */
 const longestWait = 30
 
-/** Parses `Retry-After`, which is a number of seconds or a date; `undefined` if it is neither. */
+/** Parses `Retry-After`, which is a number of seconds or a date. Returns `undefined` if it is neither. */
 const secondsToWait = (value: string | undefined): number | undefined => {
   if (value === undefined) return undefined
   if (/^\d{1,9}$/.test(value.trim())) return Number(value)
@@ -94,7 +95,7 @@ const pause = (seconds: number, signal: AbortSignal) =>
     else signal.addEventListener("abort", done)
   })
 
-/** Media types are compared without parameters and case, as in Git. */
+/** Compare media types without parameters and case, as Git does. */
 const mediaTypeOf = (contentType: string | undefined) =>
   (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
@@ -112,7 +113,7 @@ const collectBody = async (body: GitHttpRequest["body"]): Promise<Buffer | undef
 const isCertificateFailure = (error: unknown): boolean =>
   error instanceof Error && "code" in error && /CERT|SIGNED|ALTNAME|UNABLE_TO/.test(String(error.code))
 
-/** The sample repository, answered in this process. There is no connection and no credential in it. */
+/** Answers requests to the sample repository in this process, without a connection or credentials. */
 const builtInTransport = (endpoint: GitEndpoint): GitTransport => {
   let failure: GitError | undefined
   const request = async (input: GitHttpRequest): Promise<GitHttpResponse> => {
@@ -151,7 +152,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
     throw error
   }
 
-  /** Aborts if the server is silent for too long. `refresh` resets the timer. */
+  /** Creates a timer that aborts if the server is silent for too long. `refresh` resets it. */
   const watch = () => {
     const silence = new AbortController()
     const timer = setTimeout(() => silence.abort(), Duration.toMillis(options.idle))
@@ -193,7 +194,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
   }
 
   const request = async (input: GitHttpRequest): Promise<GitHttpResponse> => {
-    // The address is pinned by host name, so only requests to this repository are allowed.
+    // The address is pinned to the host name, so refuse requests to any other repository.
     if (!input.url.startsWith(`${endpoint.url}/`))
       return fail(new GitProtocolBroken({ message: "The Git operation strayed from the repository's URL." }))
     const authorization = options.credentials?.authorizationFor(input.url)
@@ -229,7 +230,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
     const status = response.statusCode ?? 0
     const wait = waited || !asksToWait(status) ? undefined : secondsToWait(response.headers["retry-after"])
     if (wait !== undefined && wait <= longestWait) {
-      // A request is repeated at most once.
+      // Repeat a request at most once.
       waited = true
       clearTimeout(watched.timer)
       response.destroy()

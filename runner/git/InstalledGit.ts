@@ -4,7 +4,7 @@ import { delimiter, isAbsolute } from "node:path"
 import { GitNativeUnavailable } from "./GitError.ts"
 import { GitPolicy } from "./GitPolicy.ts"
 
-/** `http.curloptResolve`, which pins an address, was added in 2.37. */
+/** Minimum version. `http.curloptResolve`, which pins an address, was added in 2.37. */
 const oldestVersion = [2, 37] as const
 
 const parseVersion = (text: string) => {
@@ -17,7 +17,7 @@ const isUsable = (text: string) => {
   return major > oldestVersion[0] || (major === oldestVersion[0] && minor >= oldestVersion[1])
 }
 
-/** Returns true if this runtime trusts additional certificates. git can only replace the whole set. */
+/** Returns true if this runtime trusts additional certificates. svc then cannot use git, which can only replace the whole set. */
 const hasCertificatesOfItsOwn = () => {
   const extra = process.env["NODE_EXTRA_CA_CERTS"]
   return extra !== undefined && extra !== process.env["SSL_CERT_FILE"]
@@ -25,7 +25,7 @@ const hasCertificatesOfItsOwn = () => {
 
 export interface UsableGit {
   readonly program: string
-  /** True if the policy forbids a fallback, so that a failure is final. */
+  /** True if the policy requires native git, so that its failure is final. */
   readonly required: boolean
 }
 
@@ -33,7 +33,7 @@ export interface UsableGit {
 export class InstalledGit extends Context.Service<
   InstalledGit,
   {
-    /** `undefined` if git must not be used for fetches. Determined once. */
+    /** Returns `undefined` if git must not be used for fetches. Determined once. */
     readonly usable: Effect.Effect<UsableGit | undefined, GitNativeUnavailable>
   }
 >()("svc/runner/git/InstalledGit") {

@@ -23,7 +23,7 @@ export interface FetchRequest {
   readonly onProgress: (phase: string, percent: number) => void
 }
 
-/** Loaded by the first fetch: loading takes a tenth of the time of a short command, and few processes fetch. */
+/** Load the library on the first fetch: loading takes a tenth of the time of a short command, and few processes fetch. */
 const isomorphicGit = Effect.promise(() => import("isomorphic-git"))
 
 const trailerBytes = 20
@@ -41,7 +41,7 @@ const fetchFailure = (request: FetchRequest, transport: GitTransport, isNotFound
   return new GitProtocolBroken({ message: "The Git server sent data that is not a valid Git answer." })
 }
 
-/** Checks the hash at the end of a pack, which the library does not check. */
+/** Checks the hash at the end of a pack, because isomorphic-git does not. */
 const verifyPack = Effect.fnUntraced(function* (packs: ReadonlyArray<string>) {
   for (const path of packs) {
     const pack = yield* Effect.sync(() => nodeFs.readFileSync(path))
@@ -55,7 +55,7 @@ const verifyPack = Effect.fnUntraced(function* (packs: ReadonlyArray<string>) {
 const objectType = (type: string): GitObjectType | undefined =>
   type === "commit" || type === "tree" || type === "blob" || type === "tag" ? type : undefined
 
-/** A file system that stops writing a pack at its limits. The library stores a pack before it unpacks it. */
+/** Creates a file system that refuses to write a pack beyond its limits. isomorphic-git stores a pack before it unpacks it. */
 const boundedDisk = (bounds: PackBounds) => {
   let refused: GitLimitExceeded | GitProtocolBroken | undefined
   const writeFile: typeof nodeFs.promises.writeFile = async (path, data, options) => {
@@ -107,7 +107,7 @@ export const fetchIsomorphic = Effect.fn("fetchIsomorphic")(function* (
           .map((name) => `${packFolder}/${name}`)
       : []
   )
-  // The library ignores the packet in which the server refuses, so the response merely looks empty.
+  // isomorphic-git ignores the packet in which the server refuses, so a refusal looks like an empty response.
   if (packs.length === 0) return yield* notHandedOut(request.oid)
   yield* verifyPack(packs)
   const cache = {}

@@ -24,8 +24,8 @@ const head = "ref: refs/heads/main\n"
 const config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 
 /**
- * An empty bare repository in a format that every version of git reads: SHA-1, one file per ref. `git init` would use the
- * preferred format of its version, and a SHA-256 repository cannot fetch a SHA-1 commit.
+ * Contents of an empty bare repository in a format that every version of git reads: SHA-1, one file per ref. `git init` would use
+ * the preferred format of its version, and a SHA-256 repository cannot fetch a SHA-1 commit.
  */
 const createBareRepository = (gitdir: string): Effect.Effect<void, Cause.UnknownError> =>
   Effect.tryPromise(async () => {
@@ -41,11 +41,11 @@ export interface NativeOptions {
   readonly credentials: GitCredentials | undefined
   /** Maximum size of the fetched pack on disk in bytes. */
   readonly packBytes: number
-  /** Larger blobs are not held in memory while they are unpacked. */
+  /** Larger blobs are streamed instead of being held in memory while they are unpacked. */
   readonly fileBytes: number
-  /** Larger objects are refused before git allocates them. */
+  /** Larger objects are refused before git allocates memory for them. */
   readonly objectBytes: number
-  /** The longest time with almost no data. */
+  /** Maximum time during which almost no data arrives. */
   readonly idleMillis: number
 }
 
@@ -53,7 +53,7 @@ const keptErrorCharacters = 4096
 const leastFileBytes = 1024 * 1024
 const packPollInterval = "100 millis"
 
-/** The environment of git. It contains no settings of the machine or the server. */
+/** Creates the environment of git. It contains no settings of the machine or the server. */
 const environment = (
   { endpoint, objectBytes }: NativeOptions,
   home: string,
@@ -75,9 +75,9 @@ const environment = (
     ...(authorization === undefined
       ? {}
       : {
-          // Not an argument, which would be visible in the process list.
+          // Pass the header in the environment, because arguments are visible in the process list.
           GIT_CONFIG_COUNT: "1",
-          // git sends the header only to this repository, not with other requests to the server.
+          // Restrict the header to this repository, so that git does not send it with other requests to the server.
           GIT_CONFIG_KEY_0: `http.${endpoint.url}.extraHeader`,
           GIT_CONFIG_VALUE_0: Redacted.make(`Authorization: ${Redacted.value(authorization)}`)
         })
@@ -97,26 +97,26 @@ const pinArguments = (options: NativeOptions): ReadonlyArray<string> => {
     "http.lowSpeedTime": String(Math.ceil(options.idleMillis / 1000)),
     "credential.helper": "",
     "core.hooksPath": "/dev/null",
-    // svc itself verifies the id, type and names of objects when it reads them, with or without git.
+    // Skip git's own check: svc verifies the id, type and names of objects when it reads them, with or without git.
     "transfer.fsckObjects": "false",
     "fetch.recurseSubmodules": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
     "core.bigFileThreshold": String(Math.max(options.fileBytes, leastFileBytes)),
-    // A single pack file to watch, however many objects it contains.
+    // Keep the pack as a single file, whose size svc can watch, however many objects it contains.
     "fetch.unpackLimit": "1"
   }
   return Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])
 }
 
-/** The fault that git found in an object, in git's words. */
+/** Extracts the fault that git found in an object, in git's words. */
 const damagedObject = (stderr: string): string | undefined =>
   stderr
     .split("\n")
     .flatMap((line) => /^(?:error|fatal): ([\w ,'-]+)$/i.exec(line.trim())?.[1] ?? [])
     .find((text) => /\b(?:object|tree|blob|commit|tag)\b/i.test(text))
 
-/** The failure if the server caused it, so that every other way to fetch would also fail. */
+/** Returns the failure if the server caused it, so that every other way to fetch would fail too. */
 const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitError | undefined => {
   if (/not our ref|unadvertised object|couldn't find remote ref/i.test(stderr))
     return new GitRefNotFound({
@@ -144,7 +144,7 @@ const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitErro
     })
   if (/Failed to connect|Connection refused|SSL/i.test(stderr))
     return new GitUnreachable({ message: "The connection to the Git server failed. Try again later." })
-  // Not a failure of the fetch itself: a fetch without native git would identify the damaged object.
+  // Fall back to a fetch without native git, which identifies the damaged object.
   if (damagedObject(stderr) !== undefined) return undefined
   if (/index-pack|early EOF|bad (?:pack|object)|unexpected disconnect|protocol error/i.test(stderr))
     return new GitProtocolBroken({ message: "The Git server sent data that is not a valid Git answer." })
@@ -199,7 +199,7 @@ const runGit = Effect.fnUntraced(function* (
         env: environment(options, request.gitdir, authorization),
         stdin: "ignore",
         stdout: "ignore",
-        // In this process's group, so that stopping this process also stops git.
+        // Keep git in this process's group, so that stopping this process also stops git.
         detached: false,
         killSignal: "SIGKILL"
       })
@@ -256,7 +256,7 @@ export const fetchNative = Effect.fn("fetchNative")(function* (
   const fetched = yield* runGit(options, request, fetchArguments, authorization).pipe(
     Effect.raceFirst(watchPack(request.gitdir, options.packBytes))
   )
-  // A fast fetch may end between two checks of its size.
+  // Check the size again: a fast fetch may end between two checks.
   const size = yield* Effect.promise(() => packSize(request.gitdir))
   if (size > options.packBytes) return yield* packTooLarge(options.packBytes)
   if (/attempting to allocate \d+ over limit/i.test(fetched.stderr)) return yield* objectTooLarge(options.objectBytes)

@@ -9,13 +9,13 @@ export interface NativeObjectsOptions {
   readonly gitdir: string
   /** Larger objects are refused before they are read. */
   readonly fileBytes: number
-  /** git allocates no larger object, even if it reports a smaller size. */
+  /** Limits git's allocations, even if an object reports a smaller size than it has. */
   readonly objectBytes: number
 }
 
 const slackBytes = 4096
 
-/** git and its children exit instead of allocating more than this at once. */
+/** Makes git and its children exit instead of allocating more than this at once. */
 export const allocationLimit = (objectBytes: number) => ({ GIT_ALLOC_LIMIT: String(objectBytes + slackBytes) })
 
 const newline = 0x0a
@@ -24,8 +24,8 @@ const header = /^([0-9a-f]{40}) (commit|tree|blob|tag) (\d+)$/
 const isType = (text: string | undefined) => text === "commit" || text === "tree" || text === "blob" || text === "tag"
 
 /**
- * Reads objects from a repository on disk through one `git cat-file --batch`, which neither filters nor converts them. Only one
- * read at a time.
+ * Reads objects from a repository on disk through one `git cat-file --batch`, which neither filters nor converts them. Supports
+ * only one read at a time.
  */
 export const openNativeObjects = Effect.fn("openNativeObjects")(function* (
   options: NativeObjectsOptions

@@ -3,25 +3,25 @@ import { GitLimitExceeded, GitProtocolBroken } from "./GitError.ts"
 import type { GitLimits } from "./GitPolicy.ts"
 
 /**
- * Limits for the contents of a pack. Both ways to fetch refuse an object above `objectBytes`, and git allocates no more than
+ * Limits for the contents of a pack. Both ways to fetch refuse an object above `objectBytes`, and git never allocates more than
  * that.
  */
 export interface PackBounds {
   readonly objects: number
-  /** Size of one object, whether stored or rebuilt from a delta. */
+  /** Maximum size of one object, whether stored or rebuilt from a delta. */
   readonly objectBytes: number
-  /** Size of all objects together. */
+  /** Maximum total size of all objects. */
   readonly unpackedBytes: number
-  /** Length of a chain of deltas. */
+  /** Maximum length of a chain of deltas. */
   readonly deltaDepth: number
 }
 
 const mebibyte = 1024 * 1024
-/** Folders and commits count too, even if the limit for files is small. */
+/** Minimum for the object limit. Folders and commits are objects too, so a small limit for files must not apply to them. */
 const leastObjectBytes = 16 * mebibyte
 const unpackedObjects = 8
 const mostObjects = 1_000_000
-/** Git itself never writes a longer chain. */
+/** Git itself never writes a longer chain of deltas. */
 const mostDeltas = 4095
 
 export const packBounds = ({ totalBytes }: Pick<GitLimits, "totalBytes">): PackBounds => {
@@ -46,9 +46,9 @@ const trailerBytes = 20
 const oidBytes = 20
 const ofsDelta = 6
 const refDelta = 7
-/** Smaller objects are inflated in one step. Larger objects are counted piece by piece without storing them. */
+/** Objects up to this size are inflated in one step. Larger objects are counted piece by piece without storing them. */
 const oneStepBytes = 64 * 1024
-/** Room for the two sizes at the beginning of a delta. */
+/** Enough bytes for the two sizes at the beginning of a delta. */
 const deltaHeadBytes = 20
 
 interface Inflated {
@@ -59,7 +59,7 @@ interface Inflated {
 }
 
 const inflateSmall = (input: Buffer, expected: number): Inflated => {
-  // The type declarations do not show that `info` changes the return value.
+  // The type declarations do not reflect that `info` changes the return value.
   const found: unknown = inflateSync(input, { info: true, maxOutputLength: Math.max(expected, 1) })
   const { buffer, engine } = found as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } }
   return { head: buffer.subarray(0, deltaHeadBytes), bytes: buffer.length, used: engine.bytesWritten }
@@ -81,7 +81,7 @@ const inflateLarge = async (input: Buffer, expected: number): Promise<Inflated> 
   return { head, bytes, used: inflate.bytesWritten }
 }
 
-/** Reads a number in 7-bit groups, lowest first; `undefined` if it does not end. */
+/** Reads a number in 7-bit groups, lowest first. Returns `undefined` if the number does not end. */
 const variableNumber = (bytes: Buffer, from: number, value = 0, scale = 1) => {
   let at = from
   let sum = value
@@ -95,7 +95,7 @@ const variableNumber = (bytes: Buffer, from: number, value = 0, scale = 1) => {
   }
 }
 
-/** The size of the object that the delta builds, which is its second number. */
+/** Returns the size of the object that the delta builds, which is the second number in the delta. */
 const rebuiltBytes = (head: Buffer): number | undefined => {
   const base = variableNumber(head, 0)
   return base === undefined ? undefined : variableNumber(head, base.at)?.value
@@ -104,9 +104,9 @@ const rebuiltBytes = (head: Buffer): number | undefined => {
 interface Entry {
   readonly type: number
   readonly size: number
-  /** The position of a delta's base, if the pack contains the distance. */
+  /** Position of a delta's base, if the pack stores it as a distance. */
   readonly base: number | undefined
-  /** The position of the compressed bytes. */
+  /** Position of the compressed bytes. */
   readonly at: number
 }
 
@@ -131,8 +131,8 @@ const readEntry = (pack: Buffer, offset: number): Entry | undefined => {
 }
 
 /**
- * Unpacks a pack without storing anything, and refuses it at the first object that exceeds a limit. The library would keep
- * everything in memory before it compares sizes with the headers. Returns `undefined` if the pack is within the limits.
+ * Unpacks a pack without storing anything, and refuses it at the first object that exceeds a limit. Returns `undefined` if the
+ * pack is within the limits. isomorphic-git would keep everything in memory before it compares sizes with the headers.
  */
 export const refusedPack = async (
   pack: Buffer,

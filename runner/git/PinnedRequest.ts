@@ -9,13 +9,13 @@ export interface Outgoing {
   readonly headers: Record<string, string>
   readonly body: Buffer | undefined
   readonly signal: AbortSignal
-  /** `false` for a connection that is not reused. */
+  /** Agent, or `false` for a connection that is not reused. */
   readonly agent?: false
 }
 
 /**
  * Sends a request to one checked address of its host, whatever the name resolves to now, without redirects or proxies. Resolves
- * with the head of the response; rejects with the connection's error.
+ * with the head of the response, or rejects with the connection's error.
  */
 export const pinnedRequest = (outgoing: Outgoing, address: string) =>
   new Promise<http.IncomingMessage>((resolve, reject) => {
@@ -27,7 +27,7 @@ export const pinnedRequest = (outgoing: Outgoing, address: string) =>
       headers: outgoing.headers,
       signal: outgoing.signal,
       ...(outgoing.agent === undefined ? {} : { agent: outgoing.agent }),
-      // The pin: the name in the URL determines only the Host header and the certificate, never the address.
+      // Pin the address: the name in the URL determines only the Host header and the certificate.
       lookup: (_hostname, options, callback) =>
         options.all === true ? callback(null, [{ address, family }]) : callback(null, address, family),
       ...(secure && isName ? { servername: outgoing.url.hostname } : {})

@@ -45,6 +45,6 @@ export const parsePackets = (message: Uint8Array): Result.Result<ReadonlyArray<P
   return Result.succeed(packets)
 }
 
-/** The text of a line without its line feed; `undefined` for markers. */
+/** Returns the text of a line without its line feed, or `undefined` for a marker. */
 export const packetText = (packet: Packet | undefined): string | undefined =>
   packet?._tag === "line" ? Buffer.from(packet.bytes).toString("utf8").replace(/\n$/, "") : undefined

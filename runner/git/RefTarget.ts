@@ -18,6 +18,6 @@ export const refTarget = (ref: GitRef): GitRefTarget => {
   return { _tag: "short", candidates: [`refs/heads/${ref}`, `refs/tags/${ref}`, ...qualified] }
 }
 
-/** The ref of a record, which may be older than the ref grammar. */
+/** Ref in a stored record, which may predate the ref grammar. */
 export const storedRef = (text: string): Result.Result<GitRef, GitRefRefused> =>
   Result.mapError(parseGitRef(text), (message) => new GitRefRefused({ message }))

@@ -37,8 +37,8 @@ export const sampleFiles = (module: string): Readonly<Record<string, string>> =>
   "main.tf": module
 })
 
-/** The path of the sample below the server's own origin. */
+/** Path of the sample below the server's own origin. */
 export const samplePath = "/samples/hello.git"
 
-/** The address of the sample on a server. It comes from the server's settings, never from a request. */
+/** Returns the address of the sample on a server. It comes from the server's settings, never from a request. */
 export const sampleAddress = (baseUrl: string): string => `${baseUrl}${samplePath}`

@@ -24,7 +24,7 @@ const stat = (bytes: Uint8Array | undefined) => ({
   mtimeMs: 0
 })
 
-/** Files in memory, with the calls that the library needs: the sample never touches a disk. */
+/** In-memory file system with the calls that isomorphic-git needs, so the sample never touches a disk. */
 const memoryFiles = (): FsClient => {
   const files = new Map<string, Uint8Array>()
   const isFolder = (path: string) => [...files.keys()].some((file) => file.startsWith(`${path}/`))
@@ -99,6 +99,6 @@ const build = async () => {
 
 let built: ReturnType<typeof build> | undefined
 
-/** Answers a request to the sample repository. It is built once, and the same for every server of this release. */
+/** Answers a request to the sample repository. The repository is built once, and is identical on every server of this release. */
 export const answerSample = async (request: ServiceRequest): Promise<ServiceAnswer> =>
   answerUploadPack(await (built ??= build()), request)

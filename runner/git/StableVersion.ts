@@ -15,7 +15,10 @@ export interface StableVersion {
   readonly version: string
 }
 
-/** No leading zeros. Not every file system can store a tag name longer than 255 characters, so numbers are shorter. */
+/**
+ * Matches numbers without leading zeros. Their length is limited, because not every file system can store a tag name longer than
+ * 255 characters.
+ */
 const stableTag = /^refs\/tags\/(v?(0|[1-9][0-9]{0,254})\.(0|[1-9][0-9]{0,254})\.(0|[1-9][0-9]{0,254}))$/
 
 interface Candidate extends StableVersion {
@@ -41,8 +44,8 @@ const compare = (a: Candidate, b: Candidate): number => {
 }
 
 /**
- * The newest `vX.Y.Z` or `X.Y.Z` tag. Ignores prereleases, build metadata and other spellings. Only the newest version can be
- * ambiguous, because two spellings of an older version are harmless.
+ * Picks the newest `vX.Y.Z` or `X.Y.Z` tag. Ignores prereleases, build metadata and other spellings. Two spellings of the newest
+ * version are ambiguous; two spellings of an older version are harmless.
  */
 export const newestStableVersion = (
   refs: ReadonlyArray<ListedRef>

@@ -12,11 +12,11 @@ import {
   parsePackets
 } from "./PktLine.ts"
 
-/** The repository from which a server reads. */
+/** The repository to serve. */
 export interface ServedObjects {
   readonly fs: FsClient
   readonly gitdir: string
-  /** If true, clients may only request objects that a ref points to. */
+  /** Set to serve only objects that a ref points to. */
   readonly onlyListed: boolean
 }
 
@@ -44,8 +44,8 @@ const advertise = async (repository: ServedObjects, name: string, symrefTarget?:
 }
 
 /**
- * Lists HEAD first (if its branch exists) and then all refs sorted by name. If there are prefixes, only names with one of them
- * are included.
+ * Lists HEAD first (if its branch exists) and then all refs sorted by name. If prefixes are given, lists only names that start
+ * with one of them.
  */
 const listRefs = async (
   repository: ServedObjects,
@@ -68,7 +68,7 @@ const listRefs = async (
 
 const service = [encodePacket("# service=git-upload-pack\n"), flushPacket]
 
-/** The response to `GET info/refs` in protocol v0/v1. It lists every ref, and annotated tags also in peeled form. */
+/** Creates the response to `GET info/refs` in protocol v0/v1. It lists every ref, and annotated tags also in peeled form. */
 const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array> => {
   const refs = await listRefs(repository)
   const symrefs = refs.flatMap((ref) =>
@@ -85,7 +85,7 @@ const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array> => {
   return Buffer.concat([...service, ...packets, flushPacket])
 }
 
-/** The response to `GET info/refs` in protocol v2. It lists the server's capabilities. */
+/** Creates the response to `GET info/refs` in protocol v2. It lists the server's capabilities. */
 const advertiseV2 = (): Uint8Array =>
   Buffer.concat([
     ...service,
@@ -113,7 +113,7 @@ interface Closure {
 const addTree = async (repository: ServedObjects, oid: string, oids: Set<string>): Promise<void> => {
   if (oids.has(oid)) return
   oids.add(oid)
-  // Avoids the library's reader, which refuses the malformed trees that tests of clients use.
+  // Reads trees without isomorphic-git's reader, which refuses the malformed trees that tests of clients use.
   const { object } = await git.readObject({ ...repository, oid, format: "content" })
   if (!(object instanceof Uint8Array)) return
   for (const entry of Result.getOrElse(parseTree(oid, object), () => [])) {
@@ -163,7 +163,7 @@ interface FetchRequest {
   readonly shallowRequested: boolean
   readonly done: boolean
   readonly sideBand: boolean
-  /** The only supported filter: if false, commits are sent without their files. */
+  /** The only supported filter: `false` sends commits without their files. */
   readonly withFiles: boolean
 }
 
@@ -187,7 +187,7 @@ const pack = async (repository: ServedObjects, oids: ReadonlySet<string>): Promi
 
 const shallowLines = (closure: Closure) => closure.shallow.map((oid) => encodePacket(`shallow ${oid}\n`))
 
-/** The server's response to a request for an object that it does not have or does not serve. */
+/** Returns the server's refusal if a client requests an object that the repository does not have or does not serve. */
 const refusal = async (repository: ServedObjects, wants: ReadonlyArray<string>): Promise<Uint8Array | undefined> => {
   const refs = repository.onlyListed ? await listRefs(repository) : []
   for (const want of wants) {
@@ -243,7 +243,7 @@ export interface ServiceRequest {
   readonly method: string
   /** `info/refs?service=git-upload-pack` or `git-upload-pack`. */
   readonly target: string
-  /** The client asks for protocol v2, and the server offers it. */
+  /** True if the client requests protocol v2 and the server offers it. */
   readonly isV2: boolean
   readonly body: Uint8Array
 }
@@ -268,7 +268,7 @@ const bytes = (kind: "advertisement" | "result", body: Uint8Array): ServiceAnswe
   body
 })
 
-/** Answers Git's smart protocol, read-only. It reads nothing but the repository. */
+/** Answers Git's smart protocol, read-only. Reads nothing but the repository. */
 export const answerUploadPack = async (
   repository: ServedObjects,
   { body, isV2, method, target }: ServiceRequest

@@ -11,10 +11,13 @@ const commandLine = (pid: string) =>
     Effect.orElseSucceed(() => [])
   )
 
-/** More than the generations of a tool's child processes. If processes multiply faster, svc stops waiting. */
+/**
+ * Maximum number of rounds: more than the generations of a tool's child processes. If processes multiply faster than that, svc
+ * stops waiting.
+ */
 const mostRounds = 20
 
-/** Kills the processes that currently work in the folder. Returns their number. */
+/** Kills the processes whose working folder is in the folder. Returns their number. */
 const endRound = Effect.fnUntraced(function* (folder: string) {
   const isWithin = (path: string) => path === folder || path.startsWith(`${folder}/`)
   const entries = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
@@ -26,7 +29,7 @@ const endRound = Effect.fnUntraced(function* (folder: string) {
     if (!isWithin(cwd) && !(basename(program) === "bwrap" && args.some(isWithin))) continue
     ended++
     yield* Effect.try(() => process.kill(Number(pid), "SIGKILL")).pipe(Effect.ignore)
-    // A killed process keeps its working folder until the kernel has cleaned up.
+    // Wait until the kernel has released the working folder of the killed process.
     yield* workingFolder(pid).pipe(Effect.repeat({ until: (left) => left !== cwd, times: 10_000 }))
   }
   return ended
@@ -34,8 +37,9 @@ const endRound = Effect.fnUntraced(function* (folder: string) {
 
 /**
  * Kills every process that works in a folder, and every sandbox created for it. A sandbox whose parent died during its creation
- * would otherwise wait forever, with its environment. Only Linux shows a process's working folder.
+ * would otherwise wait forever, with its environment in memory. Works only on Linux, because other systems do not show a
+ * process's working folder.
  */
 export const endProcessesIn = (folder: string) =>
-  // The next list includes children that started after this list was read.
+  // Repeat until no process is left, because a process may start a child after the list was read.
   Effect.asVoid(Effect.repeat(endRound(folder), { until: (ended) => ended === 0, times: mostRounds }))

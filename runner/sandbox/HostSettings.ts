@@ -25,7 +25,7 @@ export const settingsFiles = [
   "ssl/openssl.cnf"
 ]
 
-/** Such folders. Some of them are next to private keys, so never add a parent folder. */
+/** Folders with such files. Some of them are next to private keys, so never add a parent folder. */
 export const settingsFolders = [
   "alternatives",
   "crypto-policies",
@@ -35,18 +35,18 @@ export const settingsFolders = [
   "ssl/certs"
 ]
 
-/** The contents of /etc in a sandbox: a folder with copies, and host folders mounted over it. */
+/** Contents of /etc in a sandbox: a folder with copies, and host folders mounted over it. */
 export interface SandboxEtc {
   readonly folder: string
   readonly overlaid: ReadonlyArray<string>
 }
 
 export interface HostSettings {
-  /** Updates the copies. `undefined` if that fails, for example because the disk is full. */
+  /** Updates the copies. Returns `undefined` if that fails, for example because the disk is full. */
   readonly current: Effect.Effect<SandboxEtc | undefined>
 }
 
-/** Checked synchronously before each sandbox, because forty promises would take longer than the mounts they save. */
+/** Checks synchronously before each sandbox, because forty promises would take longer than the mounts they save. */
 const entryOf = (path: string) => statSync(path, { bigint: true, throwIfNoEntry: false })
 
 const versionOf = (path: string) => {
@@ -55,9 +55,9 @@ const versionOf = (path: string) => {
 }
 
 /**
- * Keeps copies of the host's public settings in `folder`, so that a sandbox mounts all of them at once; separate mounts would
- * take longer than the rest of the setup. A change on the host is copied before the next sandbox opens, and is visible in running
- * sandboxes too. Several processes may share the folder.
+ * Keeps copies of the host's public settings in `folder`, so that a sandbox can mount all of them at once; separate mounts would
+ * take longer than the rest of the setup. A change on the host is copied before the next sandbox opens, and then becomes visible
+ * in running sandboxes too. Several processes may share the folder.
  */
 export const keepHostSettings = Effect.fnUntraced(function* (folder: string, host = "/etc") {
   const copying = yield* Semaphore.make(1)
@@ -95,7 +95,7 @@ export const keepHostSettings = Effect.fnUntraced(function* (folder: string, hos
 
   const overlaid = Effect.try(() => settingsFolders.filter((name) => entryOf(join(host, name))?.isDirectory() === true))
 
-  // Creates the mount points, which is impossible after the copies are mounted read-only.
+  // Create the mount points now: after the copies are mounted read-only, this is impossible.
   const makePlaces = (names: ReadonlyArray<string>) =>
     Effect.tryPromise(async () => {
       for (const name of names) {

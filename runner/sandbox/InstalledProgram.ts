@@ -15,7 +15,8 @@ export const isExecutable = (path: string) =>
   )
 
 /**
- * The absolute path of a program, given by name or path. Searches only folders in which the operating system installs programs.
+ * Finds the absolute path of a program, given by name or path. Searches only folders in which the operating system installs
+ * programs.
  */
 export const findProgram = Effect.fnUntraced(function* (program: string) {
   const candidates = isAbsolute(program)
@@ -37,7 +38,7 @@ const describeFolder = Effect.fnUntraced(function* (path: string) {
   return entry.isDirectory() ? ({ path, kind: "folder" } satisfies SystemFolder) : undefined
 })
 
-/** The top-level folders of this system, which a sandbox must contain. */
+/** Lists the top-level folders of this system that a sandbox must contain. */
 export const describeSystem = Effect.map(
   Effect.forEach(systemFolders, describeFolder, { concurrency: "unbounded" }),
   (found): ReadonlyArray<SystemFolder> => found.filter((folder) => folder !== undefined)
@@ -49,7 +50,7 @@ const hardLimit = (table: string, name: string): number => {
   return hard === undefined || hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard)
 }
 
-/** The wanted limits, lowered to this process's own limits. */
+/** Lowers the wanted limits to this process's own limits. */
 export const allowedLimits = Effect.fnUntraced(function* (wanted: SandboxLimits): Effect.fn.Return<SandboxLimits> {
   const table = (yield* attempt(() => readFile("/proc/self/limits", "utf8"))) ?? ""
   return {

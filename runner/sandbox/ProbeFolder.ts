@@ -5,7 +5,7 @@ import { endProcessesIn } from "./FolderProcesses.ts"
 
 const prefixes = { network: "network-", confinement: "probe-" } as const
 
-/** A folder with an empty `root` for one probe of this machine. Deleted with its scope. */
+/** Creates a folder with an empty `root` for one probe of this machine. Deletes it when the scope closes. */
 export const probeFolder = (ownFolder: string, tried: keyof typeof prefixes) =>
   Effect.acquireRelease(
     Effect.tryPromise(async () => {
@@ -17,7 +17,7 @@ export const probeFolder = (ownFolder: string, tried: keyof typeof prefixes) =>
     (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
   )
 
-/** Removes what probes of killed servers left: their folders, and sandboxes that wait for a dead parent. */
+/** Removes the remains of probes whose server was killed: their folders, and sandboxes that wait for a dead parent. */
 export const removeStaleProbes = Effect.fnUntraced(
   function* (ownFolder: string) {
     const names = yield* Effect.tryPromise(() => readdir(ownFolder))
@@ -28,6 +28,6 @@ export const removeStaleProbes = Effect.fnUntraced(
       yield* Effect.tryPromise(() => rm(folder, { recursive: true, force: true }))
     }
   },
-  // If a folder cannot be read, the next write to it reports the problem.
+  // Ignore a folder that cannot be read. The next write to it will report the problem.
   (effect) => Effect.ignore(effect)
 )

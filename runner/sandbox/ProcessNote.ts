@@ -1,7 +1,7 @@
 import { appendFile, readdir, readFile } from "node:fs/promises"
 import { Effect, Option, Schedule, Schema } from "effect"
 
-/** Identifies a process uniquely. Ids are reused, but never with the same start time. */
+/** Identifies a process uniquely. The system reuses process ids, but never with the same start time. */
 const NotedProcess = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int, startTicks: Schema.String }))
 type NotedProcess = typeof NotedProcess.Type
 
@@ -14,7 +14,7 @@ interface ProcessStat {
   readonly startTicks: string
 }
 
-/** In `/proc/PID/stat`, the name in parentheses may contain anything, so fields are counted from its end. */
+/** Parses `/proc/PID/stat`. The name in parentheses may contain anything, so fields are counted from its end. */
 const readStat = (pid: number) =>
   Effect.tryPromise(() => readFile(`/proc/${pid}/stat`, "latin1")).pipe(
     Effect.map((text): ProcessStat => {
@@ -26,7 +26,7 @@ const readStat = (pid: number) =>
 
 const isDead = ({ state }: ProcessStat) => state === "Z" || state === "X"
 
-/** Records processes in a file, one per line. Without a record, a server that restarts after a crash cannot find the process. */
+/** Appends processes to a file, one per line. Without this record, a server that restarts after a crash could not find them. */
 export const noteProcess = Effect.fnUntraced(
   function* (file: string, pid: number) {
     const stat = yield* readStat(pid)
@@ -37,7 +37,7 @@ export const noteProcess = Effect.fnUntraced(
   (effect) => Effect.ignore(effect)
 )
 
-/** Records nothing if a Run has no process note. */
+/** Records a process, unless the Run has no process note. */
 export const notedIn =
   (file: string | undefined) =>
   (pid: number): Effect.Effect<void> =>
@@ -51,7 +51,7 @@ const stillRuns = ({ pid, startTicks }: NotedProcess) =>
 
 const signal = (pid: number, name: "SIGTERM" | "SIGKILL") => Effect.ignore(Effect.try(() => process.kill(pid, name)))
 
-/** All descendants of a process, whatever their group or session. */
+/** Returns all descendants of a process, whatever their group or session. */
 const descendants = Effect.fnUntraced(function* (root: number) {
   const names = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
   const entries = yield* Effect.forEach(names.filter((name) => /^\d+$/.test(name)).map(Number), (pid) =>
@@ -78,8 +78,8 @@ const looksUntilForce = 100
 const betweenLooks = "20 millis"
 
 /**
- * Terminates the supervisors recorded in a file, and their descendants. A supervisor whose server is gone exits; after some time
- * it is killed. An id that now belongs to another process is ignored.
+ * Terminates the supervisors recorded in a file, and their descendants. A supervisor exits when its server is gone; if it takes
+ * too long, it is killed. Ignores ids that now belong to other processes.
  */
 export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   for (const process of yield* readNote(file)) {
@@ -95,7 +95,7 @@ export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   }
 })
 
-/** More than the generations of a tool's child processes. */
+/** Maximum number of rounds: more than the generations of a tool's child processes. */
 const mostRounds = 100
 
 /** Kills all descendants of a recorded process, and then the process. Returns the number of processes that were still alive. */
@@ -103,12 +103,12 @@ const killTree = Effect.fnUntraced(function* (noted: NotedProcess) {
   if (!(yield* stillRuns(noted))) return 0
   const below = yield* descendants(noted.pid)
   for (const pid of below) yield* signal(pid, "SIGKILL")
-  // A supervisor adopts orphaned descendants, so it is killed last.
+  // Kill the supervisor last, because it adopts orphaned descendants.
   if (below.length === 0) yield* signal(noted.pid, "SIGKILL")
   return below.length + 1
 })
 
-/** Kills the processes recorded in a file and their descendants immediately, without asking them to exit first. */
+/** Kills the processes recorded in a file and their descendants immediately, without giving them time to exit. */
 export const killNotedProcesses = Effect.fnUntraced(function* (file: string) {
   const noted = yield* readNote(file)
   yield* Effect.forEach(noted, killTree).pipe(

@@ -7,9 +7,9 @@ import type { SandboxSpawnFailed } from "./SandboxStatus.ts"
 /** Conditions that apply to a Run at every level. */
 export interface RunConditions {
   readonly guard: RunGuard
-  /** The limits for its programs. */
+  /** Limits for the Run's programs. */
   readonly limits: SandboxLimits
-  /** The network for all commands of the Run that may use the network. */
+  /** Network for those commands of the Run that may use the network. */
   readonly network: Effect.Effect<NetworkEntry, SandboxSpawnFailed>
 }
 

@@ -4,11 +4,10 @@ import type { SandboxLimits } from "./SandboxSettings.ts"
 import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
 
 /**
- * The requirements of an execution profile for the machine, in addition to the settings. It can only narrow them: the level may
- * not be lower, nor a limit higher, than in the settings for all Runs.
- *
+ * Requirements of an execution profile for the machine, in addition to the settings. A profile can only be stricter than the
+ * settings for all Runs: its level may not be lower, nor its limits higher.
  * - `profile`: its name, for the error message
- * - `isolation`: the lowest level to accept
+ * - `isolation`: the lowest acceptable level
  * - `network`: `isolated` if the Run requires its own network
  */
 export const RunRequirements = Schema.Struct({
@@ -27,10 +26,10 @@ export const RunRequirements = Schema.Struct({
 })
 export type RunRequirements = typeof RunRequirements.Type
 
-/** Position in the order of levels, best first. */
+/** Returns the position of a level in the order, best first. */
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
 
-/** Returns the reason why this machine cannot execute a Run with these requirements, and the remedy; `undefined` if it can. */
+/** Returns the reason why this machine cannot execute a Run with these requirements, and the remedy, or `undefined` if it can. */
 export const unmetRequirement = (
   { isolation, network, profile }: RunRequirements,
   status: Pick<SandboxStatus, "level" | "remedy">,
@@ -47,7 +46,7 @@ export const unmetRequirement = (
   return undefined
 }
 
-/** The limits of a Run: those in the settings, lowered to those of its profile. */
+/** Returns the limits of a Run: those in the settings, lowered to those of its profile. */
 export const effectiveLimits = (limits: SandboxLimits, requirements: RunRequirements | undefined): SandboxLimits => {
   const asked = requirements?.limits
   if (asked === undefined) return limits

@@ -37,28 +37,27 @@ const temporaryFolder = Effect.acquireRelease(
 )
 
 /**
- * Runs the programs of a module isolated from the machine, at the best level that worked at startup.
- *
- * `open` fails with `SandboxRefused` if no level that the operator accepts works, or the run's folder cannot be used at the
- * level. Everything in `root` must be written before `open`.
+ * Runs the programs of a module isolated from the machine, at the best level that worked at startup. `open` fails with
+ * `SandboxRefused` if none of the levels that the operator accepts works, or if the run's folder cannot be used at the level.
+ * Everything in `root` must be written before `open`.
  */
 export class Sandbox extends Context.Service<
   Sandbox,
   {
     readonly status: SandboxStatus
-    /** The network of Runs. Probed on first use, which takes as long as creating a network. */
+    /** Network of Runs. The first use probes it, which takes as long as creating a network. */
     readonly network: Effect.Effect<NetworkStatus>
-    /** The path of `root` as programs see it. Available before the sandbox is opened. */
+    /** Path of `root` as programs see it. Available before the sandbox is opened. */
     readonly insideRoot: (root: string) => string
     /**
-     * Returns the reason why this machine would refuse a Run with these requirements, and the remedy; `undefined` if it would
-     * not.
+     * Returns the reason why this machine would refuse a Run with these requirements, and the remedy, or `undefined` if it would
+     * accept the Run.
      */
     readonly refusal: (requirements: RunRequirements | undefined) => Effect.Effect<string | undefined>
     readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
-    /** True if a run that would be refused may be allowed because of the digest of its module tree. */
+    /** True if this machine refuses Runs in general, but may run module trees whose digest the operator trusts. */
     readonly trustsTrees: boolean
-    /** Tries every level, including those that were not needed so far, to report on all of them. */
+    /** Tries every level, including those that startup did not need to try, for a complete report. */
     readonly examine: Effect.Effect<ReadonlyArray<LevelFinding>>
   }
 >()("svc/runner/sandbox/Sandbox") {
@@ -75,7 +74,7 @@ export class Sandbox extends Context.Service<
         ownFolder: settings.ownFolder ?? (yield* temporaryFolder)
       }
       yield* removeStaleProbes(host.ownFolder)
-      // Copied once a level that mounts these settings works.
+      // Copy the host's settings only once a level that mounts them works.
       const hostSettings = yield* Effect.cached(keepHostSettings(join(host.ownFolder, "etc")))
       const userIds = yield* Effect.cached(Scope.provide(takeUserIds(settings.userIds), scope))
       const all: ReadonlyArray<Rung> = [
@@ -110,7 +109,7 @@ export class Sandbox extends Context.Service<
       const isTrusted = ({ moduleTree }: SandboxSpec) =>
         trustsTrees && moduleTree !== undefined && settings.trustedTrees.includes(moduleTree)
 
-      // Probing creates a network, so only profiles that require a separate one wait for it.
+      // Probe the network only for profiles that require a separate one, because probing creates a network.
       const refusal = Effect.fnUntraced(function* (requirements: RunRequirements | undefined) {
         if (requirements === undefined) return undefined
         const { network, ...others } = requirements

@@ -4,21 +4,21 @@ import type { Level } from "./levels/Level.ts"
 import type { Isolation } from "./SandboxSettings.ts"
 import type { SandboxStatus } from "./SandboxStatus.ts"
 
-/** The part of the status that is about levels. */
+/** Part of the status that describes the levels. */
 export type LevelStatus = Omit<SandboxStatus, "limits">
 
-/** The result of trying a level. If it does not work on this machine, contains the reason, and the remedy if there is one. */
+/** Result of trying a level. If the level does not work on this machine, contains the reason, and the remedy if there is one. */
 export type Verdict<A = Level> =
   | { readonly _tag: "works"; readonly level: A; readonly reason: string }
   | { readonly _tag: "unavailable"; readonly reason: string; readonly remedy?: string }
 
-/** One level to try. */
+/** A level to try. */
 export interface Rung<A = Level> {
   readonly level: SandboxLevel
   readonly attempt: Effect.Effect<Verdict<A>>
 }
 
-/** The levels that may be chosen, best first. `process` is not among them, because only the operator can choose it. */
+/** Levels that svc may choose, best first. Excludes `process`, which only the operator can choose. */
 export const acceptedLevels = [
   "bubblewrap",
   "namespaces",
@@ -27,12 +27,12 @@ export const acceptedLevels = [
   "seatbelt"
 ] as const satisfies ReadonlyArray<SandboxLevel>
 
-/** The levels at which a Run has its own processes, mounts and network. */
+/** Levels at which a Run has its own processes, mounts and network. */
 export const namespacedLevels = ["bubblewrap", "namespaces"] as const satisfies ReadonlyArray<SandboxLevel>
 
 export interface Climbed<A> {
   readonly status: LevelStatus
-  /** `undefined` if no allowed level works. Runs are then refused. */
+  /** `undefined` if no allowed level works, so that Runs are refused. */
   readonly level: A | undefined
 }
 

@@ -8,10 +8,10 @@ import { SandboxSpawnFailed } from "./SandboxStatus.ts"
 
 export type ProcessEnvironment = Readonly<Record<string, string | Redacted.Redacted<string>>>
 
-/** The end of a process. `signalled` covers every exit without an exit code. */
+/** How a process ended. `signalled` covers every exit without an exit code. */
 export type ProcessEnd = { readonly _tag: "exited"; readonly code: number } | { readonly _tag: "signalled" }
 
-/** A program that runs in a sandbox. When its scope closes, the program and all processes that it started are killed. */
+/** A program that runs in a sandbox. When its scope closes, svc kills the program and all processes that it started. */
 export interface SandboxProcess {
   readonly stdout: Stream.Stream<Uint8Array, PlatformError>
   readonly stderr: Stream.Stream<Uint8Array, PlatformError>
@@ -31,12 +31,11 @@ const signal = (target: number, name: "SIGINT" | "SIGKILL" | "SIGTERM"): Effect.
   // Ignores errors, because the process may already have exited.
   Effect.try(() => process.kill(target, name)).pipe(Effect.ignore)
 
-/** If a signal killed the program, launchers exit with 128 plus the signal's number. */
+/** Launchers exit with 128 plus the signal's number if a signal killed the program. */
 const signalCodes = { first: 129, last: 192 }
 
 /**
- * The relation of the started process to the program.
- *
+ * How the started process relates to the program.
  * - `namespace`: it waits for the first process of a process namespace, whose id it reports on `fd`; when that process exits, the
  *   kernel kills all others in the namespace
  * - `supervisor`: `before` starts it, and it starts the program; it passes on SIGINT, and on SIGTERM kills everything that the
@@ -50,11 +49,11 @@ export type ProcessRole =
 
 export interface SpawnRequest {
   readonly commandLine: CommandLine
-  /** The host folder in which the process starts; undefined if the command line chooses it. */
+  /** Host folder in which the process starts; undefined if the command line sets it. */
   readonly cwd: string | undefined
   readonly environment: ProcessEnvironment
   readonly role: ProcessRole
-  /** Input for the process on further file descriptors. */
+  /** Input for further file descriptors of the process. */
   readonly inputs: ReadonlyArray<readonly [fd: number, stream: Stream.Stream<Uint8Array>]>
   /** Called with the id of the process immediately after it started. */
   readonly noted: (pid: number) => Effect.Effect<void>
@@ -83,7 +82,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
   const { program } = request.commandLine
   const { role } = request
   const limited = request.guard.around(request.commandLine)
-  // The supervisor is not limited: at the process limit its runtime would abort and leave orphans.
+  // Leave the supervisor unlimited: at the process limit its runtime would abort and leave orphans.
   const launched = role.kind === "supervisor" ? after(role.before, limited) : limited
   const inputs = request.inputs.map(([fd, stream]) => [`fd${fd}`, { type: "input" as const, stream }] as const)
   const outputs = role.kind === "namespace" ? [[`fd${role.fd}`, { type: "output" as const }] as const] : []
@@ -113,13 +112,13 @@ export const spawnProcess = Effect.fnUntraced(function* (
         () => "",
         (text, more) => text + more
       ),
-      // The waiting process keeps the pipe open, so the document ends with its JSON instead of the pipe.
+      // Detect the end of the document by its JSON, because the waiting process keeps the pipe open.
       Stream.filter((text) => text.trimEnd().endsWith("}")),
       Stream.runHead,
       Effect.flatMap(Effect.fromOption),
       Effect.flatMap(Schema.decodeUnknownEffect(ProcessInformation)),
       Effect.flatMap((information) => Deferred.succeed(target, information["child-pid"])),
-      // The command failed before it started anything, so only the launcher can be signalled.
+      // If the command fails before it starts anything, only the launcher can be signalled.
       Effect.catch(() => Deferred.succeed(target, handle.pid)),
       Effect.forkScoped
     )
@@ -132,7 +131,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
     Effect.zip(Ref.get(forced)),
     Effect.map(
       ([code, isForced]): ProcessEnd =>
-        // If its child was killed, `unshare` reports that as its own failure.
+        // `unshare` reports a killed child as its own failure.
         isForced || (role.kind !== "program" && code >= signalCodes.first && code <= signalCodes.last)
           ? { _tag: "signalled" }
           : { _tag: "exited", code }
@@ -149,7 +148,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
   const interrupt = whileRunning(Deferred.await(target).pipe(Effect.flatMap((pid) => signal(pid, "SIGINT"))))
 
   const killBelow: Record<ProcessRole["kind"], Effect.Effect<unknown>> = {
-    // Kills the namespace's first process first. The kernel then kills all others before the waiting process can report its exit.
+    // Kill the namespace's first process first. The kernel then kills all others before the waiting process can report its exit.
     namespace: Deferred.await(target).pipe(
       Effect.timeoutOption(patience.firstInside),
       Effect.flatMap((pid) => (pid._tag === "Some" ? signal(pid.value, "SIGKILL") : Effect.void)),
@@ -159,7 +158,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
     program: Effect.void
   }
   const kill = whileRunning(Effect.andThen(Ref.set(forced, true), Effect.asVoid(killBelow[role.kind]))).pipe(
-    // Members of the group may survive the program.
+    // Kill the process group too, because its members may survive the program.
     Effect.andThen(signal(-handle.pid, "SIGKILL")),
     Effect.andThen(request.killStragglers),
     Effect.andThen(request.guard.endAll),

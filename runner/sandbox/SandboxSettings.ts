@@ -3,27 +3,29 @@ import type { SandboxLevel } from "../../schema/records/Run.ts"
 import { metadataRanges, type NetworkSettings } from "./network/NetworkSettings.ts"
 
 /**
- * `auto`: the best accepted level on this machine; Runs are refused if there is none. `required`: only levels with their own
- * namespaces. `off`: plain child processes, which can access the server's own files.
+ * - `auto`: the best accepted level on this machine; Runs are refused if there is none - `required`: only levels with their own
+ *   namespaces - `off`: plain child processes, which can access the server's own files
  */
 export type Isolation = "auto" | "required" | "off"
 
 /** Limits for one process tree in a sandbox. */
 export interface SandboxLimits {
-  /** Number of processes and threads. Enforced only if the sandbox has its own process count. */
+  /** Maximum number of processes and threads. Enforced only if the sandbox has its own process count. */
   readonly processes: number
   readonly openFiles: number
   /** Maximum size of a written file in bytes. */
   readonly fileBytes: number
-  /** Size of a private /tmp in bytes. It uses memory. */
+  /** Maximum size of a private /tmp in bytes. It uses memory. */
   readonly tmpBytes: number
-  /** Size of a private /dev/shm in bytes. */
+  /** Maximum size of a private /dev/shm in bytes. */
   readonly shmBytes: number
-  /** Total memory of all processes of the Run. */
+  /** Maximum total memory of all processes of the Run. */
   readonly memoryBytes: number
-  /** Total size of the run folder. */
+  /** Maximum total size of the run folder. */
   readonly folderBytes: number
-  /** Space that Runs must leave free on the disk of the run folders. On a small disk, a twentieth of its size. */
+  /**
+   * Space that Runs must leave free on the disk of the run folders. On a small disk, svc uses a twentieth of its size instead.
+   */
   readonly freeBytes: number
 }
 

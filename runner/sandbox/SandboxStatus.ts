@@ -2,16 +2,16 @@ import { Schema } from "effect"
 import { RunNetwork } from "../../schema/records/RunConfinement.ts"
 import { SandboxLevel } from "../../schema/records/Run.ts"
 
-/** The mechanism that enforces limits on memory and processes: the kernel, or svc, which watches a Run and kills it. */
+/** How limits on memory and processes are enforced: by the kernel, or by svc, which watches a Run and kills it. */
 export const LimitKeeper = Schema.Literals(["control groups, version 2", "control groups, version 1", "watching"])
 export type LimitKeeper = typeof LimitKeeper.Type
 
 /**
- * The results of the probes at startup.
- *
+ * Results of the probes at startup.
  * - `level`: the level of a Run; if `accepted` is false, the best level available
  * - `accepted`: false if no allowed level works on this machine, so that Runs are refused
- * - `reason`: why this level was chosen; `remedy`: what would raise it, absent at the best level
+ * - `reason`: why this level was chosen
+ * - `remedy`: how to get a higher level; absent at the best level
  * - `limits`: the most that a Run may use, and how memory and processes are limited
  */
 export const SandboxStatus = Schema.Struct({
@@ -32,8 +32,7 @@ export const SandboxStatus = Schema.Struct({
 export type SandboxStatus = typeof SandboxStatus.Type
 
 /**
- * The network of a Run's programs.
- *
+ * Network of a Run's programs.
  * - `accepted`: false if the operator requires a separate network for each Run and this machine cannot provide it, so that Runs
  *   are refused
  * - `forbidden`: ranges that no Run can reach, in addition to the host's loopback

@@ -3,15 +3,15 @@ import { type SandboxEtc, settingsFiles, settingsFolders } from "./HostSettings.
 import type { SandboxLimits } from "./SandboxSettings.ts"
 
 /**
- * The path of the run's folder in a sandbox with its own file system. It is constant, so that paths in plans do not change
- * between runs.
+ * Path of the run's folder in a sandbox with its own file system. It is constant, so that paths in plans do not change between
+ * runs.
  */
 export const insideRoot = "/capsule"
 
 /** The search path for programs. Does not depend on the server's own PATH. */
 export const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/** The folder in which some systems' package manager stores everything it installs. */
+/** Folder in which the Nix package manager stores everything it installs. */
 const packageStore = "/nix/store"
 
 /** Top-level folders that are links into /usr on merged systems, and real folders elsewhere. */
@@ -21,16 +21,16 @@ export type SystemFolder =
   | { readonly path: string; readonly kind: "link"; readonly target: string }
   | { readonly path: string; readonly kind: "folder" }
 
-/** The files that a run's programs may see, at any level. */
+/** Files that a run's programs may see, at any level. */
 export interface SandboxView {
   readonly systemFolders: ReadonlyArray<SystemFolder>
   /** If absent, each of the host's settings is mounted separately. */
   readonly etc: SandboxEtc | undefined
-  /** The file to mount as /etc/resolv.conf; undefined for the host's file. */
+  /** File to mount as /etc/resolv.conf; undefined for the host's file. */
   readonly resolvConf: string | undefined
   readonly limits: SandboxLimits
   readonly root: string
-  /** Skipped if they do not exist. */
+  /** Skipped by the sandbox if they do not exist. */
   readonly optional: { readonly readOnly: ReadonlyArray<string>; readonly writable: ReadonlyArray<string> }
   readonly readOnly: ReadonlyArray<string>
 }
@@ -55,7 +55,7 @@ const etcPlacements = ({ etc, resolvConf }: Pick<SandboxView, "etc" | "resolvCon
     : [{ kind: "bind", from: resolvConf, to: "/etc/resolv.conf", writable: false, optional: false } as const])
 ]
 
-/** The file system of a sandbox with its own mounts, in mount order. */
+/** Builds the file system of a sandbox with its own mounts, in mount order. */
 export const placementsOf = (view: SandboxView): ReadonlyArray<Placement> => [
   same("/usr", false, false),
   ...view.systemFolders.map(
@@ -76,13 +76,13 @@ export const placementsOf = (view: SandboxView): ReadonlyArray<Placement> => [
   { kind: "bind", from: view.root, to: insideRoot, writable: true, optional: false }
 ]
 
-/** The host paths that a sandbox without its own mounts may read. */
+/** Lists the host paths that a sandbox without its own mounts may read. */
 export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">): ReadonlyArray<string> => [
   "/usr",
   ...systemFolders,
   ...[...settingsFiles, ...settingsFolders].map((name) => `/etc/${name}`),
   packageStore,
-  // Some runtimes need /proc to start. The confinement hides other processes in it.
+  // Include /proc, which some runtimes need to start. The confinement hides other processes in it.
   "/proc",
   ...view.optional.readOnly,
   ...view.readOnly
@@ -92,7 +92,7 @@ export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">):
 const resource = { fileSize: 1, core: 4, processes: 6, openFiles: 7 } as const
 
 /**
- * The limits in the kernel's form. The kernel counts processes per user, so `others` are allowed in addition to the Run's own.
+ * Encodes the limits for the kernel. The kernel counts processes per user, so `others` are allowed in addition to the Run's own.
  */
 export const resourceLimits = (
   limits: SandboxLimits,

@@ -12,10 +12,10 @@ const digestOf = (files: Iterable<readonly [path: string, content: string | Uint
   return `sha256:${hash.digest("hex")}`
 }
 
-/** The digest of a tree, from its paths (separated by `/`) and contents. */
+/** Computes the digest of a tree from its paths (separated by `/`) and contents. */
 export const treeDigest = (files: Readonly<Record<string, string>>): string => digestOf(Object.entries(files))
 
-/** The digest of a folder; `none` if it contains anything but files and folders, or cannot be read. */
+/** Computes the digest of a folder. Returns `none` if the folder contains anything but files and folders, or cannot be read. */
 export const folderDigest = (folder: string) =>
   Effect.tryPromise(async () => {
     const entries = await readdir(folder, { withFileTypes: true, recursive: true })

@@ -1,5 +1,5 @@
 import { readlinkSync, readSync, writeSync } from "node:fs"
-// Imports these functions instead of `stdout` and `stderr`, because creating those streams takes longer than the rest of this
+// Import these functions instead of `stdout` and `stderr`, because creating those streams takes longer than the rest of this
 // program.
 import { chdir, exit } from "node:process"
 import {
@@ -23,8 +23,8 @@ import {
 } from "./Privileges.ts"
 import { supervise } from "./Supervisor.ts"
 
-// Becomes a sandboxed program: drops all privileges that the program must not have, and executes it. Starts without an
-// environment in the host's root folder, because it is not confined at first.
+// Becomes a sandboxed program: drops all privileges that the program must not have, and executes it. This process is not confined
+// at first, so it starts without an environment, in the host's root folder.
 
 const standardOutput = 1
 const standardError = 2
@@ -60,7 +60,7 @@ const confine = (calls: LinuxCalls, confinement: Confinement): (() => void) => {
       return () => filterCalls(calls, filterOf(confinement.seccomp))
     }
     case "namespaces": {
-      // The host's /proc is still mounted, so it shows this process under its host id.
+      // The host's /proc is still mounted, so `/proc/self` shows this process under its host id.
       writeSync(confinementFds.information, JSON.stringify({ "child-pid": Number(readlinkSync("/proc/self")) }))
       enterFileSystem(calls, confinement.placements)
       if (confinement.ownNetwork) raiseLoopback(calls)
@@ -78,7 +78,7 @@ const become = () => {
   chdir(spec.cwd)
   limitResources(calls, spec.limits)
   for (const fd of Object.values(confinementFds)) calls.attempt("close", fd)
-  // The runtime ignores these signals, and the program would inherit that.
+  // Restore these signals, which the runtime ignores, because the program would inherit that.
   for (const signal of [brokenPipe, fileTooLarge]) calls.resetSignal(signal)
   keepOutputBlocking(calls)
   last()
@@ -89,7 +89,7 @@ const explain = (text: string) => {
   try {
     writeSync(standardError, text)
   } catch {
-    // If nobody reads the output, the exit code still reports the failure.
+    // Ignore a failed write. If nobody reads the output, the exit code still reports the failure.
   }
 }
 

@@ -10,16 +10,16 @@ export interface ConfinementCommandShape {
 
 const entryPoint = (name: string) => fileURLToPath(moduleBeside(import.meta.url, name))
 
-/** On Node, the Bun that is installed with the library. The sandbox needs it for its system calls. */
+/** Returns the Bun to run on Node: the one that is installed with the library. The sandbox needs Bun for its system calls. */
 const installedBun = Option.liftThrowable(() => createRequire(import.meta.url).resolve("bun/bin/bun.exe"))
 
 const program = (): Option.Option<string> =>
   process.versions.bun === undefined ? installedBun() : Option.some(process.execPath)
 
 /**
- * The command that starts the process that becomes a sandboxed program: by default Bun with the entry point, where Bun is this
- * runtime or the one installed with the library. A compiled binary sets its own command. Without Bun, the process reports the
- * problem and runs nothing.
+ * Command that starts the process that becomes a sandboxed program: by default Bun with the entry point, using this runtime or
+ * the Bun installed with the library. A compiled binary sets its own command. Without Bun, the process reports the problem and
+ * runs nothing.
  */
 export const ConfinementCommand = Context.Reference<ConfinementCommandShape>(
   "svc/runner/sandbox/confinement/ConfinementCommand",

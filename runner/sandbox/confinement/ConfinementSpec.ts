@@ -1,11 +1,12 @@
 /**
- * Instructions for the process that becomes a sandboxed program, as JSON over a pipe: the environment contains secrets, and
- * arguments are world-readable. Both ends come from the same build, so the reader only checks that the JSON is complete.
+ * Instructions for the process that becomes a sandboxed program. They are JSON in a pipe, because they include the environment,
+ * which contains secrets, and arguments are world-readable. Both ends come from the same build, so the reader only checks that
+ * the JSON is complete.
  */
 export interface ConfinementSpec {
-  /** The path of the program, and its arguments. */
+  /** Path of the program, and its arguments. */
   readonly argv: ReadonlyArray<string>
-  /** The working folder as the program sees it. */
+  /** Working folder as the program sees it. */
   readonly cwd: string
   readonly environment: Readonly<Record<string, string>>
   /** Resource limits by the kernel's numbers (`RLIMIT_*`). */
@@ -17,7 +18,7 @@ export type Confinement =
   | { readonly kind: "none" }
   | {
       readonly kind: "landlock"
-      /** The user and group to become; undefined to keep the current ones. */
+      /** User and group to become; undefined to keep the current ones. */
       readonly userId: number | undefined
       /** Supplementary groups. Set only together with a user. */
       readonly groups: ReadonlyArray<number>
@@ -30,7 +31,7 @@ export type Confinement =
   | {
       readonly kind: "namespaces"
       readonly placements: ReadonlyArray<Placement>
-      /** True if the process must bring up the loopback interface of the program's own network. */
+      /** True if the process must bring up the loopback interface of its own network. */
       readonly ownNetwork: boolean
       readonly seccomp: string
     }
@@ -54,30 +55,30 @@ export type Placement =
 export const confinementFds = {
   /** The specification. */
   spec: 3,
-  /** At the level `namespaces`, receives the id that the first process in the namespace has on the host. */
+  /** At the level `namespaces`, receives the host id of the first process in the namespace. */
   information: 4
 } as const
 
 /** File descriptors of the supervisor. */
 export const supervisorFds = {
-  /** Closes when the server no longer needs the sandbox or has exited. The sandbox must then end. */
+  /** Closes when the server no longer needs the sandbox, or exits. The sandbox must then end. */
   control: 3,
   /** Passed on to the process of the program. */
   spec: 4
 } as const
 
-/** The role of the process: become the program, supervise it, or print the Landlock version. */
+/** Role of the process: become the program, supervise it, or print the Landlock version. */
 export const confinementRoles = { become: "become", supervise: "supervise", version: "landlock-version" } as const
 
-/** The program could not be confined or started, so none of it ran. */
+/** Exit code if the program could not be confined or started, so that none of it ran. */
 export const confinementFailed = 126
 
 /** Harmless devices that programs need. */
 export const plainDevices = ["null", "zero", "full", "random", "urandom", "tty"]
 
 /**
- * Parts of /proc that change the kernel itself. The host's user 0, which is the user in the sandbox of a server that runs as root,
- * may write to some of them without any capability. For example, the kernel runs the program in `sys/kernel/core_pattern` outside
- * every sandbox.
+ * Parts of /proc that change the kernel itself, so the sandbox protects them. If the server runs as root, programs in the sandbox
+ * are the host's user 0, who may write to some of these files without any capability. For example, the kernel runs the program in
+ * `sys/kernel/core_pattern` outside every sandbox.
  */
 export const kernelInterfaces = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"]

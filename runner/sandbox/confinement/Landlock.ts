@@ -18,7 +18,7 @@ const firstRights = 0x1fff
 const everyPort = 0x3
 const everyScope = 0x3
 const pathRule = 1
-/** Each version of the interface adds rights. The kernel refuses rights of later versions. */
+/** Rights by version of the Landlock interface. Each version adds rights, and the kernel refuses rights of later versions. */
 const rightsSince: ReadonlyArray<readonly [version: number, rights: number]> = [
   [2, right.refer],
   [3, right.truncate],
@@ -33,7 +33,7 @@ const ofFiles = right.execute | right.writeFile | right.readFile | right.truncat
 const openPath = 0o10000000 | 0o2000000
 const currentFolder = -100
 
-/** The version of the kernel's Landlock interface; 0 without Landlock. */
+/** Returns the version of the kernel's Landlock interface, or 0 without Landlock. */
 export const landlockVersion = (calls: LinuxCalls): number =>
   Math.max(0, calls.attempt("landlock_create_ruleset", 0, 0, 1))
 
@@ -41,13 +41,14 @@ export interface LandlockRequest {
   readonly readOnly: ReadonlyArray<string>
   readonly writable: ReadonlyArray<string>
   readonly devices: ReadonlyArray<string>
-  /** If false, all TCP is denied. The system call filter denies other protocols. */
+  /** If false, all TCP is denied. Other protocols are left to the system call filter. */
   readonly network: boolean
 }
 
 /**
- * Prepares a domain in which only these paths can be used; missing paths are skipped. Returns a function that enters the domain,
- * which requires `no_new_privs`. Drop capabilities first, because with them the kernel lets processes see past the domain.
+ * Prepares a domain in which only these paths can be used, skipping missing paths. Returns a function that enters the domain,
+ * which requires `no_new_privs`. Drop capabilities first, because the kernel lets processes with capabilities see past the
+ * domain.
  */
 export const prepareDomain = (calls: LinuxCalls, request: LandlockRequest): (() => void) => {
   const version = landlockVersion(calls)

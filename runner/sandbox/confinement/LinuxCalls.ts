@@ -1,7 +1,7 @@
 import { dlopen, type Pointer, ptr, read } from "bun:ffi"
 
-// Each sandboxed program starts as a separate process, which must load as little as possible. This module therefore does not
-// import `effect`.
+// This module must not import `effect`: each sandboxed program starts as a separate process, which must load as little as
+// possible.
 
 /** A system call failed with `errno`. */
 export class CallFailed extends Error {
@@ -41,7 +41,7 @@ const everywhere = {
   mount_setattr: 442
 } as const
 
-/** Older calls have a different number on each architecture. */
+/** Numbers of older calls, which differ between architectures. */
 const numbers = {
   x64: {
     ...everywhere,
@@ -93,17 +93,20 @@ export interface LinuxCalls {
   readonly call: (what: string, name: CallName, ...args: ReadonlyArray<Argument>) => number
   /** Like `call`, for calls that often fail. Returns the negative result. */
   readonly attempt: (name: CallName, ...args: ReadonlyArray<Argument>) => number
-  /** The address of the bytes, valid while this process runs the same program. */
+  /** Returns the address of the bytes, valid while this process runs the same program. */
   readonly address: (bytes: Uint8Array) => number
   /** Restores a signal's default action. */
   readonly resetSignal: (signal: number) => void
   /** Reaps a child. Returns true if one had exited. */
   readonly reap: (pid: number) => boolean
-  /** Executes another program, which is searched in PATH if it is a plain name. Returns only by throwing. */
+  /** Executes another program. Searches PATH if the program is a plain name. Never returns; throws if it fails. */
   readonly execute: (argv: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => never
 }
 
-/** Makes system calls on the calling thread. Keeps every buffer, because the kernel may read it until the program is replaced. */
+/**
+ * Makes system calls on the calling thread. Keeps every buffer alive, because the kernel may read it until the program is
+ * replaced.
+ */
 export const linuxCalls = (): LinuxCalls => {
   const table = process.arch === "arm64" ? numbers.arm64 : numbers.x64
   const library = openLibrary()

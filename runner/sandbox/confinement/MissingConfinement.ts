@@ -1,4 +1,4 @@
-// Started instead of `ConfineMain` if Bun is not available.
+// Runs instead of `ConfineMain` if Bun is not available, and reports that.
 import { exit, stderr } from "node:process"
 import { confinementFailed } from "./ConfinementSpec.ts"
 

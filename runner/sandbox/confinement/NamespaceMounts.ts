@@ -19,8 +19,8 @@ const fresh = "/new"
 const staging = "/tmp"
 
 /**
- * Builds a sandbox's file system from its placements, and makes it the root, in this process's own namespaces. Only the
- * placements remain visible of the host.
+ * Builds a sandbox's file system from its placements and makes it the root, in this process's own namespaces. Of the host's
+ * files, only the placements remain visible.
  */
 export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Placement>): void => {
   const mount = (source: string, target: string, type: string, flags: number, data = "") =>
@@ -79,7 +79,7 @@ export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Pla
   for (const placement of placements) {
     switch (placement.kind) {
       case "bind": {
-        // A link below the host's root must not be followed out of that root.
+        // Resolve links as the host would, so that no link leads out of the host's root.
         const from = withoutLinks(placement.from)
         if (from === undefined) {
           if (placement.optional) continue
@@ -115,7 +115,7 @@ export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Pla
 
 const mostLinks = 40
 
-/** The path on the host with all links resolved as the host would; `undefined` if the path does not exist. */
+/** Resolves all links in a path as the host would. Returns `undefined` if the path does not exist. */
 const withoutLinks = (path: string): string | undefined => {
   let pending = path.split("/").filter((part) => part !== "")
   let resolved: ReadonlyArray<string> = []

@@ -12,13 +12,15 @@ const option = {
 
 const kill = 9
 const clearAmbient = 4
-/** Prevents user 0 from regaining capabilities, and capabilities from surviving a change of user. Locked. */
+/**
+ * Locked `securebits` flags that prevent user 0 from regaining capabilities, and capabilities from surviving a change of user.
+ */
 const noRootNoKeep = 0x2f
 const capabilityVersion = 0x2008_0522
-/** More than any kernel's last capability. The kernel's error for capabilities that do not exist is ignored. */
+/** Higher than the last capability of any kernel. Errors for capabilities that do not exist are ignored. */
 const capabilities = 64
 
-/** Call it before changing the user, because dropping the bounding set requires a capability. */
+/** Drops the bounding set. Call it before changing the user, because it requires a capability. */
 export const dropBoundingSet = (calls: LinuxCalls): void => {
   for (let capability = 0; capability < capabilities; capability++) {
     calls.attempt("prctl", option.dropBounding, capability, 0, 0, 0)
@@ -32,7 +34,7 @@ export const becomeUser = (calls: LinuxCalls, userId: number, groups: ReadonlyAr
   calls.call("change the user", "setresuid", userId, userId, userId)
 }
 
-/** Drops every capability permanently, and every way to regain one by executing a program. */
+/** Drops every capability permanently, and prevents the process from regaining one by executing a program. */
 export const dropCapabilities = (calls: LinuxCalls): void => {
   calls.attempt("prctl", option.ambient, clearAmbient, 0, 0, 0)
   calls.attempt("prctl", option.secureBits, noRootNoKeep, 0, 0, 0)
@@ -68,7 +70,7 @@ export const limitResources = (
 const status = { read: 3, write: 4 } as const
 
 /**
- * Makes the output blocking again. The runtime makes it non-blocking, and a program would inherit that and lose output that it
+ * Makes the output blocking again. The runtime makes it non-blocking. A program that inherited this would lose output that it
  * writes faster than the server reads.
  */
 export const keepOutputBlocking = (calls: LinuxCalls): void => {
@@ -78,7 +80,7 @@ export const keepOutputBlocking = (calls: LinuxCalls): void => {
   }
 }
 
-/** Must come last, because the filter forbids the other steps. */
+/** Installs the system call filter. Must come last, because the filter forbids the other steps. */
 export const filterCalls = (calls: LinuxCalls, program: Uint8Array): void => {
   const view = new DataView(new ArrayBuffer(16))
   view.setUint16(0, program.length / 8, true)

@@ -4,11 +4,12 @@ import { supervisorFds } from "./ConfinementSpec.ts"
 import type { LinuxCalls } from "./LinuxCalls.ts"
 import { becomeSubreaper } from "./Privileges.ts"
 
-// Without a process namespace, children of a program can leave its process group and survive it. The supervisor adopts orphaned
-// descendants, and kills all of them before it exits. It is not confined, so no confined program can kill it.
+// Kills everything that a program started. Without a process namespace, children of a program can leave its process group and
+// survive it, so the supervisor adopts orphaned descendants and kills all of them before it exits. The supervisor is not
+// confined, so no confined program can kill it.
 
 const millisecondsBetweenReaps = 2000
-/** Maximum number of rounds of kills. Processes that still multiply after that are only stopped by the limits. */
+/** Maximum number of rounds of kills. If processes still multiply after that, only the limits stop them. */
 const mostRounds = 10_000
 
 interface Entry {
@@ -17,7 +18,7 @@ interface Entry {
   readonly isDead: boolean
 }
 
-/** In `/proc/PID/stat`, the name in parentheses may contain anything, so fields are counted from its end. */
+/** Parses `/proc/PID/stat`. The name in parentheses may contain anything, so fields are counted from its end. */
 const entryOf = (pid: number): Entry | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")
@@ -32,7 +33,7 @@ const entryOf = (pid: number): Entry | undefined => {
 const listProcesses = (): ReadonlyArray<Entry> =>
   readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (entryOf(Number(name)) ?? []) : []))
 
-/** All descendants of a process, whatever their group or session. */
+/** Returns all descendants of a process, whatever their group or session. */
 const descendants = (root: number): ReadonlyArray<Entry> => {
   const all = listProcesses()
   const found = new Set([root])
@@ -43,7 +44,7 @@ const descendants = (root: number): ReadonlyArray<Entry> => {
   return all.filter(({ pid }) => pid !== root && found.has(pid))
 }
 
-/** Kills and reaps all descendants of this process except the program, for which the runtime waits. */
+/** Kills and reaps all descendants of this process except the program, which the runtime reaps. */
 const endAll = (calls: LinuxCalls, program: number) => {
   for (let round = 0; round < mostRounds; round++) {
     const left = descendants(ownPid)
@@ -63,7 +64,8 @@ const endAll = (calls: LinuxCalls, program: number) => {
 }
 
 /**
- * Starts the process that becomes the program, and exits like the program: with its code, or with 128 plus the signal's number.
+ * Starts the process that becomes the program, and exits with the program's code, or with 128 plus the number of the signal that
+ * killed it.
  */
 export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): void => {
   becomeSubreaper(calls)
@@ -78,7 +80,7 @@ export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): vo
     endAll(calls, child.pid)
   }
 
-  // Nothing is ever written to the pipe. It closes when the server exits or no longer needs the sandbox.
+  // Wait for the pipe to close. Nothing is ever written to it; it closes when the server exits or no longer needs the sandbox.
   read(supervisorFds.control, Buffer.alloc(1), 0, 1, null, end)
   process.on("SIGTERM", end)
   process.on("SIGINT", () => {
@@ -90,7 +92,7 @@ export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): vo
     }
   }, millisecondsBetweenReaps)
 
-  // For a program that a signal killed, the runtime already returns 128 plus the signal's number.
+  // If a signal killed the program, the runtime already returns 128 plus the signal's number.
   void child.exited.then((code) => {
     clearInterval(reaping)
     endAll(calls, child.pid)

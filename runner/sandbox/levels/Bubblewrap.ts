@@ -16,19 +16,19 @@ import { KnownVariants } from "./KnownVariants.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
 /**
- * File descriptors for bubblewrap. It reports the id of the started process on the first, and reads the system call filter from
+ * File descriptors of bubblewrap. It reports the id of the started process on the first, and reads the system call filter from
  * the second.
  */
 const fds = { information: 3, filter: 4 } as const
 
-/** The features of this bubblewrap on this machine. */
+/** Features that bubblewrap supports on this machine. */
 interface Variant {
   readonly namespaces: ReadonlyArray<string>
   /** True if it can limit the size of an in-memory file system, which requires release 0.7. */
   readonly sized: boolean
 }
 
-/** From the strictest to the loosest variant that still separates processes, files and network. */
+/** Variants that separate processes, files and network, strictest first. */
 const variants: ReadonlyArray<Variant> = [
   { namespaces: ["--unshare-all", "--unshare-user", "--disable-userns"], sized: true },
   { namespaces: ["--unshare-all", "--unshare-user"], sized: true },
@@ -54,7 +54,8 @@ const argumentsOf = (placement: Placement, sized: boolean): ReadonlyArray<string
       return [
         "--proc",
         placement.path,
-        // bubblewrap only protects file systems that are writable as a whole, which the folder of kernel settings is not.
+        // Bind each kernel setting read-only: bubblewrap only protects file systems that are writable as a whole, and the folder
+        // of kernel settings is not.
         ...kernelInterfaces.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `${placement.path}/${name}`])
       ]
     case "devices":
@@ -63,8 +64,8 @@ const argumentsOf = (placement: Placement, sized: boolean): ReadonlyArray<string
 }
 
 /**
- * bubblewrap creates both as in-memory file systems without a size limit. Read-only, they cannot grow; mounts below them are not
- * affected.
+ * Make both read-only. bubblewrap creates them as in-memory file systems without a size limit; read-only they cannot grow, and
+ * mounts below them are not affected.
  */
 const sealed = ["/", "/dev"].flatMap((path) => ["--remount-ro", path])
 
@@ -83,7 +84,7 @@ const limitArguments = (limits: SandboxLimits): ReadonlyArray<string> => [
 
 const hardening = ["--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
 
-/** In a Run's own network, the server's user is root. Programs should run as the same user in every network. */
+/** In a Run's own network, the server's user is root. Map it back, so that programs run as the same user in every network. */
 const identityIn = ({ enter }: NetworkEntry, { namespaces }: Variant): ReadonlyArray<string> =>
   enter.length === 0 || !namespaces.includes("--unshare-user")
     ? []
@@ -108,7 +109,7 @@ const probeArguments = ({ namespaces, sized }: Variant, filter: Uint8Array | und
   ]
 }
 
-/** bubblewrap's error message for these arguments; `undefined` if they work. */
+/** Tries these arguments. Returns bubblewrap's error message, or `undefined` if they work. */
 const probe = Effect.fnUntraced(
   function* (
     spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
@@ -139,7 +140,7 @@ const probe = Effect.fnUntraced(
   Effect.orElseSucceed(() => "it did not answer")
 )
 
-/** The remedy for an error message of bubblewrap. */
+/** Returns the remedy for an error message of bubblewrap. */
 const remedyFor = (said: string | undefined): string => {
   const mend =
     said === undefined
@@ -208,8 +209,8 @@ const levelOf = (
           return yield* spawnProcess(spawner, {
             commandLine: commandLine(placements, command, network, limits),
             cwd: undefined,
-            // bubblewrap itself starts with exactly the run's environment, because process 1 shows its environment in /proc, and
-            // arguments are world-readable.
+            // Start bubblewrap itself with exactly the run's environment, because process 1 shows its environment in /proc.
+            // Arguments are not an alternative: they are world-readable.
             environment: command.environment,
             role: { kind: "namespace", fd: fds.information },
             inputs: filterInputs(filter),
@@ -225,7 +226,7 @@ const levelOf = (
   }
 }
 
-/** Namespaces for each program, created by bubblewrap. */
+/** Creates namespaces for each program with bubblewrap. */
 export const bubblewrapRung = (host: LevelHost, hostSettings: Effect.Effect<HostSettings>): Rung => ({
   level: "bubblewrap",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {

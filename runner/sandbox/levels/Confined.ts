@@ -21,8 +21,8 @@ import { notedIn } from "../ProcessNote.ts"
 import { resourceLimits } from "../SandboxView.ts"
 import type { LevelHost, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
-// Levels without an external launcher start a program like this: a process of the server becomes the program. It is not confined
-// at first, so the run must not be able to influence it; it starts in the root folder without an environment.
+// How levels without an external launcher start a program: a process of the server becomes the program. It is not confined at
+// first, so the run must not be able to influence it; it starts in the root folder without an environment.
 
 const plain = (environment: ProcessEnvironment): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -43,7 +43,10 @@ export interface ConfinedProgram {
   readonly ownProcessCount: boolean
 }
 
-/** Room before the kernel refuses processes to the user, so that the Run's guard detects the limit first and stops the Run. */
+/**
+ * Extra processes that the kernel allows the user, so that the Run's guard detects the limit before the kernel does, and stops
+ * the Run.
+ */
 const margin = 64
 
 const specStream = (program: ConfinedProgram) =>
@@ -66,7 +69,7 @@ const started = (host: LevelHost, role: string): CommandLine => ({
   args: [...host.confinement.args, role]
 })
 
-/** Starts a program in namespaces that `wrapper` creates. Its arguments come before the command. */
+/** Starts a program in namespaces that `wrapper` creates. The arguments of `wrapper` come before the command. */
 export const spawnInNamespaces = (
   host: LevelHost,
   wrapper: readonly [string, ...ReadonlyArray<string>],
@@ -124,14 +127,17 @@ export const spawnSupervised = Effect.fnUntraced(function* (
   })
 })
 
-/** Plugins create a socket with a name of about 20 characters in the folder, and a socket path may have at most 107 bytes. */
+/**
+ * Maximum length of the path of a folder for temporary files. Plugins create sockets with names of about 20 characters in it, and
+ * a socket path may have at most 107 bytes.
+ */
 const longestTemporary = 80
 
-/** The folder for temporary files, if it is outside the Run's own folder. */
+/** Returns the folder for temporary files if it is outside the Run's own folder. */
 export const outside = ({ root }: SandboxSpec, temporary: string): ReadonlyArray<string> =>
   temporary === root || temporary.startsWith(`${root}/`) ? [] : [temporary]
 
-/** A folder for temporary files: the run's own, or one with a shorter path if sockets would not fit. */
+/** Returns a folder for temporary files: the run's own, or one with a shorter path if sockets would not fit. */
 export const temporaryFolderFor = Effect.fnUntraced(function* (spec: SandboxSpec) {
   const own = join(spec.root, spec.temporary ?? ".")
   if (Buffer.byteLength(own) <= longestTemporary) return own

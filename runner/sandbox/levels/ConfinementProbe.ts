@@ -6,7 +6,7 @@ import { systemPath } from "../SandboxView.ts"
 import { probeFolder } from "../ProbeFolder.ts"
 import type { Level, LevelHost } from "./Level.ts"
 
-/** An action that a confined program tries, and the required result. */
+/** An action that a confined program tries, and its required result. */
 interface Attempt {
   readonly name: string
   /** A shell command that succeeds if the program can perform the action. */
@@ -48,8 +48,8 @@ const foldersFor = Effect.fnUntraced(function* (host: LevelHost) {
 })
 
 /**
- * Confines a program that tries what module code must and must not be able to do, and returns the deviations as a sentence.
- * `undefined` means that the level works on this machine, which this attempt proves better than version numbers.
+ * Runs a confined program that tries what module code must and must not be able to do, and returns the deviations as a sentence.
+ * `undefined` means that the level works on this machine. Trying is more reliable than comparing version numbers.
  */
 export const deviationsOf = Effect.fnUntraced(
   function* (host: LevelHost, level: Level, machine: { readonly sharedProcessIds: boolean }) {
@@ -73,7 +73,7 @@ export const deviationsOf = Effect.fnUntraced(
     const answers = new Set((out ?? "").split("\n"))
     const deviations = tried.filter(({ expected }, index) => !answers.has(`${index} ${expected}`))
     if (deviations.length === 0) return undefined
-    // If the program did nothing at all, it was never confined, and its error message is more useful than the list.
+    // If no action had a result, the program never ran confined. Report its error message, which is more useful than the list.
     const [first = ""] = (said ?? "").trim().split("\n").slice(-1)
     if (deviations.length === tried.length && first !== "") return first.slice(0, longestSaid)
     return `a confined program ${deviations.map(({ expected, name }) => `${expected === "done" ? "could not" : "could"} ${name}`).join(", ")}`

@@ -1,12 +1,12 @@
 import { Context, type Effect } from "effect"
 
 export interface KnownVariantsShape {
-  /** bubblewrap's cached error message for a variant, or the result of `ask`; `undefined` if the variant works. */
+  /** Returns bubblewrap's cached error message for a variant, or else the result of `ask`; `undefined` if the variant works. */
   readonly refusalOf: (key: string, ask: Effect.Effect<string | undefined>) => Effect.Effect<string | undefined>
 }
 
 /**
- * Cached results for the bubblewrap variants of this machine, by program and arguments. Nothing is cached by default, because a
+ * Caches results for the bubblewrap variants of this machine, by program and arguments. By default nothing is cached, because a
  * result depends on kernel settings that may have changed since another server in this process tried the variant.
  */
 export const KnownVariants = Context.Reference<KnownVariantsShape>("svc/runner/sandbox/levels/KnownVariants", {

@@ -11,7 +11,7 @@ import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } fro
 import { constants, type Dirent } from "node:fs"
 import { access, readdir, readFile, stat } from "node:fs/promises"
 
-/** Sockets that control the whole machine. A container may have received them from outside its network namespace. */
+/** Sockets that control the whole machine. A container may have them even if they were created outside its network namespace. */
 const wellKnown = [
   "/run/docker.sock",
   "/run/podman/podman.sock",
@@ -22,7 +22,9 @@ const wellKnown = [
 
 const readText = (file: string) => Effect.tryPromise(() => readFile(file, "utf8")).pipe(Effect.orElseSucceed(() => ""))
 
-/** Paths of the sockets in this network namespace. Sockets without a path have a name that begins with `@`, or no name. */
+/**
+ * Lists the paths of the sockets in this network namespace. Skips sockets without a path, whose name is empty or begins with `@`.
+ */
 const listed = Effect.map(readText("/proc/net/unix"), (table) =>
   table.split("\n").flatMap((line) => {
     const at = line.indexOf(" /")
@@ -38,7 +40,7 @@ const ofUser = (folder: string) =>
     Effect.orElseSucceed(() => [])
   )
 
-/** Returns true if this user may connect, which requires write permission on the socket and traversal of its parent folders. */
+/** Returns true if this user may connect. This requires write permission on the socket and traversal of its parent folders. */
 const isReachable = (path: string) =>
   Effect.tryPromise(async () => {
     await access(path, constants.W_OK)
@@ -46,9 +48,9 @@ const isReachable = (path: string) =>
   }).pipe(Effect.orElseSucceed(() => false))
 
 /**
- * Sockets with a path to which this user's programs may connect. Landlock controls them only from version 9, and a process behind
- * such a socket may do things for the module that the module itself must not do. Connecting to sockets in `guarded` is not
- * sufficient to use them.
+ * Lists sockets with a path to which this user's programs may connect. A process behind such a socket may do things for the
+ * module that the module itself must not do, and Landlock controls these sockets only from version 9. Omits sockets in `guarded`,
+ * because connecting to them is not sufficient to use them.
  */
 const reachablePathSockets = Effect.fnUntraced(function* (guarded: string | undefined) {
   const userId = process.getuid?.() ?? 0
@@ -66,12 +68,12 @@ const reachablePathSockets = Effect.fnUntraced(function* (guarded: string | unde
   )
 })
 
-/** From this version, a domain can neither signal outside processes nor connect to their abstract sockets. */
+/** First version in which a domain can neither signal outside processes nor connect to their abstract sockets. */
 const scopedSince = 6
-/** From this version, a domain cannot connect to outside sockets with a path either. */
+/** First version in which a domain cannot connect to outside sockets with a path either. */
 const pathSocketsSince = 9
 
-/** The version of the kernel's Landlock interface; 0 without Landlock. */
+/** Returns the version of the kernel's Landlock interface, or 0 without Landlock. */
 export const kernelLandlock = (host: LevelHost) =>
   Effect.gen(function* () {
     const child = yield* host.spawner.spawn(
@@ -91,13 +93,13 @@ export const kernelLandlock = (host: LevelHost) =>
     Effect.orElseSucceed(() => 0)
   )
 
-/** The user that programs become; undefined if they keep the server's user. */
+/** User that programs become; undefined if they keep the server's user. */
 export interface RunUser {
   readonly userId: number
   readonly groups: ReadonlyArray<number>
 }
 
-/** The Landlock domain and filter of one program. */
+/** Builds the Landlock domain and filter of one program. */
 export const landlockOf = (
   host: LevelHost,
   request: {
@@ -132,7 +134,10 @@ export interface LandlockFilters {
 
 const encoded = (filter: Uint8Array) => Buffer.from(filter).toString("base64")
 
-/** The system call filters, without which a domain is too weak; `none` if the system call numbers of this machine are unknown. */
+/**
+ * Builds the system call filters, without which a domain is too weak. Returns `none` if the system call numbers of this machine
+ * are unknown.
+ */
 export const landlockFilters: Option.Option<LandlockFilters> = Option.all({
   networked: Option.map(ownFilter({ network: true, sharedProcessIds: true }), encoded),
   isolated: Option.map(ownFilter({ network: false, sharedProcessIds: true }), encoded)

@@ -31,8 +31,7 @@ export interface SandboxSpec {
 }
 
 /**
- * One program.
- *
+ * A program to run.
  * - `argv`: program and arguments, without a shell
  * - `cwd`: folder relative to the root
  * - `environment`: the complete environment; nothing is inherited
@@ -47,16 +46,16 @@ export interface SandboxedCommand {
   readonly network: boolean
   readonly readOnly?: ReadonlyArray<string>
   /**
-   * True if the program only installs packages. It is killed immediately when its folder exceeds the limit, because it has
-   * nothing to save, and its folder is measured again after it ends.
+   * True if the program only installs packages. It has nothing to save, so svc kills it immediately when its folder exceeds the
+   * limit, and measures the folder again after it ends.
    */
   readonly isInstallation?: boolean
 }
 
 export interface OpenSandbox {
-  /** The path of `SandboxSpec.root` as programs see it. */
+  /** Path of `SandboxSpec.root` as programs see it. */
   readonly root: string
-  /** A private folder for temporary files, with a path short enough for sockets. */
+  /** Private folder for temporary files, with a path short enough for sockets. */
   readonly temporary: string
   readonly spawn: (command: SandboxedCommand) => Effect.Effect<SandboxProcess, SandboxSpawnFailed, Scope.Scope>
 }
@@ -64,7 +63,7 @@ export interface OpenSandbox {
 /** A way to isolate module code. Everything in the root must be written before `open`. */
 export interface Level {
   readonly level: SandboxLevel
-  /** The path of `root` as programs see it. Available before the sandbox is opened. */
+  /** Path of `root` as programs see it. Available before the sandbox is opened. */
   readonly insideRoot: (root: string) => string
   readonly open: (
     spec: SandboxSpec,
@@ -72,11 +71,11 @@ export interface Level {
   ) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
 }
 
-/** The host facts from which every level is built. */
+/** Facts about the host that every level needs. */
 export interface LevelHost {
   readonly spawner: ChildProcessSpawner.ChildProcessSpawner["Service"]
   readonly settings: SandboxSettingsShape
-  /** The wanted limits, lowered to this process's own limits, because raising a limit requires privileges. */
+  /** Wanted limits, lowered to this process's own limits, because raising a limit requires privileges. */
   readonly limits: SandboxLimits
   readonly confinement: ConfinementCommandShape
   /** Absolute folder for the levels' own files while the server runs. */

@@ -10,10 +10,13 @@ import { deviationsOf } from "./ConfinementProbe.ts"
 import { spawnInNamespaces } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
-/** The mapping of the sandbox's user: to itself, as programs expect, or to root if this `unshare` supports nothing else. */
+/** Mappings of the sandbox's user to try: to itself, as programs expect, or to root if this `unshare` supports nothing else. */
 const mappings: ReadonlyArray<ReadonlyArray<string>> = [["--map-current-user", "--keep-caps"], ["--map-root-user"]]
 
-/** In a Run's own network, the server's user is already root. In the host's network, programs should run as the same user. */
+/**
+ * Chooses the mapping that gives programs the same user in every network. In a Run's own network, the server's user is already
+ * root.
+ */
 const mappingIn = (network: NetworkEntry | undefined, mapping: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first, ...rest] = mapping
   return network === undefined || network.enter.length === 0 || first !== "--map-current-user"
@@ -46,7 +49,8 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
           return yield* spawnInNamespaces(
             host,
             [
-              // `unshare` kills its child when it exits, but would survive a killed server.
+              // `unshare` kills its child when it exits, but would itself survive a killed server, so `setpriv` makes it die with
+              // the server.
               found.setpriv,
               "--pdeathsig",
               "KILL",
@@ -84,7 +88,7 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
   }
 }
 
-/** Namespaces for each program, created by the system's `unshare` and set up by svc. */
+/** Creates namespaces for each program with the system's `unshare`, and sets them up. */
 export const namespacesRung = (host: LevelHost, hostSettings: Effect.Effect<HostSettings>): Rung => ({
   level: "namespaces",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {

@@ -5,8 +5,9 @@ import { outside, spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
 /**
- * Plain child processes with their own environment, which can access the server's files, its database and its master key. Never
- * chosen automatically: used only if the operator has turned isolation off, and for module trees that are shipped with svc.
+ * Runs plain child processes with their own environment, which can access the server's files, its database and its master key.
+ * svc never chooses this level automatically: it is used only if the operator has turned isolation off, and for module trees that
+ * are shipped with svc.
  */
 export const plainProcess = (host: LevelHost): Level => ({
   level: "process",
@@ -26,7 +27,7 @@ export const plainProcess = (host: LevelHost): Level => ({
             { processNote: spec.processNote, killStragglers: Effect.void, guard, elsewhere }
           )
         }
-        // On other systems, processes that leave the process group cannot be adopted.
+        // On other systems, no supervisor can adopt processes that leave the process group.
         const [program, ...args] = command.argv
         return spawnProcess(host.spawner, {
           commandLine: { program, args },

@@ -29,7 +29,10 @@ const quoted = (path: string) => `"${path.replaceAll("\\", "\\\\").replaceAll('"
 const below = (paths: ReadonlyArray<string>) => paths.map((path) => `(subpath ${quoted(path)})`).join(" ")
 const exactly = (paths: ReadonlyArray<string>) => paths.map((path) => `(literal ${quoted(path)})`).join(" ")
 
-/** A Seatbelt profile that denies everything it does not list. The network is either denied, or cannot reach this machine. */
+/**
+ * Builds a Seatbelt profile that denies everything it does not list. The network is either denied completely, or open except for
+ * this machine.
+ */
 export const seatbeltProfile = (paths: {
   readonly readOnly: ReadonlyArray<string>
   readonly writable: ReadonlyArray<string>
@@ -100,8 +103,8 @@ const levelOf = (host: LevelHost, program: string): Level => {
 }
 
 /**
- * The macOS sandbox, for programs that run as the server's own user. It is the weakest accepted level, and has not been tried on
- * a Mac.
+ * Uses the macOS sandbox, for programs that run as the server's own user. It is the weakest accepted level, and has not been
+ * tried on a Mac.
  */
 export const seatbeltRung = (host: LevelHost): Rung => ({
   level: "seatbelt",

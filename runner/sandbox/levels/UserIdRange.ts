@@ -2,22 +2,19 @@ import { closeSync, mkdirSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Result, type Scope } from "effect"
 
-/** Consecutive unprivileged ids that no other server on this machine uses, and the next id. */
+/** Consecutive unprivileged ids that no other server on this machine uses, followed by one id for their group. */
 export interface UserIdRange {
   readonly first: number
   readonly count: number
 }
 
-/**
- * The folder in which the servers on this machine record the ranges that they have taken. It is cleared when the machine boots,
- * like the locks.
- */
+/** Folder in which the servers on this machine record the ranges that they have taken. Like the locks, it is cleared at boot. */
 const defaultFolder = "/run/svc-user-ids"
 /** The highest id below that of `nobody`. */
 const highestId = 65_533
 const exclusiveWithoutWaiting = 2 | 4
 
-/** The ranges of a machine, beginning with the requested one. Each has one additional id for the group of all its users. */
+/** Lists the ranges of a machine, beginning with the requested one. Each has one additional id for the group of all its users. */
 export const rangesFrom = ({ count, first }: UserIdRange): ReadonlyArray<UserIdRange> =>
   Array.from({ length: Math.max(1, Math.floor((highestId + 1 - first) / (count + 1))) }, (_, index) => ({
     first: first + index * (count + 1),
@@ -25,14 +22,15 @@ export const rangesFrom = ({ count, first }: UserIdRange): ReadonlyArray<UserIdR
   }))
 
 /**
- * Reserves a range of ids for this server until the scope closes. Servers with the same range would kill each other's Runs. The
- * kernel releases the lock when the process exits. Returns `undefined` if every range is taken or the folder cannot be used.
+ * Reserves a range of ids for this server until the scope closes, because servers with the same range would kill each other's
+ * Runs. The kernel releases the lock when the process exits. Returns `undefined` if every range is taken or the folder cannot be
+ * used.
  */
 export const takeUserIds = Effect.fnUntraced(function* (
   wanted: UserIdRange,
   folder = defaultFolder
 ): Effect.fn.Return<UserIdRange | undefined, never, Scope.Scope> {
-  // Loaded on demand, because it would slow down every startup.
+  // Loaded on demand, because loading it would slow down every startup.
   const { linuxCalls } = yield* Effect.promise(() => import("../confinement/LinuxCalls.ts"))
   const take = (range: UserIdRange) =>
     Effect.sync(() =>

@@ -18,32 +18,32 @@ const groupPasses = 0o010
 const groupUses = 0o050
 
 interface TraversalRequest {
-  /** The group that contains all run users. */
+  /** Group that contains all run users. */
   readonly group: number
-  /** Only folders inside these may be opened to the group. */
+  /** Only folders inside these folders may be opened to the group. */
   readonly within: ReadonlyArray<string>
 }
 
 const isWithin = (path: string, folders: ReadonlyArray<string>) =>
   folders.some((folder) => path === folder || path.startsWith(`${folder}/`))
 
-/** The folders above a path, nearest first. */
+/** Lists the folders above a path, nearest first. */
 const above = (path: string): ReadonlyArray<string> =>
   dirname(path) === path ? [] : [dirname(path), ...above(dirname(path))].filter((folder) => folder !== "/")
 
-/** The first parent folder of a path that an unprivileged user cannot traverse; `none` if the path is accessible. */
+/** Returns the first parent folder of a path that an unprivileged user cannot traverse, or `none` if the path is accessible. */
 const untraversableAncestor = (path: string) =>
   Effect.findFirst(above(path), (folder) =>
     Effect.tryPromise(() => stat(folder)).pipe(
       Effect.map(({ mode }) => (mode & othersPass) === 0),
-      // The server creates folders that do not exist yet.
+      // Ignore missing folders, which the server creates later.
       Effect.orElseSucceed(() => false)
     )
   )
 
 /**
- * Gives run users access to a path: private folders of the server get group permission for traversal but not for listing. Fails
- * with the first folder that they cannot traverse and that does not belong to the server.
+ * Gives run users access to a path: lets the group traverse, but not list, private folders of the server. Fails with the first
+ * folder that the run users cannot traverse and that does not belong to the server.
  */
 const grantTraversal = (path: string, use: "pass" | "read", { group, within }: TraversalRequest) =>
   Effect.gen(function* () {
@@ -64,7 +64,10 @@ const grantTraversal = (path: string, use: "pass" | "read", { group, within }: T
     if (use === "read") yield* grant(path, othersUse, groupUses)
   })
 
-/** From this version, truncating a file by path is restricted. Processes of other users are out of reach in every version. */
+/**
+ * First version that restricts truncating a file by path. Earlier versions suffice otherwise, because processes of other users
+ * are out of reach in every version.
+ */
 const truncationSince = 3
 
 const give = (folder: string, userId: number): Effect.Effect<void> =>
@@ -75,7 +78,7 @@ const give = (folder: string, userId: number): Effect.Effect<void> =>
     }
   })
 
-/** Kills all processes of a run's own user at once, even if they multiply faster than a supervisor can kill them. */
+/** Kills all processes of a run's own user at once, even if they multiply faster than a supervisor could kill them one by one. */
 const endAllOf = (host: LevelHost, setpriv: string, userId: number) =>
   host.spawner
     .exitCode(
@@ -156,7 +159,7 @@ const levelOf = Effect.fnUntraced(function* (
 })
 
 /**
- * A separate user for each run, without capabilities, in a Landlock domain and behind a system call filter. Requires root.
+ * Runs each run as a separate user, without capabilities, in a Landlock domain and behind a system call filter. Requires root.
  * `userIds` reserves the ids for this server.
  */
 export const userLandlockRung = (host: LevelHost, userIds: Effect.Effect<UserIdRange | undefined>): Rung => ({

@@ -9,7 +9,7 @@ export interface HitCounter {
   readonly limit: "memory_limit" | "process_limit"
 }
 
-/** A folder in which each Run gets a group, with its settings. Version 1 has one folder per controller. */
+/** Folder in which each Run gets a group, and the settings of the groups. Version 1 has one folder per controller. */
 export interface GroupPlace {
   readonly folder: string
   /**
@@ -19,14 +19,14 @@ export interface GroupPlace {
    */
   readonly joinFile: "cgroup.procs" | "tasks"
   readonly required: ReadonlyArray<readonly [file: string, value: string]>
-  /** Settings that some kernels do not have. */
+  /** Settings that some kernels lack, so failures to write them are ignored. */
   readonly optional: ReadonlyArray<readonly [file: string, value: string]>
   readonly counters: ReadonlyArray<HitCounter>
   /** Writing to this file kills all processes of the group; absent in version 1. */
   readonly killFile: string | undefined
 }
 
-/** This process's groups, by controller. The single hierarchy of version 2 has the name "". */
+/** Returns this process's groups by controller. The single hierarchy of version 2 has the name "". */
 export const ownGroupFolder = (
   controller: string,
   groups = readKernelFile("/proc/self/cgroup") ?? "",
@@ -57,7 +57,7 @@ export const unifiedPlace = (folder: string, { memoryBytes, processes }: RunBoun
   ],
   optional: [
     ["memory.swap.max", "0"],
-    // If a process was killed because of a lack of memory, the Run cannot usefully continue.
+    // When memory runs out, kill the whole group: a Run that has lost a process cannot usefully continue.
     ["memory.oom.group", "1"]
   ],
   counters: [
@@ -85,6 +85,6 @@ export const processesPlace = (folder: string, { processes }: RunBounds): GroupP
   killFile: undefined
 })
 
-/** Returns the number of times that a limit was hit, from a file with lines such as `oom_kill 1`. */
+/** Returns how often a limit was hit, from a file with lines such as `oom_kill 1`. */
 export const hitsIn = (text: string, key: string): number =>
   Number(new RegExp(`^${key} (\\d+)$`, "m").exec(text)?.[1] ?? 0)

@@ -25,11 +25,11 @@ export interface ControlGroup {
 
 export interface ControlGroups {
   readonly version: 1 | 2
-  /** `undefined` if the kernel refuses. The group is removed when the scope closes. */
+  /** Creates a group and removes it when the scope closes. Returns `undefined` if the kernel refuses. */
   readonly make: (bounds: RunBounds) => Effect.Effect<ControlGroup | undefined, never, Scope.Scope>
 }
 
-/** The server itself moves to this group, because a group with children may not contain processes. */
+/** Group to which the server itself moves, because a group with children may not contain processes. */
 const serviceGroup = "svc-service"
 const runPrefix = "svc-run-"
 
@@ -51,7 +51,7 @@ const makeFolder = ({ folder, required, optional }: GroupPlace, name: string): s
   return group
 }
 
-/** A group cannot be removed while the kernel is still terminating its processes. */
+/** Retry, because a group cannot be removed while the kernel is still terminating its processes. */
 const removeFolder = (group: string) =>
   Effect.try(() => rmdirSync(group)).pipe(
     Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 100 }),
@@ -73,7 +73,7 @@ const endAllIn = (group: string, killFile: string | undefined) =>
 
 let made = 0
 
-/** Creates groups in folders that have been probed. */
+/** Creates groups in folders that a probe has found usable. */
 export const groupsIn = (
   version: 1 | 2,
   placesFor: (bounds: RunBounds) => ReadonlyArray<GroupPlace>
@@ -105,7 +105,7 @@ export const groupsIn = (
   })
 })
 
-/** Removes empty groups of killed servers. The kernel does not allow removing the others. */
+/** Removes empty groups of killed servers. Groups with processes remain, because the kernel does not allow removing them. */
 const sweep = (folder: string) => {
   const names = Result.getOrElse(
     Result.try(() => readdirSync(folder)),
@@ -134,8 +134,8 @@ const giveControllers = (folder: string) => {
 }
 
 /**
- * Moves this process and its children to a subgroup. A group with other members, such as a login session, was not delegated to
- * this server, so it is not changed.
+ * Moves this process and its children to a subgroup. If the group has other members, such as a login session, it was not
+ * delegated to this server, so nothing is changed.
  */
 const moveAside = Effect.fnUntraced(function* (folder: string) {
   const own = new Set(processTree(yield* listProcesses, process.pid).map(({ pid }) => String(pid)))
@@ -167,7 +167,7 @@ const probeFirstVersion = (bounds: RunBounds): ControlGroups | undefined => {
   return places(bounds).every(isUsable) ? groupsIn(1, places) : undefined
 }
 
-/** Tests whether this process may create groups with limits; `undefined` if it may not. */
+/** Tests whether this process may create groups with limits. Returns `undefined` if it may not. */
 export const probeControlGroups = Effect.fn("ControlGroups.probe")(function* (bounds: RunBounds) {
   return (yield* probeUnified(bounds)) ?? probeFirstVersion(bounds)
 })

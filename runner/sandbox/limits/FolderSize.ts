@@ -3,23 +3,26 @@ import { Effect, Stream } from "effect"
 import { ChildProcess, type ChildProcessSpawner } from "effect/process"
 import { systemPath } from "../SandboxView.ts"
 
-/** Disk space or memory that a file uses in addition to its contents. A Run may create millions of empty files. */
+/**
+ * Disk space or memory that svc counts for each file in addition to its contents, because a Run may create millions of empty
+ * files.
+ */
 export const bytesOfFile = 1024
 
 export interface FolderUse {
-  /** Size of the contents and of the files themselves. */
+  /** Size of the contents, plus `bytesOfFile` for each file. */
   readonly bytes: number
   readonly files: number
 }
 
-/** The result of `du`; `undefined` if this `du` does not support the option. */
+/** Runs `du`. Returns `undefined` if this `du` does not support the option. */
 const counted = Effect.fnUntraced(
   function* (spawner: ChildProcessSpawner.ChildProcessSpawner["Service"], ...args: ReadonlyArray<string>) {
     const child = yield* spawner.spawn(
       ChildProcess.make("du", args, {
         env: { PATH: systemPath },
         stdin: "ignore",
-        // Ignores errors about files that disappear in the meantime.
+        // Ignore errors about files that have disappeared in the meantime.
         stderr: "ignore",
         killSignal: "SIGKILL"
       })
@@ -33,8 +36,8 @@ const counted = Effect.fnUntraced(
 )
 
 /**
- * The disk space that these folders use, as far as it can be measured. `du` reads them instead of this process: it does not
- * follow links that module code created, and a folder with a million files does not block this process.
+ * Measures the disk space that these folders use, as far as possible. Uses `du`, which does not follow links that module code
+ * created, and which keeps a folder with a million files from blocking this process.
  */
 export const folderUse = Effect.fnUntraced(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
@@ -56,11 +59,11 @@ export interface DiskSpace {
   readonly freeBytes: number
   readonly totalBytes: number
   readonly freeFiles: number
-  /** `undefined` if the file system has no such number. */
+  /** `undefined` if the file system reports no such number. */
   readonly totalFiles: number
 }
 
-/** The free space on a folder's disk, as available to users other than root. */
+/** Returns the free space on a folder's disk, as available to users other than root. */
 export const diskSpace = (folder: string): Effect.Effect<DiskSpace | undefined> =>
   Effect.tryPromise(() => statfs(folder)).pipe(
     Effect.map(({ bavail, blocks, bsize, ffree, files }) => ({

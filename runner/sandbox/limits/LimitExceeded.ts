@@ -1,6 +1,6 @@
 import type { RunLimitCode } from "../../../schema/records/RunConfinement.ts"
 
-/** The limit that a Run exceeded, as text for its error. */
+/** Describes the limit that a Run exceeded, for the Run's error. */
 export interface LimitExceeded {
   readonly code: RunLimitCode
   readonly message: string
@@ -20,7 +20,7 @@ export interface RunBounds {
 
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
 
-/** A size in the unit that gives a short number. */
+/** Formats a size in the unit that gives a short number. */
 export const formatBytes = (bytes: number): string => {
   let value = bytes
   let unit = 0

@@ -16,9 +16,9 @@ const isProcess = /^\d+$/
 
 const listed = (pid: string): ReadonlyArray<ListedProcess> => {
   const line = readKernelFile(`/proc/${pid}/stat`)
-  // The process exited after it was listed.
+  // The process has exited since it was listed.
   if (line === undefined) return []
-  // The name in parentheses may contain anything, including parentheses.
+  // The name in parentheses may contain anything, including parentheses, so skip to the last parenthesis.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ")
   const [parent, group, threads, pages] = [fields[1], fields[2], fields[17], fields[21]].map(Number)
   return [
@@ -32,7 +32,7 @@ const listed = (pid: string): ReadonlyArray<ListedProcess> => {
   ]
 }
 
-/** All visible processes on this machine; empty without /proc. */
+/** Lists all visible processes on this machine; empty without /proc. */
 export const listProcesses: Effect.Effect<ReadonlyArray<ListedProcess>> = Effect.sync(() =>
   Result.getOrElse(
     Result.try(() => readdirSync("/proc")),
@@ -42,14 +42,14 @@ export const listProcesses: Effect.Effect<ReadonlyArray<ListedProcess>> = Effect
     .flatMap(listed)
 )
 
-/** The number of threads of this process's user on the machine, as the kernel counts them for the process limit. */
+/** Returns the number of threads of this process's user on the machine, as the kernel counts them for the process limit. */
 export const ownUserThreads: Effect.Effect<number> = Effect.map(listProcesses, (all) =>
   all
     .filter(({ pid }) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.getuid?.())
     .reduce((sum, { threads }) => sum + threads, 0)
 )
 
-/** A process with its descendants and its process group. Includes processes whose parents have exited. */
+/** Returns a process with its descendants and its process group, including processes whose parents have exited. */
 export const processTree = (all: ReadonlyArray<ListedProcess>, root: number): ReadonlyArray<ListedProcess> => {
   const children = Map.groupBy(all, ({ parent }) => parent)
   const found = new Map<number, ListedProcess>()
@@ -62,15 +62,15 @@ export const processTree = (all: ReadonlyArray<ListedProcess>, root: number): Re
   return [...found.values()]
 }
 
-/** The memory of a process, with shared pages counted proportionally; the resident size if that cannot be read. */
+/** Returns the memory of a process, with shared pages counted proportionally, or the resident size if that cannot be read. */
 const proportionalBytes = ({ pid, residentBytes }: ListedProcess): number => {
   const kibibytes = /^Pss:\s+(\d+) kB$/m.exec(readKernelFile(`/proc/${pid}/smaps_rollup`) ?? "")?.[1]
   return kibibytes === undefined ? residentBytes : Number(kibibytes) * 1024
 }
 
 /**
- * Returns true if processes exceed a memory limit. Resident sizes are quick to read but count shared pages repeatedly, so
- * proportional sizes are read only if they exceed the limit.
+ * Returns true if processes exceed a memory limit. Resident sizes are quick to read but count shared pages repeatedly.
+ * Proportional sizes are therefore read only if the resident sizes exceed the limit.
  */
 export const usesMoreThan = (processes: ReadonlyArray<ListedProcess>, limit: number): boolean => {
   const sum = (bytes: (process: ListedProcess) => number) =>

@@ -10,7 +10,7 @@ import { listProcesses, processTree, usesMoreThan } from "./ProcessTree.ts"
 import { launchedIn } from "./RunLauncher.ts"
 import { closeSync, constants, openSync, statfsSync, statSync } from "node:fs"
 
-/** Mount points of a sandbox's in-memory file systems, whose sizes are limited. */
+/** Mount points of a sandbox's in-memory file systems with limited size. */
 const privateFolders = [
   { path: "/tmp", limit: "tmp_limit", size: "tmpBytes" },
   { path: "/dev/shm", limit: "shm_limit", size: "shmBytes" }
@@ -28,9 +28,9 @@ const isOwn = (path: string, hostPath: string) =>
   attempt(() => statfsSync(path).type === memoryFileSystem && deviceOf(path) !== deviceOf(hostPath)) === true
 
 interface Fill {
-  /** Size of the contents and of the files themselves. */
+  /** Size of the contents, plus an amount for each file. */
   readonly bytes: number
-  /** True if no more blocks or files fit, whatever the size. */
+  /** True if no more blocks or files fit, even below the maximum size. */
   readonly isFull: boolean
 }
 
@@ -46,23 +46,26 @@ const fillOf = (fd: number): Fill =>
 interface Held {
   readonly fd: number
   readonly device: number
-  /** Some levels cannot set this size on their file systems. */
+  /** Maximum size. svc enforces it, because some levels cannot set it on their file systems. */
   readonly maxBytes: number
 }
 
 interface PrivateFileSystems {
   /**
-   * Finds the file systems through a process that can access them. While its sandbox is being set up, other file systems may
-   * briefly be mounted at these paths.
+   * Finds the file systems through a process that can access them. Repeat this while its sandbox is being set up, when other file
+   * systems may briefly be mounted at these paths.
    */
   readonly look: (pid: number) => Effect.Effect<void>
-  /** Memory that their contents use. It counts as memory of the Run, but belongs to none of its processes. */
+  /** Memory that the contents use. It counts towards the Run's memory, although it belongs to none of its processes. */
   readonly heldBytes: Effect.Effect<number>
-  /** The first full file system. All have open handles, so this still works after the process that filled one has exited. */
+  /**
+   * Returns the first full file system. Works even after the process that filled it has exited, because all file systems have
+   * open handles.
+   */
   readonly full: Effect.Effect<PrivateLimit | undefined>
 }
 
-/** Watches the private file systems of one program until the scope closes, which releases them. */
+/** Watches the private file systems of one program. Releases them when the scope closes. */
 const privateFileSystems = (
   own: Pick<RunBounds, "tmpBytes" | "shmBytes">
 ): Effect.Effect<PrivateFileSystems, never, Scope.Scope> =>
@@ -98,7 +101,7 @@ const privateFileSystems = (
     })
   )
 
-/** A program of a Run, with what limits need to know about it. */
+/** A program of a Run, with the data that limits need. */
 export interface LimitedProgram {
   readonly pid: number
   /** True if this process only supervises the program. It is not limited. */
@@ -107,17 +110,17 @@ export interface LimitedProgram {
   readonly elsewhere: ReadonlyArray<string>
   /** See `SandboxedCommand.isInstallation`. */
   readonly isInstallation: boolean
-  /** A process that can access the private file systems. Without such file systems, the program. */
+  /** A process that can access the private file systems, or the program if it has none. */
   readonly inside: Effect.Effect<number>
   readonly interrupt: Effect.Effect<void>
   readonly kill: Effect.Effect<void>
 }
 
-/** The limits of one Run. `around` starts each program of the Run, and `watch` watches it. */
+/** Limits of one Run. `around` starts each program of the Run, and `watch` watches it. */
 export interface RunGuard {
   readonly around: (commandLine: CommandLine) => CommandLine
   /**
-   * Until the scope closes, stops the program if the Run exceeds a limit. Returns an effect to run after the program has exited,
+   * Stops the program if the Run exceeds a limit, until the scope closes. Returns an effect to run after the program has exited,
    * which reports the limit that stopped it, if any.
    */
   readonly watch: (
@@ -130,25 +133,25 @@ export interface RunGuard {
 export interface RunLimits {
   readonly bounds: RunBounds
   readonly keeper: LimitKeeper
-  /** Never fails: if no group can be created, svc watches the Run instead. `own` are the limits of this Run. */
+  /** Creates the limits of a Run, given in `own`. Never fails: if no group can be created, svc watches the Run instead. */
   readonly guard: (root: string, own: RunBounds) => Effect.Effect<RunGuard, never, Scope.Scope>
 }
 
-/** Interval for values that change fast. It starts shorter, because many programs exit soon. */
+/** Interval for checking values that change fast. The first intervals are shorter, because many programs exit soon. */
 const looks = Schedule.min([Schedule.exponential("25 millis"), Schedule.spaced("250 millis")])
 /** Interval for checking the free space, and the time that a stopped Run has to release its folder. */
 const floorPause = Duration.millis(500)
 const reliefPause = Duration.seconds(3)
-/** Interval for measuring the run folder. The pause is at least this many times the duration of a measurement. */
+/** Minimum interval for measuring the run folder, and the minimum pause as a multiple of the duration of a measurement. */
 const folderPause = 2000
 const pauseFactor = 10
-/** A tool that is interrupted saves its state first. If it continues to fill its folder, it has only this time. */
+/** Time that an interrupted tool has to save its state while its folder continues to grow. */
 const longestFarewell = Duration.seconds(5)
 /** Minimum number of files that must still fit on the disk. */
 const freeFiles = 100_000
-/** On a small disk, the free space to keep is this fraction of the disk. */
+/** Maximum space to keep free, as a fraction of a small disk. */
 const largestFloorPart = 0.05
-/** Stopping a Run that uses less than this fraction of the required free space would not help. */
+/** Minimum share of the required free space that a Run must use to be stopped. Stopping a smaller Run would not help. */
 const worthwhilePart = 0.1
 
 interface Watched {
@@ -170,7 +173,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   const watched = new Set<Watched>()
   const relieving = yield* Semaphore.make(1)
 
-  /** When the disk is almost full, stops the Run that uses most of it, unless that would not help. */
+  /** When the disk is almost full, stops the Run that uses the most of it, unless that Run is too small to help. */
   const relieve = Effect.fnUntraced(function* (floor: number, used: (use: FolderUse) => number) {
     const sizes = yield* Effect.forEach(Array.from(watched), (run) =>
       Effect.map(folderUse(spawner, run.places), (use) => ({ run, size: used(use) }))
@@ -246,7 +249,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
         if (earlier !== undefined) return earlier
         const code = (yield* group?.hit ?? Effect.undefined) ?? (yield* files.full)
         if (code !== undefined) return limitExceeded(code, own)
-        // An installation may write more than the limit and end between two measurements.
+        // Measure again: an installation may write more than the limit and end between two measurements.
         if (!program.isInstallation) return undefined
         return (yield* folderUse(spawner, places)).bytes >= own.folderBytes
           ? limitExceeded("folder_limit", own)

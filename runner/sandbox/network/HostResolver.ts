@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import { Effect } from "effect"
 import ipaddr from "ipaddr.js"
 
-/** The address of a Run's resolver: an unused address that leads to the host's resolver, on port 53 only. */
+/** Address of a Run's resolver: an unused address that leads to the host's resolver, on port 53 only. */
 export const resolverInside = "169.254.1.1"
 
 /**
@@ -23,8 +23,8 @@ const resolversOf = (text: string) =>
 const isLoopback = (address: string) => ipaddr.IPv4.parse(address).range() === "loopback"
 
 /**
- * The resolver for a private network. A resolver on the host's loopback cannot be reached from there, so its upstream is used if
- * systemd-resolved lists it. Returns `undefined` if the host has only IPv6, which needs no change.
+ * Finds the resolver for a private network. A private network cannot reach a resolver on the host's loopback, so the upstream is
+ * used if systemd-resolved lists one. Returns `undefined` if the host's resolver has only IPv6, which needs no change.
  */
 export const resolverFor = (resolvConf: string, uplink: string): HostResolver | undefined => {
   const [first] = resolversOf(resolvConf)

@@ -19,7 +19,7 @@ export interface NetworkEntry {
 /** The host's network. */
 export const hostNetwork: NetworkEntry = { enter: [], resolvConf: undefined }
 
-/** The command line that runs a program in a network; unchanged without a network. */
+/** Returns the command line that runs a program in a network; unchanged without a network. */
 export const within = (network: NetworkEntry | undefined, argv: ReadonlyArray<string>): CommandLine => {
   const [program = "", ...args] = [...(network?.enter ?? []), ...argv]
   return { program, args }
@@ -29,12 +29,10 @@ const device = "svc0"
 
 // All processes of a network are in one process namespace, and the kernel kills them when its first process, the shell below,
 // exits. The shell exits with `unshare`, which exits with the server, so no process remains even if the setup is interrupted. The
-// end of its input also means that the server is gone, because the server may have exited before `setpriv` could request the
-// signal.
-//
-// pasta must not be started as root, because it would switch to `nobody` and then wait forever. In its own user namespace it has
-// no privileges to drop. It returns once its network is up. The namespace that it joins must have no rights that pasta lacks, so
-// the holder drops all its own before it reports its id. That is the host's id, as long as /proc is the host's.
+// server may exit before `setpriv` can request the signal, so the shell also exits at the end of its input. pasta must not be
+// started as root, because it would switch to `nobody` and then wait forever. In its own user namespace it has no privileges to
+// drop. pasta returns once its network is up. The namespace that it joins must have no rights that pasta lacks, so the holder
+// drops all its own rights before it reports its id, which is the host's id as long as /proc is the host's.
 const holding = `read -r id rest < /proc/self/stat; echo $id; exec cat <&3 > /dev/null`
 
 const inside = `
@@ -63,7 +61,7 @@ unshare -n /bin/sh -c "$inside" svc-network "$rules4" "$rules6" "$holding" < /de
 const rule = (range: string) => `rule add pref 100 to ${range} prohibit\n`
 const isIpv4 = (range: string) => ipaddr.parseCIDR(range)[0].kind() === "ipv4"
 
-/** The first rule makes the resolver reachable although its address is in a forbidden range. */
+/** Builds the routing rules. The first rule makes the resolver reachable although its address is in a forbidden range. */
 const rulesFor = (forbidden: ReadonlyArray<string>) => ({
   rules4: [`rule add pref 90 to ${resolverInside}/32 lookup main\n`]
     .concat(forbidden.filter(isIpv4).map(rule))
@@ -84,12 +82,12 @@ export interface NetworkRequest {
 }
 
 const longestStart = "10 seconds"
-/** Maximum time for a network to end after its input closes, before it is killed. */
+/** Maximum time for a network to end after its input closes. svc then kills it. */
 const longestEnd = "1 second"
 
 /**
- * A network with Internet access and no route to the host's loopback, until the scope closes. Rules that come before every route
- * block the forbidden ranges, and cannot be changed from inside.
+ * Creates a network with Internet access and no route to the host's loopback, until the scope closes. Rules that precede every
+ * route block the forbidden ranges, and cannot be changed from inside.
  */
 export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
@@ -116,7 +114,7 @@ export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
   const complaining = yield* child.stderr.pipe(
     Stream.decodeText(),
     Stream.splitLines,
-    // Drops lines in which the shell reports processes that it killed itself.
+    // Drop lines in which the shell reports processes that it killed itself.
     Stream.filter((line) => !line.includes("syslog") && line !== "Killed"),
     Stream.runForEach((line) => Ref.set(complaint, line)),
     Effect.ignore,
@@ -135,7 +133,7 @@ export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
     yield* Effect.timeoutOption(Fiber.await(complaining), "1 second")
     return yield* failed((yield* Ref.get(complaint)) || "it did not answer")
   }
-  // Closes the input first, so that `unshare` reaps the shell. If everything were killed at once, the shell would remain a zombie
+  // Close the input first, so that `unshare` reaps the shell. If everything were killed at once, the shell would remain a zombie
   // until the machine's first process reaps it, which in a container can take a second or never happen.
   yield* Effect.addFinalizer(() =>
     Stream.run(Stream.empty, child.stdin).pipe(

@@ -6,7 +6,7 @@ import { systemPath } from "../SandboxView.ts"
 import { probeFolder } from "../ProbeFolder.ts"
 import type { NetworkEntry } from "./NetworkNamespace.ts"
 
-/** Starts a program of a level in a private network. Returns the problem, if any. */
+/** Starts a program at a level in a private network. Returns the problem, if any. */
 export const probeNetwork = (host: LevelHost, level: Level) =>
   Effect.fnUntraced(
     function* (entry: NetworkEntry) {

@@ -1,8 +1,8 @@
 import ipaddr from "ipaddr.js"
 
 /**
- * `auto`: the best network that this machine can provide. `isolated`: Runs are refused without a private network. `host`: the
- * machine's own network.
+ * - `auto`: the best network that this machine can provide - `isolated`: a private network; Runs are refused without one -
+ *   `host`: the machine's own network
  */
 export type NetworkSetting = "auto" | "isolated" | "host"
 
@@ -15,12 +15,14 @@ export interface NetworkSettings {
 }
 
 /**
- * Metadata services that give credentials to any process on the machine: link-local addresses, and those of two providers that
- * use others.
+ * Addresses of metadata services, which give credentials to any process on the machine: the link-local range, and the addresses
+ * of two providers outside it.
  */
 export const metadataRanges: ReadonlyArray<string> = ["169.254.0.0/16", "100.100.100.200/32", "fd00:ec2::254/128"]
 
-/** A range in the kernel's form: with its length, and without bits beyond it. For example, `10.1.2.3/8` becomes `10.0.0.0/8`. */
+/**
+ * Formats a range for the kernel: with its length, and without bits beyond it. For example, `10.1.2.3/8` becomes `10.0.0.0/8`.
+ */
 export const wholeRange = (range: string): string => {
   const cidr = range.includes("/") ? range : `${range}/${ipaddr.parse(range).kind() === "ipv4" ? 32 : 128}`
   const [address, length] = ipaddr.parseCIDR(cidr)

@@ -8,7 +8,7 @@ import { hostResolver } from "./HostResolver.ts"
 import type { NetworkSettings } from "./NetworkSettings.ts"
 import { hostNetwork, makeNetwork, type NetworkEntry, NetworkFailed, type NetworkRequest } from "./NetworkNamespace.ts"
 
-/** Starts programs of a sandbox level in a network. */
+/** Starts programs at a sandbox level in a network. */
 export interface NetworkUse {
   /** Folder for the networks' files. */
   readonly folder: string
@@ -17,13 +17,13 @@ export interface NetworkUse {
 }
 
 export interface RunNetworks {
-  /** Probed on first use. */
+  /** The first use probes the network. */
   readonly status: Effect.Effect<NetworkStatus>
-  /** The network of one Run, until the scope closes. */
+  /** Returns the network of one Run, until the scope closes. */
   readonly take: Effect.Effect<NetworkEntry, NetworkFailed, Scope.Scope>
 }
 
-/** The result of the probe. `make` creates another network. */
+/** Result of the probe. `make` creates another network. */
 interface Found {
   readonly status: NetworkStatus
   readonly make?: Effect.Effect<Made, NetworkFailed>
@@ -41,7 +41,7 @@ const needed = [
   ["setpriv", "util-linux"]
 ] as const
 
-/** `use` is undefined at levels without namespaces. */
+/** Creates the networks of Runs. `use` is undefined at levels without namespaces. */
 export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   settings: NetworkSettings,
@@ -75,7 +75,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
       )
       const made: Made = { entry, scope }
       return made
-      // A busy machine may be too slow once, which must not fail a Run.
+      // Retry, because a busy machine may be too slow once, which must not fail a Run.
     }).pipe(Effect.retry({ times: 2 }))
 
   const tried = (attempt: Effect.Effect<string | undefined>) =>
@@ -127,9 +127,9 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   })
 
   /**
-   * Closes the network of an ended Run in the background, so that the Run does not wait for the kernel, and then creates the next
-   * network. A Run that had to wait for it would lose as much time as a small plan takes; creating it earlier would take CPU time
-   * from the Run.
+   * Closes the network of an ended Run in the background, so that the Run does not wait for the kernel, and then creates a
+   * network for the next Run. Without one in reserve, the next Run would lose as much time as a small plan takes. Creating it
+   * earlier would take CPU time from the current Run.
    */
   const giveBack = (make: Effect.Effect<Made, NetworkFailed>, { scope }: Made) =>
     Scope.close(scope, Exit.void).pipe(
@@ -149,7 +149,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   return { status: Effect.map(found, ({ status }) => status), take }
 })
 
-/** One network for all commands of a Run, created on first use and kept until the scope closes. */
+/** Creates one network for all commands of a Run on first use, and keeps it until the scope closes. */
 export const networkOfRun = Effect.fnUntraced(function* (networks: RunNetworks) {
   const scope = yield* Effect.scope
   return yield* Effect.cached(

@@ -2,15 +2,15 @@ import { Option } from "effect"
 
 type Architecture = "x64" | "arm64"
 
-/** The kernel's number for the architecture in the data that a filter gets (`AUDIT_ARCH_*`). */
+/** Kernel's number for the architecture (`AUDIT_ARCH_*`), as passed to a filter. */
 const auditArchitecture = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const satisfies Record<Architecture, number>
 
-/** The numbers of one call on x86_64 and, if it exists there, on aarch64. */
+/** Numbers of one call on x86_64 and, if it exists there, on aarch64. */
 type CallNumbers = readonly [x64: number, arm64: number | undefined]
 
 /**
- * Calls that no module needs and that affect more than a sandbox: other processes, mounts and namespaces, the kernel's own state,
- * keys, and kernel interfaces with a history of escapes.
+ * Calls to deny. No module needs them, and they affect more than a sandbox: other processes, mounts and namespaces, the kernel's
+ * own state, keys, and kernel interfaces with a history of escapes.
  */
 const deniedCalls = {
   acct: [163, 89],
@@ -76,8 +76,8 @@ const deniedCalls = {
 } as const satisfies Record<string, CallNumbers>
 
 /**
- * Calls that allocate memory outside every process and every file system with a size limit, sometimes for longer than the Run.
- * The filter reports them as not implemented, so programs use files instead.
+ * Calls that allocate memory outside every process and every file system with a size limit, sometimes beyond the end of the Run.
+ * The filter reports them as not implemented, so that programs use files instead.
  */
 const unavailableCalls = {
   memfd_create: [319, 279],
@@ -86,7 +86,7 @@ const unavailableCalls = {
   shmget: [29, 194]
 } as const satisfies Record<string, CallNumbers>
 
-/** Calls with an argument to check. */
+/** Calls that are denied depending on an argument. */
 const checkedCalls = {
   clone: [56, 220],
   clone3: [435, 435],
@@ -126,12 +126,12 @@ const numberAt = 0
 const architectureAt = 4
 const argumentAt = (index: number) => 16 + 8 * index
 
-/** On x86_64, numbers from this value belong to the x32 interface, which gives every call a second number. */
+/** On x86_64, numbers from this value belong to the x32 interface, which has a second number for every call. */
 const x32From = 0x4000_0000
 
 const namespaceFlags = 0x7e02_0000
 const fastOpen = 0x2000_0000
-/** Puts characters into the terminal's input, as if a person had typed them. */
+/** `ioctl` request that puts characters into the terminal's input, as if a person had typed them. */
 const pushInput = 0x5412
 const multipathTcp = 262
 
@@ -142,7 +142,8 @@ export interface SeccompRules {
   readonly network: boolean
   /**
    * True if the sandbox shares its process ids with the server. The filter must then deny changes to limits, priority and
-   * affinity of other processes. A process namespace contains no others, and programs may change their own threads.
+   * affinity of other processes. In a process namespace there are no other processes to protect, so programs may change their own
+   * threads.
    */
   readonly sharedProcessIds: boolean
 }
@@ -200,11 +201,12 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
   ] as const
   return [
     ...preamble(architecture),
-    // The C library falls back to `clone`, whose flags the filter can read. The flags of `clone3` are in memory.
+    // Report `clone3` as not implemented, because its flags are in memory, where the filter cannot read them. The C library falls
+    // back to `clone`.
     ...refusedOutright(at("clone3"), notImplemented),
     ...judged(at("clone"), 0, denyIfAnyBit(namespaceFlags)),
     ...judged(at("ioctl"), 1, denyIf(pushInput)),
-    // Landlock does not control a connection that is opened by sending its first data.
+    // Deny opening a connection by sending its first data, which Landlock does not control.
     ...judged(at("sendto"), 3, denyIfAnyBit(fastOpen)),
     ...judged(at("sendmsg"), 2, denyIfAnyBit(fastOpen)),
     ...judged(at("sendmmsg"), 3, denyIfAnyBit(fastOpen)),
@@ -220,7 +222,7 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
   ]
 }
 
-/** A seccomp filter as the kernel and bubblewrap expect it: an array of `struct sock_filter`. */
+/** Builds a seccomp filter in the form that the kernel and bubblewrap expect: an array of `struct sock_filter`. */
 export const seccompProgram = (architecture: Architecture, rules: SeccompRules): Uint8Array<ArrayBuffer> => {
   const program = instructions(architecture, rules)
   const bytes = new Uint8Array(program.length * 8)
@@ -234,6 +236,6 @@ export const seccompProgram = (architecture: Architecture, rules: SeccompRules):
   return bytes
 }
 
-/** The filter for this machine; `none` if its system call numbers are unknown. */
+/** Builds the filter for this machine. Returns `none` if its system call numbers are unknown. */
 export const ownFilter = (rules: SeccompRules): Option.Option<Uint8Array<ArrayBuffer>> =>
   process.arch === "x64" || process.arch === "arm64" ? Option.some(seccompProgram(process.arch, rules)) : Option.none()
