@@ -2,13 +2,13 @@ import { Schema } from "effect"
 import { SandboxLevel, ToolIdentity } from "../records/Run.ts"
 import { ProvidedName } from "./ProvidedName.ts"
 
-/** The protocol version. It changes only when earlier agents or servers cannot work with later ones at all. */
+/** The protocol version. It changes only if earlier agents and later servers, or the reverse, cannot work together at all. */
 export const agentProtocol = 1
 
-/** The name of a capability that was added to the protocol after its first release. Unknown names are ignored. */
+/** Name of a capability that the protocol gained after its first release. Receivers ignore unknown names. */
 export const AgentCapability = Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/))
 
-/** The capability of an agent to plan a change of the state alone. */
+/** Capability of agents that can plan a change of the state alone. */
 export const refreshesOnly = "refresh-only"
 
 const publicKey = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{43}$/, { description: "32 bytes in base64url" }))
@@ -18,7 +18,7 @@ export const AgentKeys = Schema.Struct({ sign: publicKey, seal: publicKey })
 export type AgentKeys = typeof AgentKeys.Type
 
 /**
- * Operating system and architecture as the tool spells them, such as `linux_amd64`. Saved plans and provider hashes depend on
+ * Operating system and architecture in the tool's spelling, such as `linux_amd64`. Saved plans and provider hashes depend on
  * both.
  */
 export const Platform = Schema.String.check(Schema.isPattern(/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/))
@@ -28,11 +28,10 @@ const label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._/-]{
 
 /**
  * The facts that an agent reports about its machine in the first message of each session.
- *
- * - `incarnation`: a random name of this process; a new one under the same agent id means that the agent was restarted
- * - `places`: the number of Runs that it can execute at once
- * - `disk`: bytes on the volume with its work folder; `low` if the agent therefore accepts no new job
- * - `draining`: the agent accepts no new job, and exits after the last one
+ * - `incarnation`: a random name of this process; a new name under the same agent id means that the agent was restarted
+ * - `places`: number of Runs that it can execute at once
+ * - `disk`: bytes on the volume with its work folder; at `low`, the agent accepts no new jobs
+ * - `draining`: the agent accepts no new jobs, and exits after the last one
  * - `provided`: names of the agent's own credentials that Connections may use
  */
 export const AgentFacts = Schema.Struct({

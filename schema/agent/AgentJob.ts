@@ -9,7 +9,7 @@ import { InlineFiles } from "./CarriedFile.ts"
 export const RunClaim = Schema.Struct({ runId: RunId, fence: Schema.Int })
 export type RunClaim = typeof RunClaim.Type
 
-/** Seconds until an offer that an agent has not accepted goes to another agent. */
+/** Time, in seconds, that an agent has to accept an offer before it goes to another agent. */
 export const acceptWithinSeconds = 30
 
 export const JobKind = Schema.Literals(["plan", "apply", "drift_check"])
@@ -17,10 +17,9 @@ export type JobKind = typeof JobKind.Type
 
 /**
  * A job as offered to an agent.
- *
  * - `sealedJob`: the encoded job of this kind (`PlanJob`, `ApplyJob` or `DriftJob`), sealed for this agent, Run and fence; it
  *   contains only the digests of the state and plan file
- * - `leaseSeconds`: the time that the agent may be silent, from the moment when it sent the request
+ * - `leaseSeconds`: how long the agent may be silent, from the moment when it sent the request
  * - `snapshot`, `build`, `state`, `planFile`: blobs that the agent may fetch
  * - `files`: `state` and `planFile` if they are small and the agent accepts files in a message; otherwise the agent fetches them
  * - `signature`: signature of `offerText` by the server's Ed25519 key, in base64url; anybody can seal data for an agent, but only
@@ -41,8 +40,8 @@ export const JobOffer = Schema.Struct({
 export type JobOffer = typeof JobOffer.Type
 
 /**
- * The text that the server signs for an offer. Both sides build it identically. `jobDigest` is the digest of `sealedJob`. Files
- * in the offer are covered only by the digests of their contents.
+ * Builds the text that the server signs for an offer. Both sides build it identically. `jobDigest` is the digest of `sealedJob`.
+ * The signature covers files in the offer only through the digests of their contents.
  */
 export const offerText = (
   parties: { readonly from: string; readonly to: string },
@@ -64,7 +63,7 @@ export const offerText = (
     jobDigest
   ])
 
-/** The maximum length of a log line. Agents truncate longer lines before they store them. */
+/** Maximum length of a log line. Agents truncate longer lines before they store them. */
 export const longestReportedLine = 64 * 1024
 
 export const ReportedLine = Schema.Struct({
@@ -76,11 +75,10 @@ export const ReportedLine = Schema.Struct({
 export type ReportedLine = typeof ReportedLine.Type
 
 /**
- * A report about one Run. An agent sends its reports in order. `at` is only for display.
- *
- * - `event`, `line`: an event of the Run, or a line of its log; events are never omitted, and `omitted` is the number of lines
- *   that were
- * - `number` of a batch: from 1 without gaps, per Run and fence; a batch that is already stored is acknowledged again
+ * A report about one Run. An agent sends its reports in order. `at` is for display only.
+ * - `event`, `line`: an event of the Run, or a line of its log; events are never omitted, and `omitted` counts the lines that
+ *   were
+ * - `number` of a batch: counts from 1 without gaps, per Run and fence; a batch that is already stored is acknowledged again
  */
 export const ReportedEntry = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("event"), at: Timestamp, fact: ReportedFact }),
@@ -96,8 +94,8 @@ export const ReportBatch = Schema.Struct({
 export type ReportBatch = typeof ReportBatch.Type
 
 /**
- * A Run that the agent still holds when a session begins. `ended`: its result has not been sent yet. `left`: its process has
- * exited, and only its files remain.
+ * A Run that the agent still holds when a session begins. `ended`: the agent has not sent its result yet. `left`: its process has
+ * exited, and only its files are left.
  */
 export const HeldRun = Schema.Struct({
   ...RunClaim.fields,

@@ -11,8 +11,8 @@ import { PoolName } from "./PoolName.ts"
 
 /*
  * The protocol between an agent and its server: RPC over HTTP at `/agent/v1/rpc`. Every message may arrive twice, because its
- * response may have been lost. Later releases only add fields. Every message after `Hello` has the session as the bearer token of
- * its HTTP request. The server responds once the effect is durable.
+ * response may have been lost. Later releases only add fields. Every message after `Hello` carries the session as the bearer
+ * token of its HTTP request. The server responds only after the effect is durable.
  */
 
 /** Returns a nonce to sign in `Hello`. It is valid for one session and one minute. */
@@ -35,7 +35,8 @@ export const Enrol = Rpc.make("Enrol", {
 })
 
 /**
- * The text that `Hello` signs. Both sides build it identically. It binds the installation, and the keys that the agent announces.
+ * Builds the text that `Hello` signs. Both sides build it identically. It binds the installation and the keys that the agent
+ * announces.
  */
 export const helloText = (hello: {
   readonly agentId: string
@@ -54,7 +55,7 @@ export const helloText = (hello: {
   ].join("\n")
 
 /**
- * Begins a session. Ends an earlier session of the same agent, unless that belongs to another process that is draining. `next`
+ * Begins a session. Ends an earlier session of the same agent, unless it belongs to another process that is draining. `next`
  * contains new public keys, which take effect with the next session. `providedMarks` are the marks of `facts.provided`; a changed
  * mark means that the credentials have been replaced.
  */
@@ -89,21 +90,24 @@ export const Next = Rpc.make("Next", {
   error: AgentRefusal
 })
 
-/** Accepts an offer. Without this, the offer goes to another agent after `acceptWithinSeconds`. */
+/** Accepts an offer. An offer that is not accepted goes to another agent after `acceptWithinSeconds`. */
 export const Accept = Rpc.make("Accept", { payload: RunClaim, error: AgentRefusal })
 
-/** Declines an offer that this agent cannot execute. `reason` is shown with the Run while it waits. */
+/** Declines an offer that this agent cannot execute. People see `reason` on the waiting Run. */
 export const Decline = Rpc.make("Decline", {
   payload: { ...RunClaim.fields, reason: Schema.String.check(Schema.isMaxLength(500)) },
   error: AgentRefusal
 })
 
-/** Asks to start the tool of an apply. The response means that the start is durably recorded and the tool may start. */
+/**
+ * Asks for permission to start the tool of an apply. When the response arrives, the start is durably recorded and the tool may
+ * start.
+ */
 export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal })
 
 /**
  * Renews the leases of the agent's Runs, at the interval of the session. The response contains cancellations, which may be
- * repeated. A process that holds nothing and is about to exit sends `leaving` once, and its session ends with the response.
+ * repeated. A process that holds no Runs and is about to exit sends `leaving` once, and its session ends with the response.
  * `unansweredSeconds` is the time since the agent sent the last message that got a response.
  */
 export const Renew = Rpc.make("Renew", {
@@ -118,7 +122,7 @@ export const Renew = Rpc.make("Renew", {
   },
   success: Schema.Struct({
     leases: Schema.Array(Schema.Struct({ ...RunClaim.fields, leaseSeconds: Schema.Int, cancel: Schema.Boolean })),
-    /** Runs that no longer belong to the agent, with `hand_in` or `discard`. */
+    /** Runs that no longer belong to the agent, each with `hand_in` or `discard`. */
     gone: Schema.Array(HeldRunOrder),
     drain: Schema.Boolean
   }),
@@ -133,8 +137,8 @@ export const Report = Rpc.make("Report", {
 })
 
 /**
- * Stores a complete state. Its sealed blob has been uploaded before or is in `files`. A state with an older serial is
- * acknowledged but not stored.
+ * Stores a complete state. Its sealed blob is in `files` or was uploaded before. A state with an older serial is acknowledged but
+ * not stored.
  */
 export const Checkpoint = Rpc.make("Checkpoint", {
   payload: {
@@ -149,7 +153,7 @@ export const Checkpoint = Rpc.make("Checkpoint", {
 
 /**
  * Stores the result of the Run. `outcome` is the sealed blob of a `JobResult`. After the response, the agent may forget the Run.
- * `lastReport` is the last batch if it has not been reported yet. Files that are not in `files` have been uploaded before.
+ * `lastReport` is the last batch, unless it was already reported. Files that are not in `files` were uploaded before.
  */
 export const Result = Rpc.make("Result", {
   payload: {

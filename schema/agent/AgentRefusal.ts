@@ -12,18 +12,18 @@ export class Unauthorised extends Schema.TaggedError<Unauthorised>()("Unauthoris
   retry: Schema.Boolean
 }) {}
 
-/** The server does not support this version. `message` contains the version it needs. Runs in progress keep their lease. */
+/** The server does not support this version. `message` contains the required version. Runs in progress keep their lease. */
 export class UpgradeRequired extends Schema.TaggedError<UpgradeRequired>()("UpgradeRequired", {
   message: Schema.String
 }) {}
 
-/** The server cannot accept this now, for example because its disk is full. The request can be repeated safely. */
+/** The server cannot accept the request now, for example because its disk is full. The request can be repeated safely. */
 export class Busy extends Schema.TaggedError<Busy>()("Busy", {
   message: Schema.String,
   retryAfterSeconds: Schema.Int
 }) {}
 
-/** The request is invalid, so repeating it does not help. */
+/** The request is invalid and must not be repeated. */
 export class Rejected extends Schema.TaggedError<Rejected>()("Rejected", { message: Schema.String }) {}
 
 export const AgentRefusal = Schema.Union([Gone, Unauthorised, UpgradeRequired, Busy, Rejected])

@@ -2,8 +2,8 @@ import { Schema } from "effect"
 import { Digest } from "./Blob.ts"
 
 /**
- * The capability to accept small files inside the message that refers to them. Files for a peer without it, and larger files, are
- * transferred separately.
+ * Capability of accepting small files inside the message that refers to them. If the peer lacks it, and for larger files, files
+ * are transferred separately.
  */
 export const carriesFiles = "carried-files"
 
@@ -14,8 +14,8 @@ export const carriesFiles = "carried-files"
 export const mostCarriedBytes = 256 * 1024
 
 /**
- * A sealed file inside a message. `digest` is the digest by which the message refers to the file: of the contents in an offer,
- * and of the sealed bytes in a message from an agent.
+ * A sealed file inside a message. `digest` is the digest with which the message refers to the file: that of the contents in an
+ * offer, and that of the sealed bytes in a message from an agent.
  */
 export const CarriedFile = Schema.Struct({
   kind: Schema.Literals(["state", "plan_file", "outcome"]),

@@ -1,7 +1,7 @@
 import type { ConfirmableAction } from "../records/ActionConfirmation.ts"
 import type { Role } from "../records/Workspace.ts"
 
-/** The path parameter, query key or body field from which the Workspace of a request is determined. */
+/** Where a request contains its Workspace: in a path parameter, a query key or a body field. */
 export type WorkspaceLocator =
   | "path.workspaceId"
   | "path.projectId"
@@ -40,39 +40,41 @@ export interface WorkspaceAccess {
   readonly locate: WorkspaceLocator
   readonly session?: boolean
   readonly confirmed?: boolean
-  /** With `confirmed`, also admits a token with a confirmation of this action, which its owner has approved in the browser. */
+  /**
+   * With `confirmed`: also admits a token with a confirmation of this action, which the token's owner has approved in the
+   * browser.
+   */
   readonly action?: ConfirmableAction
   readonly archived?: "open"
   /**
-   * For tokens limited to Projects or environments. `open`: the handler applies the limits. `refused`: such tokens are refused,
-   * because the body may refer to records outside the limits. By default the record in the request decides, and a record outside
-   * every Project is refused.
+   * For tokens limited to Projects or environments. `open`: the handler applies the limits. `refused`: rejects such tokens,
+   * because the body may refer to records outside the limits. By default, the record in the request decides, and a record outside
+   * every Project is rejected.
    */
   readonly limited?: "open" | "refused"
   /**
-   * The fields of the body with record ids, such as `providerBindings[].connectionId`, on a route that limited tokens can use.
-   * They are checked like the path, before the body is validated.
+   * Body fields with record ids, such as `providerBindings[].connectionId`, on a route that limited tokens can use. They are
+   * checked like the path, before the body is validated.
    */
   readonly records?: Readonly<Record<string, NamedRecord>>
   /**
-   * The route restores an earlier configuration of the record in the path. A limited token gets 403 if that configuration binds a
-   * Connection that the Capsule does not bind now.
+   * Set if the route restores an earlier configuration of the record in the path. A limited token gets 403 if that configuration
+   * binds a Connection that the Capsule does not bind now.
    */
   readonly rebinds?: "stateVersion" | "backup"
 }
 
 /**
- * The callers that an endpoint admits. The same check applies to every route before query or body are validated (specification,
+ * The callers that an endpoint admits. Every route applies the same check before query or body are validated (specification,
  * Authentication, rule 4).
- *
- * - `public`: no credential is required
- * - `account`: a signed-in person; `session` refuses tokens, `anyCredential` also accepts tokens; `wholeAccount` refuses
+ * - `public`: requires no credential
+ * - `account`: a signed-in person; `session` rejects tokens, `anyCredential` also accepts tokens; `wholeAccount` rejects
  *   credentials bound to one Workspace, because the endpoint affects more than that
  * - `token`: the endpoint itself reads the presented bearer token (current authority)
  * - `workspace`: an active membership with at least `role` in the Workspace of the request; two Workspaces may use `shared`
  *   routes, so their handler authorises the caller; an archived Workspace is read-only unless `archived` is `open`, in which case
  *   the route decides what may still change
- * - `confirmed`: only in the session of a person who has confirmed their identity within the last five minutes; refuses tokens,
+ * - `confirmed`: only in the session of a person who has confirmed their identity within the last five minutes; rejects tokens,
  *   except with a confirmation of `action`
  */
 export type AccessRule =
@@ -82,7 +84,7 @@ export type AccessRule =
   | WorkspaceAccess
 
 export const publicAccess: AccessRule = { kind: "public" }
-/** A signed-in person with a session for the whole account. */
+/** Admits a signed-in person whose session is not bound to one Workspace. */
 export const ownerAccess: AccessRule = { kind: "account", credential: "session", wholeAccount: true }
 export const wholeAccountAccess: AccessRule = { kind: "account", credential: "anyCredential", wholeAccount: true }
 export const accountAccess: AccessRule = { kind: "account", credential: "anyCredential" }

@@ -11,7 +11,7 @@ export const ConfirmationToBegin = Schema.Struct({
   targetId: Schema.String.check(Schema.isMaxLength(64))
 }).annotate({ identifier: "ConfirmationToBegin" })
 
-/** A client with a token asks the token's owner to confirm one action in the browser. */
+/** Lets a client with a token ask the token's owner to confirm one action in the browser. */
 export class ActionConfirmationsApi extends HttpApiGroup.make("actionConfirmations")
   .add(
     HttpApiEndpoint.post("begin", "/api/v1/confirmations", {

@@ -7,11 +7,11 @@ import { nextCursor, pageQuery } from "./Paging.ts"
 
 const ofWorkspace = { workspaceId: Schema.String }
 
-/** A request to release a Run, bound to the claim that the person saw. */
+/** A request to release a Run. It applies only to the claim that the person saw. */
 export class ReleaseRequest extends Schema.Opaque<ReleaseRequest>()(
   Schema.Struct({
     fence: Schema.Int,
-    /** The person's confirmation that the tool no longer runs. */
+    /** Confirms that the tool no longer runs. */
     toolIsDead: Schema.Literal(true),
     reason: Schema.optionalKey(freeText(2000))
   }).annotate({ identifier: "ReleaseRequest" })

@@ -12,7 +12,7 @@ const record = Schema.Struct({ approvalRule: ApprovalRule })
 
 const Approvers = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostApprovers }))
 
-/** `null` for Project, environment or team means every one. */
+/** `null` for Project, environment or team removes the restriction. */
 export class RuleChange extends Schema.Opaque<RuleChange>()(
   Schema.Struct({
     projectId: Schema.optionalKey(Schema.NullOr(ProjectId)),

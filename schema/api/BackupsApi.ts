@@ -8,7 +8,7 @@ import { SealedBackup } from "./SealedBackup.ts"
 
 const ofBackup = { backupId: Schema.String }
 
-/** A backup of a whole Workspace is restored one Capsule at a time. */
+/** `capsuleId` selects a Capsule in a backup of a whole Workspace, which is restored one Capsule at a time. */
 export class RestorePlanRequest extends Schema.Opaque<RestorePlanRequest>()(
   Schema.Struct({ capsuleId: Schema.optionalKey(CapsuleId) })
 ) {}

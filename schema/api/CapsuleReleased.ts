@@ -11,7 +11,7 @@ export class ReleaseRequest extends Schema.Opaque<ReleaseRequest>()(
   }).annotate({ identifier: "ReleaseRequest" })
 ) {}
 
-/** The records that stopped or were revoked when a Capsule was released. */
+/** What stopped or was revoked when a Capsule was released. */
 export class CapsuleReleased extends Schema.Opaque<CapsuleReleased>()(
   Schema.Struct({
     capsule: Capsule,

@@ -18,7 +18,7 @@ import { nextCursor, pageQuery } from "./Paging.ts"
 const ofCapsule = { capsuleId: Schema.String }
 const runAnswer = Schema.Struct({ run: Run })
 
-/** `refreshOnly`: accepts drift into the state, at the deployed revision, instead of planning the newest snapshot. */
+/** With `refreshOnly`, accepts drift into the state, at the deployed revision, instead of planning the newest snapshot. */
 export class CapsulePlanRequest extends Schema.Opaque<CapsulePlanRequest>()(
   Schema.Struct({ refreshOnly: Schema.optionalKey(Schema.Boolean) })
 ) {}
@@ -34,9 +34,9 @@ export class CapsuleLook extends Schema.Opaque<CapsuleLook>()(
     resolvedCommit: Schema.optionalKey(Schema.String),
     commitDescription: Schema.optionalKey(CommitDescription),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
-    /** The commit that is deployed. */
+    /** The deployed commit. */
     deployedCommit: Schema.optionalKey(Schema.String),
-    /** Number of commits since the deployed one; absent if the repository's history does not show it. */
+    /** Number of commits since the deployed commit; absent if the repository's history does not show it. */
     commitsAhead: Schema.optionalKey(Schema.Int),
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
   }).annotate({ identifier: "CapsuleLook" })

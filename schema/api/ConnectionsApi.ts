@@ -37,7 +37,7 @@ export class CreateConnection extends Schema.Opaque<CreateConnection>()(
     values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
     files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
     origins: Schema.optionalKey(GivenOrigins),
-    /** Used instead of `values` and `files` if only the agents of a pool have the values. */
+    /** Replaces `values` and `files` if only the agents of a pool have the values. */
     providedBy: Schema.optionalKey(ProvidedBy),
     providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
@@ -62,7 +62,7 @@ export class UpdateConnection extends Schema.Opaque<UpdateConnection>()(
 export class StartOAuthConnection extends Schema.Opaque<StartOAuthConnection>()(
   Schema.Struct({
     workspaceId: WorkspaceId,
-    /** An existing Connection that gets the new tokens. If absent, a Connection is created. */
+    /** An existing Connection that receives the new tokens. If absent, a new Connection is created. */
     connectionId: Schema.optionalKey(ConnectionId),
     /** Defaults to the helper's name. */
     displayName: Schema.optionalKey(displayName),
@@ -72,11 +72,11 @@ export class StartOAuthConnection extends Schema.Opaque<StartOAuthConnection>()(
 ) {}
 
 export const StartedOAuthConnection = Schema.Struct({
-  /** The URL to which the person's browser has to be redirected. */
+  /** The URL to redirect the person's browser to. */
   authorizationUrl: Schema.String,
   /** The id that the new Connection will have. */
   connectionId: ConnectionId,
-  /** Expiry of the authorization. */
+  /** When the authorization expires. */
   expiresAt: Timestamp
 })
 
@@ -88,17 +88,17 @@ export const UpdatedConnection = Schema.Struct({
   supersededRunIds: Schema.Array(RunId)
 })
 
-/** Normally a single value. The handler of the callback decides about repeated values. */
+/** A query parameter, normally with a single value. The callback's handler decides what to do with repeated values. */
 const AnswerParameter = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
-/** A revoked Connection, and the Runs that were stopped or voided as a result. */
+/** A revoked Connection, and the Runs that were stopped or voided because of it. */
 export const RevokedConnection = Schema.Struct({
   connection: Connection,
-  /** Plans made with the Connection, which are now void. */
+  /** Plans that used the Connection and are now void. */
   supersededRunIds: Schema.Array(RunId),
   /** Plans, drift checks and syncs that use the Connection and have been asked to stop. */
   cancelledRunIds: Schema.Array(RunId),
-  /** Applies that use the Connection and continue. */
+  /** Running applies that use the Connection; revocation does not cancel them. */
   runningApplyIds: Schema.Array(RunId)
 })
 

@@ -21,7 +21,7 @@ export const AttentionItem = Schema.Struct({
   sourceId: Schema.optionalKey(Schema.String),
   sourceName: Schema.optionalKey(Schema.String),
   ref: Schema.optionalKey(Schema.String),
-  /** For work that keeps failing: its kind, and the id of its record. */
+  /** For work that keeps failing: its kind, and the id of the record it belongs to. */
   work: Schema.optionalKey(StuckWorkKind),
   recordId: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
@@ -30,10 +30,10 @@ export const AttentionItem = Schema.Struct({
   runGroupId: Schema.optionalKey(Schema.String),
   /** For a stale Capsule: why it is stale. */
   staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
-  /** For a Capsule that waits for a credential: who has to act, and how. */
+  /** For a Capsule that is waiting for a credential: who must act, and how. */
   turn: Schema.optionalKey(CredentialWait.fields.turn),
   next: Schema.optionalKey(CredentialWait.fields.next),
-  /** For a Connection: the time of its expiry. */
+  /** For a Connection: when it expires. */
   since: Schema.String
 }).annotate({ identifier: "AttentionItem" })
 
@@ -44,7 +44,7 @@ const CapsuleIds = Schema.String.check(
   })
 )
 
-/** Notices for users of the dashboard, which supplies the text. Only operators see notices about backups. */
+/** Notices that the dashboard shows, as codes; the dashboard supplies the text. Only operators see notices about backups. */
 export const DashboardNotice = Schema.Literals([
   "restore_review",
   "runs_refused",
@@ -56,7 +56,7 @@ export const DashboardNotice = Schema.Literals([
 ])
 export type DashboardNotice = typeof DashboardNotice.Type
 
-/** The server's scheduled backups, with the time of the newest verified one. For operators only. */
+/** The server's scheduled backups, and when the newest verified one was made. For operators only. */
 export class ServerBackups extends Schema.Opaque<ServerBackups>()(
   Schema.Struct({ newestAt: Schema.optionalKey(Schema.String) })
 ) {}
@@ -71,7 +71,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
           email: Schema.optionalKey(Schema.String),
           displayName: Schema.optionalKey(Schema.String)
         }),
-        /** The caller's credential and its limits. A session has none. */
+        /** The caller's token and its limits. Absent for a session. */
         credential: Schema.optionalKey(
           Schema.Struct({
             kind: Schema.Literals(["session", "token", "oauth", "host", "service"]),
@@ -89,7 +89,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         sampleRepository: Schema.optionalKey(Schema.String),
         /** Notices for everybody; absent if there are none. */
         notices: Schema.optionalKey(Schema.Array(DashboardNotice)),
-        /** For operators, if the server has scheduled backups. */
+        /** Set for operators if the server has scheduled backups. */
         serverBackups: Schema.optionalKey(ServerBackups)
       })
     })
@@ -114,7 +114,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         /** Total number of entries on all pages. */
         total: Schema.Int,
         counts: NeedCounts,
-        /** The part of `counts` that waits for other people. */
+        /** How many of the entries in `counts` are waiting for other people. */
         forOthers: NeedCounts,
         health: CapsuleHealth,
         ...nextCursor

@@ -26,10 +26,10 @@ interface Endpoint {
   readonly path: string
 }
 
-/** A group of endpoints that a server may turn on or off. */
+/** A group of endpoints that an operator may enable or disable. */
 export type Family = Omit<Extension, "enabled">
 
-/** The groups that an operator may turn off. Each moves states or whole Capsules into or out of the installation. */
+/** Groups that an operator may disable, because each moves states or whole Capsules into or out of the installation. */
 export const optionalFamilies = ["state-uploads", "backup-imports", "exports"] as const
 export type OptionalFamily = (typeof optionalFamilies)[number]
 
@@ -45,12 +45,10 @@ const { cancelGroup, changeCauses, sourceChanges } = RunsApi.endpoints
 const { revisions } = SourcesApi.endpoints
 const { handOver, runFacets, setAutomation } = WorkspacesApi.endpoints
 
-/** The group of OAuth helpers, which is part of the specification. It is on if the operator declares a helper. */
+/** The group of OAuth helpers, which is part of the specification. It is enabled if the operator declares a helper. */
 export const helperFamily = "oauth-helpers"
 
-/**
- * The groups of endpoints that a server may lack: all endpoints beyond sections 1 to 9 of the specification, and OAuth helpers.
- */
+/** Optional groups of endpoints: all endpoints beyond sections 1 to 9 of the specification, and OAuth helpers. */
 export const extensions: ReadonlyArray<Family> = [
   family("invitations", "Invitations to a Workspace, by link or by mail.", InvitationsApi.endpoints),
   family("teams", "Teams of a Workspace and their roles.", TeamsApi.endpoints),

@@ -29,7 +29,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       success: Schema.Struct({
         invitation: Invitation,
         link: Schema.String,
-        /** Present if the server also mailed a link. Using the mailed link proves the address. */
+        /** Set if the server also mailed a link. Using the mailed link proves the address. */
         mailed: Schema.optionalKey(Schema.Literal(true))
       }).pipe(created)
     })

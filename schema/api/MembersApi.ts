@@ -8,7 +8,7 @@ import { nextCursor, pageQuery } from "./Paging.ts"
 
 const ofMember = { workspaceId: Schema.String, subject: Schema.String }
 
-/** Related to memberships: tokens of automations, and what stops when a member leaves. */
+/** Membership endpoints beyond the specification: tokens of automations, and what stops when a member leaves. */
 export class MembersApi extends HttpApiGroup.make("members")
   .add(
     HttpApiEndpoint.get("departure", "/api/v1/workspaces/:workspaceId/members/:subject/departure", {

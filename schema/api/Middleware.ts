@@ -8,7 +8,7 @@ import type { Role } from "../records/Workspace.ts"
 
 const isErrorCode = Schema.is(ErrorCode)
 
-/** Converts an error envelope to the error that it describes. */
+/** Decodes an error envelope to the error that it describes. */
 export const RefusalEnvelope = ErrorEnvelope.pipe(
   Schema.decodeTo(
     Schema.toType(ApiError),

@@ -36,7 +36,7 @@ export class NewNoticeEndpoint extends Schema.Opaque<NewNoticeEndpoint>()(
   }).annotate({ identifier: "NewNoticeEndpoint" })
 ) {}
 
-/** `kinds` and `filter` replace the existing ones. `active` also resumes an endpoint that has ended. */
+/** `kinds` and `filter` replace the existing values. `active` also resumes an endpoint that has ended. */
 export class NoticeEndpointChange extends Schema.Opaque<NoticeEndpointChange>()(
   Schema.Struct({
     name: Schema.optionalKey(NoticeEndpointName),
@@ -48,8 +48,8 @@ export class NoticeEndpointChange extends Schema.Opaque<NoticeEndpointChange>()(
 ) {}
 
 /**
- * `secretVersion` is the version that the caller read. The previous secret remains valid for `overlapMinutes`, by default one
- * day.
+ * `secretVersion` is the version that the caller last read. The previous secret remains valid for `overlapMinutes`, by default
+ * one day.
  */
 export class RotateNoticeSecret extends Schema.Opaque<RotateNoticeSecret>()(
   Schema.Struct({
@@ -58,7 +58,7 @@ export class RotateNoticeSecret extends Schema.Opaque<RotateNoticeSecret>()(
   }).annotate({ identifier: "RotateNoticeSecret" })
 ) {}
 
-/** `secret` begins with `whsec_`. It is returned only once, and only for JSON endpoints. */
+/** `secret` starts with `whsec_`. It is returned only once, and only for JSON endpoints. */
 export const CreatedNoticeEndpoint = Schema.Struct({
   endpoint: NoticeEndpoint,
   secret: Schema.optionalKey(Schema.String)

@@ -11,7 +11,7 @@ export class AdoptionRequest extends Schema.Opaque<AdoptionRequest>()(
   }).annotate({ identifier: "LeftOverAdoptionRequest" })
 ) {}
 
-/** The records of an adoption. */
+/** The records that an adoption changed or created. */
 export class OrphanedStateAdopted extends Schema.Opaque<OrphanedStateAdopted>()(
   Schema.Struct({
     capsule: Capsule,

@@ -39,12 +39,11 @@ const admin = atLeast("admin")
 const owner = atLeast("owner")
 
 /**
- * The permitted callers of each route. This is the only such table, and a route without an entry does not compile. A role
- * includes all lower ones. The argument in parentheses shows where the request contains its Workspace: viewer reads; member also
- * plans; admin also approves, applies, manages connections and members; owner may do everything.
- *
- * On routes for a Capsule or one of its Runs, the caller's teams may add roles for its Project and environment. Approval rules
- * may require more than the role given here for `approve` and `apply`, see `actors/access/approval/ApprovalDecision.ts`.
+ * Who may call each route. This is the only such table, and a route without an entry does not compile. A role includes all lower
+ * ones. The argument in parentheses is the place of the Workspace in the request. viewer reads; member also plans; admin also
+ * approves, applies, manages Connections and members; owner may do everything. On routes for a Capsule or one of its Runs, the
+ * caller's teams may add roles for its Project and environment. Approval rules may require more than the role given here for
+ * `approve` and `apply`, see `actors/access/approval/ApprovalDecision.ts`.
  */
 export const accessTable = {
   // Discovery
@@ -70,9 +69,9 @@ export const accessTable = {
   "GET /api/v1/workspaces/:workspaceId/members": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/members": admin("path.workspaceId"),
   "PATCH /api/v1/workspaces/:workspaceId/members/:subject": admin("path.workspaceId"),
-  // Anyone may leave. The command refuses to remove somebody else unless the caller is an admin.
+  // Viewers may leave. The command refuses to remove anybody else unless the caller is an admin.
   "DELETE /api/v1/workspaces/:workspaceId/members/:subject": viewer("path.workspaceId", { archived: "open" }),
-  // Shows what a removal stops, to owners and admins, and to members who consider leaving.
+  // Shows what a removal would stop. Owners and admins may see it, and members who consider leaving.
   "GET /api/v1/workspaces/:workspaceId/members/:subject/departure": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/members/:subject/tokens": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens": admin("path.workspaceId", { confirmed: true }),

@@ -2,7 +2,7 @@ import { Schema, SchemaTransformation } from "effect"
 import { AskedTime } from "../records/Primitives.ts"
 import { RunStatus, RunTrigger, RunType } from "../records/Run.ts"
 
-/** One or more distinct literals, separated by commas. */
+/** Accepts one or more distinct literals, separated by commas. */
 const several = <const A extends string>(literals: Schema.Literals<ReadonlyArray<A>>) => {
   const is = Schema.is(literals)
   const words = literals.literals.join("|")
@@ -36,24 +36,24 @@ export const runFilterQuery = {
   until: Schema.optionalKey(AskedTime)
 }
 
-/** Counting this many Runs takes a few milliseconds. */
+/** Maximum number of Runs to count, which takes a few milliseconds. */
 export const mostCounted = 10_000
 
 const counted = <S extends Schema.Top>(value: S) => Schema.Array(Schema.Struct({ value, count: Schema.Int }))
 
-/** The number of Runs in the list for each value of a facet, highest first. Values without Runs are absent. */
+/** Counts the Runs in the list for each value of a facet, highest first. Omits values without Runs. */
 export class RunFacets extends Schema.Opaque<RunFacets>()(
   Schema.Struct({
     type: counted(RunType),
     status: counted(RunStatus),
     trigger: counted(RunTrigger),
-    /** The hundred people who started the most Runs. */
+    /** Only the hundred people who started the most Runs. */
     actor: counted(Schema.String),
-    /** The hundred Capsules with the most Runs. */
+    /** Only the hundred Capsules with the most Runs. */
     capsule: counted(Schema.String),
     /** Number of Runs in the list. */
     total: Schema.Int,
-    /** True if all Runs were counted. Otherwise only the newest Runs were, and the real numbers may be higher. */
+    /** True if all Runs were counted. Otherwise only the newest were, so the real numbers may be higher. */
     complete: Schema.Boolean
   }).annotate({ identifier: "RunFacets" })
 ) {}

@@ -15,7 +15,7 @@ import { sequenceQuery } from "./Paging.ts"
 
 const ofRun = { runId: Schema.String }
 
-/** The reason for the rollback, and whether to follow newer commits afterwards. */
+/** Why to roll back, and whether to follow newer commits afterwards. */
 export class RollbackPlanRequest extends Schema.Opaque<RollbackPlanRequest>()(
   Schema.Struct({
     reason: Schema.optionalKey(displayText(500)),

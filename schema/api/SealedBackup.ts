@@ -3,7 +3,7 @@ import { Backup } from "../records/Backup.ts"
 import { CapsuleId, StateVersionId, WorkspaceId } from "../records/Ids.ts"
 import { Timestamp } from "../records/Primitives.ts"
 
-/** A data key, wrapped with a master key that is not included. */
+/** A data key, wrapped with a master key. The master key itself is not included. */
 export class WrappedDataKey extends Schema.Opaque<WrappedDataKey>()(
   Schema.Struct({
     id: Schema.String,

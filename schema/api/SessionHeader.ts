@@ -1,4 +1,4 @@
 /**
- * The header in which clients other than browsers send a session. Browsers never add it to a cross-site request, unlike a cookie.
+ * The header in which clients other than browsers send a session. Unlike a cookie, browsers never add it to a cross-site request.
  */
 export const sessionHeader = "x-svc-account-session"

@@ -23,9 +23,9 @@ const sourceFields = {
   autoSync: Schema.optionalKey(Schema.Boolean)
 }
 
-/** A sync that starts together with the creation of the Source. */
+/** A sync that starts as soon as the Source is created. */
 const FirstSync = Schema.Struct({
-  /** The action for a Source that cannot be read. */
+  /** What to do with a Source that cannot be read. */
   onFailure: Schema.Literals(["keep", "remove"])
 })
 
@@ -69,7 +69,7 @@ export class CompatibilityCheckRequest extends Schema.Opaque<CompatibilityCheckR
 /** A branch or tag. `ref` is unambiguous even if a branch and a tag have the same name. */
 const NamedRevision = Schema.Struct({ ref: Schema.String, name: Schema.String, commit: Schema.String })
 
-/** The revisions that a repository currently offers, limited in number. */
+/** The revisions that a repository currently offers, up to a limit. */
 export class SourceRevisions extends Schema.Opaque<SourceRevisions>()(
   Schema.Struct({
     branches: Schema.Array(NamedRevision),

@@ -25,7 +25,7 @@ import { StateUploadsApi } from "./StateUploadsApi.ts"
 import { TeamsApi } from "./TeamsApi.ts"
 import { WorkspacesApi } from "./WorkspacesApi.ts"
 
-/** The definition of the JSON API. Its routes, their part of the OpenAPI document and the typed client are derived from it. */
+/** The definition of the JSON API. The routes, their part of the OpenAPI document and the typed client are derived from it. */
 export class SvcApi extends HttpApi.make("svc")
   .add(DiscoveryApi)
   .add(AccountTokensApi)

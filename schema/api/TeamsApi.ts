@@ -11,7 +11,7 @@ const record = Schema.Struct({ team: Team })
 
 const mostMembers = 200
 
-/** `members` and `grants` replace the existing ones. */
+/** `members` and `grants` replace the existing lists. */
 export class TeamChange extends Schema.Opaque<TeamChange>()(
   Schema.Struct({
     name: Schema.optionalKey(TeamName),

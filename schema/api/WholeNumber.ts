@@ -3,7 +3,7 @@ import { Schema, SchemaTransformation } from "effect"
 const words = (minimum: number, maximum: number) => `a whole number from ${minimum} to ${maximum}`
 const pattern = /^a whole number from (\d+) to (\d+)$/
 
-/** A whole number in a query, as plain decimal digits. Rejects `1e1`, `0x10` and `+5`. */
+/** A whole number in a query, written as plain decimal digits. Rejects `1e1`, `0x10` and `+5`. */
 export const wholeNumber = (minimum: number, maximum: number) =>
   Schema.String.check(
     Schema.isPattern(new RegExp(`^(?:${minimum === 0 ? "0|" : ""}[1-9][0-9]{0,${String(maximum).length - 1}})$`), {

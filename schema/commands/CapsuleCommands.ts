@@ -47,9 +47,9 @@ export const CapsuleCommands = commandsOf(
     payload: {
       ...repeatable,
       groupId: Schema.optional(RunGroupId),
-      /** Set for later waves of a group, whose plans no person has just requested. */
+      /** True for later waves of a group, because no person has just requested their plans. */
       automatic: Schema.optional(Schema.Boolean),
-      /** Set for a plan that accepts drift into the state, at the deployed revision. It changes no object. */
+      /** True for a plan that accepts drift into the state, at the deployed revision. Such a plan changes no object. */
       refreshOnly: Schema.optional(Schema.Boolean)
     },
     success: replayable(Run),
@@ -72,7 +72,7 @@ export const CapsuleCommands = commandsOf(
     payload: {
       ...command,
       groupId: Schema.optional(RunGroupId),
-      /** Set if the schedule starts the check, with the authority of the person who configured it. */
+      /** Set if the schedule starts the check. It uses the authority of the person who configured the schedule. */
       schedule: Schema.optional(Schema.Struct({ by: Schema.optionalKey(Schema.String) }))
     },
     success: Run,
@@ -130,10 +130,10 @@ export const CapsuleCommands = commandsOf(
     success: OrphanedState,
     error: ApiError
   }),
-  /** Decides about the newest snapshot of the followed lane, and clears the mark. */
+  /** Decides what to do about the newest snapshot of the followed lane. The work is then no longer due. */
   Rpc.make("FollowLane"),
-  /** Retries to plan a lane whose plan did not fit into the queue. */
+  /** Tries again to plan a snapshot whose plan did not fit into the queue. */
   Rpc.make("FollowDeferred"),
-  /** Called when an automatic plan is ready. Applies the plan if its owner has opted in, and clears the mark. */
+  /** Called when an automatic plan is ready. Applies the plan if the owner has opted in. The work is then no longer due. */
   Rpc.make("ApplyFollowed", { payload: { planRunId: RunId } })
 )

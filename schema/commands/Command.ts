@@ -3,7 +3,7 @@ import type { Rpc } from "effect/rpc"
 import type { ApiError } from "../errors/ApiError.ts"
 import { AuditActor } from "../records/AuditEvent.ts"
 
-/** The command with this name. */
+/** Selects the command with this name. */
 export type Named<Rpcs extends Rpc.Any, Name> = Extract<Rpcs, { readonly _tag: Name }>
 
 /** Sends commands to one kind of actor. If too many commands wait for the record, a command fails with a retryable 429. */
@@ -43,10 +43,10 @@ export const commandsOf = <const Type extends string, Id extends string, Rpcs ex
     commands
   })
 
-/** The caller of a command, whom the HTTP layer has authenticated and authorised. */
+/** The caller of a command. The HTTP layer has already authenticated and authorised the caller. */
 export const CommandContext = Schema.Struct({
   actor: AuditActor,
-  /** The subject or token id to which idempotency keys belong. */
+  /** The subject or token id that idempotency keys belong to. */
   actorKey: Schema.String,
   requestId: Schema.optionalKey(Schema.String)
 })
@@ -56,7 +56,7 @@ export type CommandContext = typeof CommandContext.Type
 export const IdempotentRequest = Schema.Struct({ key: Schema.String, requestDigest: Schema.String })
 export type IdempotentRequest = typeof IdempotentRequest.Type
 
-/** A result, with a flag that is true for a replay. */
+/** A result with a flag, which is true if the result is a replay. */
 export const replayable = <S extends Schema.Top>(value: S) => Schema.Struct({ value, replayed: Schema.Boolean })
 export interface Replayable<A> {
   readonly value: A

@@ -15,12 +15,12 @@ import { CredentialOrigin } from "../records/CredentialOrigin.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { CommandContext, commandsOf } from "./Command.ts"
 
-/** A new authorization, for which a person is about to be redirected: its purpose and browser session. */
+/** A new authorization that a person is about to be redirected for: its purpose and browser session. */
 export const StartAuthorization = Schema.Struct({
   helperId: Schema.String,
   redirectUri: Schema.String,
   sessionId: Schema.String,
-  /** True if an existing Connection gets new tokens. */
+  /** True if an existing Connection receives new tokens. */
   renews: Schema.Boolean,
   request: StartOAuthConnection
 })
@@ -51,7 +51,7 @@ export const ConnectionCommands = commandsOf(
   }),
   Rpc.make("Remove", { payload: { context: CommandContext }, error: ApiError }),
   Rpc.make("Test", { payload: { context: CommandContext }, success: TestedConnection, error: ApiError }),
-  /** Confirms the exact origins to which a Git Connection from an earlier release may be sent. */
+  /** Confirms the exact origins that a Git Connection from an earlier release may be sent to. */
   Rpc.make("ConfirmOrigins", {
     payload: { context: CommandContext, origins: Schema.Array(CredentialOrigin) },
     success: Connection,
@@ -67,10 +67,13 @@ export const ConnectionCommands = commandsOf(
     success: Connection,
     error: ApiError
   }),
-  /** Renews the access token if it is due. Returns the reason if the Connection cannot be used. */
+  /** Renews the access token if it is due. If the Connection cannot be used, returns the reason. */
   Rpc.make("RenewTokens", { success: Schema.Struct({ problem: Schema.optionalKey(Schema.String) }) }),
-  /** Revokes the tokens of a revoked Connection at their server, if that is due. */
+  /** Revokes the tokens of a revoked Connection at the authorization server, if that is due. */
   Rpc.make("RevokeTokens"),
-  /** Revokes the Connection immediately: it is not used again, plans made with it are void, and Runs that change nothing stop. */
+  /**
+   * Revokes the Connection immediately: nothing uses it any more, plans that used it become void, and Runs that change nothing
+   * stop.
+   */
   Rpc.make("Revoke", { payload: { context: CommandContext }, success: RevokedConnection, error: ApiError })
 )

@@ -20,6 +20,6 @@ export const RevisionPlanCommands = commandsOf(
     error: ApiError
   }),
   Rpc.make("Reconcile", { payload: { context: CommandContext }, success: RevisionPlan, error: ApiError }),
-  /** Takes every step that is due, and clears the marks of its Runs. */
+  /** Takes every step that is due. The Runs that led to the steps are then no longer due. */
   Rpc.make("Advance")
 )

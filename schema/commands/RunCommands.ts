@@ -8,7 +8,7 @@ import { RunComment } from "../records/RunComment.ts"
 import { UncertainCode } from "../records/UncertainGround.ts"
 import { CommandContext, commandsOf, IdempotentRequest, replayable } from "./Command.ts"
 
-/** Decisions about one Run. They never wait for the Run, which executes outside the mailbox. */
+/** Commands that decide about one Run. They never wait for the Run, which executes outside the mailbox. */
 export const RunCommands = commandsOf(
   "Run",
   RunId,
@@ -17,7 +17,7 @@ export const RunCommands = commandsOf(
       context: CommandContext,
       planDigest: Schema.optional(Schema.String),
       comment: Schema.optional(Schema.String),
-      /** The acknowledged reasons why it is uncertain which objects exist. Without them the plan cannot be approved. */
+      /** The uncertainties that the approver acknowledges. A plan with an unacknowledged uncertainty cannot be approved. */
       acknowledged: Schema.optional(Schema.Array(UncertainCode))
     },
     success: Run,
@@ -43,7 +43,7 @@ export const RunCommands = commandsOf(
     payload: {
       context: CommandContext,
       reason: Schema.optional(Schema.String),
-      /** The digest of the plan that the person saw. Any other plan is not discarded. */
+      /** Digest of the plan that the person saw. If the plan is a different one, it is not discarded. */
       planDigest: Schema.optional(Schema.String)
     },
     success: Run,

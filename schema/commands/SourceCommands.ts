@@ -16,10 +16,10 @@ export const SourceCommands = commandsOf(
     success: CreatedSource,
     error: ApiError
   }),
-  /** Decides about a Source whose sync ended without reading it, and clears the mark. */
+  /** Removes the Source if its first sync failed and nothing uses it. Clears `unread_due` either way. */
   Rpc.make("Unread"),
   Rpc.make("Update", { payload: { context: CommandContext, request: UpdateSource }, success: Source, error: ApiError }),
-  /** `freesArchives` is true if snapshots were dropped, so that archives may be left that no record needs. */
+  /** `freesArchives` is true if snapshots were dropped, because no record may need their archives any more. */
   Rpc.make("Remove", {
     payload: { context: CommandContext },
     success: Schema.Struct({ freesArchives: Schema.Boolean }),
@@ -34,7 +34,7 @@ export const SourceCommands = commandsOf(
       context: CommandContext,
       /** The version to replace. */
       hookSecretVersion: Schema.Int,
-      /** If true, invalidates the current secret at once, because somebody else may have it. */
+      /** If true, the current secret becomes invalid at once, because somebody else may have it. */
       endFormerNow: Schema.optional(Schema.Boolean),
       idempotency: Schema.optional(IdempotentRequest)
     },

@@ -1,7 +1,7 @@
 import { hasControlCharacter } from "./ControlCharacters.ts"
 
 const drivePrefix = /^[A-Za-z]:/
-/** Percent-encoded separators or segments, which would change the path's meaning if anything decoded it. */
+/** Matches percent-encoded separators and segments. Decoding them would change the meaning of the path. */
 const encodedSeparator = /%(?:00|2[ef]|5c)/i
 
 export const maxPathCharacters = 1024
@@ -21,7 +21,7 @@ export const isRepositoryPath = (path: string): boolean =>
   path.split("/").every(isPlainSegment)
 
 /**
- * Returns true for a path with exactly one spelling, so that it can be compared with a scanned path as a string: no leading or
+ * Returns true for a path with only one spelling, so that it can be compared with a scanned path as a string: no leading or
  * trailing whitespace, no percent-encoded separator, and Unicode normal form C.
  */
 export const isCanonicalRelativePath = (path: string): boolean =>

@@ -10,8 +10,8 @@ import { ConsumedInterfaceRequirement } from "./RequirementDeclaration.ts"
 import { SourceBuild } from "./SourceBuildDeclaration.ts"
 
 /**
- * A variable that can be set. `origin` is where it was declared: later patches of a Capsule with a manifest may change only
- * `manifest` inputs with the source `user`. `secret` values are never stored in plaintext.
+ * A variable that can be set. `origin` is where it was declared. If the Capsule has a manifest, later changes may only set
+ * `manifest` inputs with the source `user`. `secret` values are never stored in plain text.
  */
 export const CompiledInput = Schema.Struct({
   name: Schema.String,
@@ -30,10 +30,10 @@ export const CompiledInput = Schema.Struct({
 })
 export type CompiledInput = typeof CompiledInput.Type
 
-/** The module's variable of type map of strings whose entries are the runtime bindings. */
+/** The module's variable, a map of strings, whose entries are the runtime bindings. */
 export const bindingEnvironmentVariable = "env"
 
-/** The destination of a slot's value: the variable with that name, or the entry with that name in the variable `env`. */
+/** Where a slot's value is delivered: to the variable with that name, or to the entry with that name in the variable `env`. */
 export const CompiledDelivery = Schema.Struct({
   slot: Schema.String,
   lane: Schema.Literals(["variable", "binding"]),
@@ -71,7 +71,7 @@ export const InterfaceBlueprint = Schema.Struct({
 })
 export type InterfaceBlueprint = typeof InterfaceBlueprint.Type
 
-/** A proposal to bind the person who installs to the Interface with this key, once. */
+/** Proposes to bind the person who installs to the Interface with this key, once. */
 export const InterfaceBindingRequest = Schema.Struct({ interfaceKey: Schema.String, ...BindingRequest.fields })
 export type InterfaceBindingRequest = typeof InterfaceBindingRequest.Type
 
@@ -79,11 +79,11 @@ export type InterfaceBindingRequest = typeof InterfaceBindingRequest.Type
 export const PublicOutput = Schema.Struct({ name: Schema.String, type: OutputType })
 export type PublicOutput = typeof PublicOutput.Type
 
-/** `adopted` if the manifest was adopted as a whole. Otherwise the manifest has no effect, for this reason. */
+/** `adopted` if the manifest was adopted as a whole. Otherwise the reason why the manifest has no effect. */
 export const ManifestAssistance = Schema.Literals(["adopted", "absent", "invalid", "not_declared", "rejected"])
 export type ManifestAssistance = typeof ManifestAssistance.Type
 
-/** The presentation and requirements stored in an InstallConfig. Plan and apply read nothing else. */
+/** The presentation and requirements stored in an InstallConfig. Plan and apply read nothing else from the manifest. */
 export const CompiledInstall = Schema.Struct({
   origin: Schema.Literals(["repository_manifest", "generic"]),
   assistance: ManifestAssistance,

@@ -5,7 +5,7 @@ import { type ManifestDiagnostic, type ManifestDiagnosticCode, maxDiagnostics } 
 /** Reports a violated rule at `path`. `message` must not contain the value. */
 export type Report = (path: DocumentPath, code: ManifestDiagnosticCode, message: string) => void
 
-/** A list of diagnostics that is limited to `maxDiagnostics`. */
+/** Creates a list that collects at most `maxDiagnostics` diagnostics. */
 export const diagnosticReport = (): {
   readonly diagnostics: ReadonlyArray<ManifestDiagnostic>
   readonly report: Report
@@ -17,7 +17,7 @@ export const diagnosticReport = (): {
   return { diagnostics, report }
 }
 
-/** Converts a JSON refusal to a diagnostic of the whole document. */
+/** Converts a JSON error to a diagnostic of the whole document. */
 export const jsonDiagnostic = ({ message, position, reason }: JsonRefusal): ManifestDiagnostic => ({
   path: "",
   code: `json_${reason}`,

@@ -44,7 +44,10 @@ const mismatch = (ast: SchemaAST.AST, path: DocumentPath): Finding => {
     : { path, code: "wrong_type", message: `Expected ${describeType(ast)}.` }
 }
 
-/** For a union without a matching member: reports the discriminator and its allowed values, if all members have the same one. */
+/**
+ * Reports a union without a matching member: the discriminator and its allowed values, if all members have the same
+ * discriminator.
+ */
 const noVariant = (ast: SchemaAST.AST, path: DocumentPath): Finding => {
   if (ast._tag !== "Union" || ast.types.every((member) => member._tag === "Literal")) return mismatch(ast, path)
   const values = new Map<PropertyKey, ReadonlyArray<string>>()
@@ -78,7 +81,7 @@ const collect = (issue: SchemaIssue.Issue, path: DocumentPath, findings: Array<F
       return collect(issue.issue, path, findings)
     case "Filter": {
       const { diagnosticCode, expected } = issue.filter.annotations ?? {}
-      // A filter without its own code, for example on the names of a record, is reported through its inner issues.
+      // Reports the inner issues of a filter that has no code, such as a filter on the names of a record.
       if (!isCode(diagnosticCode)) return collect(issue.issue, path, findings)
       findings.push({ path, code: diagnosticCode, message: `Expected ${expected ?? "another value"}.` })
       return
@@ -112,10 +115,13 @@ const issueDiagnostics = (issue: SchemaIssue.Issue): Arr.NonEmptyReadonlyArray<M
   return Arr.isReadonlyArrayNonEmpty(shown) ? shown : [show(unnamed)]
 }
 
-/** For larger documents only the first fault is reported, so that the report of a hostile document remains cheap. */
+/** Number of nodes above which only the first fault is reported, so that a hostile document cannot cause an expensive report. */
 const fullReportNodes = 4000
 
-/** Decodes a closed document: fields that the schema does not define are errors, and every fault becomes a diagnostic. */
+/**
+ * Creates a decoder for a closed document: fields that the schema does not define are errors, and every fault becomes a
+ * diagnostic.
+ */
 export const documentDecoder = <Document extends Schema.ConstraintDecoder<unknown>>(schema: Document) => {
   const reportingAll = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
   const reportingFirst = Schema.decodeUnknownResult(schema, { errors: "first", onExcessProperty: "error" })

@@ -1,12 +1,12 @@
 import { Schema, type SchemaAST } from "effect"
 import type { ManifestDiagnosticCode } from "./ManifestDiagnostic.ts"
 
-/** A JSON Schema fragment that is never stricter than its rule. */
+/** A JSON Schema fragment. It may be less strict than its rule, but never stricter. */
 export type JsonSchemaFragment = { readonly [keyword: string]: string | number | boolean }
 
 /**
- * A rule for one field: a filter with the diagnostic code of its failure and its equivalent in the published JSON Schema. After a
- * failure, later rules for the field are skipped.
+ * Creates a rule for one field: a filter with the diagnostic code of its failure and its equivalent in the published JSON Schema.
+ * After a failure, later rules for the field are skipped.
  */
 export const fieldRule = <T>(options: {
   readonly code: ManifestDiagnosticCode
@@ -33,7 +33,7 @@ const countCodePoints = (text: string, stopAfter: number) => {
   return count
 }
 
-/** Counts Unicode code points, like JSON Schema, so that authors' tools give the same result. */
+/** Counts Unicode code points, like JSON Schema, so that authors' tools come to the same result. */
 export const lengthBetween = (minimum: number, maximum: number) =>
   fieldRule<string>({
     code: "invalid_length",
@@ -73,7 +73,7 @@ export const propertiesBetween = (minimum: number, maximum: number) =>
     published: { minProperties: minimum, maxProperties: maximum }
   })
 
-/** For strings only, which JSON Schema compares in the same way. */
+/** Only for strings, which JSON Schema compares in the same way. */
 export const uniqueStrings = fieldRule<ReadonlyArray<string>>({
   code: "not_unique",
   expected: "entries that are all different",

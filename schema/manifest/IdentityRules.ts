@@ -25,8 +25,8 @@ const checkDelivery = (
 }
 
 /**
- * Checks the slots and the way through which an identity is delivered. The document may contain more than any version grants: it
- * remains valid, and only the module that requests too much is refused.
+ * Checks the slots and the means of delivery of an identity. A document may request more than any version grants: it remains
+ * valid, and only the module that requests too much is rejected.
  */
 export const checkIdentityDelivery = (
   requirements: ReadonlyArray<RequirementDeclaration>,

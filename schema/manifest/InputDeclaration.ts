@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { InputType } from "./InputType.ts"
 import { bilingualText, presentationText, token, VariableName } from "./TextRules.ts"
 
-/** The source of an input's value. */
+/** Where an input's value comes from. */
 export const InputSourceKind = Schema.Literals([
   "user",
   "capsule_name",
@@ -17,7 +17,9 @@ export type InputRole = typeof InputRole.Type
 export const Label = bilingualText(160)
 export type Label = typeof Label.Type
 
-/** Presentation of one OpenTofu variable. The module must declare the variable, which the compatibility report proves. */
+/**
+ * Describes how to present one OpenTofu variable. The module must declare the variable, which the compatibility report verifies.
+ */
 export const InputDeclaration = Schema.Struct({
   name: VariableName,
   source: Schema.Struct({ kind: InputSourceKind }),

@@ -22,11 +22,11 @@ const needsString = (input: InputDeclaration) =>
   input.source.kind === "workspace_scoped_capsule_name" ||
   input.role !== undefined
 
-/** Sensitive and ephemeral variables are always secret. A manifest can make other variables secret too, but never the reverse. */
+/** Sensitive and ephemeral variables are always secret. A manifest can make further variables secret, but never the reverse. */
 const isSecret = (variable: VariableFacts, input?: InputDeclaration) =>
   variable.sensitive || variable.ephemeral || input?.secret === true || input?.role === "initial_secret"
 
-/** The variable as shown in the form of a generic install. */
+/** Describes the variable for the form of a generic install. */
 const genericInput = (variable: VariableFacts): CompiledInput => ({
   name: variable.name,
   type: variable.type,
@@ -94,7 +94,7 @@ export type ManifestDeclaration =
   | { readonly _tag: "Parsed"; readonly manifest: RepositoryManifest }
 
 export interface CompilationRequest {
-  /** The reviewed evidence. The report must be based on exactly this. */
+  /** The evidence that was reviewed. The report must be based on exactly this evidence. */
   readonly pins: InstallPins
   readonly facts: ModuleFacts
   /** The module's path from the root of the repository, by which the manifest identifies it. */
@@ -104,7 +104,7 @@ export interface CompilationRequest {
   readonly base: BaseInstallConfig
 }
 
-/** The evidence has changed between review and compilation. A new review is needed. */
+/** The evidence has changed between review and compilation, so a new review is needed. */
 export class InstallEvidenceMismatch extends Schema.TaggedError<InstallEvidenceMismatch>()("InstallEvidenceMismatch", {
   fields: Schema.NonEmptyArray(
     Schema.Literals(["sourceSnapshotId", "compatibilityReportId", "modulePath", "manifestDigest"])
@@ -115,7 +115,7 @@ export class InstallEvidenceMismatch extends Schema.TaggedError<InstallEvidenceM
   }
 }
 
-/** The operator requires an exact manifest version, and this repository's manifest cannot be adopted. */
+/** The operator requires an exact manifest version, but this repository's manifest cannot be adopted. */
 export class ManifestRequired extends Schema.TaggedError<ManifestRequired>()("ManifestRequired", {
   requiredVersion: Schema.String,
   diagnostics: Schema.NonEmptyArray(ManifestDiagnostic)
@@ -140,7 +140,7 @@ const checkEvidence = ({ declaration, facts, pins }: CompilationRequest) => {
 const operatorSourceBuild = ({ sourceBuild }: BaseInstallConfig) =>
   sourceBuild === undefined ? {} : { sourceBuild: { origin: "operator" as const, proposal: sourceBuild } }
 
-/** An install without a manifest: the scanned variables and the operator's declarations. */
+/** Compiles an install without a manifest, from the scanned variables and the operator's declarations. */
 const genericInstall = (
   { base, facts, pins }: CompilationRequest,
   assistance: Exclude<ManifestAssistance, "adopted">,
@@ -159,7 +159,7 @@ const genericInstall = (
   diagnostics
 })
 
-/** The variables that requirements fill, each with the first requirement that claims it. */
+/** Returns the variables that requirements fill, each with the first requirement that claims it. */
 const claimedVariables = (module: ModuleDeclaration): ReadonlySet<string> =>
   new Set(
     (module.requires ?? []).flatMap((requirement) =>
@@ -210,7 +210,7 @@ const checkOperatorVariables = (
     }
   })
 
-/** The parts of a manifest for a module, by their names in the manifest. */
+/** Lists what a manifest contains for a module, by the names in the manifest. */
 const assistanceOf = ({ features, inputs, interfaces, requires, sourceBuild }: ModuleDeclaration) => [
   ...inputs.map(({ name }) => `input ${name}`),
   ...(features ?? []).map(({ id }) => `feature ${id}`),
@@ -295,7 +295,7 @@ const lacking: Readonly<Record<"absent" | "not_declared", (version: string) => M
   })
 }
 
-/** The reasons why a compiled install does not meet the operator's requirement of `version`. */
+/** Returns the reasons why a compiled install does not meet the operator's requirement of `version`. */
 const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray<ManifestDiagnostic> => {
   if (compiled.assistance === "absent" || compiled.assistance === "not_declared")
     return [lacking[compiled.assistance](version)]
@@ -305,11 +305,9 @@ const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray
 }
 
 /**
- * Compiles the manifest, the report and the operator's limits into the contents of an InstallConfig.
- *
- * A manifest is adopted as a whole or not at all. If anything in it is not proven or not allowed, the install continues as a
- * generic one and lists the reasons; this is an error only if the operator requires an exact version. Evidence that does not
- * match is always an error.
+ * Compiles the manifest, the report and the operator's limits into the contents of an InstallConfig. A manifest is adopted as a
+ * whole or not at all. If any part cannot be verified or is not allowed, the install continues as a generic one and lists the
+ * reasons; this is an error only if the operator requires an exact version. Evidence that does not match is always an error.
  */
 export const compileInstallConfig = (
   request: CompilationRequest

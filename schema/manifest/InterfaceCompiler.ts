@@ -26,9 +26,7 @@ const sameOutput = Schema.toEquivalence(PublicOutput)
 
 const conflict = "The operator declares this already, and differently."
 
-/**
- * Adds proposals to the operator's declarations. Equal declarations are merged; different ones with the same key are a conflict.
- */
+/** Adds proposals to the operator's declarations. Equal declarations are merged; different ones with the same key conflict. */
 const merge = <Item>(
   declared: ReadonlyArray<Item>,
   proposed: ReadonlyArray<readonly [item: Item, path: DocumentPath]>,
@@ -63,7 +61,7 @@ const checkOutputs = (
 
 /**
  * Checks the Interfaces of a module against its Outputs and the operator's limits, and merges them into the operator's
- * declarations by key. Anything not allowed is reported. Use the result only if nothing was reported.
+ * declarations by key. Reports everything that is not allowed. Use the result only if nothing was reported.
  */
 export const compileInterfaces = (
   declarations: ReadonlyArray<InterfaceDeclaration>,

@@ -5,7 +5,7 @@ import { fieldRule, itemsBetween, lengthBetween, matches, propertiesBetween } fr
 import { BindingDelivery, Permissions } from "./RequirementDeclaration.ts"
 import { OutputName, token } from "./TextRules.ts"
 
-/** Public JSON of an Interface, with arrays and objects at most 32 levels deep. */
+/** Public JSON of an Interface. Arrays and objects may be nested at most 32 levels deep. */
 const PublicJson = Schema.Json.check(
   fieldRule<Schema.Json>({
     code: "value_too_deep",
@@ -43,7 +43,7 @@ export const InterfaceSpec = Schema.Struct({
 })
 export type InterfaceSpec = typeof InterfaceSpec.Type
 
-/** A proposal that the person who installs may use the Interface. The host decides once, and creates the credentials. */
+/** Proposes that the person who installs may use the Interface. The host decides once, and creates the credentials. */
 export const BindingRequest = Schema.Struct({
   key: token(128),
   subject: Schema.Struct({ source: Schema.Literal("installing_principal") }),

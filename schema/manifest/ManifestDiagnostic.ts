@@ -59,7 +59,7 @@ const crossFieldCodes = [
   "unknown_resource_input"
 ] as const
 
-/** Rules for what a manifest requests for one module of a snapshot, under the operator's policy. */
+/** Rules for what a manifest requests for a module of a snapshot, under the operator's policy. */
 const compilationCodes = [
   "variable_not_found",
   "variable_type_not_proven",
@@ -95,8 +95,8 @@ export const ManifestDiagnosticCode = Schema.Literals([
 export type ManifestDiagnosticCode = typeof ManifestDiagnosticCode.Type
 
 /**
- * A reason for refusing a document. `path` is a JSON Pointer (RFC 6901; "" is the whole document) in which keys that are not
- * plain names are `*`. `message` describes the expected value. Neither contains a rejected value.
+ * Why a document was rejected. `path` is a JSON Pointer (RFC 6901; "" is the whole document) in which keys that are not plain
+ * names are `*`. `message` describes the expected value. Neither contains a rejected value.
  */
 export const ManifestDiagnostic = Schema.Struct({
   path: Schema.String,
@@ -105,5 +105,8 @@ export const ManifestDiagnostic = Schema.Struct({
 })
 export type ManifestDiagnostic = typeof ManifestDiagnostic.Type
 
-/** More diagnostics would not help an author, and would let a hostile document cause an arbitrarily large report. */
+/**
+ * Maximum number of diagnostics. More would not help an author, and would let a hostile document cause an arbitrarily large
+ * report.
+ */
 export const maxDiagnostics = 100

@@ -163,7 +163,7 @@ const checkInterfaces = (interfaces: ReadonlyArray<InterfaceDeclaration>, path: 
   })
 }
 
-/** The rules between fields, for a document with a valid structure. */
+/** Checks rules that involve several fields, in a document with a valid structure. */
 const checkCrossFieldRules = (manifest: RepositoryManifest, report: Report): void => {
   const { defaultModule, modules } = manifest.install
   if (defaultModule !== undefined && !Object.hasOwn(modules, defaultModule)) {
@@ -184,7 +184,7 @@ interface NewerPart {
   readonly message: (version: ManifestVersion) => string
 }
 
-/** Additions of later manifest versions, with the message for authors who use one in an earlier version. */
+/** Parts that later manifest versions added, with the message for authors who use them in an earlier version. */
 const newerParts: ReadonlyArray<NewerPart> = [
   {
     code: "unknown_field",
@@ -213,7 +213,7 @@ const newerParts: ReadonlyArray<NewerPart> = [
 
 const before2_2: ReadonlySet<ManifestVersion> = new Set(["svc.com/v1", "svc.com/v2", "svc.com/v2.1"])
 
-/** Adds to the diagnostic the version that introduced the field. */
+/** Adds the version that introduced the field to the diagnostic. */
 const nameRequiredVersion =
   (version: ManifestVersion) =>
   (diagnostic: ManifestDiagnostic): ManifestDiagnostic => {
@@ -225,7 +225,7 @@ const nameRequiredVersion =
       : diagnostic
   }
 
-/** The manifest was refused, with the reasons. `apiVersion` is present if it was recognised. */
+/** The manifest was rejected, with the reasons. `apiVersion` is present if it was recognised. */
 export class ManifestRefusal extends Schema.TaggedError<ManifestRefusal>()("ManifestRefusal", {
   apiVersion: Schema.optionalKey(ManifestVersion),
   diagnostics: Schema.NonEmptyArray(ManifestDiagnostic)
@@ -254,8 +254,8 @@ const refuse = (diagnostics: Arr.NonEmptyReadonlyArray<ManifestDiagnostic>, apiV
   Result.fail(new ManifestRefusal({ diagnostics, ...(apiVersion === undefined ? {} : { apiVersion }) }))
 
 /**
- * Parses a repository manifest from a value of `decodeJson`. The version determines the closed structure. Then checks the rules
- * between fields, and searches for material that a public document must not contain.
+ * Parses a repository manifest from a value of `decodeJson`. The version determines the closed structure. Then checks rules that
+ * involve several fields, and searches for material that a public document must not contain.
  */
 export const parseManifestValue = (value: Schema.Json): Result.Result<RepositoryManifest, ManifestRefusal> => {
   if (!isObject(value)) return refuse([{ path: "", code: "wrong_type", message: "Expected an object." }])

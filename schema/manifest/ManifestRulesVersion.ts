@@ -1,5 +1,6 @@
 /**
- * Incremented whenever the parser or compiler treats some document differently. A snapshot records the number of the rules that
- * validated its manifest, so that later rules can validate it again. Snapshots without a number count as 1.
+ * Version of the validation rules, incremented whenever the parser or compiler starts to treat some document differently. A
+ * snapshot records the version that validated its manifest, so that a release with newer rules validates it again. Snapshots
+ * without a version count as 1.
  */
 export const manifestRulesVersion = 2

@@ -21,8 +21,8 @@ export const OutputFacts = Schema.Struct({
 export type OutputFacts = typeof OutputFacts.Type
 
 /**
- * The evidence for compiling a configuration: a report about a module of a snapshot, and the digest of the manifest (`sha256:`
- * and 64 hexadecimal digits; absent if the snapshot has none).
+ * What the compilation of a configuration is based on: a report about a module of a snapshot, and the digest of the manifest
+ * (`sha256:` and 64 hexadecimal digits; absent if the snapshot has none).
  */
 export const InstallPins = Schema.Struct({
   sourceSnapshotId: Schema.String,
@@ -32,7 +32,7 @@ export const InstallPins = Schema.Struct({
 })
 export type InstallPins = typeof InstallPins.Type
 
-/** The facts about a module from a compatibility report, and the evidence for that report. */
+/** Facts about a module from a compatibility report, and the evidence for that report. */
 export const ModuleFacts = Schema.Struct({
   pins: InstallPins,
   variables: Schema.Array(VariableFacts),

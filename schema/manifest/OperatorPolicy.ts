@@ -10,14 +10,14 @@ export const RequirementKindName = Schema.Literals([
   "interface.consume"
 ])
 
-/** A permission, and the only way to deliver it. */
+/** A permission that may be granted, and the only way to deliver it. */
 export const AllowedPermission = Schema.Struct({ permission: Schema.String, delivery: Schema.String })
 export type AllowedPermission = typeof AllowedPermission.Type
 
 /**
- * The operator's limits for requests of a manifest (`policy.repositoryInstallUx` of an InstallConfig). Without a list of OIDC
- * scopes, no identity is granted. Without a list of callback paths, the manifest chooses the path. `runtimeOidcBindings` allows a
- * v2.4 manifest to receive its OIDC values as runtime bindings.
+ * The operator's limits for what a manifest may request (`policy.repositoryInstallUx` of an InstallConfig). Without a list of
+ * OIDC scopes, no identity is granted. Without a list of callback paths, the manifest chooses the path. `runtimeOidcBindings`
+ * allows a v2.4 manifest to receive its OIDC values as runtime bindings.
  */
 export const OperatorPolicy = Schema.Struct({
   requiredManifestVersion: Schema.optionalKey(ManifestVersion),
@@ -29,7 +29,7 @@ export const OperatorPolicy = Schema.Struct({
 })
 export type OperatorPolicy = typeof OperatorPolicy.Type
 
-/** The defaults for what the operator has not configured. */
+/** Applies where the operator has configured nothing. */
 export const defaultOperatorPolicy: OperatorPolicy = {
   allowedRequirementKinds: RequirementKindName.literals,
   runtimeOidcBindings: false,
@@ -41,7 +41,7 @@ export const defaultOperatorPolicy: OperatorPolicy = {
 
 /**
  * The operator's base configuration for a module. Proposals are added to it, and conflicting proposals are rejected. `variables`
- * are the names of the variables that the operator sets.
+ * lists the names of the variables that the operator sets.
  */
 export const BaseInstallConfig = Schema.Struct({
   variables: Schema.Array(Schema.String),

@@ -55,7 +55,7 @@ const checkNames = (value: Schema.Json, path: DocumentPath, report: Report): voi
   }
 }
 
-/** Checks the field names in Interface documents and inputs, and each command's arguments joined to one line. */
+/** Checks the field names in Interface documents and inputs, and the arguments of each command as one joined line. */
 export const checkPublicMaterial = (manifest: RepositoryManifest, report: Report): void => {
   for (const [modulePath, module] of Object.entries(manifest.install.modules)) {
     const path = ["install", "modules", modulePath]
@@ -70,7 +70,7 @@ export const checkPublicMaterial = (manifest: RepositoryManifest, report: Report
     })
     module.sourceBuild?.commands.forEach(({ argv }, index) => {
       const material = forbiddenMaterial(argv.join(" "))
-      // Findings in a single argument have already been reported by `checkTexts`.
+      // Skips findings in a single argument, which `checkTexts` has already reported.
       if (material === undefined || argv.some((argument) => forbiddenMaterial(argument) !== undefined)) return
       report([...path, "sourceBuild", "commands", index, "argv"], material, messages[material])
     })

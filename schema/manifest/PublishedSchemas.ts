@@ -5,7 +5,7 @@ import { SourceOptions } from "./SourceOptions.ts"
 /** A JSON Schema (draft 2020-12) for authors' editors. */
 export interface PublishedSchema {
   readonly fileName: string
-  /** Derives the schema from the definitions. Done on demand, because it would take much of the startup time. */
+  /** Derives the schema from the definitions. Done on demand, because it would take a large part of the startup time. */
   readonly document: () => { readonly [keyword: string]: unknown }
 }
 
@@ -42,5 +42,5 @@ export const publishedSchemas: ReadonlyArray<PublishedSchema> = [
   publish("capsule-source-options-v1alpha1.schema.json", "svc capsule source options v1alpha1", SourceOptions)
 ]
 
-/** The exact content of a checked-in schema file. */
+/** Returns the exact content of a checked-in schema file. */
 export const publishedText = (schema: PublishedSchema): string => `${JSON.stringify(schema.document(), null, 2)}\n`

@@ -4,7 +4,7 @@ import { fieldRule, lengthBetween } from "./FieldRule.ts"
 
 const publishedPattern = "^(?!/)(?!\\./)(?![A-Za-z]:)(?!.*//)(?!.*\\\\)(?!.*/$).+$"
 
-/** A file or folder below the root, but not the root (`.`). */
+/** Path of a file or folder below the root. Excludes the root itself (`.`). */
 export const RelativePath = Schema.String.check(
   lengthBetween(1, maxPathCharacters),
   fieldRule({

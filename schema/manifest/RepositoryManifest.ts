@@ -33,7 +33,7 @@ const ModuleV2_2 = Schema.Struct({
   requires: Schema.optionalKey(Schema.Array(RequirementDeclaration).check(itemsBetween(0, 16)))
 })
 
-/** The declarations for one module in the newest version. Every earlier version is a subset. */
+/** What the newest version can declare for one module. Every earlier version is a subset. */
 export const ModuleDeclaration = Schema.Struct({
   ...ModuleV2_2.fields,
   sourceBuild: Schema.optionalKey(SourceBuild)
@@ -53,7 +53,7 @@ const document = <Version extends ManifestVersion, Install extends Schema.Constr
   install: Install
 ) => Schema.Struct({ apiVersion: Schema.Literal(version), kind: Schema.Literal("Repository"), install })
 
-/** The closed structure of each version. A version never gains a field; new fields need a new version. */
+/** The closed structure of each version. A released version never gains a field; new fields need a new version. */
 export const manifestDocuments = {
   "svc.com/v1": document("svc.com/v1", plainInstall(ModuleV1)),
   "svc.com/v2": document("svc.com/v2", plainInstall(ModuleV2)),

@@ -20,7 +20,7 @@ const reservedNames = new Set(
 
 const reservedPrefixes = ["SVC_", "TF_", "TOFU_", "OPENTOFU_", "LD_", "DYLD_", "GIT_", "SSH_", "BUN_", "NODE_", "NPM_"]
 
-/** Names with a meaning for the host, the toolchain or a process loader. No repository may use them. */
+/** Returns true for names that have a meaning for the host, the toolchain or a process loader. No repository may use them. */
 const isReservedBinding = (name: string): boolean => {
   const upper = name.toUpperCase()
   return (
@@ -133,8 +133,8 @@ const endpointVariableOf = (requirements: ReadonlyArray<RequirementDeclaration>)
 }
 
 /**
- * Checks the requirements of a module against its variables and the operator's limits. Anything not allowed is reported. Use the
- * result only if nothing was reported.
+ * Checks the requirements of a module against its variables and the operator's limits. Reports everything that is not allowed.
+ * Use the result only if nothing was reported.
  */
 export const compileRequirements = (
   requirements: ReadonlyArray<RequirementDeclaration>,

@@ -2,13 +2,13 @@ import { Schema } from "effect"
 import { fieldRule, itemsBetween, lengthBetween, propertiesBetween, uniqueStrings } from "./FieldRule.ts"
 import { Permission, token, VariableName } from "./TextRules.ts"
 
-/** Maps slots to targets. Each kind has a closed set of slots, and at least one must be mapped. */
+/** Maps slots to targets. Each kind of requirement has a closed set of slots, and at least one must be mapped. */
 const targets = <Slot extends string>(slots: ReadonlyArray<Slot>) =>
   Schema.Record(Schema.Literals(slots), Schema.optionalKey(VariableName)).check(propertiesBetween(1, slots.length))
 
 /**
- * The destination of values from the host: either OpenTofu variables of the module, or runtime bindings (entries of the module's
- * `env` variable), never both.
+ * Where values from the host are delivered: either to OpenTofu variables of the module, or to runtime bindings (entries of the
+ * module's `env` variable), never to both.
  */
 const delivery = <Slot extends string>(slots: ReadonlyArray<Slot>) =>
   Schema.Struct({
@@ -29,7 +29,7 @@ export type OidcSlot = (typeof oidcSlots)[number]
 const isCanonicalCallback = (path: string) => {
   if (!path.startsWith("/") || path.startsWith("//") || /[?#\\]/.test(path)) return false
   if (path.split("/").some((segment) => segment === "." || segment === "..")) return false
-  // Redirect URIs are compared byte for byte, so a path that URL parsing would rewrite is refused.
+  // Rejects a path that URL parsing would rewrite, because redirect URIs are compared byte for byte.
   const url = URL.parse(path, "https://callback.invalid")
   return url !== null && url.origin === "https://callback.invalid" && url.pathname === path
 }
@@ -77,7 +77,7 @@ export const OidcRequirement = Schema.Struct({
 })
 export type OidcRequirement = typeof OidcRequirement.Type
 
-/** The way in which a permission is delivered to its holder. With `none`, nothing is delivered. */
+/** How a permission is delivered to its holder. `none` delivers nothing. */
 export const BindingDelivery = Schema.Struct({ type: token(128) })
 
 export const Permissions = Schema.Array(Permission).check(itemsBetween(1, 16), uniqueStrings)
@@ -110,7 +110,7 @@ export interface DeliveryTarget {
 const lane = (name: DeliveryLane, slots: { readonly [slot: string]: string } | undefined): Array<DeliveryTarget> =>
   Object.entries(slots ?? {}).map(([slot, target]) => ({ lane: name, slot, target }))
 
-/** All targets that a requirement claims. `interface.consume` claims none. */
+/** Returns all targets that a requirement claims. `interface.consume` claims none. */
 export const deliveryTargets = (requirement: RequirementDeclaration): ReadonlyArray<DeliveryTarget> =>
   requirement.kind === "interface.consume"
     ? []

@@ -11,7 +11,8 @@ export const SourceBuildCommand = Schema.Struct({
 export type SourceBuildCommand = typeof SourceBuildCommand.Type
 
 /**
- * A proposal to prepare the checkout of the snapshot without credentials. `outputs` are the files or folders that it must create.
+ * Proposes how to prepare the checkout of the snapshot without credentials. `outputs` are the files or folders that the commands
+ * must create.
  */
 export const SourceBuild = Schema.Struct({
   commands: Schema.Array(SourceBuildCommand).check(itemsBetween(1, 8)),

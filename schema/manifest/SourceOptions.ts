@@ -13,7 +13,7 @@ import { presentationText, token } from "./TextRules.ts"
 
 export const sourceOptionsVersion = "install.svc.com/v1alpha1"
 
-/** A Git source to choose: a repository, a folder in it and a ref (default: the newest stable version tag). */
+/** A Git source that people can select: a repository, a folder in it and a ref (default: the newest stable version tag). */
 export const SourceOption = Schema.Struct({
   id: token(128),
   title: presentationText(160),
@@ -41,7 +41,7 @@ export const SourceOptions = Schema.Struct({
 })
 export type SourceOptions = typeof SourceOptions.Type
 
-/** The source options document was refused, with the reasons. */
+/** The source options document was rejected, with the reasons. */
 export class SourceOptionsRefusal extends Schema.TaggedError<SourceOptionsRefusal>()("SourceOptionsRefusal", {
   diagnostics: Schema.NonEmptyArray(ManifestDiagnostic)
 }) {

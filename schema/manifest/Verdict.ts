@@ -8,7 +8,7 @@ import { parseRepositoryManifest } from "./ManifestParser.ts"
 import { ManifestVersion, type RepositoryManifest } from "./RepositoryManifest.ts"
 import { parseSourceOptions, sourceOptionsVersion } from "./SourceOptions.ts"
 
-/** The result of checking a document or link offline. It equals the result of a sync or an `/install` request. */
+/** The result of checking a document or link offline. A sync or an `/install` request comes to the same result. */
 export const Verdict = Schema.Struct({
   status: Schema.Literals(["valid", "invalid"]),
   apiVersion: Schema.optionalKey(Schema.Union([ManifestVersion, Schema.Literal(sourceOptionsVersion)])),
@@ -22,7 +22,10 @@ export const Verdict = Schema.Struct({
 })
 export type Verdict = typeof Verdict.Type
 
-/** Faults that no module, policy or service can fix. A module with such a fault is always refused, even in a valid document. */
+/**
+ * Finds faults that no module, policy or service can fix. A module with such a fault is always rejected, even in a valid
+ * document.
+ */
 const moduleRefusals = ({ apiVersion, install }: RepositoryManifest) => {
   const { diagnostics, report } = diagnosticReport()
   for (const [key, { requires }] of Object.entries(install.modules)) {
@@ -32,8 +35,7 @@ const moduleRefusals = ({ apiVersion, install }: RepositoryManifest) => {
 }
 
 /**
- * Implements `svc manifest check` for the bytes of a repository manifest. A valid document may still contain modules that are
- * refused.
+ * Implements `svc manifest check` for the bytes of a repository manifest. A valid document may still contain rejected modules.
  */
 export const manifestVerdict = (bytes: Uint8Array): Verdict =>
   Result.match(parseRepositoryManifest(bytes), {

@@ -1,12 +1,11 @@
 /**
  * Agents: processes on other machines that execute the Runs of a pool.
- *
  * - `agent_pools.isolation`: the minimum isolation level of the pool's agents; `NULL` means any
  * - `agent_enrolment_tokens.uses_left`: how many more agents may enrol with the token
  * - `agents.facts`: the facts that the agent last reported; `next_keys`: its keys for the next session
- * - `agent_runs`: one row per claim; `claim` is the agent's name for its request, so that a repeated request finds the same
- *   offer; `checkpoint_serial` is the serial of the newest stored state; the blobs of `result` are files in the data folder, or
- *   rows of `agent_carried_files`
+ * - `agent_runs`: one row per claim; `claim` is the id that the agent chose for its request, so that a repeated request finds the
+ *   same offer; `checkpoint_serial` is the serial of the newest stored state; the blobs of `result` are files in the data folder,
+ *   or rows of `agent_carried_files`
  * - `agent_evidence`: states and journals that arrived after the Run had been settled without them
  */
 export const agentTables: ReadonlyArray<string> = [
@@ -96,10 +95,7 @@ export const agentTables: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN agent_unreachable_since TEXT`
 ]
 
-/**
- * The time since which an executing agent has received no responses although it reaches the server; `NULL` while responses
- * arrive.
- */
+/** Since when an executing agent has received no responses although it reaches the server; `NULL` while responses arrive. */
 export const lostAnswerColumns: ReadonlyArray<string> = [`ALTER TABLE agent_runs ADD COLUMN unanswered_since TEXT`]
 
 /**
@@ -135,11 +131,11 @@ export const providedMarkTables: ReadonlyArray<string> = [
     PRIMARY KEY (agent_id, name)
   )`,
   `ALTER TABLE run_plans ADD COLUMN provided_marks TEXT`,
-  // An index, because the large plan files come before this column in the row.
+  // Indexed, because without the index a query would read the large plan files, which precede this column in the row.
   `CREATE INDEX run_plans_provided ON run_plans (run_id, provided_marks) WHERE provided_marks IS NOT NULL`
 ]
 
-/** The small sealed files of a result that has not been settled. Larger ones are files in the data folder. */
+/** The small sealed files of a result that has not been settled yet. Larger files are in the data folder. */
 export const carriedFileTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_carried_files (
     run_id TEXT NOT NULL,

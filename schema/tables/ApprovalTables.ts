@@ -47,12 +47,12 @@ export const approvalTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     PRIMARY KEY (run_id, approver)
   )`,
-  // A member who returns is not added to previous teams again; an owner has to do that.
+  // A member who leaves and returns is not put back into their previous teams; an owner must do that.
   `CREATE TRIGGER team_members_leave AFTER UPDATE OF status ON memberships WHEN NEW.status = 'suspended' BEGIN
     DELETE FROM team_members WHERE subject = NEW.subject
       AND team_id IN (SELECT id FROM teams WHERE workspace_id = NEW.workspace_id);
   END`,
-  // Plans that were approved earlier may still wait to be applied.
+  // Copies earlier approvals, because their plans may still be waiting for an apply.
   `INSERT INTO run_approvals (run_id, approver, comment, created_at)
     SELECT id, COALESCE(approved_by, 'service'), approval_comment, approved_at FROM runs
     WHERE approved_at IS NOT NULL AND status = 'succeeded' AND type IN ('plan', 'destroy_plan')`,
@@ -61,9 +61,9 @@ export const approvalTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The authors of a plan, the creators of automations, the people behind an automation that approved, and the people behind
- * auto-update. The creators of existing automations are read from the history. If it has no entry, only the creator of a token is
- * known.
+ * Columns for the authors of a plan, the creators of automations, the people behind an automation that approved, and the people
+ * behind auto-update. The creators of existing automations are read from the history. If the history has no entry, only the
+ * creator of a token is known.
  */
 export const planAuthorTables: ReadonlyArray<string> = [
   `CREATE TABLE plan_authors (
@@ -80,5 +80,5 @@ export const planAuthorTables: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN auto_update_authors TEXT`
 ]
 
-/** The reasons for uncertainty that the approver acknowledged, as a JSON list of keys. */
+/** The uncertainties that the approver acknowledged, as a JSON list of keys. */
 export const acknowledgementColumns: ReadonlyArray<string> = [`ALTER TABLE run_approvals ADD COLUMN acknowledged TEXT`]

@@ -1,6 +1,6 @@
 /** Audit events, and the receipts of idempotent requests. */
 export const auditTables: ReadonlyArray<string> = [
-  // Append-only: nothing updates or deletes these rows. `data` is JSON without values.
+  // Append-only: nothing updates or deletes these rows. `data` is JSON and never contains values.
   `CREATE TABLE audit_events (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT,
@@ -18,7 +18,7 @@ export const auditTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX audit_events_by_workspace ON audit_events (workspace_id, created_at, id)`,
   `CREATE INDEX audit_events_by_capsule ON audit_events (capsule_id, created_at, id)`,
-  // `scope` is the Workspace id, or the subject for routes without a Workspace.
+  // `scope` is the Workspace id or, for routes without a Workspace, the subject.
   `CREATE TABLE idempotency_receipts (
     scope TEXT NOT NULL,
     actor TEXT NOT NULL,
@@ -40,8 +40,8 @@ export const auditFilterIndexes: ReadonlyArray<string> = [
 ]
 
 /**
- * Positions in the keyed chains (`actors/base/audit/AuditLink.ts`), and one row per chain. Events of earlier releases get a
- * position at the next startup.
+ * Position of each event in its keyed chain (`actors/base/audit/AuditLink.ts`), and one row per chain. Events of earlier releases
+ * get a position at the next startup.
  */
 export const auditChainTables: ReadonlyArray<string> = [
   `ALTER TABLE audit_events ADD COLUMN position INTEGER`,

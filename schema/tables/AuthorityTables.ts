@@ -1,12 +1,12 @@
 const counted = "UPDATE authority_changes SET count = count + 1"
 
-/** Fires once per row whose authority may have been reduced. */
+/** Creates a trigger that fires once per row whose authority may have been reduced. */
 const trigger = (table: string, event: string, name: string) =>
   `CREATE TRIGGER authority_${table}_${name} AFTER ${event} ON ${table} BEGIN ${counted}; END`
 
 /**
  * Counts changes that may end the access of a live stream: to accounts, sessions, tokens, grants and memberships. Only triggers
- * write it, so that no code that revokes something can forget to. It is read after each commit.
+ * write the counter, so that no code that revokes something can forget to. It is read after each commit.
  */
 export const authorityTables: ReadonlyArray<string> = [
   `CREATE TABLE authority_changes (

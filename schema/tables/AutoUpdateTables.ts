@@ -1,13 +1,13 @@
-/** The rollback pin of a Capsule, and the decision of auto-update about each snapshot. */
+/** The rollback pin of a Capsule, and auto-update's decision about each snapshot. */
 export const autoUpdateTables: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN pinned_run_id TEXT`,
   `ALTER TABLE capsules ADD COLUMN pinned_by TEXT`,
   `ALTER TABLE capsules ADD COLUMN pinned_at TEXT`,
   `ALTER TABLE capsules ADD COLUMN pinned_reason TEXT`,
-  // The lane's commit at that time. Any other commit is newer.
+  // The lane's commit at the time of the rollback. Any other commit counts as newer.
   `ALTER TABLE capsules ADD COLUMN pinned_commit TEXT`,
   `ALTER TABLE capsules ADD COLUMN pin_ends_on_commit INTEGER NOT NULL DEFAULT 0`,
-  // One row per Capsule and snapshot: the last decision, and the authority under which it was made.
+  // One row per Capsule and snapshot: the last decision, and the authority that it was based on.
   `CREATE TABLE auto_update_decisions (
     id TEXT PRIMARY KEY NOT NULL,
     capsule_id TEXT NOT NULL REFERENCES capsules (id),

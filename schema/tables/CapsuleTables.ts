@@ -1,6 +1,6 @@
 /** Capsules, their immutable configurations, and the results of their applies. */
 export const capsuleTables: ReadonlyArray<string> = [
-  // Rows are never updated; changes derive a successor. `private_variables` is sealed under the identity of this row.
+  // Rows are never updated; a change inserts a successor. `private_variables` is sealed under the identity of its row.
   `CREATE TABLE install_configs (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -17,7 +17,7 @@ export const capsuleTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL
   )`,
   `CREATE INDEX install_configs_by_workspace ON install_configs (workspace_id, created_at, id)`,
-  // A Capsule's authority. Every write under it compares id, status, epoch, config, state version and generation.
+  // A Capsule's authority. Every write that depends on it compares id, status, epoch, config, state version and generation.
   `CREATE TABLE capsules (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -49,7 +49,7 @@ export const capsuleTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL
   )`,
-  // A destroyed Capsule's name can be used again.
+  // Lets a new Capsule use the name of a destroyed one.
   `CREATE UNIQUE INDEX capsules_by_name ON capsules (project_id, name, environment) WHERE status <> 'destroyed'`,
   `CREATE INDEX capsules_by_workspace ON capsules (workspace_id, created_at, id)`,
   `CREATE INDEX capsules_by_source ON capsules (source_id)`,
@@ -84,7 +84,7 @@ export const capsuleTables: ReadonlyArray<string> = [
     UNIQUE (capsule_id, generation)
   )`,
   `CREATE INDEX state_versions_by_workspace ON state_versions (workspace_id, created_at, id)`,
-  // Public values are in `value`. Sensitive values are only stored sealed.
+  // Public values are in `value`. Sensitive values are stored only in sealed form.
   `CREATE TABLE outputs (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -124,7 +124,9 @@ export const capsuleTables: ReadonlyArray<string> = [
 /** The sealed secret inputs that an apply used, and that its state may still contain. */
 export const stateSecretColumns: ReadonlyArray<string> = [`ALTER TABLE state_versions ADD COLUMN sealed_secrets TEXT`]
 
-/** Few Capsules need attention. A query with exactly this condition uses the index. */
+/**
+ * Condition of the index on Capsules that need attention, which are few. Only a query with exactly this condition uses the index.
+ */
 export const capsulesNeedingAttention = `status <> 'destroyed' AND (status IN ('error', 'stale') OR runtime_safety = 'unknown' OR drift_status = 'drifted')`
 
 export const capsulesNeedingAttentionIndex: ReadonlyArray<string> = [
@@ -141,14 +143,14 @@ export const deferredFollowColumns: ReadonlyArray<string> = [
   `CREATE INDEX capsules_deferred ON capsules (updated_at, id) WHERE deferred_snapshot_id IS NOT NULL`
 ]
 
-/** The opposite of `isEnded` as an SQL condition, with an alias such as `c.` if needed. */
+/** SQL condition for Capsules that have not ended (`isEnded`). `alias` is a table alias such as `c.`. */
 export const livingCapsule = (alias: "" | `${string}.` = "") => `${alias}status NOT IN ('destroyed', 'released')`
 
 /** `isInService` as an SQL condition. */
 export const capsuleInService = (alias: "" | `${string}.` = "") =>
   `${alias}status NOT IN ('destroyed', 'released', 'disabled')`
 
-/** The person who released a Capsule, the time and the reason. */
+/** Who released a Capsule, when and why. */
 export const capsuleReleaseColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN released_at TEXT`,
   `ALTER TABLE capsules ADD COLUMN released_by TEXT`,
@@ -165,5 +167,8 @@ export const credentialWaitColumns: ReadonlyArray<string> = [
   `CREATE INDEX capsules_without_credential ON capsules (workspace_id, id) WHERE credential_wait IS NOT NULL`
 ]
 
-/** A destroyed Capsule manages nothing. Neither does a released one, but its state may be the last copy. */
+/**
+ * SQL condition for Capsules whose evidence must be kept. A released Capsule manages nothing, like a destroyed one, but its state
+ * may be the last copy.
+ */
 export const capsuleWithEvidence = (alias: "" | `${string}.` = "") => `${alias}status <> 'destroyed'`

@@ -38,8 +38,8 @@ export const connectionTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The origins to which a Git Connection may be sent; while `origins` is null, it is never sent. For older Connections, the
- * origins of their Sources are only proposed, together with the person who last chose the Connection, because adopting them
+ * The origins that a Git Connection may be sent to; while `origins` is null, it is never sent. For older Connections, the origins
+ * of their Sources are only proposed, together with the person who last selected the Connection, because adopting them
  * automatically could approve an attack.
  */
 export const connectionOriginColumns: ReadonlyArray<string> = [
@@ -100,7 +100,7 @@ export const connectionUseColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN version INTEGER NOT NULL DEFAULT 1`,
   // The row of a removed Connection is kept without values, for the Runs and configurations that refer to it.
   `ALTER TABLE connections ADD COLUMN removed_at TEXT`,
-  // The values that each Run received. A row is kept until its Run has ended.
+  // Records which values each Run received. A row is kept until its Run has ended.
   `CREATE TABLE connection_holds (
     run_id TEXT NOT NULL REFERENCES runs (id),
     connection_id TEXT NOT NULL REFERENCES connections (id),
@@ -108,7 +108,7 @@ export const connectionUseColumns: ReadonlyArray<string> = [
     PRIMARY KEY (run_id, connection_id, version)
   )`,
   `CREATE INDEX connection_holds_by_connection ON connection_holds (connection_id, version)`,
-  // Sealed values that a rotation replaced, kept for redaction while a Run has them.
+  // Sealed values that a rotation replaced. They are kept for redaction while a Run still has them.
   `CREATE TABLE former_connection_values (
     connection_id TEXT NOT NULL REFERENCES connections (id),
     version INTEGER NOT NULL,
@@ -125,15 +125,15 @@ export const connectionUseColumns: ReadonlyArray<string> = [
       (SELECT a.actor_subject FROM audit_events a JOIN capsules c ON c.id = a.target_id
         WHERE c.source_id = sources.id AND a.action = 'capsule.install' ORDER BY a.created_at, a.id LIMIT 1))
     WHERE auth_connection_id IS NOT NULL`,
-  // Members can also set default refs. Only a ref that an owner or admin chose, or the repository's own default, widens a rule.
+  // Members can also set default refs, but only a ref that an owner or admin set, or the repository's own default, widens a rule.
   `ALTER TABLE sources ADD COLUMN default_ref_by_manager INTEGER NOT NULL DEFAULT 0`,
   `UPDATE sources SET default_ref_by_manager = 1 WHERE default_ref = 'HEAD'`
 ]
 
 /**
- * Connections from OAuth helpers. `oauth` describes the tokens, and `sealed_tokens` contains them, in addition to the values
- * derived from the access token. After the Connection is revoked, the tokens are kept until the authorization server has revoked
- * them. Renewed tokens grant the same authority, so they increment `token_generation` instead of `version`.
+ * Connections from OAuth helpers. `oauth` describes the tokens, and `sealed_tokens` contains them; the values derived from the
+ * access token are stored in addition. After the Connection is revoked, the tokens are kept until the authorization server has
+ * revoked them. Renewed tokens grant the same authority, so they increment `token_generation` instead of `version`.
  */
 export const connectionOAuthTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN oauth TEXT`,
@@ -141,14 +141,14 @@ export const connectionOAuthTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN sealed_tokens TEXT`,
   `ALTER TABLE connections ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE connection_holds ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
-  // Sealed tokens that were replaced, kept for redaction while a Run has them.
+  // Sealed tokens that were replaced. They are kept for redaction while a Run still has them.
   `CREATE TABLE former_connection_tokens (
     connection_id TEXT NOT NULL REFERENCES connections (id),
     token_generation INTEGER NOT NULL,
     sealed_tokens TEXT NOT NULL,
     PRIMARY KEY (connection_id, token_generation)
   )`,
-  // Authorizations for which a person was redirected and has not returned yet. Only the digest of the state is stored.
+  // Authorizations from which the person has not returned yet. Only the digest of the state parameter is stored.
   `CREATE TABLE connection_authorizations (
     state_hash TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

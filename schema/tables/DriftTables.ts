@@ -1,6 +1,6 @@
 /**
- * Hours between automatic drift checks, 0 for never. `NULL` means the Workspace's setting on a Capsule, and never on a Workspace.
- * `drift_check_by` is the person whose authority the checks use for Connections.
+ * Hours between automatic drift checks; 0 means never. `NULL` on a Capsule means the Workspace's setting, and on a Workspace
+ * never. `drift_check_by` is the person whose authority the checks use for Connections.
  */
 export const driftCheckColumns: ReadonlyArray<string> = [
   `ALTER TABLE workspaces ADD COLUMN drift_check_hours INTEGER`,
@@ -11,5 +11,5 @@ export const driftCheckColumns: ReadonlyArray<string> = [
   `CREATE INDEX capsules_drift_due ON capsules (drift_check_due_at) WHERE drift_check_due_at IS NOT NULL`
 ]
 
-/** The hours that apply to a Capsule `c` of a Workspace `w`. */
+/** SQL expression for the hours that apply to a Capsule `c` of a Workspace `w`. */
 export const effectiveDriftHours = `COALESCE(c.drift_check_hours, w.drift_check_hours, 0)`

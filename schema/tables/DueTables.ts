@@ -1,13 +1,11 @@
-/** Selects messages of an earlier release, to this actor and with this name, that were not carried out. */
+/** Selects messages with this name that an earlier release sent to this actor and never processed. */
 const unprocessed = (actor: string, message: string) =>
   `FROM cluster_messages WHERE entity_type = '${actor}' AND tag = '${message}' AND kind = 0 AND processed = 0`
 
 /**
- * Work that is due is a mark in a row. Install plans, revision plans and Interfaces need no mark, because their columns show
- * which steps are due.
- *
- * Earlier releases stored this work as messages of a library. The upgrade converts messages that were not carried out to marks,
- * and drops the library's tables.
+ * Columns that record which work is due. Install plans, revision plans and Interfaces need none, because their existing columns
+ * show which steps are due. Earlier releases stored this work as messages of a library. The upgrade converts unprocessed
+ * messages, and drops the library's tables.
  */
 export const dueWorkTables: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN follow_snapshot_id TEXT`,
@@ -15,14 +13,14 @@ export const dueWorkTables: ReadonlyArray<string> = [
   `CREATE INDEX capsules_to_follow ON capsules (id) WHERE follow_snapshot_id IS NOT NULL`,
   `ALTER TABLE sources ADD COLUMN unread_due TEXT`,
   `CREATE INDEX sources_unread ON sources (id) WHERE unread_due IS NOT NULL`,
-  // A separate table, because the row of a Run can be large and changing one column rewrites the whole row.
+  // A separate table, because changing a column rewrites the whole row, and the row of a Run can be large.
   `CREATE TABLE run_follow_due (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id)
   )`,
   `CREATE INDEX install_plans_to_begin ON install_plans (id) WHERE phase = 'syncing_source' AND sync_run_id IS NULL`,
   `CREATE INDEX revision_plans_to_begin ON revision_plans (id) WHERE phase = 'syncing_source' AND sync_run_id IS NULL`,
   `CREATE INDEX interface_intents_pending ON interface_intents (created_at, id) WHERE status = 'pending'`,
-  // Work that keeps failing, shown to people.
+  // Work that keeps failing. People see it in the attention list.
   `CREATE TABLE stuck_work (
     kind TEXT NOT NULL,
     record_id TEXT NOT NULL,
@@ -31,7 +29,7 @@ export const dueWorkTables: ReadonlyArray<string> = [
     PRIMARY KEY (kind, record_id)
   )`,
   `CREATE INDEX stuck_work_by_workspace ON stuck_work (workspace_id, since)`,
-  // This table does not exist in a database without messages of earlier releases.
+  // Created if missing, because a database without messages of earlier releases does not have this table.
   `CREATE TABLE IF NOT EXISTS cluster_messages (
     entity_type TEXT, entity_id TEXT, kind INTEGER, tag TEXT, payload TEXT, processed BOOLEAN
   )`,
@@ -44,8 +42,8 @@ export const dueWorkTables: ReadonlyArray<string> = [
     WHERE id IN (SELECT entity_id ${unprocessed("Source", "Unread")})`,
   `INSERT INTO run_follow_due (run_id) SELECT id FROM runs
     WHERE id IN (SELECT json_extract(payload, '$.planRunId') ${unprocessed("Capsule", "ApplyFollowed")})`,
-  // Marks the newest Run of each coordinator in progress. The coordinator then collects the result again, which changes nothing
-  // the second time.
+  // Makes the newest Run of each coordinator in progress due. The coordinator then collects the result again, which changes
+  // nothing the second time.
   `INSERT INTO run_follow_due (run_id) SELECT id FROM runs
     WHERE id NOT IN (SELECT run_id FROM run_follow_due) AND status NOT IN ('queued', 'running')
       AND (id IN (SELECT COALESCE(plan_run_id, check_run_id, sync_run_id) FROM install_plans

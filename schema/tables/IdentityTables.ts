@@ -17,7 +17,7 @@ export const identityTables: ReadonlyArray<string> = [
   )`,
   `CREATE UNIQUE INDEX oidc_signing_keys_active ON oidc_signing_keys (algorithm) WHERE status = 'active'`,
   `CREATE UNIQUE INDEX oidc_signing_keys_next ON oidc_signing_keys (algorithm) WHERE status = 'next'`,
-  // Registered only by an apply. A null activation digest means stale authority.
+  // Only an apply registers a client. A null activation digest means that the authority is stale.
   `CREATE TABLE oidc_capsule_clients (
     client_id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -29,7 +29,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL
   )`,
-  // The values that a plan delivered to its module, so that the apply registers exactly these or nothing.
+  // The values that a plan delivered to its module. The apply registers exactly these values or nothing.
   `CREATE TABLE oidc_plan_pins (
     plan_run_id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -39,7 +39,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL
   )`,
   `CREATE INDEX oidc_plan_pins_by_capsule ON oidc_plan_pins (capsule_id)`,
-  // One consent of one person to one client. Everything issued under it becomes invalid with it.
+  // One person's consent to one client. Revoking it invalidates everything issued under it.
   `CREATE TABLE oidc_grants (
     id TEXT PRIMARY KEY NOT NULL,
     client_id TEXT NOT NULL,
@@ -92,7 +92,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     expires_at TEXT NOT NULL
   )`,
-  // The scopes to which a person has consented for a client. The person is asked again only if the client requests more.
+  // The scopes that a person has granted to a client. The person is asked again only if the client requests more.
   `CREATE TABLE oidc_consents (
     subject TEXT NOT NULL REFERENCES users (subject),
     client_id TEXT NOT NULL,
@@ -103,15 +103,15 @@ export const identityTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** The redirect URI of a grant, so that removing the URI can revoke the grant; `NULL` for devices, or if it is unknown. */
+/** The redirect URI of a grant, so that removing the URI can revoke the grant. `NULL` for devices, or if the URI is unknown. */
 export const grantRedirectColumns: ReadonlyArray<string> = [
   `ALTER TABLE oidc_grants ADD COLUMN redirect_uri TEXT`,
   `UPDATE oidc_grants SET redirect_uri = (SELECT MIN(c.redirect_uri) FROM oidc_codes c WHERE c.grant_id = oidc_grants.id)`
 ]
 
 /**
- * Additional URLs after signing out, and the secret of a Capsule's resource server. The secret is generated, sealed in
- * `generated_secrets`, and compared by its SHA-256. The reviewed values are pinned like the origin.
+ * Additional URLs after signing out, and the secret of a Capsule's resource server. The secret is generated, stored sealed in
+ * `generated_secrets`, and compared by its SHA-256. A plan pins the reviewed values together with the origin.
  */
 export const capsuleClientColumns: ReadonlyArray<string> = [
   `ALTER TABLE oidc_capsule_clients ADD COLUMN post_logout_paths TEXT`,

@@ -1,6 +1,7 @@
 /** The installation that owns a database, and restored records that nobody has confirmed yet. */
 export const installationTables: ReadonlyArray<string> = [
-  // A single row. The data folder repeats the id in `instance.json`, so that a database from another installation is detected.
+  // A single row. `instance.json` in the data folder contains the same id, so that svc detects a database from another
+  // installation.
   `CREATE TABLE installation (
     id INTEGER PRIMARY KEY NOT NULL CHECK (id = 1),
     installation_id TEXT NOT NULL,
@@ -9,7 +10,7 @@ export const installationTables: ReadonlyArray<string> = [
   )`,
   `INSERT INTO installation (id, installation_id, created_at)
     VALUES (1, 'inst_' || lower(hex(randomblob(12))), strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`,
-  // A record waits for review while its own status is 'unconfirmed'. That status decides, not this row.
+  // The records to review. A record is waiting for review while its own status is 'unconfirmed', whatever this table contains.
   `CREATE TABLE restore_review (
     record_id TEXT PRIMARY KEY NOT NULL,
     kind TEXT NOT NULL,
@@ -20,5 +21,5 @@ export const installationTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** The release that last used the database, so that an earlier release that cannot read it can report which release can. */
+/** The release that last used the database. An earlier release that cannot read it reports which release can. */
 export const installationReleaseColumns: ReadonlyArray<string> = ["ALTER TABLE installation ADD COLUMN release TEXT"]

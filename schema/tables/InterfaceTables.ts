@@ -1,6 +1,6 @@
 /** The host features that configurations request: delivered values, offered and consumed Interfaces, and hand-off tickets. */
 export const interfaceTables: ReadonlyArray<string> = [
-  // Generated once per Capsule and delivery target. A target with another shape gets another secret.
+  // Generated once per Capsule and delivery target. A target with a different shape gets a different secret.
   `CREATE TABLE generated_secrets (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -41,7 +41,8 @@ export const interfaceTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX interfaces_by_workspace ON interfaces (workspace_id, created_at, id)`,
   `CREATE INDEX interfaces_by_type ON interfaces (workspace_id, type, version) WHERE status = 'resolved'`,
-  // `consumer_capsule_id` and `request_key` identify the consumer and its request. A revoked row is kept to record the refusal.
+  // `consumer_capsule_id` and `request_key` identify the consumer and its request. A revoked row is kept as a record of the
+  // refusal.
   `CREATE TABLE interface_bindings (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

@@ -1,7 +1,7 @@
 /**
  * Invitations to a Workspace, or to an account alone (`workspace_id` is `NULL`). `stand_in` is the subject that the list of
- * members shows for the invited person; for an address it is generated, whether or not an account has that address. `proof` is
- * the kind of proof that using the link provides. `invited_by` is `NULL` for the operator.
+ * members shows for the invited person; for an invitation by address it is generated, whether or not an account has that address.
+ * `proof` is how using the link proves the address. `invited_by` is `NULL` for the operator.
  */
 export const invitationTables: ReadonlyArray<string> = [
   `CREATE TABLE invitations (
@@ -23,10 +23,10 @@ export const invitationTables: ReadonlyArray<string> = [
   `CREATE INDEX invitations_by_workspace ON invitations (workspace_id, created_at, id)`,
   `CREATE INDEX invitations_by_stand_in ON invitations (workspace_id, stand_in, status)`,
   `ALTER TABLE memberships ADD COLUMN left_at TEXT`,
-  // Before this column existed, only the operator created accounts.
+  // Existing addresses count as proven by the operator, because only the operator could create accounts.
   `ALTER TABLE users ADD COLUMN email_proof TEXT`,
   `UPDATE users SET email_proof = 'operator'`
 ]
 
-/** A higher role that the link of an owner offered to a member, until an owner confirms or dismisses it. */
+/** A higher role that an owner's invitation link offered to a member. Kept until an owner confirms or dismisses it. */
 export const offeredRoleColumns: ReadonlyArray<string> = [`ALTER TABLE memberships ADD COLUMN offered_role TEXT`]

@@ -1,6 +1,6 @@
 /**
- * Queued mails. `content` is sealed, and `NULL` after the mail has been sent or abandoned. `invitations.mailed_hash` is the
- * digest of the second link, which only the mail contains; using that link proves the address.
+ * Queued mails. `content` is sealed, and becomes `NULL` once the mail has been sent or abandoned. `invitations.mailed_hash` is
+ * the digest of the second link, which only the mail contains; using that link proves the address.
  */
 export const mailTables: ReadonlyArray<string> = [
   `CREATE TABLE mails (
@@ -22,8 +22,8 @@ export const mailTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The person who chose the address of a mail; `NULL` for mails of the operator, for notices and for older mails. The mail limits
- * count these.
+ * The person who entered the address of a mail; the mail limits count mails per person. `NULL` for mails of the operator, for
+ * notices and for older mails.
  */
 export const mailSenderColumns: ReadonlyArray<string> = [
   `ALTER TABLE mails ADD COLUMN sender TEXT`,

@@ -1,6 +1,6 @@
 /**
- * Notices to endpoints outside the server. A notice is written in the transaction of the event, with one delivery per subscribed
- * endpoint, and not at all if there is none. `workspace_id` is `NULL` for the server's endpoints and notices.
+ * Notices to endpoints outside the server. The transaction of an event also writes its notice and one delivery per subscribed
+ * endpoint; without subscribers, it writes neither. `workspace_id` is `NULL` for the server's endpoints and notices.
  */
 export const noticeTables: ReadonlyArray<string> = [
   `CREATE TABLE notice_endpoints (
@@ -77,19 +77,19 @@ export const noticeTables: ReadonlyArray<string> = [
     last INTEGER NOT NULL,
     PRIMARY KEY (endpoint_id, subject)
   )`,
-  // The kinds of notices that a person receives by mail.
+  // Which kinds of notices a person receives by mail.
   `CREATE TABLE notice_mail_kinds (
     subject TEXT NOT NULL REFERENCES users (subject),
     kind TEXT NOT NULL,
     PRIMARY KEY (subject, kind)
   )`,
   `CREATE INDEX notice_mail_kinds_by_kind ON notice_mail_kinds (kind, subject)`,
-  // The person and Workspace of a mail with a notice. It is not sent if the person has left.
+  // The person and Workspace that a mailed notice is for. If the person has left the Workspace, the mail is not sent.
   `ALTER TABLE mails ADD COLUMN notice_subject TEXT`,
   `ALTER TABLE mails ADD COLUMN notice_workspace_id TEXT`
 ]
 
-/** The last reported value of facts that no transaction changes: an expiring Connection, and a silent agent. */
+/** The last reported value of facts that change without a transaction: an expiring Connection, and a silent agent. */
 export const reportedColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN expiry_reported TEXT`,
   `ALTER TABLE agents ADD COLUMN away_reported_at TEXT`

@@ -1,4 +1,4 @@
-/** SQL condition: the coordinator has no plan for review yet. */
+/** SQL condition for coordinators that have no plan for review yet. */
 export const coordinatorUnderWay = "phase NOT IN ('reviewable', 'failed')"
 
 /** The coordinators that create a plan for review from a Source. */

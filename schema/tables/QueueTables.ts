@@ -2,8 +2,8 @@ const drift = `(type = 'drift_check')`
 const subject = `COALESCE(created_by, '')`
 
 /**
- * The first queued Run of a Capsule may start if none of its Runs is running; all others wait for their Capsule. Triggers
- * maintain this, so that no code that writes a status can forget it, and claiming a Run need not read whole queues.
+ * The first queued Run of a Capsule may start if none of its Runs is running; all others wait. Triggers maintain this, so that no
+ * code that writes a status can forget to, and claiming a Run need not read whole queues.
  */
 const settleLine = `
     UPDATE runs SET capsule_wait = 1 WHERE capsule_line = NEW.capsule_line AND status = 'queued' AND capsule_wait = 0;
@@ -12,7 +12,7 @@ const settleLine = `
           ORDER BY ${drift}, queued_at, id LIMIT 1)
         AND NOT EXISTS (SELECT 1 FROM runs WHERE capsule_line = NEW.capsule_line AND status = 'running');`
 
-/** Columns and indexes with which the queue finds the next Run without reading the whole queue. */
+/** Columns and indexes that let the queue find the next Run without reading every queued Run. */
 export const queueTables: ReadonlyArray<string> = [
   // The Run's slot pool, and the Capsule in whose queue it waits; `NULL` if it may run in parallel with other Runs of its
   // Capsule.
@@ -44,7 +44,7 @@ export const queueTables: ReadonlyArray<string> = [
   `CREATE INDEX runs_claimable_of_subject ON runs (slot_pool, ${drift}, workspace_id, ${subject}, queued_at, id)
     WHERE status = 'queued' AND capsule_wait = 0`,
   `CREATE INDEX runs_queued_of_workspace ON runs (workspace_id, queued_at, id) WHERE status = 'queued'`,
-  // The turn in which each Workspace, and each subject in it, last started a Run. Turns only increase, so they do not depend on a
+  // The turn in which each Workspace, and each subject in it, last started a Run. Turns only increase and do not depend on a
   // clock.
   `CREATE TABLE run_turns (
     turn INTEGER PRIMARY KEY AUTOINCREMENT,

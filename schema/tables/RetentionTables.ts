@@ -4,7 +4,8 @@ const index = (table: string, name: string, columns: string, where?: string) =>
 const ended = "finished_at IS NOT NULL"
 
 /**
- * The counts of a retention pass until its audit events are written, and indexes for finding old records and references to them.
+ * The counts of a retention pass, kept until its audit events are written, and indexes for finding old records and references to
+ * them.
  */
 export const retentionTables: ReadonlyArray<string> = [
   `CREATE TABLE retention_tallies (

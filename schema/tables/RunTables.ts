@@ -1,6 +1,6 @@
 /** Runs, their streams and results. */
 export const runTables: ReadonlyArray<string> = [
-  // `spec` contains the parameters of the Run, `evidence` is for reviewers. Neither contains a secret.
+  // `spec` contains the parameters of the Run; `evidence` is for reviewers. Neither contains a secret.
   `CREATE TABLE runs (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -94,10 +94,10 @@ export const runTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** The sealed values that the apply of a plan must redact: its inputs, and values that it marks as sensitive. */
+/** Sealed values that the apply of a plan must redact: the plan's inputs, and values that it marks as sensitive. */
 export const planSecretColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN sealed_secrets TEXT`]
 
-/** The dependencies and shares that provided values for a plan, as JSON; `NULL` for plans created before this column existed. */
+/** The dependencies and shares that supplied values to a plan, as JSON; `NULL` for plans created before this column existed. */
 export const planConsumptionColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN consumed_outputs TEXT`]
 
 /**
@@ -113,14 +113,14 @@ export const secretRuleColumns: ReadonlyArray<string> = [
 export const runPurposeColumns: ReadonlyArray<string> = [`ALTER TABLE runs ADD COLUMN purpose TEXT`]
 
 /**
- * The isolation of a Run's module, and its network; `NULL` before it executes, and in rows written before these columns existed.
+ * How a Run's module is isolated, and its network; `NULL` before it executes, and in rows written before these columns existed.
  */
 export const runConfinementColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN isolation TEXT`,
   `ALTER TABLE runs ADD COLUMN network TEXT`
 ]
 
-/** A check that a webhook or the schedule started is quiet until it finds something: it is not listed, and removed later. */
+/** A check that a webhook or the schedule started is quiet until it finds something: lists omit it, and it is removed later. */
 export const quietLookColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN quiet INTEGER NOT NULL DEFAULT 0`,
   `CREATE INDEX runs_listed ON runs (workspace_id, created_at, id) WHERE quiet = 0`,
@@ -128,8 +128,8 @@ export const quietLookColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * The log of a finished Run is removed in two steps, so that the process may exit at any time. Once `log_removed_at` is set, the
- * log is no longer read. While `log_removing` is 1, some lines remain to be deleted.
+ * The log of a finished Run is removed in two steps, so that the process may exit at any time. Once `log_removed_at` is set,
+ * nobody reads the log. While `log_removing` is 1, some lines have not been deleted yet.
  */
 export const logRemovalColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN log_removed_at TEXT`,
@@ -151,7 +151,7 @@ export const runProfileColumns: ReadonlyArray<string> = [
 
 /**
  * The detailed findings of a plan or drift check. They are separate from the other evidence, because they can be large and lists
- * do not show them. The evidence of drift checks keeps their number.
+ * do not show them. For drift checks, the evidence keeps their number.
  */
 export const planDetailColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN plan_details TEXT NOT NULL DEFAULT '{}'`,

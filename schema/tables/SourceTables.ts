@@ -51,7 +51,7 @@ export const sourceTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX source_snapshots_by_source ON source_snapshots (source_id, created_at, id)`,
   `CREATE INDEX source_snapshots_by_archive ON source_snapshots (archive_digest)`,
-  // `module_scan` is the complete module scan, which plan and apply need (local modules, exact defaults).
+  // `module_scan` is the complete module scan. Plan and apply need it for local modules and exact defaults.
   `CREATE TABLE compatibility_reports (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -75,13 +75,13 @@ export const sourceTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** The version of a webhook secret, from 1, and when it became valid (null: when the Source was created). */
+/** Version of a webhook secret, starting at 1, and when it became valid (null: when the Source was created). */
 export const hookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN hook_secret_version INTEGER NOT NULL DEFAULT 1`,
   `ALTER TABLE sources ADD COLUMN hook_secret_at TEXT`
 ]
 
-/** The previous webhook secret in sealed form. It is valid until a delivery uses the new one, or until this time. */
+/** The sealed previous webhook secret. It is valid until a delivery uses the new secret, but at most until this time. */
 export const formerHookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN former_hook_secret TEXT`,
   `ALTER TABLE sources ADD COLUMN former_hook_secret_until TEXT`
@@ -101,7 +101,7 @@ export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_
 
 /** The results of the checks of each lane. */
 export const laneTables: ReadonlyArray<string> = [
-  // The current snapshot of the lane. It need not be the newest, because a force-push may return to an earlier commit.
+  // The current snapshot of the lane. It may not be the newest, because a force-push may return to an earlier commit.
   `CREATE TABLE source_lanes (
     source_id TEXT NOT NULL REFERENCES sources (id),
     ref TEXT NOT NULL,
@@ -120,7 +120,7 @@ export const laneTables: ReadonlyArray<string> = [
     SELECT s.source_id, s.ref, s.path, s.id, s.resolved_commit, s.created_at, s.created_at FROM source_snapshots s
     WHERE s.id = (SELECT n.id FROM source_snapshots n WHERE n.source_id = s.source_id AND n.ref = s.ref AND n.path = s.path
       ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`,
-  // Converts the form in which earlier releases recorded a default lane that could not be fetched.
+  // Converts default lanes that an earlier release recorded as not fetchable.
   `INSERT INTO source_lanes (source_id, ref, path, error_code, error_message, error_since)
     SELECT id, default_ref, default_path, 'source_sync_failed', 'The last sync failed. Sync the Source again to see why.', updated_at
     FROM sources WHERE status = 'error'
@@ -134,7 +134,7 @@ export const commitDescriptionColumns: ReadonlyArray<string> = [
   `ALTER TABLE source_snapshots ADD COLUMN commit_description TEXT`
 ]
 
-/** A removed Source starts nothing and is not listed. Ended Capsules may still refer to it. */
+/** A removed Source starts nothing and is not listed. It is kept because ended Capsules may still refer to it. */
 export const sourceRemovalColumns: ReadonlyArray<string> = [`ALTER TABLE sources ADD COLUMN removed_at TEXT`]
 
 /** Refs whose plans may open private data, as a JSON list. */

@@ -1,8 +1,8 @@
-/** The snapshot with the newest commit of a Capsule's lane. */
+/** SQL expression for the snapshot with the newest commit of a Capsule's lane. */
 const newestOfLane = `(SELECT s.id FROM source_snapshots s WHERE s.source_id = capsules.source_id
   AND s.ref = capsules.adopted_ref AND s.path = capsules.adopted_path ORDER BY s.created_at DESC, s.id DESC LIMIT 1)`
 
-/** The producer's name for the Output of a dependency. A share may rename it. */
+/** SQL expression for the producer's own name for the Output of a dependency. A share may rename it. */
 const ownName = `CASE WHEN producer.workspace_id = d.workspace_id THEN json_extract(e.value, '$.from') ELSE
   (SELECT json_extract(o.value, '$.name') FROM output_shares s, json_each(s.outputs) o
     WHERE s.producer_capsule_id = producer.id AND s.to_workspace_id = d.workspace_id AND s.status = 'active'
@@ -12,7 +12,7 @@ const ownName = `CASE WHEN producer.workspace_id = d.workspace_id THEN json_extr
 const consumedOutput = `json_extract(e.value, '$.from')`
 const filledInput = `json_extract(e.value, '$.to')`
 
-/** The inputs of each consumer's last apply, inferred from times. */
+/** Selects the inputs of each consumer's last apply before svc recorded them, by comparing times. */
 const earlierInputs = (input: string, output: string, name: string, from: string, mode: string) => `
   INSERT INTO consumed_inputs (capsule_id, dependency_id, input, producer_capsule_id, output, name, state_version_id)
   SELECT d.consumer_capsule_id, d.id, ${input}, d.producer_capsule_id, ${output}, ${name}, given.id
@@ -28,12 +28,12 @@ const earlierInputs = (input: string, output: string, name: string, from: string
 
 /**
  * Why a Capsule is stale, as JSON, and the inputs of its last apply: the producer's StateVersion for each input.
- * `inputs_compared` is 0 until svc has compared the inputs of applies from before this column existed.
+ * `inputs_compared` is 0 until svc has compared the inputs of applies made before this column existed.
  */
 export const staleTables: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN stale_reasons TEXT NOT NULL DEFAULT '[]'`,
   `ALTER TABLE capsules ADD COLUMN inputs_compared INTEGER NOT NULL DEFAULT 0`,
-  // `input`, `output` and `name` are empty for remote_state, which can read every Output.
+  // `input`, `output` and `name` are empty for `remote_state`, which can read every Output.
   `CREATE TABLE consumed_inputs (
     capsule_id TEXT NOT NULL REFERENCES capsules (id),
     dependency_id TEXT NOT NULL,

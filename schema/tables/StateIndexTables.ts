@@ -1,4 +1,7 @@
-/** The versions of an object, each stored once. A version is valid from generation `valid_from` until just before `valid_to`. */
+/**
+ * Columns for the versions of an object, each stored once. A version is valid from generation `valid_from` until just before
+ * `valid_to`.
+ */
 const versions = (columns: string) => `${columns}
     digest TEXT NOT NULL,
     valid_from INTEGER NOT NULL,
@@ -9,8 +12,8 @@ const versions = (columns: string) => `${columns}
 
 /**
  * The contents of StateVersions without values, so that listing them does not require decrypting a state. `state_indexes` has a
- * row for each StateVersion that has been indexed. Digests are keyed. Run ids are not foreign keys, because a Run may be removed
- * before the objects that it changed.
+ * row for each indexed StateVersion. Digests are keyed. Run ids are not foreign keys, because a Run may be removed before the
+ * objects that it changed.
  */
 export const stateIndexTables: ReadonlyArray<string> = [
   `CREATE TABLE state_indexes (
@@ -49,7 +52,7 @@ export const stateIndexTables: ReadonlyArray<string> = [
 
 /**
  * Earlier releases stored secret instance keys. Only the sealed states show which keys are secret, so svc hides every resource of
- * a Capsule that has instance keys until it has read them.
+ * a Capsule with instance keys until it has read its states.
  */
 export const uncheckedKeys: ReadonlyArray<string> = [
   `UPDATE state_indexes SET outcome = 'unchecked' WHERE outcome = 'indexed' AND capsule_id IN (

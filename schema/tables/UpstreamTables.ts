@@ -23,8 +23,8 @@ export const upstreamAddressColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * `invitation_id` is the invitation that a new account accepts, and `invitation_proof` the kind of proof that its link provides.
- * `provisioned_memberships` contains the memberships that follow sign-in rules; `role` is `NULL` after the rules have ended the
+ * `invitation_id` is the invitation that a new account accepts, and `invitation_proof` is how its link proves the address.
+ * `provisioned_memberships` contains the memberships that follow sign-in rules; `role` becomes `NULL` when the rules end the
  * membership.
  */
 export const provisioningTables: ReadonlyArray<string> = [

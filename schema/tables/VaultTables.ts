@@ -10,14 +10,14 @@ export const vaultTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     wrapped_at TEXT NOT NULL
   )`,
-  // Only the active key of a record kind and Workspace seals new values; retired keys only open existing ones.
+  // Only the active key of a record kind and Workspace seals new values; retired keys only decrypt existing ones.
   `CREATE UNIQUE INDEX vault_data_keys_active ON vault_data_keys (record_kind, workspace_id) WHERE status = 'active'`,
   `CREATE INDEX vault_data_keys_by_master ON vault_data_keys (master_key_id)`
 ]
 
 /**
- * Columns whose sealed value may be too long for one row: the table, the column and the key of the row. The `owner` of a part is
- * that key, so that deleting one row does not remove parts of another.
+ * Columns whose sealed value may be too long for one row: the table, the column and the row's key. The parts of a value have that
+ * key as `owner`, so that deleting one row does not remove the parts of another.
  */
 export const longValues = [
   { table: "state_versions", column: "state", key: "id" },
@@ -37,8 +37,8 @@ const withoutParts = ({ column, key, table }: (typeof longValues)[number]): Read
 }
 
 /**
- * The parts of a long value, each sealed separately. `value` is the text that the record stores instead. Only one part at a time
- * is read or written.
+ * The parts of a long value, each sealed separately. The record stores `value` instead. Only one part at a time is read or
+ * written.
  */
 export const sealedPartTables: ReadonlyArray<string> = [
   `CREATE TABLE sealed_parts (

@@ -1,6 +1,6 @@
 const touched = "UPDATE run_groups SET moved = moved + 1 WHERE finished_at IS NULL AND type = 'update'"
 
-/** Fires for every change for which an open update of a Workspace may be waiting. */
+/** Creates a trigger that fires for every change that an open update of a Workspace may be waiting for. */
 const trigger = (name: string, event: string, when: string, which: string) =>
   `CREATE TRIGGER run_group_${name} AFTER ${event} WHEN ${when} BEGIN ${touched} AND ${which}; END`
 
@@ -20,12 +20,12 @@ export const waveTables: ReadonlyArray<string> = [
   `ALTER TABLE run_groups ADD COLUMN held_by_pause INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE run_groups ADD COLUMN moved INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE run_groups ADD COLUMN seen INTEGER NOT NULL DEFAULT 0`,
-  // In earlier releases, groups planned all their updates at once.
+  // Marks groups of earlier releases as finished, because they planned all their updates at once.
   `UPDATE run_groups SET finished_at = created_at`,
   `CREATE INDEX run_groups_due ON run_groups (created_at, id) WHERE finished_at IS NULL AND type = 'update'
     AND (moved <> seen OR held_by_pause = 1)`,
   `CREATE INDEX run_groups_open ON run_groups (workspace_id, created_at, id) WHERE finished_at IS NULL AND type = 'update'`,
-  // Decisions that are made only once; everything else is derived from the Runs. `code` and `message` contain the reason.
+  // Decisions that are made only once; everything else is derived from the Runs. `code` and `message` are the reason.
   `CREATE TABLE run_group_members (
     group_id TEXT NOT NULL REFERENCES run_groups (id),
     capsule_id TEXT NOT NULL REFERENCES capsules (id),

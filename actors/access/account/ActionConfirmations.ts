@@ -61,7 +61,7 @@ export interface ConfirmedAction {
   readonly targetId: string
 }
 
-/** Explains how to get a confirmation, whenever a token lacks one. */
+/** The error if a token lacks a confirmation. It explains how to get one. */
 const unconfirmed = new ApiError({
   code: "reauthentication_required",
   message:
