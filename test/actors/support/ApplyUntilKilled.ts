@@ -1,5 +1,5 @@
-// A service in its own process, so that a test can kill it during an apply and a plan's build. Prints details for the test once a
-// state with one finished and one unfinished resource has been stored.
+// Runs a service in its own process, so that a test can kill it during an apply and the build of a plan. Prints details for the
+// test once a state with one finished and one unfinished resource has been stored.
 import { Effect, Layer, Schema } from "effect"
 import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
 import { InstallPlans } from "../../../actors/commands/install-plan/InstallPlans.ts"
@@ -36,7 +36,7 @@ const journey = Effect.fnUntraced(function* (token: string, variables: Readonly<
   const bindings = { variables, options: { providerBindings: [bound(connection.id)] } }
   const { capsuleId, plan } = yield* planned("killed", {}, bindings)
 
-  // A plan that runs while its build sleeps.
+  // Starts a plan, which keeps running while its build sleeps.
   const building = yield* (yield* InstallPlans).create(
     context,
     workspaceId,
@@ -83,7 +83,7 @@ const program = Effect.gen(function* () {
         notesDir: mirror.notesDir,
         url,
 
-        // The test has already committed.
+        // No-ops, because the test has already committed.
         commit: () => Effect.succeed(""),
         moveBranch: () => Effect.void
       })

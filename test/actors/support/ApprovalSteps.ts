@@ -20,7 +20,9 @@ export const ownerScope = Effect.map(TestPlane, ({ context, workspaceId }) => ({
   subject: subjectOf(context)
 }))
 
-/** Requires two approvals by default. The plan's author counts, so one person could try to count twice. */
+/**
+ * A rule that requires two approvals unless changed. The plan's author may approve, so tests can try to count one person twice.
+ */
 export const ruled = Effect.fnUntraced(function* (rule: Partial<NewRule> = {}) {
   const { context } = yield* TestPlane
   return yield* (yield* ApprovalRules).create(context, yield* ownerScope, {
@@ -35,7 +37,7 @@ const withoutRules = Effect.gen(function* () {
   yield* sql`DELETE FROM approval_rules`
 })
 
-/** Tests that share a service, each beginning without rules. */
+/** Runs tests that share a service. Each test begins without rules. */
 export const approvalSuite = () => {
   setDefaultTimeout(60_000)
   const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
@@ -49,7 +51,7 @@ export const admin = Effect.gen(function* () {
   return yield* newMember(workspaceId, context, "admin")
 })
 
-/** A person's token: a second credential for the same subject. */
+/** A token of a person: a second credential for the same subject. */
 export const tokenOf = (context: CommandContext): CommandContext => ({
   actor: { kind: "token", subject: subjectOf(context), tokenId: "pat_aaaaaaaaaaaaaaaaaaaaaaaa" },
   actorKey: "pat_aaaaaaaaaaaaaaaaaaaaaaaa"

@@ -6,7 +6,7 @@ import { TestPlane } from "../../support/TestPlane.ts"
 const id = "run_inthewayinthewayintheway"
 const far = "2100-01-01T00:00:00.000Z"
 
-/** A Run owned by another process, active in a Capsule until `removeConflictingRun`. */
+/** Inserts a Run that another process owns. It is active in the Capsule until `removeConflictingRun`. */
 export const insertConflictingRun = Effect.fnUntraced(function* (capsuleId: CapsuleId, type: "plan" | "apply") {
   const { workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient

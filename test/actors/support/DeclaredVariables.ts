@@ -1,6 +1,6 @@
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 
-/** A required variable of a configuration without other rules. By default, a person supplies it. */
+/** A required variable with no default and no other constraints. `origin` is `user` unless given. */
 export const declared = (
   name: string,
   type: DeclaredVariable["type"] = "string",

@@ -9,7 +9,7 @@ export const greeting = (text: string) => ({
     output "a" { value = terraform_data.a.output }`
 })
 
-/** The greeting of a Capsule that uses such a module, after its last apply. */
+/** Returns the greeting after the last apply of a Capsule that uses this module. */
 export const greetingsOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return (yield* (yield* Capsules).outputs(capsuleId)).map(({ value }) => value)
 })

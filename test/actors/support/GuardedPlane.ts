@@ -44,7 +44,7 @@ import { testDatabase } from "../../support/Database.ts"
 import type { ConnectionRow } from "../../../actors/inputs/connection/ConnectionRow.ts"
 import type { SnapshotRow, ReportRow } from "../../../actors/ledger/source/SourceRow.ts"
 
-/** Runs and Capsules in a real database that holds all their state. */
+/** Runs and Capsules in a real database. */
 export const ledgers = Layer.mergeAll(
   Approvals.layer,
   noAgents,
@@ -61,7 +61,7 @@ export const ledgers = Layer.mergeAll(
 export const provider = "registry.opentofu.org/acme/cloud"
 const at = "2026-01-01T00:00:00.000Z"
 
-/** A Connection that a Run may use, apart from the test's changes. */
+/** A Connection that a Run may use. Tests override single columns. */
 export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow => ({
   id: world.connectionId,
   workspace_id: world.workspaceA,
@@ -97,7 +97,7 @@ export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow 
   ...changes
 })
 
-/** Rules that allow everybody, because other tests cover the use of Connections. */
+/** Lets everyone use every Connection, because other tests cover those rules. */
 export const anybody = Layer.mock(ConnectionUses)({
   isManager: () => Effect.succeed(true),
   grant: (row) =>
@@ -118,15 +118,15 @@ export const unmovedOperator = Layer.mock(OperatorSuccession)({
   planMoved: () => Effect.undefined
 })
 
-/** The conditions of a starting Run, besides the authority in the database. */
+/** Conditions under which a Run starts, apart from the authority in the database. */
 export interface PlaneConditions {
-  /** The tool that the service currently has. */
+  /** The tool that the service has now, or `undefined` if none is installed. */
   readonly tool: Pick<Tool, "name" | "version"> | undefined
   readonly requirements: ReadonlyArray<ProviderRequirement>
-  /** The Connection bound to every requirement. */
+  /** The Connection that is bound to every requirement. */
   readonly bound: ConnectionRow | undefined
   readonly deniedProviders: ReadonlyArray<string>
-  /** The reason why the bound Connection's tokens could not be renewed. */
+  /** Why the bound Connection's tokens could not be renewed. */
   readonly unrenewed?: string
   readonly module: Pick<ReportRow, "status"> & { readonly findings: ReadonlyArray<string> }
   readonly planIsSaved: boolean
@@ -314,7 +314,7 @@ export const preparation = (conditions: PlaneConditions) =>
   )
 
 /**
- * Prepares Runs in the same way, with every service an apply needs before its tool. `started` receives each Run whose tool
+ * Prepares Runs in the same way, with every service that an apply needs before its tool. `started` receives each Run whose tool
  * starts.
  */
 export const applyPlane = (conditions: PlaneConditions, started: Array<string>) =>

@@ -1,4 +1,4 @@
-/** Modules that require something from the host, in a single repository with real code for the real tool. */
+/** Modules that require something from the host, in one repository, written for the real tool. */
 
 const web = `
 variable "session_key" {

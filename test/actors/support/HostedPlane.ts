@@ -57,7 +57,7 @@ const identity = CapsuleClients.layer.pipe(
   Layer.provide(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero }))
 )
 
-/** A repository of modules with requirements, and a person with a Workspace. */
+/** A repository with modules that have requirements, and a person with a Workspace. */
 export class Bench extends Context.Service<
   Bench,
   {
@@ -69,7 +69,7 @@ export class Bench extends Context.Service<
   }
 >()("test/actors/support/Bench") {}
 
-/** The actors of a service that is an issuer and has assigned endpoints, using the real tool. */
+/** Actors of a service that is an issuer and has assigned endpoints, with the real tool. */
 export const hostedPlane = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
@@ -137,7 +137,7 @@ export const applied = Effect.fnUntraced(function* (planRunId: RunId) {
   return yield* settled((yield* runs.apply(context, planRunId, undefined)).value.id)
 })
 
-/** Installs and applies; fails the test if either fails. */
+/** Installs a module and applies it. Fails the test if either step fails. */
 export const deployed = Effect.fnUntraced(function* (
   name: string,
   modulePath: string,
@@ -152,7 +152,7 @@ export const deployed = Effect.fnUntraced(function* (
   return { capsuleId: plan.capsuleId, planRunId: plan.planRunId, run }
 })
 
-/** A Capsule's public Outputs by name. */
+/** Returns a Capsule's public Outputs by name. */
 export const outputsOf = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Service"]["outputs"]>[0]) {
   const outputs = yield* (yield* Capsules).outputs(capsuleId)
   return Object.fromEntries(outputs.map(({ name, value }) => [name, value]))

@@ -4,7 +4,7 @@ import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { UnfinishedApply } from "../../../runner/execution/RunOutcome.ts"
 import { pureModules, pureRunner } from "./PureRunner.ts"
 
-/** The contents of the run folders by folder name; they survive a restart of the service. */
+/** Contents of the run folders by folder name. They survive a restart of the service. */
 export type LeftFolders = Map<string, UnfinishedApply>
 
 const withOutput = (state: Redacted.Redacted<Uint8Array>, name: string, value: string) => {
@@ -14,7 +14,7 @@ const withOutput = (state: Redacted.Redacted<Uint8Array>, name: string, value: s
 }
 
 /**
- * The pure runner with run folders: an apply reports its phase as the real runner does, and leaves its state in `folders`. Every
+ * The pure runner with run folders. Like the real runner, an apply reports its phase and leaves its state in `folders`. Every
  * state contains `secret`.
  */
 export const lastingRunner = (folders: LeftFolders, secret: string) =>

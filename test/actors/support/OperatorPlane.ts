@@ -5,7 +5,7 @@ import { OperatorBaseConfig } from "../../../schema/policy/OperatorBaseConfig.ts
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
 /**
- * The policy of the service under test, which a test may change at any time, and a web server whose responses the test chooses.
+ * The policy of the service under test, which tests may change at any time, and a web server with responses that tests choose.
  */
 export class Operator extends Context.Service<
   Operator,
@@ -46,7 +46,7 @@ const answering = Effect.acquireRelease(
   ({ server }) => Effect.promise(() => server.stop(true))
 )
 
-/** The actors with the real tool, an operator whose policy changes, and a site that post-apply checks may call. */
+/** The actors with the real tool, a changeable operator policy, and a site that post-apply checks may call. */
 export const operatorPlane = Layer.unwrap(
   Effect.gen(function* () {
     const { answers, server } = yield* answering

@@ -28,7 +28,7 @@ export const stateFile = (lineage: string, serial: number, outputs: Readonly<Rec
     })
   )
 
-/** A Capsule's current state, from its record. */
+/** Reads a Capsule's current state from its record. */
 export const currentState = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id =
@@ -41,7 +41,7 @@ interface Left {
   readonly problem?: StateProblem
 }
 
-/** Fails the apply of a fresh plan without adopting its state, and returns the record of that state. */
+/** Creates an apply of a fresh plan that fails and leaves its state unadopted. Returns the record of that state. */
 export const leftOver = Effect.fnUntraced(function* (capsuleId: CapsuleId, { bytes, problem = "unreadable" }: Left) {
   const { context } = yield* TestPlane
   const ledger = yield* RunLedger

@@ -19,7 +19,7 @@ const run = (folder: string, ...args: ReadonlyArray<string>) =>
     if (code !== 0) throw new Error(`terraform ${args[0]}: ${text}`)
   })
 
-/** Applies a module with the bare tool, as a person did before using the service, and returns its state file. */
+/** Applies a module with the bare tool, as a person would before they used svc, and returns its state file. */
 export const appliedOutside = Effect.fnUntraced(function* (
   files: CommitFiles,
   variables: Readonly<Record<string, string>> = {}
@@ -45,7 +45,7 @@ export const uploaded = Effect.fnUntraced(function* (bytes: Uint8Array, key = fr
   return (yield* (yield* StateReceipt).receive(context, workspaceId, Redacted.make(bytes), key)).value
 })
 
-/** A version 4 state with these resources, each with one instance by default. */
+/** A version 4 state with these resources. Each has one instance unless given. */
 export const writtenState = (more: {
   readonly lineage: string
   readonly serial?: number

@@ -13,17 +13,17 @@ import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { SourceSnapshotId } from "../../../schema/records/Ids.ts"
 
 /**
- * A runner whose modules are functions of a plan's commit and inputs. A test can perform a hundred interactions between Capsules
- * in the time the tool needs for one plan.
+ * A runner whose modules are functions of a plan's commit and inputs. In the time the real tool needs for one plan, a test can
+ * perform a hundred interactions between Capsules.
  */
 export interface PureModules {
-  /** The fault that replaces a Capsule's next plan or apply, by Capsule id. Each fault is used once. */
+  /** Faults by Capsule id. Each replaces the Capsule's next plan or apply, once. */
   readonly faults: Map<string, "plan_fails" | "apply_fails" | "apply_fails_late">
   /** Capsules whose `value` does not depend on any commit or input. */
   readonly constant: Set<string>
   /** Capsules whose `value` repeats a secret. */
   readonly secretValues: Set<string>
-  /** The inputs to each plan, by the plan's Run. */
+  /** Inputs that each plan received, by the plan's Run. */
   readonly plans: Map<string, Readonly<Record<string, unknown>>>
 }
 
@@ -34,7 +34,7 @@ export const pureModules = (): PureModules => ({
   plans: new Map()
 })
 
-/** The module that the runner represents, as the scan finds it. */
+/** The module that the runner simulates, as the scan finds it. */
 export const pureModule = {
   "main.tf": `
     variable "a" { default = "none" }
@@ -70,7 +70,7 @@ interface OfRun {
   readonly resolved_commit: string
 }
 
-/** The module's Outputs: `value` follows the commit and its inputs; `other` and `secret` follow separate inputs. */
+/** The module's Outputs. `value` depends on the commit and the inputs `a` and `b`, `other` on `b`, and `secret` on `key`. */
 const outputsOf = (run: OfRun, job: PlanJob, isConstant: boolean): Record<string, string> => {
   if (job.mode === "destroy") return {}
   const input = (name: string) => {
@@ -175,7 +175,7 @@ export const pureRunner = (modules: PureModules) => {
 
 let commits = 0
 
-/** Adds a commit to a Capsule's lane, as a sync would; returns the commit. */
+/** Adds a commit to a Capsule's lane, as a sync would, and returns the commit. */
 export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?: string) {
   const sql = yield* SqlClient.SqlClient
   const store = yield* SourceStore
@@ -191,13 +191,13 @@ export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?:
     if (adopted === undefined) return yield* Effect.die(new Error(`${capsuleId} has adopted nothing`))
     const id = SourceSnapshotId.make(`snap_${digestOf(`snapshot ${commits} ${capsuleId}`).slice(0, 24)}`)
     const [newest] = yield* sql<{ at: string }>`SELECT MAX(created_at) AS at FROM source_snapshots`
-    // Always newer than every earlier commit, even if commits follow each other quickly.
+    // Must be newer than every earlier commit, even if commits follow each other quickly.
     const createdAt = new Date(Math.max(Date.now(), Date.parse(newest?.at ?? "") + 1)).toISOString()
     yield* sql`INSERT INTO source_snapshots ${sql.insert({ ...adopted, id, resolved_commit: commit, created_at: createdAt })}`
     const { path, ref, source_id: sourceId } = adopted
     yield* lanes.seen(sourceId, { ref, path }, { snapshotId: id, commit, lookedAt: createdAt })
     yield* staleReasons.laneMoved({ sourceId, ref, path, sourceSnapshotId: id })
-    // Scanning the same files returns the same result.
+    // Reuses the scan, because scanning the same files returns the same result.
     const columns = [
       "workspace_id",
       "source_id",

@@ -33,7 +33,7 @@ const changed = (
     }
   })
 
-/** The plan was made with a Connection that is now revoked. */
+/** Makes the plan use a Connection, and revokes the Connection. */
 const revoked = Effect.fnUntraced(function* (applying: Applying) {
   const { context } = yield* TestPlane
   const connections = yield* ConnectionCommands
@@ -49,7 +49,7 @@ const revoked = Effect.fnUntraced(function* (applying: Applying) {
   yield* connections.Revoke(connection.id, { context })
 })
 
-/** Events that prevent the start of a prepared apply, and the code with which the Run ends. */
+/** Events that prevent the start of a prepared apply, each with the code with which the Run ends. */
 export const startObstacles = {
   "its cancel was accepted": { happens: cancelled, status: "cancelled", code: undefined },
   "its plan was superseded": { happens: changed("plan", { status: "superseded" }), code: "plan_not_usable" },
@@ -78,7 +78,7 @@ export const startObstacles = {
   }
 } as const
 
-/** Undoes changes that would affect later tests of the same service. */
+/** Undoes changes that would affect later tests on the same service. */
 export const withoutObstacles = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM approval_rules`

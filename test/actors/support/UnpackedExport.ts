@@ -6,19 +6,19 @@ import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
 import { temporaryFolder } from "../../support/ControlPlane.ts"
 import { TestPlane } from "../../support/TestPlane.ts"
 
-/** The owner with a session, for a Capsule in their Workspace. */
+/** The session context of the owner, for a Capsule in their Workspace. */
 export const exporting = Effect.fnUntraced(function* (capsuleId: CapsuleId, holder = "ses_owner") {
   const { context, workspaceId } = yield* TestPlane
   return { context, holder, workspaceId, capsuleId }
 })
 
-/** The response to an export for which the owner typed the correct name. */
+/** Requests an export with the correct Capsule name typed. */
 export const granted = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { name } = yield* (yield* Capsules).read(capsuleId)
   return yield* (yield* CapsuleExports).grant(yield* exporting(capsuleId), { confirm: name })
 })
 
-/** The part of a link that the route passes to the service. */
+/** The part of a download link that the route passes to the service. */
 export const linkOf = ({ link }: { readonly link: string }) => link.slice(link.lastIndexOf("/") + 1)
 
 const text = (stream: ReadableStream<Uint8Array>) => new Response(stream).text()
@@ -35,7 +35,7 @@ const spawned = (command: ReadonlyArray<string>, cwd: string, env: Readonly<Reco
     return { code, out, err }
   })
 
-/** An export as a person receives it, downloaded and unpacked. `entries` contains the lines of `tar -tvzf`. */
+/** Downloads and unpacks an export, as a person would. `entries` contains the lines of `tar -tvzf`. */
 export const received = Effect.fnUntraced(function* (by: Exporting) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* temporaryFolder
@@ -62,7 +62,7 @@ export const received = Effect.fnUntraced(function* (by: Exporting) {
 
 export const unpacked = (capsuleId: CapsuleId) => Effect.flatMap(exporting(capsuleId), received)
 
-/** Runs `init` and `plan -detailed-exitcode` with the bare tool: 0 without changes, 2 with changes, 1 for an error. */
+/** Runs `init` and `plan -detailed-exitcode` with the bare tool. Exit code 0 means no changes, 2 changes, 1 an error. */
 export const barePlan = Effect.fnUntraced(function* (
   folder: string,
   secrets: Readonly<Record<string, string>> = {},

@@ -43,14 +43,14 @@ describe("Pool credentials", () => {
     expect(told(given)).toContain(reason)
   })
 
-  test("a Connection held by a pool accepts values that are not secret", () => {
+  test("a Connection whose values are held by a pool may include values that are not secret", () => {
     expect(told({})).toBeUndefined()
     expect(
       told({ providerConfig: { region: "eu-west-1" }, moduleInputDefaults: { region: "eu-west-1" } })
     ).toBeUndefined()
   })
 
-  test("a Connection held by a pool needs a known pool and a known name", () => {
+  test("a Connection held by a pool must use a pool and a name that exist", () => {
     expect(providedOf({ provided_pool: far, provided_name: "cloud" })).toEqual(providedBy)
     expect(providedOf({ provided_pool: null, provided_name: null })).toBeUndefined()
     expect(poolCredentialsProblem({ values: { DEMO_TOKEN: "kq7zx-1f0p" } })).toBeUndefined()
@@ -85,7 +85,7 @@ describe("Provider configurations", () => {
       given
     ).map(({ status }) => status)
 
-  test("two configurations of a provider must both use credentials of a pool, or neither", () => {
+  test("two configurations of a provider must both use a pool's credentials, or neither", () => {
     const resolved = "resolved_provider_connection"
     expect(statuses([used(one, true), used(one, true, "acme/demo", "b")])).toEqual([resolved, resolved])
     expect(statuses([used(one, false), used(two, false, "acme/demo", "b")])).toEqual([resolved, resolved])

@@ -65,7 +65,7 @@ const capsuleOf = (id: CapsuleId) => Effect.flatMap(Capsules, (capsules) => caps
 
 describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
   tests.live(
-    "credentials reach exactly their bound configuration, even in a child module, and leak nowhere",
+    "credentials reach exactly the configuration they are bound to, even in a child module, and leak nowhere",
     () =>
       Effect.gen(function* () {
         const { context, dataDir, notesDir } = yield* TestPlane
@@ -102,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
           (yield* (yield* Connections).list(a.workspaceId ?? capsule.workspaceId, { limit: 10 })).items[0] ?? {}
         expect(lastUsedAt).toBeDefined()
 
-        // A note changes outside the service: the drift check reports it on the Capsule, and changes nothing.
+        // A note changes outside svc. The drift check reports it on the Capsule without changing anything.
         const [outer] = notesIn(notesDir).filter((entry) => entry.name === "outer")
         const { file, ...stored } = outer ?? { file: "" }
         writeFileSync(file, JSON.stringify({ ...stored, content: "edited by hand" }))
@@ -114,17 +114,17 @@ describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
         expect((yield* capsuleOf(capsule.id)).driftStatus).toBe("drifted")
         expect((yield* capsuleOf(capsule.id)).currentStateGeneration).toBe(1)
 
-        // The plugin printed its tokens in every Run; no stored data contains them, in any form.
+        // The plugin printed its tokens in every Run, yet no stored data contains a token in any form.
         for (const run of [plan, apply, drift]) {
           const told = yield* everythingOf(run.id)
           for (const token of [tokenA, tokenB]) expect(told).not.toContain(token)
         }
         expect(yield* everythingOf(apply.id)).toContain("Echo")
         expect(canarySweep(dataDir, [tokenA, tokenB])).toEqual([])
-        // Proves that this check can find a token at all.
+        // Makes sure that this search would find a token.
         expect(canarySweep(notesDir, ["edited by hand"])).toHaveLength(1)
 
-        // A lock file that differs from the reviewed lock file is refused before the tool starts.
+        // svc rejects a lock file that differs from the reviewed lock file before the tool starts.
         const again = yield* replanned(capsule.id)
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE run_plans SET lock_text = replace(lock_text, 'h1:', 'h1:A') WHERE run_id = ${again.id}`
@@ -137,7 +137,7 @@ describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
   )
 
   tests.live(
-    "a Run records missing, revoked, expired and disallowed credentials as evidence",
+    "a Run records as evidence which credentials are missing, revoked, expired or disallowed",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -170,13 +170,13 @@ describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
         const plan = yield* settled(configured.value.planRunId)
         expect(plan.status).toBe("waiting_approval")
 
-        // The Connection is revoked between review and apply: the plan is void, and nothing has started.
+        // The Connection is revoked between review and apply, so the plan is void and nothing starts.
         yield* connectionCommands.Revoke(connection.id, { context })
         expect((yield* Effect.flip(connectionCommands.Test(connection.id, { context }))).code).toBe(
           "failed_precondition"
         )
         expect((yield* (yield* Runs).read(plan.id)).status).toBe("superseded")
-        // Simulates a revocation that voided no plan.
+        // Simulates a revocation that failed to void the plan.
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${plan.id}`
         const refused = yield* Effect.flip(applied(plan))
@@ -185,7 +185,7 @@ describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
         const rows = yield* sql`SELECT sealed_values FROM connections WHERE id = ${connection.id}`
         expect(rows).toEqual([{ sealed_values: null }])
 
-        // An expiry in the past cannot be set, so the test writes it to the database.
+        // The API rejects an expiry in the past, so the test writes it to the database.
         const expired = yield* demoConnection("demo-token-canary-old-90bb")
         yield* sql`UPDATE connections SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${expired.id}`
         expect((yield* connections.read(expired.id)).status).toBe("expired")
@@ -287,7 +287,7 @@ describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
         const runs = yield* RunCommands
         const apply = yield* applying(plan)
         yield* eventOf(apply.id, "resource.started")
-        // The queue behind the Run is visible, and a queued Run can be cancelled.
+        // The list shows the Run waiting in the queue, and a queued Run can be cancelled.
         const capsules = yield* Capsules
         const capsuleCommands = yield* CapsuleCommands
         const waiting = (yield* capsuleCommands.Plan(capsuleId, { context })).value

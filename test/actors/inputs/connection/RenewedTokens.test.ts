@@ -42,7 +42,8 @@ describe.skipIf(Bun.which("terraform") === null)("Access tokens", () => {
       const former = yield* tokensOf(connection.id)
 
       yield* expire(connection.id)
-      // Both Runs start concurrently. The server rotates refresh tokens, and would treat a reused token as theft.
+      // Both Runs start concurrently. The server rotates refresh tokens and would treat a second use as theft, so only one Run
+      // may renew.
       const capsules = yield* CapsuleCommands
       const runs = yield* Effect.all(
         [one, two].map(({ capsuleId }) => capsules.Plan(capsuleId, { context })),
@@ -53,7 +54,7 @@ describe.skipIf(Bun.which("terraform") === null)("Access tokens", () => {
       const present = yield* tokensOf(connection.id)
       expect(present.refreshToken).not.toBe(former.refreshToken)
 
-      // Renewed between review and apply: the authority is the same, so the plan remains valid.
+      // The token is renewed between review and apply. The authority is unchanged, so the plan remains valid.
       yield* expire(connection.id)
       const plan = yield* (yield* Runs).read(runs[0]?.value.id ?? one.plan.id)
       expect((yield* applied(plan)).status).toBe("succeeded")
@@ -66,13 +67,13 @@ describe.skipIf(Bun.which("terraform") === null)("Access tokens", () => {
         accessToken,
         refreshToken ?? "-"
       ])
-      // Folders of finished Runs are removed in the meantime.
+      // svc may already have removed the folders of finished Runs.
       const swept = yield* eventually(Effect.option(Effect.try(() => canarySweep(dataDir, secrets))), Option.isSome)
       expect(swept).toEqual(Option.some([]))
     })
   )
 
-  tests.live("a Run hides both old and new access and refresh tokens while it holds them", () =>
+  tests.live("a Run hides both old and new access and refresh tokens until it ends", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const held = yield* CredentialsInUse
@@ -119,7 +120,7 @@ describe.skipIf(Bun.which("terraform") === null)("Access tokens", () => {
     })
   )
 
-  tests.live("a token renewal interrupted by a crash is repeated, or the token is reported as lost", () =>
+  tests.live("after a crash, an interrupted token renewal is repeated, or the token is reported as lost", () =>
     Effect.gen(function* () {
       const { state } = yield* Pliant
       const connections = yield* Connections
@@ -152,7 +153,7 @@ describe.skipIf(Bun.which("terraform") === null)("Access tokens", () => {
       const { workspaceId } = yield* TestPlane
       expect((yield* connections.failing(workspaceId)).map(({ id }) => id)).toContain(connection.id)
 
-      // Connecting again is a rotation: a new grant, possibly for a different account.
+      // Connecting again counts as a rotation, because the new grant may belong to a different account.
       const again = yield* connect(connection.id)
       expect([again.id, again.version, again.status]).toEqual([connection.id, 2, "verified"])
       expect((yield* replanned(capsuleId)).status).toBe("waiting_approval")

@@ -128,7 +128,7 @@ describe.skipIf(Bun.which("terraform") === null)("Revoked Connections", () => {
       const runCommands = yield* RunCommands
       const held = yield* CredentialsInUse
       const connection = yield* demoConnection(before)
-      // The module prints both tokens at its end, where the provider does not mark them as sensitive.
+      // The module returns both tokens as Outputs, which the provider does not mark as sensitive.
       const outputs = `
         output "old" { value = join("-", ["revocation", "canary", "before", "5f20"]) }
         output "new" { value = join("-", ["revocation", "canary", "after", "81ce"]) }
@@ -153,7 +153,7 @@ describe.skipIf(Bun.which("terraform") === null)("Revoked Connections", () => {
           const values = { DEMO_TOKEN: after, DEMO_DIR: notesDir }
           yield* (yield* ConnectionCommands).Update(connection.id, { context, request: { values } })
           seen.going = (yield* revoke(connection.id)).runningApplyIds
-          // The cleanup that runs every minute runs during the apply.
+          // Runs the minutely cleanup during the apply.
           yield* held.release
           seen.sealed = yield* sealedOf(connection.id)
           seen.former = (yield* held.former(connection.id)).map(({ value }) => Redacted.value(value))

@@ -15,12 +15,12 @@ test("a plan keeps its credentials while the Connection's values are unchanged",
   expect(rotationProblem(use, { ...row, version: 1 })).toBe(connectionRotated)
 })
 
-test("a plan without a recorded version counts as made with a Connection's first values", () => {
+test("a plan without a recorded version counts as made with the Connection's first values", () => {
   expect(rotationProblem(undefined, { ...row, version: 1 })).toBeUndefined()
   expect(rotationProblem(undefined, row)).toBe(connectionRotated)
 })
 
-test("a revoked Connection is reported as revoked rather than rotated, and a removed Connection not at all", () => {
+test("a revoked Connection is reported as revoked, not as rotated, and a removed Connection is not reported", () => {
   expect(rotationProblem(use, { ...row, status: "revoked", version: 3 })).toBe(connectionRevoked)
   expect(rotationProblem(use, undefined)).toBeUndefined()
 })

@@ -17,12 +17,12 @@ const granted = (expiresIn: number | undefined, refreshToken = true) =>
     at
   )
 
-test("omitted token lifetimes default to an hour with a refresh token, and to unlimited without one", () => {
+test("without a stated lifetime, a token lasts an hour if it can be refreshed, and forever otherwise", () => {
   expect(granted(600).accessTokenExpiresAt).toBe(minutes(10))
   expect(granted(undefined).accessTokenExpiresAt).toBe(minutes(60))
   expect(granted(undefined, false).accessTokenExpiresAt).toBeUndefined()
   expect([granted(600).refreshable, granted(600, false).refreshable]).toEqual([true, false])
-  // Outside the range of dates.
+  // Outside the range of valid dates.
   expect(granted(Number.MAX_SAFE_INTEGER).accessTokenExpiresAt).toBe("2035-12-30T00:00:00.000Z")
 })
 
@@ -48,7 +48,7 @@ test("a token that cannot be renewed or never expires is never due for renewal",
   expect(isDue(granted(undefined, false), minutes(1e6))).toBe(false)
 })
 
-test("a token can be used until a minute before it expires", () => {
+test("a token is usable until a minute before it expires", () => {
   expect(stillServes(granted(600), minutes(8.99))).toBe(true)
   expect(stillServes(granted(600), minutes(9))).toBe(false)
   expect(stillServes(granted(undefined, false), minutes(1e6))).toBe(true)

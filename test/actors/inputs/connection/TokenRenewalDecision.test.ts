@@ -49,7 +49,7 @@ test.each([
   expect(renewalNeed(row, at).kind).toBe(kind)
 })
 
-test("a refused authorization reports the server's reason, or nothing without a recorded fault", () => {
+test("a rejected authorization reports the server's reason, if one was recorded", () => {
   expect(renewalNeed(rowOf(ending, { status: "error", oauth_fault: fault }), at)).toEqual({
     kind: "refused",
     why: "It was refused."
@@ -85,13 +85,13 @@ test.each([
   }
 )
 
-test("a refusal after an interrupted renewal mentions the interruption", () => {
+test("a rejection after an interrupted renewal mentions the interruption", () => {
   const failure = { reason: "refused", error: "invalid_grant", message: "No." } as const
   expect(renewalSetback("Cloud", { renewingSince: at }, failure).message).toContain("was interrupted")
   expect(renewalSetback("Cloud", {}, failure).message).not.toContain("was interrupted")
 })
 
-test("a failed renewal blocks use if it failed permanently or the current token is about to expire", () => {
+test("a failed renewal blocks the Connection if the failure is permanent or the current token is about to expire", () => {
   expect([stopsUse(fresh, false, at), stopsUse(fresh, true, at)]).toEqual([false, true])
   expect(stopsUse(ending, false, at)).toBe(true)
 })

@@ -15,7 +15,7 @@ const tests = suite(pliantPlane)
 afterAll(tests.dispose)
 
 describe("Token renewals", () => {
-  tests.live("a Connection's tokens are renewed before a sync that uses them", () =>
+  tests.live("a sync renews its Connection's tokens before it uses them", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -48,7 +48,7 @@ describe("Token renewals", () => {
     })
   )
 
-  tests.live("a failed token revocation is retried hourly for a week, independently of other revocations", () =>
+  tests.live("a failed token revocation is retried hourly for a week, without affecting other revocations", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { state } = yield* Pliant
@@ -72,7 +72,7 @@ describe("Token renewals", () => {
       yield* sql`UPDATE connections SET sealed_tokens = ${"x"} WHERE id = ${broken}`
       for (const id of [broken, first, second]) yield* backdate(id, 1.1)
 
-      // The server refuses again, so the next attempt is an hour later.
+      // The server rejects the revocation again, so the next attempt is an hour later.
       yield* renewals.revokeEnded
       state.refusesRevocation = false
       const before = state.revoked.length
@@ -83,7 +83,7 @@ describe("Token renewals", () => {
       expect(yield* fault(first)).toEqual({ code: undefined, isKept: false })
       expect(state.revoked.length).toBe(before + 2)
 
-      // After a week svc stops trying and keeps nothing.
+      // After a week svc stops trying and deletes the token.
       state.refusesRevocation = true
       yield* backdate(second, 1.1)
       yield* sql`UPDATE connections SET updated_at = ${new Date(Date.now() - 8 * 86_400_000).toISOString()} WHERE id = ${second}`

@@ -51,13 +51,13 @@ describe("deliveries", () => {
     expect(introspectionShape(shapes)).toEqual(introspects ? shapes[1] : undefined)
   })
 
-  test("a secret is delivered to its variable as sensitive, regardless of the module's declaration", () => {
+  test("a secret is delivered as a sensitive variable, regardless of the module's declaration", () => {
     expect(delivered([secret(variable("value", "key"))], [hosted("key")])).toEqual([
       { name: "key", sensitive: true, value: "aa" }
     ])
   })
 
-  test("Interface bindings are entries of one map, which is sensitive if any entry is", () => {
+  test("Interface bindings are delivered as one map, which is sensitive if any entry is", () => {
     const endpoint: CompiledRequirement = { kind: "http.endpoint", deliveries: [binding("url", "APP_URL")] }
     expect(delivered([endpoint], [hosted("env", "json")])).toEqual([
       { name: "env", sensitive: false, value: { APP_URL: "https://a.example.com" } }
@@ -67,7 +67,7 @@ describe("deliveries", () => {
     ])
   })
 
-  test("an Interface binding remains an entry of the map, regardless of its name", () => {
+  test("an Interface binding named __proto__ is delivered as an ordinary map entry", () => {
     const [env] = Result.getOrThrow(
       deliveredVariables([secret(binding("value", "__proto__"))], values, [hosted("env", "json")])
     ).values()
@@ -80,14 +80,14 @@ describe("deliveries", () => {
     expect(delivered([requirement], [hosted("sub")])).toBe("endpoint_not_available")
   })
 
-  test("a Run is refused if this commit lacks a delivered variable or declares another type for it", () => {
+  test("rejects a Run if its commit lacks a delivered variable or declares another type for it", () => {
     const requirement = secret(variable("value", "key"))
     expect(delivered([requirement], [])).toBe("delivery_target_missing")
     expect(delivered([requirement], [hosted("key", "number")])).toBe("delivery_target_missing")
     expect(delivered([secret(binding("value", "KEY"))], [hosted("env")])).toBe("delivery_target_missing")
   })
 
-  test("every delivery target gets a separate secret", () => {
+  test("each delivery target gets its own secret", () => {
     expect(secretShapes([secret(variable("value", "key")), secret(binding("value", "KEY"))])).toEqual([
       { target: "variable:key", bytes: 32, encoding: "hex" },
       { target: "binding:KEY", bytes: 32, encoding: "hex" }

@@ -23,7 +23,7 @@ const binding = {
 const own = InterfaceId.make("ifc_00000000000000000000000001")
 const other = InterfaceId.make("ifc_00000000000000000000000002")
 
-test("every permission needs the operator's consent to this delivery", () => {
+test("the operator must allow each permission for the requested kind of delivery", () => {
   const allowed = (permission: string, delivery = "oidc_client") => ({ permission, delivery })
   expect(policyProblem(requirement, [allowed("read"), allowed("write")])).toBeUndefined()
   for (const partial of [[], [allowed("read")], [allowed("read"), allowed("write", "other")]]) {
@@ -50,7 +50,7 @@ const bindings = [
   [{ delivery_type: "other" }, "interface_binding_conflict"]
 ] as const
 
-test.each(bindings)("an Interface binding with %p: %s", (different, code) => {
+test.each(bindings)("an Interface binding with %p is rejected with %s", (different, code) => {
   expect(bindingProblem({ ...binding, ...different }, requirement)?.code).toBe(code)
 })
 

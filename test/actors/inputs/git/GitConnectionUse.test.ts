@@ -5,13 +5,13 @@ import { Subject } from "../../../../schema/records/Ids.ts"
 const ada = Subject.make("usr_00000000000000000000000a")
 const grace = Subject.make("usr_00000000000000000000000b")
 
-test("a default ref satisfies a rule if an owner or admin chose it, or the repository declares it", () => {
+test("a default ref satisfies a rule if an owner or admin chose it, or if the repository declares it", () => {
   expect(chosenDefault(undefined)).toEqual(["HEAD"])
   expect(chosenDefault({ default_ref: "release", default_ref_by_manager: 1 })).toEqual(["release"])
   expect(chosenDefault({ default_ref: "release", default_ref_by_manager: 0 })).toEqual([])
 })
 
-test("a person fetches with their own authority, and automation with that of the Connection's attacher", () => {
+test("a person fetches with their own authority, and automation with the authority of whoever attached the Connection", () => {
   const source = { auth_connection_by: grace }
   expect(fetchStarter({ created_by: ada, trigger_kind: "user" }, source)).toEqual({ subject: ada, automatic: false })
   for (const trigger_kind of ["schedule", "webhook"] as const) {

@@ -24,7 +24,7 @@ const damage = Effect.fnUntraced(function* (file: string) {
 })
 
 it.live(
-  "an adopted commit's deleted or damaged files are fetched again, and no other files replace them",
+  "deleted or damaged files of an adopted commit are fetched again, and never replaced by other files",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
@@ -53,17 +53,17 @@ it.live(
           expect((yield* replanned(capsule.id)).status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)
 
-          // The server has already read the archive, which must not vouch for its current contents.
+          // The server has already read the archive once, but must verify its contents again.
           yield* damage(archive)
           const plan = yield* replanned(capsule.id)
           expect(plan.status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)
 
-          // The file is damaged between review and apply too; the apply uses the reviewed bytes.
+          // The file is also damaged between review and apply; the apply still uses the reviewed bytes.
           yield* damage(archive)
           expect((yield* applied(plan)).status).toBe("succeeded")
 
-          // A different repository at the same address cannot replace the commit, and a damaged file is never executed.
+          // svc neither accepts a different repository at the same address nor executes a damaged file.
           yield* files.rename(gitdir, `${gitdir}.gone`)
           const damaged = yield* damage(archive)
           const refused = yield* replanned(capsule.id)
@@ -88,7 +88,7 @@ it.live(
           expect((yield* destroyPlan).status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)
 
-          // Simulates a repository that now has different files for the same commit.
+          // Simulates a repository that returns different files for the same commit.
           const sql = yield* SqlClient.SqlClient
           yield* sql`UPDATE source_snapshots SET archive_digest = ${`sha256:${"0".repeat(64)}`} WHERE archive_digest = ${digest}`
           const other = yield* destroyPlan

@@ -21,7 +21,7 @@ const capsule = {
 
 const run = { execution_authority_epoch: 2, install_config_id: "icfg_a", base_state_generation: 3 }
 
-test("the text that the authority guard digests never changes, so clients' guards remain valid", () => {
+test("the text digested into the authority guard never changes, so guards held by clients remain valid", () => {
   expect(guardText(capsule)).toBe('["cap_a","active","safe",2,"icfg_a","sha256:a","sv_a",3]')
 })
 
@@ -51,7 +51,7 @@ test("a Run's Capsule counts as changed if any recorded authority value differs"
   }
 })
 
-test("one module defines the Capsule's coordinator phases and the error about a blocking Run", () => {
+test("the Capsule's coordinator phases and the error about a blocking Run are each defined in one module", () => {
   const root = join(import.meta.dir, "../../../../actors")
   const texts = readdirSync(root, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts"))

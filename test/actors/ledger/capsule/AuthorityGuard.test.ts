@@ -12,7 +12,7 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-/** One change for each column covered by the guard. */
+/** One change to each column that the guard covers. */
 const moved: ReadonlyArray<Partial<GuardedCapsuleRow>> = [
   { id: CapsuleId.make("cap_bbbbbbbbbbbbbbbbbbbbbbbb") },
   { status: "stale" },
@@ -40,7 +40,7 @@ for (const change of moved) {
   )
 }
 
-tests.live("a Capsule's guard survives a new name or drift status, and altered guards are rejected", () =>
+tests.live("a Capsule's guard survives a new name or drift status, and a forged guard is rejected", () =>
   Effect.gen(function* () {
     const capsule = yield* present
     const guard = yield* authorityGuard(capsule)

@@ -12,7 +12,7 @@ import { CapsuleId, InstallConfigId } from "../../../../schema/records/Ids.ts"
 const tests = suite(ledgers)
 afterAll(tests.dispose)
 
-/** One concurrent change for each fence column. */
+/** A concurrent change to each fence column. */
 const stale: Readonly<Record<(typeof fenceColumns)[number], Partial<GuardedCapsuleRow>>> = {
   id: { id: CapsuleId.make("cap_bbbbbbbbbbbbbbbbbbbbbbbb") },
   status: { status: "stale" },
@@ -32,7 +32,7 @@ tests.live("the Capsule fence compares exactly six authority columns", () =>
 )
 
 for (const [column, change] of Object.entries(stale)) {
-  tests.live(`the Capsule fence refuses a row whose only stale column is ${column}, and writes nothing`, () =>
+  tests.live(`the Capsule fence rejects a row whose only stale column is ${column}, and writes nothing`, () =>
     Effect.gen(function* () {
       const before = yield* present
       expect(yield* (yield* CapsuleLedger).fence({ ...before, ...change }, { status: "error" })).toBe(false)
@@ -41,7 +41,7 @@ for (const [column, change] of Object.entries(stale)) {
   )
 }
 
-tests.live("the Capsule fence does not confuse a missing state version with the one that was read", () =>
+tests.live("the Capsule fence distinguishes a missing state version from the one that was read", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const point = (id: string | null) =>

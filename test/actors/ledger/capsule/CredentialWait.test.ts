@@ -50,48 +50,50 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId, connection
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Credential waits", () => {
-  tests.live("a Capsule shows its missing credential and who can supply it until a Run receives it", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const capsules = yield* Capsules
-      const { capsuleId, planRunId } = yield* install("waits", { "main.tf": demoModule(note("waits")) })
-      if (capsuleId === undefined || planRunId === undefined) return yield* Effect.die("no Capsule")
-      const wait = Effect.map(capsules.read(capsuleId), ({ waitsForCredential }) => waitsForCredential)
-      expect(yield* wait).toMatchObject({
-        runId: planRunId,
-        provider: demo,
-        moduleLocalName: "demo",
-        reason: "No Connection is bound to demo.",
-        turn: "admin",
-        next: "An owner or admin binds a Connection with a configuration plan."
+  tests.live(
+    "a Capsule shows which credential is missing and who can supply it, until a Run receives the credential",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const capsules = yield* Capsules
+        const { capsuleId, planRunId } = yield* install("waits", { "main.tf": demoModule(note("waits")) })
+        if (capsuleId === undefined || planRunId === undefined) return yield* Effect.die("no Capsule")
+        const wait = Effect.map(capsules.read(capsuleId), ({ waitsForCredential }) => waitsForCredential)
+        expect(yield* wait).toMatchObject({
+          runId: planRunId,
+          provider: demo,
+          moduleLocalName: "demo",
+          reason: "No Connection is bound to demo.",
+          turn: "admin",
+          next: "An owner or admin binds a Connection with a configuration plan."
+        })
+        expect(yield* attention).toMatchObject([{ capsuleId, capsuleName: "waits", turn: "admin", runId: planRunId }])
+
+        // Another Connection is bound, but it has expired.
+        const connection = yield* demoConnection("credential-wait-canary-1f07")
+        yield* sql`UPDATE connections SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${connection.id}`
+        expect((yield* configured(capsuleId, connection.id)).status).toBe("failed")
+        expect(yield* wait).toMatchObject({
+          connectionId: connection.id,
+          turn: "admin",
+          next: "An owner or admin renews the Connection, or binds another one with a configuration plan."
+        })
+
+        // Once the Connection is renewed, anyone who may plan can continue.
+        yield* (yield* ConnectionCommands).Update(connection.id, { context, request: { expiresAt: null } })
+        const renewed = {
+          connectionId: connection.id,
+          turn: "member",
+          next: "Its Connection was changed since. Plan again."
+        }
+        expect(yield* wait).toMatchObject(renewed)
+        expect(yield* attention).toMatchObject([renewed])
+
+        expect((yield* replanned(capsuleId)).status).toBe("waiting_approval")
+        expect(yield* wait).toBeUndefined()
+        expect(yield* attention).toEqual([])
       })
-      expect(yield* attention).toMatchObject([{ capsuleId, capsuleName: "waits", turn: "admin", runId: planRunId }])
-
-      // A different Connection is bound, but it has expired.
-      const connection = yield* demoConnection("credential-wait-canary-1f07")
-      yield* sql`UPDATE connections SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${connection.id}`
-      expect((yield* configured(capsuleId, connection.id)).status).toBe("failed")
-      expect(yield* wait).toMatchObject({
-        connectionId: connection.id,
-        turn: "admin",
-        next: "An owner or admin renews the Connection, or binds another one with a configuration plan."
-      })
-
-      // Once the Connection is renewed, anyone who may plan can continue.
-      yield* (yield* ConnectionCommands).Update(connection.id, { context, request: { expiresAt: null } })
-      const renewed = {
-        connectionId: connection.id,
-        turn: "member",
-        next: "Its Connection was changed since. Plan again."
-      }
-      expect(yield* wait).toMatchObject(renewed)
-      expect(yield* attention).toMatchObject([renewed])
-
-      expect((yield* replanned(capsuleId)).status).toBe("waiting_approval")
-      expect(yield* wait).toBeUndefined()
-      expect(yield* attention).toEqual([])
-    })
   )
 
   const run = { id: namedRun("a"), since: "2026-01-01T00:00:00.000Z" }
@@ -104,7 +106,7 @@ describe.skipIf(Bun.which("terraform") === null)("Credential waits", () => {
   }
 
   tests.live(
-    "a Capsule waits for the operator when the operator forbids the provider, and for an admin when a rule does",
+    "a Capsule waits for the operator if the operator forbids its provider, and for an admin if a rule does",
     () =>
       Effect.sync(() => {
         const connection = undefined

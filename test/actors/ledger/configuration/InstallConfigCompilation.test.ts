@@ -48,7 +48,7 @@ const report: StagedReport = {
 const given = { names: [] }
 
 describe("a configuration", () => {
-  tests.live("an installation configuration is compiled from reviewed evidence only", () =>
+  tests.live("an installation configuration is compiled only from reviewed evidence", () =>
     Effect.gen(function* () {
       const compilation = yield* InstallConfigCompilation
       const made = compilation.annotate(report, snapshot)
@@ -59,7 +59,7 @@ describe("a configuration", () => {
         [made, snapshot, { ...pins, sourceSnapshotId: "snap_2" }, "sourceSnapshotId"],
         [made, snapshot, { ...pins, compatibilityReportId: "rep_2" }, "compatibilityReportId"],
         [made, snapshot, { ...pins, modulePath: "other" }, "modulePath"],
-        // The report belongs to a different manifest, or there was no manifest.
+        // Also refused: a report for a different manifest, and a report made without a manifest.
         [
           {
             ...made,
@@ -79,23 +79,23 @@ describe("a configuration", () => {
     })
   )
 
-  tests.live("a refused manifest yields a generic installation and the reason for the refusal", () =>
+  tests.live("a rejected manifest yields a generic installation and the reason for the rejection", () =>
     Effect.gen(function* () {
       const compilation = yield* InstallConfigCompilation
       const refused = [
-        // The manifest was parsed and refused, with the same diagnostics as before.
+        // The manifest was parsed and rejected, with the same diagnostics as before.
         {
           ...snapshot,
           repositoryManifest: { status: "invalid" as const, digest, reason: "r" },
           manifestDocument: "{}"
         },
-        // The sync stored no document for a manifest without text, only the reason for the refusal.
+        // For a manifest that is not text, the sync stored only the reason for its rejection.
         {
           ...place,
           id: namedSnapshot(1),
           repositoryManifest: { status: "invalid" as const, digest, reason: "It is not UTF-8." }
         },
-        // If the manifest is too large or not a file, not even its digest is stored.
+        // For a manifest that is too large or not a file, svc does not even store a digest.
         {
           ...place,
           id: namedSnapshot(1),

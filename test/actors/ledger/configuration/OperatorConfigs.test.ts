@@ -90,7 +90,7 @@ describe.skipIf(Bun.which("terraform") === null)("Base configurations", () => {
       })
   )
 
-  tests.live("the inputs of an unreviewed ref are visible only to the person who installs it", () =>
+  tests.live("only the person who installs an unreviewed ref can see its inputs", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       const { commit, context, workspaceId } = yield* TestPlane
@@ -105,7 +105,7 @@ describe.skipIf(Bun.which("terraform") === null)("Base configurations", () => {
         "permission_denied",
         expect.stringContaining("The code of unreviewed would receive private inputs")
       ])
-      // Until the fetch, svc does not know which module the plan installs.
+      // Before the fetch, svc does not know which module the plan installs.
       const { modulePath: _, ...options } = request.options
       const later = yield* installs.create(member, workspaceId, { ...request, options }, freshKey())
       const failed = yield* stepped(installPlanCommands.Reconcile(later.value.id, { context: member }))
@@ -140,7 +140,7 @@ describe.skipIf(Bun.which("terraform") === null)("Base configurations", () => {
         const waiting = yield* replanned(capsule.id)
         yield* runCommands.Approve(waiting.id, { context })
 
-        // A changed value, another profile, a redefined profile and a removed entry each void the reviewed plan.
+        // Each of these voids the reviewed plan: a changed value, another profile, a redefined profile, and a removed entry.
         const others = [
           base("eu-2"),
           base("eu-1", "two"),
@@ -167,7 +167,7 @@ describe.skipIf(Bun.which("terraform") === null)("Base configurations", () => {
         expect((yield* applied(next)).status).toBe("succeeded")
         expect(yield* outputOf(capsule.id)).toEqual(["eu-2 plain"])
 
-        // Without the operator's value the required input is unset again, and a person supplies it.
+        // Without the operator's value the required input is unset again, and a person must supply it.
         yield* operator.set({})
         const without = yield* replanned(capsule.id)
         expect(without.error).toMatchObject({ code: "missing_input" })
@@ -186,31 +186,27 @@ describe.skipIf(Bun.which("terraform") === null)("Base configurations", () => {
       })
   )
 
-  tests.live(
-    "a Run is refused if the machine cannot provide its profile, with the profile and the remedy in the error",
-    () =>
-      Effect.gen(function* () {
-        const operator = yield* Operator
-        const use = (profile: Readonly<Record<string, unknown>>) =>
-          operator.set({
-            profiles: { strict: profile },
-            baseConfigs: [{ origin: operator.gitOrigin, profile: "strict", variables: { region: "eu-1" } }]
-          })
-        // The service's own Runs share the host's network, so an isolated network is unavailable.
-        yield* use({ network: "isolated" })
-        const network = yield* install("network", main)
-        expect(network.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
-        expect(network.diagnostics[0]?.message).toContain(
-          "The execution profile strict needs a network of the Run's own"
-        )
-        yield* use({ tool: { version: "0.0.1" } })
-        const tool = yield* install("tool", main)
-        expect(tool.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
-        expect(tool.diagnostics[0]?.message).toContain("0.0.1")
-        const run = yield* (yield* Runs).read(tool.planRunId ?? (yield* Effect.die("no plan")))
-        expect(run).toMatchObject({ status: "failed", profile: "strict" })
-        expect(run.isolation).toBeUndefined()
-      })
+  tests.live("rejects a Run whose profile the machine cannot provide, and reports the profile and the remedy", () =>
+    Effect.gen(function* () {
+      const operator = yield* Operator
+      const use = (profile: Readonly<Record<string, unknown>>) =>
+        operator.set({
+          profiles: { strict: profile },
+          baseConfigs: [{ origin: operator.gitOrigin, profile: "strict", variables: { region: "eu-1" } }]
+        })
+      // The Runs of this test service share the host's network, so it cannot provide an isolated network.
+      yield* use({ network: "isolated" })
+      const network = yield* install("network", main)
+      expect(network.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
+      expect(network.diagnostics[0]?.message).toContain("The execution profile strict needs a network of the Run's own")
+      yield* use({ tool: { version: "0.0.1" } })
+      const tool = yield* install("tool", main)
+      expect(tool.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
+      expect(tool.diagnostics[0]?.message).toContain("0.0.1")
+      const run = yield* (yield* Runs).read(tool.planRunId ?? (yield* Effect.die("no plan")))
+      expect(run).toMatchObject({ status: "failed", profile: "strict" })
+      expect(run.isolation).toBeUndefined()
+    })
   )
 
   tests.live("base configurations are listed in pages and without values, even before any Capsule exists", () =>

@@ -8,14 +8,14 @@ const outcome = (type: DeclaredVariable["type"], value: string | number | Readon
   Effect.runSync(Effect.result(checkValues("variables", [declared("a", type)], { a: value })))
 
 describe("Input values", () => {
-  test("an input named after a property of Object is missing until a person sets it", () => {
+  test("an input named like a property of Object is missing until a person sets it", () => {
     for (const name of ["constructor", "toString", "valueOf"]) {
       expect(missingInputs([declared(name)], {})).toEqual([name])
       expect(missingInputs([declared(name)], { [name]: "given" })).toEqual([])
     }
   })
 
-  test("a sensitive input refuses secrets that cannot be hidden, and explains why", () => {
+  test("rejects secrets in a sensitive input that cannot be hidden, and explains why", () => {
     const told = (value: Schema.Json, sensitive = true) => {
       const result = Effect.runSync(
         Effect.result(checkValues("variables", [{ ...declared("a", "json"), sensitive }], { a: value }))
@@ -33,7 +33,7 @@ describe("Input values", () => {
     expect(told(Array.from({ length: 40 }, (_, index) => `${index}`.padEnd(30_000, "x")))).toContain("1048576 bytes")
   })
 
-  test("an input value may be nested up to the limit, with the variables object as the first level", () => {
+  test("an input value may be nested up to the limit, where the variables object counts as the first level", () => {
     const nested = (levels: number): Schema.Json => (levels === 0 ? 1 : [nested(levels - 1)])
     const told = (levels: number) => {
       const values = { a: nested(levels) }
@@ -41,14 +41,14 @@ describe("Input values", () => {
       return Result.isFailure(result) ? result.failure.message : undefined
     }
     expect(told(31)).toBeUndefined()
-    // An empty list counts as a level.
+    // An empty list still counts as a level.
     const hollow = (levels: number): Schema.Json => (levels === 1 ? [] : [hollow(levels - 1)])
     const bounds = (levels: number) => Result.isSuccess(Effect.runSync(Effect.result(checkBounds("a", hollow(levels)))))
     expect([bounds(32), bounds(33)]).toEqual([true, false])
     expect([told(32), told(33)]).toEqual(Array.from({ length: 2 }, () => "variables: is nested deeper than 32 levels."))
   })
 
-  test("an input refuses whole numbers that JSON would round, at any depth, and accepts them as strings", () => {
+  test("rejects whole numbers that JSON would round, at any depth, and accepts them as strings", () => {
     for (const [type, value] of [
       ["number", 9007199254740992],
       ["json", [1, 12345678901234567000]]

@@ -15,14 +15,14 @@ const taken: ConsumedOutput = {
 }
 const offer = { dependencyId: namedDependency("a"), input: "region" }
 
-test("an offered Output is compared with the value that the plan received from the same dependency and input", () => {
+test("an offered Output is compared with the value that the plan received for the same dependency and input", () => {
   const other = { ...taken, input: "zone" }
   expect(takenOf([other, taken], offer)).toEqual(taken)
   expect(takenOf([other, { ...taken, dependencyId: namedDependency("b") }], offer)).toBe(dependencyAdded)
   expect(takenOf([], offer)).toBe(dependencyAdded)
 })
 
-test("a dependency on the producer's whole state fills no single input", () => {
+test("a dependency on the producer's whole state fills no individual input", () => {
   const everything: ConsumedOutput = { dependencyId: namedDependency("a"), producerCapsuleId: namedCapsule("a") }
   expect(takenOf([everything], { dependencyId: namedDependency("a"), input: undefined })).toEqual(everything)
   expect(takenOf([everything], offer)).toBe(dependencyAdded)

@@ -52,12 +52,12 @@ const given = (
 }
 const names = (offers: ReturnType<typeof given>) => offers.map((offer) => offer.given.map(({ name }) => name).join())
 
-test("a variable injection may carry secrets within a Workspace, but a published Output never does", () => {
+test("a variable injection may carry secrets within a Workspace, but a published Output may not", () => {
   expect(names(given("variable_injection"))).toEqual(["a", "b", "c", ""])
   expect(names(given("published_output"))).toEqual(["a", "", "", ""])
 })
 
-test("a producer sees why an Output is withheld, with the repeated secret only in its own Workspace", () => {
+test("a producer shows why an Output is withheld, and identifies the repeated secret only in its own Workspace", () => {
   expect(given("published_output").map(({ withheld }) => withheld)).toEqual([
     undefined,
     undefined,
@@ -68,7 +68,7 @@ test("a producer sees why an Output is withheld, with the repeated secret only i
   expect(given("variable_injection", { shared })[2]?.withheld).toBe("The Output c is private: it repeats a secret.")
 })
 
-test("another Workspace receives shared Outputs under their share's name, and never secrets", () => {
+test("another Workspace receives shared Outputs under the names in the share, and never receives secrets", () => {
   const shared = new Map([
     ["alias", { shareId: namedShare("a"), name: "a" }],
     ["b", { shareId: namedShare("b"), name: "b" }]
@@ -83,7 +83,7 @@ test("another Workspace receives shared Outputs under their share's name, and ne
   expect(names(given("variable_injection", { shared: new Map() }))).toEqual(["", "", "", ""])
 })
 
-test("a dependency on the state receives all Outputs in one offer and fills no input", () => {
+test("a state dependency receives all Outputs in one offer and fills no input", () => {
   const [offer, ...more] = given("remote_state")
   expect(more).toEqual([])
   expect([offer?.input, offer?.output, offer?.given.length, offer?.required]).toEqual([undefined, undefined, 3, false])

@@ -10,7 +10,7 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 describe.skipIf(Bun.which("terraform") === null)("Capsule consumers", () => {
-  tests.live("reviewing a Capsule's destruction lists the consumers of its Outputs", () =>
+  tests.live("the review of a Capsule's destruction lists the consumers of its Outputs", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* CapsuleCommands

@@ -17,7 +17,7 @@ describe("a dependency", () => {
     expect(closesCycle(edges(...known), { producer: pair.slice(0, 1), consumer: pair.slice(1) })).toBe(cycle)
   })
 
-  test("searching a graph that already contains a cycle terminates", () => {
+  test("the cycle search terminates in a graph that already contains a cycle", () => {
     expect(closesCycle(edges("ab", "ba"), { producer: "a", consumer: "c" })).toBe(false)
   })
 })

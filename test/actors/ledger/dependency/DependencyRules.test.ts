@@ -17,7 +17,7 @@ const checked = (taken: Set<string>, ...names: ReadonlyArray<string>) => {
   return Result.isFailure(outcome) ? [outcome.failure.code, outcome.failure.message] : [...taken]
 }
 
-test("dependencies fill only inputs that the module declares, each at most once", () => {
+test("dependencies can fill only inputs that the module declares, and each input at most once", () => {
   expect(checked(new Set(), "region", "zone")).toEqual(["region", "zone"])
   expect(checked(new Set(["zone"]), "region")).toEqual(["zone", "region"])
 })
@@ -33,6 +33,6 @@ test.each([
   expect(message).toContain(words)
 })
 
-test("one dependency cannot fill the same input twice", () => {
+test("a dependency cannot fill the same input twice", () => {
   expect(checked(new Set(), "region", "region")[0]).toBe("failed_precondition")
 })

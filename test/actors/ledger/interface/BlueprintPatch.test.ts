@@ -50,13 +50,13 @@ const patched = (...proposed: ReadonlyArray<Schema.Json>) =>
   })
 
 describe("Interface proposals", () => {
-  test("a blueprint adds Interfaces to the existing set, and an equal Interface is not added again", () => {
+  test("a blueprint adds Interfaces to the existing set, without duplicating an equal Interface", () => {
     const read = { address: { source: "output", outputName: "open", outputType: "url" } }
     const same = { a: { source: "output", outputName: "read", outputType: "url" } }
     expect(patched(blueprint("new", read), blueprint("present", same))).toEqual(["present", "new"])
   })
 
-  test("a blueprint reads Outputs that the operator did not list, without changing the operator's list", () => {
+  test("a blueprint may read Outputs that the operator did not list, and leaves the operator's list unchanged", () => {
     const read = blueprint("new", { a: { source: "output", outputName: "closed", outputType: "url" } })
     const result = patchBlueprints(compiled, outputs, [read], defaultOperatorPolicy)
     expect(Result.getOrThrow(result).outputAllowlist).toEqual(compiled.outputAllowlist)
@@ -105,7 +105,7 @@ describe("Interface proposals", () => {
     expect(String(patched(proposal))).toContain(reason)
   })
 
-  test("a blueprint's error never repeats the refused value", () => {
+  test("a blueprint's error never repeats the rejected value", () => {
     const leaky = {
       ...blueprint("n"),
       spec: {

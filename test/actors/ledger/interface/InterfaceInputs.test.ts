@@ -47,13 +47,13 @@ describe("Interface inputs", () => {
     expect(told(typed(type), value)).toEqual(accepted ? { address: value } : "output_type_mismatch")
   })
 
-  test("an Output that repeats a secret is not public, and the Interface reports why", () => {
+  test("an Output that repeats a secret is private, and the Interface reports why", () => {
     const privacy = "The Output out is private: it repeats var.db.password."
     const result = resolveInputs(typed("string"), new Map([["out", { name: "out", value: undefined, privacy }]]))
     expect(Result.isFailure(result) ? result.failure.message : "").toContain(privacy)
   })
 
-  test("an unset or sensitive Output is not public", () => {
+  test("an unset or sensitive Output is private", () => {
     expect(told(typed("string"), "a", false)).toBe("output_missing")
     expect(told(typed("string"), undefined)).toBe("output_not_public")
   })

@@ -22,7 +22,7 @@ beforeEach(() => points.at.clear())
 
 const outputs = [{ from: "hello", to: "greeting", required: false }]
 
-/** A Capsule in one Workspace, and a consumer in another Workspace that reads its greeting through an approved share. */
+/** A producer Capsule, and a consumer in another Workspace that reads its greeting through an approved share. */
 const sharing = Effect.fnUntraced(function* (name: string) {
   const { context, otherWorkspaceId, workspaceId } = yield* Bench
   const shares = yield* OutputShares
@@ -91,7 +91,7 @@ describe("Share revocation", () => {
       expect((yield* runs.read(waiting.id)).status).toBe("superseded")
       expect(yield* reasonOf(waiting.id)).toBe(shareRevoked)
       expect((yield* Effect.flip(runCommands.Approve(waiting.id, { context }))).code).toBe("failed_precondition")
-      // The consumers appear in the Workspace that created the share.
+      // The Workspace that created the share sees the consumers.
       expect(yield* auditOf(one.shareId, "output_share.revoke")).toEqual({ [otherWorkspaceId]: [waiting.id] })
 
       expect((yield* runs.read(untouched.id)).status).toBe("succeeded")
@@ -118,28 +118,30 @@ describe("Share revocation", () => {
     })
   )
 
-  tests.live("a plan with revoked values cannot be approved or started, even if the revocation did not void it", () =>
-    Effect.gen(function* () {
-      const { context } = yield* Bench
-      const runs = yield* Runs
-      const sql = yield* SqlClient.SqlClient
-      const asked = yield* sharing("asked")
-      const plan = yield* approved(asked.capsuleId)
-      yield* revokeSilently(asked.shareId)
-      const refused = yield* Effect.flip(runs.apply(context, plan.id, undefined))
-      expect([refused.code, refused.message]).toEqual(["guard_conflict", shareRevoked])
+  tests.live(
+    "a plan with revoked values can be neither approved nor started, even if the revocation did not void it",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* Bench
+        const runs = yield* Runs
+        const sql = yield* SqlClient.SqlClient
+        const asked = yield* sharing("asked")
+        const plan = yield* approved(asked.capsuleId)
+        yield* revokeSilently(asked.shareId)
+        const refused = yield* Effect.flip(runs.apply(context, plan.id, undefined))
+        expect([refused.code, refused.message]).toEqual(["guard_conflict", shareRevoked])
 
-      const starting = yield* sharing("starting")
-      const second = yield* approved(starting.capsuleId)
-      // Revokes the share in the transaction that admits the apply, after the admission check.
-      points.at.set(
-        "apply.run.queued",
-        Effect.provideService(revokeSilently(starting.shareId), SqlClient.SqlClient, sql)
-      )
-      const apply = yield* settled((yield* runs.apply(context, second.id, undefined)).value.id)
-      expect([apply.status, apply.error?.code, apply.error?.message]).toEqual(["failed", "superseded", shareRevoked])
-      expect(yield* outputsOf(starting.capsuleId)).toEqual({})
-    })
+        const starting = yield* sharing("starting")
+        const second = yield* approved(starting.capsuleId)
+        // Revokes the share in the transaction that admits the apply, just after the admission check.
+        points.at.set(
+          "apply.run.queued",
+          Effect.provideService(revokeSilently(starting.shareId), SqlClient.SqlClient, sql)
+        )
+        const apply = yield* settled((yield* runs.apply(context, second.id, undefined)).value.id)
+        expect([apply.status, apply.error?.code, apply.error?.message]).toEqual(["failed", "superseded", shareRevoked])
+        expect(yield* outputsOf(starting.capsuleId)).toEqual({})
+      })
   )
 
   tests.live("a plan computed while its share is revoked never becomes reviewable", () =>
@@ -172,7 +174,7 @@ describe("Share revocation", () => {
     })
   )
 
-  tests.live("revoking a share refuses plans from older releases, which did not record their values", () =>
+  tests.live("revoking a share rejects plans from older releases, which did not record their values", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient

@@ -20,7 +20,7 @@ test("a coordinator waits for an unfinished sync or check, and continues only af
   expect(stepAfterJob(undefined)).toBe("wait")
 })
 
-test("a plan can be reviewed once it is computed, and still after its approval", () => {
+test("a plan can be reviewed once it is computed, and also after its approval", () => {
   const steps = RunStatus.literals.map((status) => [
     status,
     [stepAfterPlan({ status, approved_at: null }), stepAfterPlan({ status, approved_at: at })]
@@ -38,7 +38,7 @@ test("a plan can be reviewed once it is computed, and still after its approval",
   expect(stepAfterPlan(undefined)).toBe("wait")
 })
 
-test("a coordinator's failure carries its Run's code and message, or reports how the Run ended", () => {
+test("a coordinator fails with the code and message of its Run, or reports how the Run ended", () => {
   const run = { id: RunId.make("run_00000000000000000000000a"), status: "cancelled", evidence: "{}" } as const
   expect(failuresOf({ ...run, error_code: "ref_not_found", error_message: "No such ref." }, "source sync")).toEqual([
     { severity: "error", code: "ref_not_found", message: "No such ref." }
@@ -48,7 +48,7 @@ test("a coordinator's failure carries its Run's code and message, or reports how
   ])
 })
 
-test("a failed tool reports each error with detail and location, without repeating a summary", () => {
+test("a failed tool reports each error with its detail and location, without repeating the summary", () => {
   const diagnostics = [
     { severity: "warning", summary: "Deprecated" },
     {

@@ -33,7 +33,7 @@ const table: PriceTable = {
 const estimate = (...resourceChanges: ReadonlyArray<ResourceChange>) => estimateCost(table, { id, resourceChanges })
 
 describe("Cost estimates", () => {
-  test("a cost estimate requires prices and a plan", () => {
+  test("an estimate needs both prices and a plan", () => {
     expect(estimateCost(undefined, { id, resourceChanges: [] })).toMatchObject({
       status: "not_available",
       reasons: ["The operator of this server has given no price table."]
@@ -41,7 +41,7 @@ describe("Cost estimates", () => {
     expect(estimateCost(table, { id })).toMatchObject({ status: "not_available", items: [] })
   })
 
-  test("a cost estimate adds created and subtracts destroyed resources at the best-matching price", () => {
+  test("a cost estimate adds created resources and subtracts destroyed ones, each at the best-matching price", () => {
     const large = { name: "size", after: "large" }
     const answer = estimate(
       change("small", ["create"], [{ name: "size", after: "small" }]),
@@ -78,11 +78,11 @@ describe("Cost estimates", () => {
     expect(answer.items).toHaveLength(3)
   })
 
-  test("a cost estimate skips resources without a price, and reports them as skipped", () => {
+  test("a cost estimate skips resources whose price is unknown, and reports them as skipped", () => {
     const answer = estimate(
       change("a", ["create"], [{ name: "size", unknown: true }]),
       change("b", ["create"], [{ name: "size", sensitive: true }]),
-      // The region is unchanged and so missing from the review, but it selects between two prices.
+      // The region is unchanged and therefore absent from the review, but two prices depend on it, so the change is skipped.
       change("c", ["update"], [{ name: "size", before: "small", after: "large" }]),
       change("d", ["create"], [], "demo_disk"),
       change("e", ["create"], [], "other_thing"),

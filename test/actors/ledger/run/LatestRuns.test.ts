@@ -25,7 +25,7 @@ const ended = Effect.fnUntraced(function* (
   const ledger = yield* RunLedger
   const { workspaceId } = yield* TestPlane
   const id = run.id ?? RunId.make(`run_${capsuleId.slice(4, 5)}${String(minute).padStart(20, "0")}`)
-  // Uses one transaction, so that the service does not start the Run.
+  // Uses a transaction, so that the service does not start the Run.
   yield* Effect.gen(function* () {
     yield* ledger.insert({ id, workspaceId, type: run.type ?? "plan", capsuleId, trigger: "user", spec: {} })
     yield* sql`UPDATE runs SET status = ${run.status ?? "succeeded"}, created_at = ${timeOf(minute)} WHERE id = ${id}`
@@ -33,7 +33,7 @@ const ended = Effect.fnUntraced(function* (
   return id
 })
 
-tests.live("a Capsule's newest Run is found even if other Capsules have many later Runs", () =>
+tests.live("finds a Capsule's newest Run even if other Capsules have many later Runs", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane
@@ -57,7 +57,7 @@ tests.live("a Capsule's newest Run is found even if other Capsules have many lat
   })
 )
 
-tests.live("of two Runs created together the first in the list is the newest, and other Workspaces do not count", () =>
+tests.live("of two Runs created together, the first in the list is the newest, and other Workspaces do not count", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane

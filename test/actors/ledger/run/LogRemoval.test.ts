@@ -12,7 +12,7 @@ import { suite } from "../../../support/Effect.ts"
 import { setRun } from "../../../support/HeldRuns.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
-/** Number of kill points the process passes before it dies; if unset, the process survives. */
+/** Number of kill points the process passes before it dies. If unset, the process survives. */
 let survived: number | undefined
 const passed: Array<KillPointName> = []
 const mortal = Layer.succeed(KillPoint, (name) =>
@@ -43,7 +43,7 @@ const long = "2020-01-01T00:00:00.000Z"
 const transacted = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.orDie(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(effect)))
 
-/** A finished Run with this many batches of log lines, older than the log retention period. */
+/** A finished Run, older than the log retention period, with this many batches of log lines. */
 const loggedRun = Effect.fnUntraced(function* (
   name: string,
   chunks: number,
@@ -83,7 +83,7 @@ const loggedRun = Effect.fnUntraced(function* (
 
 const needed = ["users", "workspaces", "projects", "sources", "install_configs", "capsules", "runs", "state_versions"]
 
-/** An installation with one applied Capsule, cleared of records from earlier tests. */
+/** An installation with one applied Capsule and no records from earlier tests. */
 const furnished = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {
@@ -110,7 +110,7 @@ const audited = Effect.gen(function* () {
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 
-tests.live("log removal deletes exactly the logs found by the survey, and keeps needed logs of any age", () =>
+tests.live("log removal deletes exactly the logs that the survey found, and keeps needed logs of any age", () =>
   Effect.gen(function* () {
     yield* furnished
     const capsule_id = of("cap", "b")
@@ -153,7 +153,7 @@ tests.live("log removal deletes exactly the logs found by the survey, and keeps 
   })
 )
 
-tests.live("destroying a Capsule allows the removal of all its logs, including the log of its last apply", () =>
+tests.live("destroying a Capsule makes all its logs removable, including the log of its last apply", () =>
   Effect.gen(function* () {
     yield* furnished
     const sql = yield* SqlClient.SqlClient
@@ -172,7 +172,7 @@ tests.live("destroying a Capsule allows the removal of all its logs, including t
   })
 )
 
-tests.live("a log removal interrupted at any step is finished by the next process and audited once", () =>
+tests.live("the next process finishes a log removal interrupted at any step, and audits it once", () =>
   Effect.gen(function* () {
     const removal = yield* LogRemoval
     yield* furnished
@@ -192,7 +192,7 @@ tests.live("a log removal interrupted at any step is finished by the next proces
       }
       const streams = yield* RunStreams
       const page = yield* streams.logs(namedRun("k0"), 0, 1000)
-      // A log is removed entirely or not at all, because half a log would mislead its readers.
+      // A log is removed entirely or not at all, because half a log would mislead readers.
       expect([0, 150]).toContain(page.items.length)
       expect(deaths).toBeLessThan(100)
     }
@@ -207,7 +207,7 @@ tests.live("a log removal interrupted at any step is finished by the next proces
   })
 )
 
-tests.live("a Run shows when its log was removed, and returns an empty, ended log", () =>
+tests.live("a Run shows when its log was removed, and its log reads as empty and ended", () =>
   Effect.gen(function* () {
     yield* furnished
     const id = yield* loggedRun("said", 2)
@@ -220,7 +220,7 @@ tests.live("a Run shows when its log was removed, and returns an empty, ended lo
   })
 )
 
-tests.live("the background job removes one part of a log per turn, then pauses", () =>
+tests.live("the background job removes one batch of a log per turn, then pauses", () =>
   Effect.gen(function* () {
     yield* furnished
     const removal = yield* LogRemoval

@@ -3,7 +3,7 @@ import { type KeptLog, type LogKeptReason, logKeptReason } from "../../../../act
 
 const before = "2026-05-01T00:00:00.000Z"
 
-/** An old Run's log without any reason to keep it. */
+/** An old Run whose log nothing needs. */
 const old: KeptLog = {
   endedAt: "2026-04-30T23:59:59.999Z",
   isOver: true,
@@ -31,7 +31,7 @@ for (const [what, log, reason] of cases) {
     expect(logKeptReason({ ...old, ...log }, before)).toBe(reason))
 }
 
-test("each retention reason is enough to keep a log, and an old log without a reason is removed", () => {
+test("each retention reason alone keeps a log, and an old log without a reason is removed", () => {
   const either = [false, true]
   for (const isPendingPlan of either) {
     for (const madeCurrentState of either) {

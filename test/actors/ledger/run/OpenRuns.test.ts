@@ -17,7 +17,7 @@ interface Found {
   readonly id: string
 }
 
-tests.live("open Runs are the queued and running Runs of exclusive types in one Capsule", () =>
+tests.live("open Runs are a Capsule's queued and running Runs of exclusive types", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ledger = yield* RunLedger
@@ -41,7 +41,7 @@ tests.live("open Runs are the queued and running Runs of exclusive types in one 
     expect(expected.length).toBe(2 * capsuleExclusiveTypes.length)
     expect(found.map(({ id }) => id)).toEqual(expected.toSorted())
 
-    // The query neither scans `runs` nor reads the Capsule's finished Runs.
+    // The query must neither scan `runs` nor read the Capsule's finished Runs.
     const plan = yield* sql<{ readonly detail: string }>`EXPLAIN QUERY PLAN SELECT * FROM runs WHERE ${open}`
     const steps = plan.map(({ detail }) => detail).filter((step) => /\bruns\b/.test(step))
     expect(steps.filter((step) => /runs_line_(?:queued|running|first)|autoindex_runs/.test(step))).toEqual(steps)

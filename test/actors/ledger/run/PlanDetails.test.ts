@@ -35,7 +35,7 @@ const evidence: RunEvidence = {
   driftedResources: 1
 }
 
-tests.live("a list of Runs contains plan summaries, and only a single Run contains each planned change", () =>
+tests.live("a list of Runs contains plan summaries, and a single Run contains every planned change", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane
@@ -49,17 +49,17 @@ tests.live("a list of Runs contains plan summaries, and only a single Run contai
   })
 )
 
-tests.live("plan details are the last column of a Run, and lists do not select it", () =>
+tests.live("plan details are the last column of a Run, and lists do not select them", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const columns = yield* sql<{ name: string }>`SELECT name FROM pragma_table_info('runs') ORDER BY cid`
-    // SQLite reaches a column only through the pages of all columns before it, so lists must not read past the details.
+    // To read a column, SQLite walks the pages of all columns before it. A column after the details would make lists read them.
     expect(columns.at(-1)?.name).toBe("plan_details")
     expect(Object.keys(ListedRunRow.columns)).not.toContain("plan_details")
   })
 )
 
-test("later evidence keeps a plan's details and replaces only its own fields", () => {
+test("later evidence replaces only its own fields of a plan's details", () => {
   const planned = mergedEvidence(noEvidence, evidence)
   const later = mergedEvidence(planned, { diagnostics: [], outputChanges: [] })
   expect(EvidenceJson.read(later.evidence)).toEqual({ ...Struct.omit(evidence, planDetailNames), diagnostics: [] })

@@ -15,8 +15,8 @@ import { heldRun } from "../../../support/HeldRuns.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
 /**
- * How many of a log's next transactions commit but report a failure, whether all transactions are refused, and how many were
- * refused.
+ * Faults of the log's connection: how many of the next transactions commit but report a failure (`cuts`), whether every
+ * transaction fails, and how many failed.
  */
 const line = { cuts: 0, refuses: false, refused: 0 }
 
@@ -28,7 +28,7 @@ const refused = new SqlError({
   reason: new ConnectionError({ cause: "full", message: "The disk is full.", operation: "commit" })
 })
 
-/** A database that loses acknowledgements or refuses writes. */
+/** A database that can lose acknowledgements or reject writes. */
 const overLine = Layer.effect(
   SqlClient.SqlClient,
   Effect.map(SqlClient.SqlClient, (sql) => {
@@ -93,7 +93,7 @@ const storedLines = Effect.fnUntraced(function* (runId: string) {
   return chunks.flatMap(({ entries }) => LogEntriesJson.read(entries))
 })
 
-tests.live("an event batch that arrives twice is stored once, and the numbering restarts under the next fence", () =>
+tests.live("a repeated event batch is stored once, and numbering restarts under the next fence", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const first = yield* newRun("events")
@@ -104,7 +104,7 @@ tests.live("an event batch that arrives twice is stored once, and the numbering 
     expect(yield* storedEvents(first.runId)).toEqual(["a", "b", "c"])
 
     const second = yield* claimedAgain(first)
-    // A batch resent under the earlier fence is neither stored nor mistaken for a current batch.
+    // A batch resent under the earlier fence is not stored, and not mistaken for a batch of the current fence.
     const late = yield* Effect.result(journal.receive(first, 2, [event("c")]))
     expect(Result.isFailure(late) && late.failure._tag).toBe("HoldLost")
     yield* journal.receive(second, 1, [event("d")])
@@ -146,7 +146,7 @@ tests.live("log lines whose acknowledgement was lost are resent and stored once"
   }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
 )
 
-tests.live("log lines buffered under an earlier fence are not stored with lines of the next fence", () =>
+tests.live("log lines buffered under an earlier fence are not stored under the next fence", () =>
   Effect.gen(function* () {
     const logs = yield* RunLogs
     const first = yield* newRun("fenced")
@@ -167,7 +167,7 @@ tests.live("log lines buffered under an earlier fence are not stored with lines 
   }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
 )
 
-tests.live("a log counts the lines that the database refused, in their place, and stores later lines", () =>
+tests.live("a log notes where and how many lines the database rejected, and stores later lines", () =>
   Effect.gen(function* () {
     const logs = yield* RunLogs
     const hold = yield* newRun("refused")
@@ -184,7 +184,7 @@ tests.live("a log counts the lines that the database refused, in their place, an
           (now) => now > attempts
         )
         line.refuses = false
-        // Nothing flushes this log explicitly: its own retry notices that the database accepts writes again.
+        // Nothing flushes this log explicitly: it retries until the database accepts writes again.
         for (let index = 200; (yield* storedLines(hold.runId)).length === 0; index++) {
           yield* log.write("plan", "stdout", numbered(index))
           yield* Effect.promise(() => new Promise<void>((done) => setImmediate(done)))

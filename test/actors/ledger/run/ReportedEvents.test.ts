@@ -32,7 +32,7 @@ it.effect("a runner cannot report events of reserved kinds", () =>
   })
 )
 
-it.effect("strings in reported events are sanitised again and truncated", () =>
+it.effect("svc sanitises and truncates the strings in reported events once more", () =>
   Effect.gen(function* () {
     const received = yield* receivedFact({
       kind: "diagnostic",

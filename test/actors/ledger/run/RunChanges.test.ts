@@ -14,7 +14,7 @@ afterAll(tests.dispose)
 
 const nameOf = (id: string) => id.replace(/^run_0+/, "")
 
-/** Each change in the list, with the Runs grouped under it. */
+/** Ids of the changes in the list, each with the Runs that it groups. */
 const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, filter: RunFilter = {}) {
   const { folded, items } = yield* (yield* Runs).changes(workspaceId, filter, { limit: 50 })
   return items.map(({ id }) => [
@@ -26,7 +26,7 @@ const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, filter:
 const workspaceOf = (name: string) =>
   Effect.flatMap(newPerson(name), ({ subject }) => Effect.map(newWorkspace(subject, { handle: name }), ({ id }) => id))
 
-tests.live("a plan stands for its syncs, its checks, the plans it replaced and its apply in the list of changes", () =>
+tests.live("the list of changes groups a plan with its syncs, its checks, the plans it replaced and its apply", () =>
   Effect.gen(function* () {
     const workspaceId = yield* workspaceOf("changes")
     const run = (name: string, at: number, rest: Parameters<typeof endedRun>[3]) =>
@@ -50,13 +50,13 @@ tests.live("a plan stands for its syncs, its checks, the plans it replaced and i
     expect(yield* changesOf(workspaceId, { until: minute(5) })).toEqual([
       ["plan", ["apply", "replaced", "check", "sync"]]
     ])
-    // The plan replaces the earlier plan made after the apply, but not the plan made before it.
+    // The plan replaces only the earlier plan made after the apply, not the plan made before it.
     yield* run("next", 8, { capsuleId, status: "waiting_approval" })
     expect((yield* changesOf(workspaceId)).slice(0, 1)).toEqual([["next", ["again"]]])
   })
 )
 
-tests.live("failures, syncs and an apply whose plan was removed appear as changes themselves", () =>
+tests.live("failures, syncs, and an apply whose plan was removed are listed as separate changes", () =>
   Effect.gen(function* () {
     const workspaceId = yield* workspaceOf("alone")
     const foreign = yield* workspaceOf("foreign")
@@ -83,7 +83,7 @@ tests.live("failures, syncs and an apply whose plan was removed appear as change
   })
 )
 
-tests.live("paging through changes repeats and loses none, and a filter that would split a change is refused", () =>
+tests.live("paging through changes repeats and omits none, and rejects a filter that would split a change", () =>
   Effect.gen(function* () {
     const workspaceId = yield* workspaceOf("pages")
     const runs = yield* Runs

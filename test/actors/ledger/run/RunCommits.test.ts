@@ -11,7 +11,7 @@ import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
-/** Waits until svc writes nothing more for a Run. Its log is the last record to finish. */
+/** Waits for svc's last write for a Run, which closes the Run's log. */
 const over = Effect.fnUntraced(function* (id: RunId) {
   const streams = yield* RunStreams
   for (;;) {
@@ -35,10 +35,13 @@ const committed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A,
   return { count, value }
 })
 
-/** Without holds and durable sequences, a plan took 25 commits and an apply 30. Preparing a Run takes no commit. */
+/**
+ * Maximum numbers of commits. Before holds and durable sequences existed, a plan took 25 and an apply 30. Preparing a Run takes
+ * no commit.
+ */
 const most = { plan: 25, apply: 31 }
 
-tests.live("a plan and an apply stay within their limit of commits", () =>
+tests.live("a plan and an apply each stay within their limit of commits", () =>
   Effect.gen(function* () {
     const { capsule } = yield* active("commits", pureModule)
     // Takes the minimum of several measurements, because background work also commits.

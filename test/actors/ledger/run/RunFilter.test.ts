@@ -17,7 +17,7 @@ afterAll(tests.dispose)
 const payments = namedCapsule("payments")
 const orders = namedCapsule("orders")
 
-/** Two Workspaces with similar Runs. */
+/** Two Workspaces whose Runs are similar. */
 const world = Effect.gen(function* () {
   const [own, other] = yield* Effect.forEach(["aiko", "ken"], (name) =>
     Effect.gen(function* () {
@@ -78,27 +78,29 @@ tests.live("each filter narrows the list of Runs, and filters can be combined", 
   })
 )
 
-tests.live("searching Runs matches names, commits and id prefixes, needs every word to match, and ignores case", () =>
-  Effect.gen(function* () {
-    yield* given
-    expect(yield* found({ search: "PAY" })).toEqual(["apply", "plan2", "plan1"])
-    expect(yield* found({ search: "staging" })).toEqual(["drift"])
-    expect(yield* found({ search: "legacy" })).toEqual(["plan1"])
-    expect(yield* found({ search: "tanaka  payments" })).toEqual(["plan1"])
-    expect(yield* found({ search: "tanaka orders" })).toEqual([])
-    expect(yield* found({ search: "b41d" })).toEqual(["plan1"])
-    expect(yield* found({ search: "1d09" })).toEqual([])
-    expect(yield* found({ search: "aiko" })).toEqual(["apply", "plan1"])
-    expect(yield* found({ search: namedRun("plan2") })).toEqual(["plan2"])
-    expect(yield* found({ search: namedRun("plan2").slice(0, -1) })).toEqual(["plan2", "plan1"])
-    expect(yield* found({ search: orders })).toEqual(["drift"])
-    expect(yield* found({ search: namedSnapshot("first") })).toEqual(["plan1"])
-    expect(yield* found({ search: "run" })).toEqual([])
-    expect(yield* found({ search: "100%_" })).toEqual([])
-  })
+tests.live(
+  "searching Runs matches names, commits and id prefixes, ignores case, and requires every word to match",
+  () =>
+    Effect.gen(function* () {
+      yield* given
+      expect(yield* found({ search: "PAY" })).toEqual(["apply", "plan2", "plan1"])
+      expect(yield* found({ search: "staging" })).toEqual(["drift"])
+      expect(yield* found({ search: "legacy" })).toEqual(["plan1"])
+      expect(yield* found({ search: "tanaka  payments" })).toEqual(["plan1"])
+      expect(yield* found({ search: "tanaka orders" })).toEqual([])
+      expect(yield* found({ search: "b41d" })).toEqual(["plan1"])
+      expect(yield* found({ search: "1d09" })).toEqual([])
+      expect(yield* found({ search: "aiko" })).toEqual(["apply", "plan1"])
+      expect(yield* found({ search: namedRun("plan2") })).toEqual(["plan2"])
+      expect(yield* found({ search: namedRun("plan2").slice(0, -1) })).toEqual(["plan2", "plan1"])
+      expect(yield* found({ search: orders })).toEqual(["drift"])
+      expect(yield* found({ search: namedSnapshot("first") })).toEqual(["plan1"])
+      expect(yield* found({ search: "run" })).toEqual([])
+      expect(yield* found({ search: "100%_" })).toEqual([])
+    })
 )
 
-tests.live("searching Runs finds a person by email address, even if its domain uses another script", () =>
+tests.live("searching Runs finds a person by email address, even if its domain uses a non-Latin script", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     const sql = yield* SqlClient.SqlClient
@@ -133,7 +135,7 @@ tests.live("searching Runs finds no names or ids of another Workspace", () =>
   })
 )
 
-tests.live("each facet of the Run list is counted with all filters except its own", () =>
+tests.live("the counts of each facet apply every filter except the facet's own", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     const runs = yield* Runs
@@ -168,7 +170,7 @@ tests.live("each facet of the Run list is counted with all filters except its ow
   })
 )
 
-tests.live("a Run cursor is refused with a different filter or view", () =>
+tests.live("rejects a Run cursor with a different filter or view", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     const runs = yield* Runs
@@ -195,7 +197,7 @@ tests.live("a Run cursor is refused with a different filter or view", () =>
   })
 )
 
-tests.live("lists and counts of Runs walk the index of the list in order", () =>
+tests.live("lists and counts of Runs read the list's index in order", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     const sql = yield* ReadSql

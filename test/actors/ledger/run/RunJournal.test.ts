@@ -49,7 +49,7 @@ tests.live("journal entries are written in the background and then wake their re
   })
 )
 
-tests.live("entries appended to the journal never overtake entries noted before them", () =>
+tests.live("entries appended to the journal never overtake entries noted earlier", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const sql = yield* SqlClient.SqlClient

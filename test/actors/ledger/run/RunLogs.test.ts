@@ -38,7 +38,7 @@ const newRun = Effect.fnUntraced(function* (name: string) {
   return yield* heldRun(runId)
 })
 
-/** Runs `interruption` as far as it can go while the effect reads the time. */
+/** Lets `interruption` run until it blocks while the effect reads the time. */
 const whenTimeIsRead = (interruption: Effect.Effect<unknown>) =>
   Effect.updateService(
     Clock.Clock,
@@ -50,7 +50,7 @@ const whenTimeIsRead = (interruption: Effect.Effect<unknown>) =>
       })
   )
 
-/** Opens a Run's log and writes lines of 1024 characters, numbered from `from`. */
+/** Opens a Run's log and writes numbered lines of 1024 characters, starting at `from`. */
 const printed = (hold: RunHold, from: number, count: number) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -68,7 +68,7 @@ const stored = Effect.fnUntraced(function* (runId: string) {
   return chunks.flatMap(({ entries }) => LogEntriesJson.read(entries))
 })
 
-tests.live("a Run that prints endlessly keeps the beginning and end of its log, with consecutive entry numbers", () =>
+tests.live("the log of a Run that prints endlessly keeps its beginning and end, with consecutive entry numbers", () =>
   Effect.gen(function* () {
     const hold = yield* newRun("endless")
     yield* printed(hold, 0, 5000)
@@ -98,7 +98,7 @@ tests.live("another attempt at a Run gets no additional log space", () =>
   })
 )
 
-tests.live("a log keeps a line if earlier lines are stored while the line's time is read", () =>
+tests.live("a log keeps a line even if earlier lines are stored while the line's time is read", () =>
   Effect.gen(function* () {
     const hold = yield* newRun("flushed-between")
     yield* Effect.scoped(

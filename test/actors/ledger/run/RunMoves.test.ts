@@ -29,11 +29,11 @@ const commands = [
   "expire",
   "wait"
 ] as const
-/** Moves that advance a Run are more frequent than moves that finish it. */
+/** Commands that advance a Run are listed more often than commands that finish it. */
 const weighted = [...commands, "plan", "wait", "wait", "wait", "approve", "approve", "apply", "apply"] as const
 type Command = (typeof commands)[number]
 
-/** Ensures that the random walk starts with a module that can change and a Capsule that has changed. */
+/** Fixed first steps, so that the random walk starts with a module that can change and a Capsule that has changed. */
 const opening: ReadonlyArray<readonly [Command, number]> = [
   ["approve", 1],
   ["apply", 1],
@@ -61,7 +61,7 @@ const watchMoves = Effect.gen(function* () {
     INSERT INTO moves VALUES (new.id, new.type, old.status, new.status, new.approved_at IS NOT NULL, old.used_by_run_id IS NOT NULL); END`
 })
 
-/** Runs the command on the chosen Run; the test checks which results are allowed. */
+/** Runs the command on the chosen Run. The test itself checks which results are legal. */
 const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Command, choice: number) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -72,7 +72,7 @@ const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Comm
   const { items } = yield* runs.list(workspaceId, { capsuleId }, { limit: 6 })
   const status = command === "approve" ? "waiting_approval" : command === "apply" ? "succeeded" : undefined
   const fitting = items.filter((item) => item.status === status && item.type.endsWith("plan"))
-  // Usually a Run that suits the command, sometimes any other Run.
+  // Usually picks a Run that suits the command, sometimes any other Run.
   const from = fitting.length > 0 && choice > 0 ? fitting : items
   const run = from[choice % Math.max(from.length, 1)]
   const id: RunId = run?.id ?? (yield* Effect.die("no Run"))
@@ -108,7 +108,7 @@ const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Comm
 
 describe.skipIf(Bun.which("terraform") === null)("Run moves", () => {
   tests.live(
-    "no order of requests makes an illegal Run move or uses a plan twice",
+    "no sequence of requests makes an illegal Run move or uses a plan twice",
     () =>
       Effect.gen(function* () {
         const { workspaceId } = yield* TestPlane
@@ -135,7 +135,7 @@ describe.skipIf(Bun.which("terraform") === null)("Run moves", () => {
           )
           answers.set(answer, (answers.get(answer) ?? 0) + 1)
         }
-        // Every command was either executed or refused with a reason.
+        // Every command was either executed or rejected with a reason.
         expect([...answers.keys()].toSorted()).toEqual(expect.arrayContaining(["done", "failed_precondition"]))
         expect(answers.get("fault")).toBeUndefined()
         for (const run of (yield* runs.list(workspaceId, { capsuleId }, { limit: 100 })).items) yield* awaitRun(run.id)
@@ -143,7 +143,7 @@ describe.skipIf(Bun.which("terraform") === null)("Run moves", () => {
         const moves = yield* sql<Move>`SELECT * FROM moves ORDER BY rowid`
         expect(moves.length).toBeGreaterThan(30)
         expect(moves.filter((move) => !isLegal(move))).toEqual([])
-        // Tests the check itself: it detects a move that the table does not allow.
+        // Checks that the test detects a move missing from the table.
         expect(isLegal({ run_id: "", type: "apply", was: "failed", is: "running", approved: 0, used: 0 })).toBe(false)
         const applies = yield* sql`SELECT plan_run_id FROM runs WHERE type IN ('apply', 'destroy_apply')
           GROUP BY plan_run_id HAVING COUNT(*) > 1`

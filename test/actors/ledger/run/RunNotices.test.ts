@@ -74,7 +74,7 @@ const started = Effect.fnUntraced(function* (name: string, type: RunType, more: 
 
 const changes = { add: 1, change: 0, destroy: 2, replace: 0, import: 0, forget: 0 }
 
-tests.live("a plan that waits, is approved and is applied writes one notice each, with counts and digests", () =>
+tests.live("a plan writes one notice each when it waits, is approved and is applied, with counts and digests", () =>
   Effect.gen(function* () {
     yield* listening
     const sql = yield* SqlClient.SqlClient
@@ -109,28 +109,30 @@ tests.live("a plan that waits, is approved and is applied writes one notice each
   })
 )
 
-tests.live("a failure's notice has its code and never its message, and a superseded plan has its status", () =>
-  Effect.gen(function* () {
-    yield* listening
-    const sql = yield* SqlClient.SqlClient
-    const lifecycle = yield* RunLifecycle
-    const failed = yield* started("failed", "apply")
-    yield* transaction(sql)(lifecycle.fail(failed.hold, { code: "apply_failed", message: secret }))
-    const backup = yield* started("backup", "backup")
-    yield* transaction(sql)(lifecycle.fail(backup.hold, { code: "storage_full", message: secret }))
-    const old = yield* started("old", "plan")
-    yield* transaction(sql)(lifecycle.supersede(old.hold, secret))
-    const check = yield* started("check", "drift_check")
-    yield* transaction(sql)(lifecycle.cancel(check.hold))
-    expect((yield* written).map(({ data, kind }) => [kind, data])).toMatchObject([
-      ["run.failed", { code: "apply_failed" }],
-      ["backup.failed", { code: "storage_full" }],
-      ["run.cancelled", { status: "superseded" }]
-    ])
-  })
+tests.live(
+  "a failure's notice contains its code but never its message, and a superseded plan's notice its status",
+  () =>
+    Effect.gen(function* () {
+      yield* listening
+      const sql = yield* SqlClient.SqlClient
+      const lifecycle = yield* RunLifecycle
+      const failed = yield* started("failed", "apply")
+      yield* transaction(sql)(lifecycle.fail(failed.hold, { code: "apply_failed", message: secret }))
+      const backup = yield* started("backup", "backup")
+      yield* transaction(sql)(lifecycle.fail(backup.hold, { code: "storage_full", message: secret }))
+      const old = yield* started("old", "plan")
+      yield* transaction(sql)(lifecycle.supersede(old.hold, secret))
+      const check = yield* started("check", "drift_check")
+      yield* transaction(sql)(lifecycle.cancel(check.hold))
+      expect((yield* written).map(({ data, kind }) => [kind, data])).toMatchObject([
+        ["run.failed", { code: "apply_failed" }],
+        ["backup.failed", { code: "storage_full" }],
+        ["run.cancelled", { status: "superseded" }]
+      ])
+    })
 )
 
-tests.live("a Capsule reports unknown safety, resolved drift and a newer commit once each", () =>
+tests.live("a Capsule sends one notice each for unknown safety, resolved drift and a newer commit", () =>
   Effect.gen(function* () {
     yield* listening
     const sql = yield* SqlClient.SqlClient
@@ -150,7 +152,7 @@ tests.live("a Capsule reports unknown safety, resolved drift and a newer commit 
   })
 )
 
-tests.live("a lane in use reports each failure and recovery once, even if it is checked often", () =>
+tests.live("a lane in use sends one notice for each failure and recovery, however often it is checked", () =>
   Effect.gen(function* () {
     yield* listening
     const sql = yield* SqlClient.SqlClient

@@ -24,7 +24,7 @@ afterAll(tests.dispose)
 const Note = Schema.Struct({ note: Schema.String })
 const schema: PreparationSchema<typeof Note.Type> = { kind: "plan", json: Schema.fromJsonString(Note) }
 
-/** A running Run and its hold. */
+/** A running Run, with the hold that its execution has. */
 const executing = Effect.fnUntraced(function* (id: string) {
   const owner = yield* newPerson(id)
   const { id: workspaceId } = yield* newWorkspace(owner.subject, { handle: id })
@@ -71,7 +71,7 @@ tests.live("a Run that returns to the queue is prepared again under its next hol
   })
 )
 
-tests.live("a hold prepares only once, and another release's preparation does not count", () =>
+tests.live("a hold prepares only once, and does not use a preparation made by another release", () =>
   Effect.gen(function* () {
     const preparations = yield* RunPreparations
     const sql = yield* SqlClient.SqlClient

@@ -14,7 +14,7 @@ const files = ["actors", "src"].flatMap((room) =>
     .map((name) => ({ path: join(room, name), text: readFileSync(join(root, room, name), "utf8") }))
 )
 
-/** The files that write to a table, or pass its name to the retention statements. */
+/** Files that write to a table, or pass its name to the retention statements. */
 const writers = (table: string) => {
   const statement = new RegExp(
     `\\b(UPDATE|INTO|DELETE FROM)\\s+${table}\\b|\\{[^{}]*\\btable: "${table}"[^{}]*\\bof:|\\btable: "${table}",\\s+(staysItself|since):`
@@ -30,7 +30,7 @@ const setClauses = files.flatMap(({ path, text }) =>
 )
 
 describe("Run rows", () => {
-  test("only the Run's own modules write its rows", () => {
+  test("only the Run's own modules write Run rows", () => {
     expect(writers("runs")).toEqual([
       "actors/ledger/run/LogRemoval.ts",
       "actors/ledger/run/RunLedger.ts",
@@ -51,7 +51,7 @@ describe("Run rows", () => {
     ])
   })
 
-  test("one module changes the status of a Run", () => {
+  test("only one module changes the status of a Run", () => {
     expect(setClauses.length).toBeGreaterThan(5)
     const moving = setClauses.filter(({ set }) => /\bstatus\b/.test(set)).map(({ path }) => path)
     expect([...new Set(moving)]).toEqual(["actors/ledger/run/RunLifecycle.ts"])
@@ -60,7 +60,7 @@ describe("Run rows", () => {
   })
 })
 
-test("the SQL condition for a pending plan matches the predicate in code", () => {
+test("the SQL condition for a pending plan matches its TypeScript predicate", () => {
   const database = new Database(":memory:")
   database.run("CREATE TABLE runs (type TEXT, status TEXT, approved_at TEXT, used_by_run_id TEXT)")
   for (const type of RunType.literals) {

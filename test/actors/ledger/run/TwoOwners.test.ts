@@ -25,7 +25,7 @@ afterAll(tests.dispose)
 
 const owners = ["inst_test#1", "inst_test#2"] as const
 
-/** Everything an owner can do, whether it still holds the Run or only believes so. */
+/** Everything an owner can do, whether it still holds the Run or wrongly believes so. */
 const acts = [
   "event",
   "send",
@@ -43,7 +43,10 @@ const acts = [
 ] as const
 type Act = (typeof acts)[number]
 
-/** Actions from outside the Run. A paused owner is not scheduled for a while. */
+/**
+ * A claim or act by an owner, or an action from outside: `takenBack` requeues the Run, `asked` requests a stop. A paused owner is
+ * not scheduled for a while.
+ */
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ owner: fc.nat(1), claims: fc.constant(true) }) },
   { weight: 20, arbitrary: fc.record({ owner: fc.nat(1), isPaused: fc.nat(3), act: fc.constantFrom<Act>(...acts) }) },
@@ -51,7 +54,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant("asked" as const) }
 )
 
-/** The execution's own view: it may have lost its hold without noticing. */
+/** State of one execution. It may have lost its hold without noticing. */
 interface Side {
   readonly hold: RunHold
   events: number
@@ -64,7 +67,7 @@ interface Side {
 interface Model {
   holder: RunHold | undefined
   status: string
-  /** A stop request is kept until the Run ends, even while the Run is queued again. */
+  /** A stop request remains until the Run ends, even if the Run is queued again. */
   isAsked: boolean
   logEnded: boolean
   /** The fence of the open log, set by the last claim. */
@@ -89,7 +92,7 @@ const story = Effect.fnUntraced(function* (
   const journal = yield* RunJournal
   const checkpoints = yield* RunCheckpoints
   const run = (yield* ledger.find(runId)) ?? (yield* Effect.die("no Run"))
-  /** Executions by owner, newest first: an owner may claim again while an earlier execution is paused. */
+  /** Executions of each owner, newest first. An owner may claim again while an earlier execution is paused. */
   const sides: readonly [Array<Side>, Array<Side>] = [[], []]
   const model: Model = {
     holder: undefined,
@@ -105,7 +108,7 @@ const story = Effect.fnUntraced(function* (
   const seen = { refused: 0, written: 0, repeated: 0 }
   let counter = 0
 
-  /** Writes under a hold and returns true if the write was accepted. The model decides if it should have been. */
+  /** Writes under a hold and returns whether svc accepted the write. The model decides whether it should have. */
   const write = Effect.fnUntraced(function* <A>(isHeld: boolean, effect: Effect.Effect<A, HoldLost>) {
     const result = yield* Effect.result(transaction(sql)(effect))
     expect(Result.isSuccess(result)).toBe(isHeld)
@@ -154,7 +157,7 @@ const story = Effect.fnUntraced(function* (
       }
       case "repeat":
         if (side.events === 0) return
-        // The batch's acknowledgement was lost. After losing its hold, an execution cannot even resend the batch.
+        // Resends a batch whose acknowledgement was lost. This must fail once the execution has lost its hold.
         yield* write(isHolder, journal.receive(hold, side.events, side.lastEvents.map(event)))
         seen.repeated += 1
         return
@@ -168,7 +171,7 @@ const story = Effect.fnUntraced(function* (
       }
       case "repeatLog":
         if (side.lines === 0) return
-        // The last batch of a finished log may be resent.
+        // The last batch may be resent even after its log has finished.
         yield* write(model.fence === hold.fence, storeLines(hold, side.lines, side.lastLines, null))
         seen.repeated += 1
         return
@@ -217,7 +220,7 @@ const story = Effect.fnUntraced(function* (
 
   for (const next of steps) {
     if (next === "takenBack") {
-      // Acts like recovery: for the Run's owner, but without its consent.
+      // Requeues the Run as recovery does: under the owner's hold, but without its involvement.
       if (model.holder === undefined) continue
       yield* transaction(sql)(lifecycle.requeue(model.holder, "taken back", { counts: counter % 2 === 0 }))
       Object.assign(model, { holder: undefined, status: "queued" })
@@ -260,7 +263,7 @@ const story = Effect.fnUntraced(function* (
 })
 
 tests.live(
-  "two owners with pauses and lost or repeated messages never both act for a Run, and an old fence writes nothing",
+  "despite pauses and lost or repeated messages, two owners never both act for a Run, and an old fence writes nothing",
   () =>
     Effect.gen(function* () {
       const owner = yield* newPerson("fences")
@@ -276,7 +279,7 @@ tests.live(
         total.written += seen.written
         total.repeated += seen.repeated
       }
-      // Checks that the schedules reach the situations this test is about.
+      // Checks that the random schedules reached the situations this test is about.
       expect(total.refused).toBeGreaterThan(100)
       expect(total.written).toBeGreaterThan(100)
       expect(total.repeated).toBeGreaterThan(20)

@@ -13,7 +13,7 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 describe("Commit descriptions", () => {
-  tests.live("every record of a commit includes its description, unless an earlier release fetched the commit", () =>
+  tests.live("every record of a commit includes the commit's description, unless an earlier release fetched it", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
       const sources = yield* Sources

@@ -31,7 +31,7 @@ const newSource = Effect.gen(function* () {
 
 const later = "2000-01-01T00:00:00.000Z"
 
-tests.live("a renewed hook secret leaves the old secret valid until a delivery proves the new secret", () =>
+tests.live("after a renewal the old hook secret remains valid until a delivery uses the new secret", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { accepts, commands, context, hookSecret, source, sources } = yield* newSource
@@ -45,14 +45,14 @@ tests.live("a renewed hook secret leaves the old secret valid until a delivery p
     const aDay = Date.parse(renewed.source.formerHookSecretUntil ?? "") - Date.parse(renewed.source.hookSecretCreatedAt)
     expect(Math.round(aDay / 3_600_000)).toBe(24)
     expect(yield* sources.read(source.id)).toMatchObject(Struct.omit(renewed.source, ["lastDelivery"]))
-    // The Git server still signs with the old secret, in any number of deliveries.
+    // The Git server still signs with the old secret, which remains valid for any number of deliveries.
     expect([yield* accepts(hookSecret), yield* accepts(hookSecret)]).toEqual(["accepted", "accepted"])
     expect([yield* accepts(renewed.hookSecret ?? ""), yield* accepts(hookSecret)]).toEqual([
       "accepted",
       "unauthenticated"
     ])
     expect((yield* sources.read(source.id)).formerHookSecretUntil).toBeUndefined()
-    // The preceding update may have the same millisecond, so the order of events proves nothing.
+    // Not compared in order, because the preceding update may have the same timestamp.
     const events = yield* sql<{ action: string }>`SELECT action FROM audit_events WHERE target_id = ${source.id}`
     expect(events.map(({ action }) => action)).toContain("source.hook_secret.renew")
     const dump = JSON.stringify([yield* sql`SELECT * FROM audit_events`, yield* sql`SELECT * FROM sources`])
@@ -61,7 +61,7 @@ tests.live("a renewed hook secret leaves the old secret valid until a delivery p
   })
 )
 
-tests.live("an old hook secret ends a day after its renewal, or at once if the person requests that", () =>
+tests.live("an old hook secret expires a day after its renewal, or at once on request", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { accepts, commands, context, hookSecret, source } = yield* newSource
@@ -77,7 +77,7 @@ tests.live("an old hook secret ends a day after its renewal, or at once if the p
   })
 )
 
-tests.live("a second renewal keeps the secret that the Git server uses, not the unused one", () =>
+tests.live("a second renewal keeps the secret that the Git server uses and drops the unused one", () =>
   Effect.gen(function* () {
     const { accepts, commands, context, hookSecret, source } = yield* newSource
     const lost = yield* commands.RenewHookSecret(source.id, { context, hookSecretVersion: 1 })
@@ -87,7 +87,7 @@ tests.live("a second renewal keeps the secret that the Git server uses, not the 
   })
 )
 
-tests.live("when two hook secret renewals race, exactly one returns a secret, and that secret works", () =>
+tests.live("of racing hook secret renewals exactly one returns a secret, and that secret works", () =>
   Effect.gen(function* () {
     const { accepts, commands, context, source } = yield* newSource
     const outcomes = yield* Effect.forEach(
@@ -119,7 +119,7 @@ tests.live("repeating a renewal with the same key renews nothing and returns no 
       })
     )
     expect(other.code).toBe("idempotency_conflict")
-    // A refused request leaves no receipt, so its key can be used again.
+    // A rejected request leaves no receipt, so its key can be used again.
     const late = freshKey("c")
     expect(
       (yield* Effect.flip(commands.RenewHookSecret(source.id, { context, hookSecretVersion: 1, idempotency: late })))

@@ -12,7 +12,7 @@ afterAll(tests.dispose)
 const body = Stream.make(new TextEncoder().encode("{}"))
 
 describe("The last webhook delivery of a Source", () => {
-  tests.live("has the verdict of each delivery, and its Runs", () =>
+  tests.live("records the verdict and the Runs of each delivery", () =>
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources

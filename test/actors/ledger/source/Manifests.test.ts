@@ -27,7 +27,7 @@ const manifest = JSON.stringify({
   kind: "Repository",
   install: {
     modules: {
-      // Keys that a Source for the folder `apps` would take for its own root if the keys were not relative to the repository.
+      // If keys were relative to the Source's folder `apps`, the Source would mistake the first two for its own root.
       ".": { inputs: [input("missing")] },
       apps: { inputs: [input("title")] },
       "apps/web": {
@@ -52,7 +52,7 @@ const files = {
   "apps/plain/main.tf": text
 }
 
-/** A synced Source for one folder of the repository. */
+/** A synced Source that uses only one folder of the repository. */
 const synced = Effect.fnUntraced(function* (name: string, defaultPath: string) {
   const { commit, context, url, workspaceId } = yield* TestPlane
   const sources = yield* Sources
@@ -70,37 +70,39 @@ const synced = Effect.fnUntraced(function* (name: string, defaultPath: string) {
 })
 
 describe("Repository manifests", () => {
-  tests.live("a repository's manifest identifies modules by repository path and judges each one separately", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const { source, snapshot } = yield* synced("apps", "apps")
-      expect(snapshot.repositoryManifest).toMatchObject({ status: "valid", rulesVersion: manifestRulesVersion })
-      const checked = yield* (yield* Sources).checkCompatibility(context, source.id, {
-        sourceSnapshotId: snapshot.id,
-        modulePath: "."
+  tests.live(
+    "a repository's manifest identifies modules by repository path, and each module is judged separately",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const { source, snapshot } = yield* synced("apps", "apps")
+        expect(snapshot.repositoryManifest).toMatchObject({ status: "valid", rulesVersion: manifestRulesVersion })
+        const checked = yield* (yield* Sources).checkCompatibility(context, source.id, {
+          sourceSnapshotId: snapshot.id,
+          modulePath: "."
+        })
+        const report = checked.compatibilityReport
+        expect(report.manifest).toMatchObject({ status: "adopted", diagnostics: [] })
+        const verdicts = report.modules?.map(({ key, path, reasons, verdict }) => [
+          path,
+          key,
+          verdict,
+          reasons.map(({ code }) => code).join()
+        ])
+        expect(verdicts).toEqual([
+          [".", "apps", "adopted", ""],
+          [
+            "web",
+            "apps/web",
+            "rejected",
+            "oidc_requires_four_slots,variable_not_found,variable_not_found,variable_not_found,variable_not_found,variable_not_found,oidc_not_allowed"
+          ],
+          ["map", "apps/map", "adopted", ""],
+          ["any", "apps/any", "rejected", "binding_environment_not_found"],
+          ["gone", "apps/gone", "rejected", "module_not_found"],
+          ["plain", "apps/plain", "absent", ""]
+        ])
       })
-      const report = checked.compatibilityReport
-      expect(report.manifest).toMatchObject({ status: "adopted", diagnostics: [] })
-      const verdicts = report.modules?.map(({ key, path, reasons, verdict }) => [
-        path,
-        key,
-        verdict,
-        reasons.map(({ code }) => code).join()
-      ])
-      expect(verdicts).toEqual([
-        [".", "apps", "adopted", ""],
-        [
-          "web",
-          "apps/web",
-          "rejected",
-          "oidc_requires_four_slots,variable_not_found,variable_not_found,variable_not_found,variable_not_found,variable_not_found,oidc_not_allowed"
-        ],
-        ["map", "apps/map", "adopted", ""],
-        ["any", "apps/any", "rejected", "binding_environment_not_found"],
-        ["gone", "apps/gone", "rejected", "module_not_found"],
-        ["plain", "apps/plain", "absent", ""]
-      ])
-    })
   )
 
   tests.live("a repository's manifest is never served as a file, regardless of the Source's folder", () =>
@@ -124,7 +126,7 @@ describe("Repository manifests", () => {
   )
 
   tests.live(
-    "a repository's manifest is invalid if its version lacks a field, and the error gives the version that has it",
+    "a manifest with a field that its version lacks is invalid, and the error gives the version that has the field",
     () =>
       Effect.gen(function* () {
         const { commit, context, url, workspaceId } = yield* TestPlane

@@ -11,7 +11,7 @@ const plain = 'resource "terraform_data" "a" {\n}\n'
 const reader = 'output "a" {\n  value = file("${path.module}/notes/a.txt")\n}\n'
 
 describe.skipIf(Bun.which("terraform") === null)("Omitted entries", () => {
-  tests.live("omitted entries of a repository are reported, and block only modules that need them", () =>
+  tests.live("omitted entries of a repository are reported, and block only the modules that need them", () =>
     Effect.gen(function* () {
       const far = yield* install("far", { "main.tf": plain, "docs/README": "1", "docs/readme": "2" })
       expect([far.phase, far.diagnostics]).toEqual(["reviewable", []])

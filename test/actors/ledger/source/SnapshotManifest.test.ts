@@ -34,7 +34,7 @@ const absent: ManifestCarrier = {
   repositoryManifest: manifestVerdict({ status: "absent" }).status
 }
 
-test("a snapshot's manifest is absent, valid, or invalid with a reason, by this version of the rules", () => {
+test("the current rules decide if a snapshot's manifest is absent, valid, or invalid with a reason", () => {
   expect(absent.repositoryManifest).toEqual({ status: "absent", rulesVersion: manifestRulesVersion })
   expect(carrier(valid).repositoryManifest).toMatchObject({ status: "valid", apiVersion: "svc.com/v2.4" })
   expect(carrier(broken).repositoryManifest).toMatchObject({ status: "invalid", reason: expect.any(String) })
@@ -50,7 +50,7 @@ test("a snapshot stores its manifest only if it is text", () => {
   expect(manifestVerdict({ status: "present", bytes: valid }).document).toBe(new TextDecoder().decode(valid))
 })
 
-test("a stored manifest is judged again only by a different version of the rules", () => {
+test("a stored manifest is validated again only if the version of the rules has changed", () => {
   const { document = null, status } = manifestVerdict({ status: "present", bytes: valid })
   const judged = (before: object, text: string | null = document) =>
     judgedAgain({ manifest_document: text, repository_manifest: JSON.stringify({ ...status, ...before }) })
@@ -61,7 +61,7 @@ test("a stored manifest is judged again only by a different version of the rules
   expect(judged({ rulesVersion: manifestRulesVersion - 1, reason: "Once refused." })?.differs).toBe(true)
 })
 
-test("a declaration is the parser's result, and a manifest refused by a sync stays refused even if it parses", () => {
+test("a declaration comes from the parser, and a manifest rejected by a sync stays rejected even if it parses", () => {
   expect(declarationOf(absent)._tag).toBe("Absent")
   expect(declarationOf(carrier(valid))._tag).toBe("Parsed")
   expect(declarationOf(carrier(broken))._tag).toBe("Refused")
@@ -74,7 +74,7 @@ test("a declaration is the parser's result, and a manifest refused by a sync sta
   expect(declarationOf(unread)._tag).toBe("Refused")
 })
 
-test("a manifest is pinned by its digest, and an unread manifest by its snapshot and refusal", () => {
+test("a manifest is pinned by its digest, and an unread manifest by its snapshot and reason", () => {
   expect(manifestPin(absent)).toEqual({})
   const { repositoryManifest } = carrier(valid)
   expect(manifestPin(carrier(valid)).manifestDigest).toBe(repositoryManifest.digest)
@@ -86,7 +86,7 @@ test("a manifest is pinned by its digest, and an unread manifest by its snapshot
   ).toBe(3)
 })
 
-test("a snapshot of a folder identifies its modules by their paths within the folder", () => {
+test("a snapshot of a folder identifies its modules by their paths relative to the folder", () => {
   expect(declaredPaths(carrier(valid)).toSorted()).toEqual([".", "apps", "apps/web"])
   expect(declaredPaths(carrier(valid, "apps")).toSorted()).toEqual([".", "web"])
   expect(declaredPaths(carrier(valid, "app"))).toEqual([])

@@ -35,7 +35,7 @@ const isDue = Effect.map(
 const set = (table: string, columns: Readonly<Record<string, string | number | null>>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE ${sql(table)} SET ${sql.update(columns)}`)
 
-tests.live("the schedule syncs only Sources that follow automatically in an active Workspace", () =>
+tests.live("the schedule syncs only Sources with automatic sync in an active Workspace", () =>
   Effect.gen(function* () {
     expect(yield* isDue).toBe(false)
     yield* set("sources", { auto_sync: 1 })

@@ -9,7 +9,7 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 describe.skipIf(Bun.which("terraform") === null)("Unsuitable tools", () => {
-  tests.live("the compatibility check refuses an unsuitable tool before svc creates a Capsule", () =>
+  tests.live("the compatibility check rejects an unsuitable tool before svc creates a Capsule", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const module = 'terraform {\n  required_version = ">= 99.1"\n}\nresource "terraform_data" "a" {\n}\n'

@@ -3,7 +3,7 @@ import { shownDeclaration } from "../../../../actors/ledger/source/VariableView.
 
 const declared = { description: "The size", typeExpression: "number", defaultJson: "3" }
 
-test("a form shows each input as the module declares it, but no secret defaults", () => {
+test("a form shows each input as the module declares it, but hides secret defaults", () => {
   expect(shownDeclaration(declared, false)).toEqual(declared)
   expect(shownDeclaration(declared, true)).toEqual({ description: "The size", typeExpression: "number" })
 })

@@ -5,7 +5,7 @@ import { type HookProofs, provenSecret } from "../../../../actors/ledger/source/
 
 const secret = "whs_0123456789"
 const body = new TextEncoder().encode('{"ref":"refs/heads/main"}')
-/** Sends the body in two pieces, as a network would. */
+/** Sends the body in two chunks, as a network might. */
 const proven = (known: ReadonlyArray<string>, proofs: HookProofs) =>
   Effect.runPromise(provenSecret(known, proofs, Stream.make(body.subarray(0, 5), body.subarray(5))))
 const isAuthentic = async (proofs: HookProofs) => (await proven([secret], proofs)) === secret
@@ -61,7 +61,7 @@ test.each<readonly [string, HookProofs]>([
   expect(await isAuthentic(proofs)).toBe(false)
 })
 
-test("a delivery must prove one of two valid secrets, and never a mixture of both", async () => {
+test("a delivery must match one of two valid secrets entirely, never a mixture of both", async () => {
   const former = "whs_former"
   const known = [secret, former]
   expect(await proven(known, { secrets: [former] })).toBe(former)

@@ -65,14 +65,14 @@ describe("Change causes", () => {
     expect(judged(live, { commit, evidence: deposedDrift }).causes).toEqual([commit])
   })
 
-  test("the cause of a change is undecided between a commit and an input that both reach it", () => {
+  test("the cause of a change is undecided if both a commit and an input can reach it", () => {
     expect(judged(readsSize, { commit, changedInputs: [size] })).toMatchObject({
       certain: false,
       causes: [inputCause, commit]
     })
   })
 
-  test("the cause of a change may be any changed input if the configuration is not fully described", () => {
+  test("any changed input may be the cause of a change if the configuration is not fully described", () => {
     const hidden = updated({ references: [{ attribute: "size", partial: true }] })
     expect(judged(hidden, { changedInputs: [size, { ...size, input: "b" }] })).toMatchObject({
       certain: false,
@@ -84,11 +84,11 @@ describe("Change causes", () => {
     })
   })
 
-  test("the cause of a change is drift if the plan exactly reverts an outside change", () => {
+  test("the cause of a change is drift if the plan exactly reverts an external change", () => {
     const drift = { kind: "drift", addresses: ["demo.it"], count: 1 }
     const restored = { evidence: { resourceDrift: [drifted()] }, commit, changedInputs: [size] }
     expect(judged(updated(), { ...restored, unknown: ["inputs"] })).toMatchObject({ certain: true, causes: [drift] })
-    // A planned change to the value.
+    // The plan does not restore the former value, so the drift is not certainly the cause.
     const other = {
       ...restored,
       evidence: { resourceDrift: [drifted({ changedAttributes: [{ name: "size", before: 9 }] })] }
@@ -115,7 +115,7 @@ describe("Change causes", () => {
     })
   })
 
-  test("the cause of a change is never the resource itself, even if its parts refer to each other", () => {
+  test("a resource is never the cause of its own change, even if its parts refer to each other", () => {
     expect(judged(updated({ references: [{ attribute: "size", resources: ["demo.it"] }] }))).toMatchObject({
       certain: false,
       causes: []
@@ -130,7 +130,7 @@ describe("Change causes", () => {
     })
   })
 
-  test("the cause of a change may be a function whose result differs each time", () => {
+  test("the cause of a change may be a function with a different result each time", () => {
     const stamped = updated({
       changedAttributes: [{ name: "at", before: "2026-01-01T00:00:00Z", after: "2026-01-02T00:00:00Z" }],
       references: [{ attribute: "at" }]
@@ -139,7 +139,7 @@ describe("Change causes", () => {
     expect(judged(stamped, { commit })).toMatchObject({ certain: false, causes: [commit, { kind: "function" }] })
   })
 
-  test("the cause of a new or removed instance is the cause of the instance count", () => {
+  test("a new or removed instance has the same cause as the change of the instance count", () => {
     const counted = { references: [{ inputs: ["size"] }], changedAttributes: [] }
     expect(judged(updated({ ...counted, actions: ["create"] }), { changedInputs: [size] })).toMatchObject({
       certain: true,
@@ -162,7 +162,7 @@ describe("Change causes", () => {
     expect(judged(tainted, { commit })).toMatchObject({ certain: true, causes: [{ kind: "unfinished" }] })
   })
 
-  test("the cause of a change is uncertain if inputs or commits could not be compared", () => {
+  test("the cause of a change is uncertain if svc could not compare inputs or commits", () => {
     expect(judged(updated(), { commit, unknown: ["inputs"] })).toMatchObject({ certain: false, causes: [commit] })
     expect(judged(updated())).toEqual({ plan: [], certain: false, causes: [] })
     expect(judged(updated(), { others: [{ kind: "operator" }, { kind: "tool" }] })).toMatchObject({

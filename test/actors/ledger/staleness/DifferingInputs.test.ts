@@ -14,7 +14,7 @@ setDefaultTimeout(60_000)
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
-/** Plans and applies a different value for an input of the producer. */
+/** Plans and applies the producer with a different input value. */
 const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Readonly<Record<string, string>>) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules
@@ -29,7 +29,7 @@ const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Read
 })
 
 describe("a plan", () => {
-  tests.live("a Capsule lists the inputs that other Capsules have changed, without their values", () =>
+  tests.live("a Capsule lists its inputs that have changed in other Capsules, without the values", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const dependencies = yield* Dependencies

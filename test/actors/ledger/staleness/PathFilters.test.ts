@@ -27,7 +27,7 @@ type Files = Readonly<Record<string, string>>
 const otherModule = { "apps/b/main.tf": 'output "b" {\n  value = 1\n}\n' }
 const sharedModule = { "shared/net/main.tf": 'output "n" {\n  value = 2\n}\n' }
 
-/** A Capsule for the module `apps/a` on a branch, and its status after each synced commit. */
+/** A Capsule for the module `apps/a` on a branch, and a function that commits, syncs and returns the Capsule's status. */
 const filtered = Effect.fnUntraced(function* (branch: string, more: InstallOptions = {}) {
   const { commit, context } = yield* TestPlane
   const capsules = yield* Capsules
@@ -57,7 +57,7 @@ describe("path filters", () => {
       const { after, capsule, read, update } = yield* filtered("monorepo")
       expect(capsule.pathFilter).toBe(false)
       expect(yield* after(otherModule)).toEqual(["stale", "commit"])
-      // Changing the path filter triggers a comparison immediately, in both directions.
+      // Turning the path filter on or off triggers a comparison immediately.
       const on = yield* update({ pathFilter: true })
       expect([on.pathFilter, ...standing(on)]).toEqual([true, "active"])
       const off = yield* update({ pathFilter: false })
@@ -72,7 +72,7 @@ describe("path filters", () => {
       // A later commit that leaves the module unchanged does not hide the earlier change.
       expect(yield* after({ ...sharedModule, "docs/b.md": "1" })).toEqual(shared)
       expect(yield* after({ "docs/b.md": "1" })).toEqual(["active"])
-      // svc also compares when an older plan is applied after the lane has moved on.
+      // Applying an older plan after the lane has moved on triggers a comparison too.
       const older = yield* replanned(capsule.id)
       expect(yield* after({ "docs/c.md": "1" })).toEqual(["active"])
       expect((yield* applied(older)).status).toBe("succeeded")
@@ -84,7 +84,7 @@ describe("path filters", () => {
     })
   )
 
-  tests.live("auto-update skips a commit that does not touch the module, and reports the skip", () =>
+  tests.live("auto-update skips a commit that does not touch the module, and records that", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
       const { after, capsule, update } = yield* filtered("followed")
@@ -99,7 +99,7 @@ describe("path filters", () => {
         )
       const untouched = ["skipped", "untouched", "The commit touches nothing of this module."]
       expect((yield* decided(2))[0]).toEqual(untouched)
-      // Without the filter, auto-update follows the commit at once.
+      // Without the filter, auto-update follows the commit immediately.
       yield* update({ pathFilter: false })
       expect((yield* decided(2))[0]?.[0]).toBe("taken")
     })

@@ -31,7 +31,7 @@ const renewed = Effect.fnUntraced(function* (id: CapsuleId) {
   expect(apply.status).toBe("succeeded")
 })
 
-/** Plans and applies different values for the producer's own inputs. */
+/** Plans and applies the producer with different values for its own inputs. */
 const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Readonly<Record<string, string>>) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules
@@ -47,7 +47,7 @@ const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Read
 })
 
 describe("Stale reasons", () => {
-  tests.live("a consumer becomes stale when an Output it uses changes or is withdrawn, secret or not", () =>
+  tests.live("a consumer becomes stale when an Output it uses, secret or not, changes or is withdrawn", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -67,7 +67,7 @@ describe("Stale reasons", () => {
           { from: "secret", to: "key", required: true }
         ]
       })
-      // The consumer was planned and applied without this value.
+      // The consumer was last planned and applied without these values.
       expect(yield* capsuleOf(consumer.id)).toEqual({
         staleReasons: [input("value"), input("secret")],
         status: "stale"
@@ -90,11 +90,11 @@ describe("Stale reasons", () => {
       expect((yield* (yield* Runs).read(kept.id)).status).toBe("superseded")
       yield* reconfigured(producer.id, { key: "second" })
       expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
-      // Restores the applied values, so no consumer is stale.
+      // Restores the values that the consumers were applied with, so no consumer is stale.
       yield* reconfigured(producer.id, { a: "one", key: "first" })
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
 
-      // A disabled Capsule keeps its reasons and becomes stale when it is enabled.
+      // A disabled Capsule keeps its reasons, and becomes stale once it is enabled.
       yield* capsuleCommands.Update(consumer.id, { context, status: "disabled" })
       yield* reconfigured(producer.id, { a: "three" })
       expect((yield* capsuleOf(consumer.id)).status).toBe("disabled")
@@ -178,47 +178,49 @@ describe("Stale reasons", () => {
     })
   )
 
-  tests.live("a share restored from a backup delivers nothing until it is confirmed, and then everything at once", () =>
-    Effect.gen(function* () {
-      const plane = yield* TestPlane
-      const { context, workspaceId } = plane
-      const shares = yield* OutputShares
-      const runs = yield* Runs
-      const other = yield* newOwner("giver")
-      const elsewhere = Effect.provideService(TestPlane, TestPlane.of({ ...plane, ...other }))
-      const { capsule: producer } = yield* active("given", pureModule).pipe(elsewhere)
-      const { capsule: consumer } = yield* active("guest", pureModule)
-      const share = yield* shares.create(other.context, {
-        fromWorkspaceId: other.workspaceId,
-        toWorkspaceId: workspaceId,
-        producerCapsuleId: producer.id,
-        outputs: [{ name: "value", alias: "hello" }]
+  tests.live(
+    "a share restored from a backup delivers nothing until it is confirmed, and then delivers everything at once",
+    () =>
+      Effect.gen(function* () {
+        const plane = yield* TestPlane
+        const { context, workspaceId } = plane
+        const shares = yield* OutputShares
+        const runs = yield* Runs
+        const other = yield* newOwner("giver")
+        const elsewhere = Effect.provideService(TestPlane, TestPlane.of({ ...plane, ...other }))
+        const { capsule: producer } = yield* active("given", pureModule).pipe(elsewhere)
+        const { capsule: consumer } = yield* active("guest", pureModule)
+        const share = yield* shares.create(other.context, {
+          fromWorkspaceId: other.workspaceId,
+          toWorkspaceId: workspaceId,
+          producerCapsuleId: producer.id,
+          outputs: [{ name: "value", alias: "hello" }]
+        })
+        yield* shares.approve(context, share.id, workspaceId)
+        yield* (yield* Dependencies).create(context, consumer.id, {
+          producerCapsuleId: producer.id,
+          mode: "published_output",
+          outputs: [{ from: "hello", to: "a", required: false }]
+        })
+        yield* renewed(consumer.id)
+        const restored = yield* restoredShares
+        const staleReasons = yield* StaleReasons
+
+        expect(yield* restored.hold).toMatchObject([{ id: share.id, previousStatus: "active" }])
+        yield* staleReasons.compareUnread
+        const input = { kind: "input" as const, producerCapsuleId: producer.id, output: "hello" }
+        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
+        const waiting = yield* replanned(consumer.id)
+
+        yield* restored.confirm(share.id, "active")
+        yield* staleReasons.compareUnread
+        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
+        expect((yield* runs.read(waiting.id)).status).toBe("superseded")
+
+        yield* restored.hold
+        yield* restored.remove(share.id)
+        yield* staleReasons.compareUnread
+        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
       })
-      yield* shares.approve(context, share.id, workspaceId)
-      yield* (yield* Dependencies).create(context, consumer.id, {
-        producerCapsuleId: producer.id,
-        mode: "published_output",
-        outputs: [{ from: "hello", to: "a", required: false }]
-      })
-      yield* renewed(consumer.id)
-      const restored = yield* restoredShares
-      const staleReasons = yield* StaleReasons
-
-      expect(yield* restored.hold).toMatchObject([{ id: share.id, previousStatus: "active" }])
-      yield* staleReasons.compareUnread
-      const input = { kind: "input" as const, producerCapsuleId: producer.id, output: "hello" }
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
-      const waiting = yield* replanned(consumer.id)
-
-      yield* restored.confirm(share.id, "active")
-      yield* staleReasons.compareUnread
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
-      expect((yield* runs.read(waiting.id)).status).toBe("superseded")
-
-      yield* restored.hold
-      yield* restored.remove(share.id)
-      yield* staleReasons.compareUnread
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
-    })
   )
 })

@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import { archiveContents } from "../../../../actors/ledger/state/BackupArchive.ts"
 import { it } from "../../../support/Effect.ts"
 
-it.live("a backup archive unpacks up to its size limit", () =>
+it.live("a backup archive is unpacked only up to its size limit", () =>
   Effect.gen(function* () {
     const mebibyte = 1024 * 1024
     const member = gzipSync(Buffer.alloc(mebibyte))

@@ -38,7 +38,7 @@ const changes = Effect.fnUntraced(function* (address: string) {
 })
 const rows = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT * FROM resource_versions`)
 
-tests.live("secret instance keys have distinct rows that reveal nothing, even for deposed and tainted objects", () =>
+tests.live("secret instance keys get distinct rows that reveal nothing, even for deposed and tainted objects", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const text = stateText([
@@ -54,14 +54,14 @@ tests.live("secret instance keys have distinct rows that reveal nothing, even fo
     expect(addresses).toContain('aws_vpc.main["eu-west"]')
     expect(yield* list(alice)).toEqual([])
     expect(JSON.stringify(yield* rows)).not.toContain("TOPSECRET")
-    // Committing the same contents again adds nothing.
+    // Committing the same contents again adds no rows.
     const before = JSON.stringify(yield* rows)
     yield* committed(2, text, { secrets: secrets.toReversed() })
     expect(JSON.stringify(yield* rows)).toBe(before)
   })
 )
 
-tests.live("a key that later becomes a secret is hidden in all rows for good, and does not count as a change", () =>
+tests.live("a key that later becomes a secret is hidden in all rows permanently, and does not count as a change", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const one = yield* committed(1, both)
@@ -90,7 +90,7 @@ tests.live("a key that later becomes a secret is hidden in all rows for good, an
   })
 )
 
-/** Rows stored by an earlier release, with the instance keys of a state whose inputs are secret. */
+/** Rows stored by an earlier release, with the instance keys of a state that has secret inputs. */
 const earlier = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const id = yield* committed(1, both)
@@ -106,7 +106,7 @@ const earlier = Effect.gen(function* () {
 })
 
 tests.live(
-  "instance keys stored by an earlier release are never shown before they are hidden, even after an interruption",
+  "instance keys stored by an earlier release are hidden before they are ever shown, even after an interruption",
   () =>
     Effect.gen(function* () {
       yield* emptyCapsules
@@ -118,7 +118,7 @@ tests.live(
       yield* Effect.exit(readBacklog)
       yield* sql`DROP TRIGGER dies`
       expect(yield* list()).toEqual([])
-      // A state committed in the meantime waits for its turn.
+      // A state committed during the upgrade waits for its turn.
       const two = yield* committed(2, both, { secrets })
       expect(yield* list()).toEqual([])
       yield* readBacklog
@@ -133,15 +133,13 @@ tests.live(
     })
 )
 
-tests.live(
-  "all instance keys stored by an earlier release are hidden while the secrets of their state are unknown",
-  () =>
-    Effect.gen(function* () {
-      yield* emptyCapsules
-      const sql = yield* SqlClient.SqlClient
-      yield* earlier
-      yield* sql`UPDATE state_versions SET sealed_secrets = NULL`
-      yield* readBacklog
-      expect((yield* list()).filter((address) => hiddenAddress.test(address))).toHaveLength(3)
-    })
+tests.live("hides all instance keys stored by an earlier release while the secrets of their state are unknown", () =>
+  Effect.gen(function* () {
+    yield* emptyCapsules
+    const sql = yield* SqlClient.SqlClient
+    yield* earlier
+    yield* sql`UPDATE state_versions SET sealed_secrets = NULL`
+    yield* readBacklog
+    expect((yield* list()).filter((address) => hiddenAddress.test(address))).toHaveLength(3)
+  })
 )

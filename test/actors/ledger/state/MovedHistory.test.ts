@@ -21,7 +21,7 @@ const data = (name: string, input: string, more = "") => `resource "terraform_da
 const inModule = { "m/main.tf": data("x", "1") }
 
 describe.skipIf(Bun.which("terraform") === null)("Moved resources", () => {
-  tests.live("a moved resource appears as moved in the comparison of states, and keeps its history", () =>
+  tests.live("comparing states shows a moved resource as moved, and the resource keeps its history", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const { capsule } = yield* active("moved", {
@@ -84,7 +84,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moved resources", () => {
       expect(yield* changesOf("module.old.terraform_data.x")).toEqual(["moved module.old.terraform_data.x", "added"])
       expect(yield* changesOf("terraform_data.b")).toEqual(["moved terraform_data.a", "added"])
 
-      // The next state is compared with the moved object, and a new object at the former address is a different object.
+      // The next state is compared with the moved object. A new object at the former address counts as a different object.
       yield* commit("moved", {
         ...inModule,
         "main.tf": `module "new" {
@@ -106,7 +106,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moved resources", () => {
         "moved terraform_data.b",
         "moved terraform_data.c[0]"
       ])
-      // Comparing in the other direction moves everything back.
+      // The reverse comparison shows the object moving back.
       const back = yield* resources.difference(first.id, next.stateVersionId, { limit: 100 })
       expect(back.difference.resources.map(({ address, change }) => `${change} ${address}`)).toEqual([
         "moved module.old.terraform_data.x",

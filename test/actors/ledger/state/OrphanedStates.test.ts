@@ -17,7 +17,7 @@ setDefaultTimeout(60_000)
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
-tests.live("reading a left-over state inside a transaction is refused, because every writer would wait for it", () =>
+tests.live("rejects reading a left-over state inside a transaction, because every writer would have to wait", () =>
   Effect.gen(function* () {
     const leftOvers = yield* OrphanedStates
     const state = Redacted.make(new TextEncoder().encode('{"version":4,"serial":3,"lineage":"l"}'))
@@ -32,7 +32,7 @@ tests.live("reading a left-over state inside a transaction is refused, because e
 
 describe("Left-over checkpoints", () => {
   tests.live(
-    "a left-over checkpoint is imported once while its Capsule is unchanged since that apply, and a running Run keeps its checkpoint",
+    "a left-over checkpoint is imported once if its Capsule is unchanged since that apply, and a running Run keeps its checkpoint",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -60,18 +60,20 @@ describe("Left-over checkpoints", () => {
       })
   )
 
-  tests.live("a left-over checkpoint that cannot be decrypted remains in place and blocks no other checkpoint", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const leftOvers = yield* OrphanedStates
-      const broken = yield* withOrphanedState("broken-checkpoint")
-      yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at)
+  tests.live(
+    "a left-over checkpoint that cannot be decrypted remains in place and does not block other checkpoints",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const leftOvers = yield* OrphanedStates
+        const broken = yield* withOrphanedState("broken-checkpoint")
+        yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at)
         SELECT run_id, state, created_at FROM left_over_states WHERE id = ${broken.record.id}`
-      yield* sql`DELETE FROM left_over_states WHERE id = ${broken.record.id}`
-      yield* leftOvers.takeOver
-      expect(yield* sql`SELECT run_id FROM run_checkpoints`).toEqual([{ run_id: broken.record.runId }])
-      expect(yield* leftOvers.find(broken.record.id)).toBeUndefined()
-      yield* sql`DELETE FROM run_checkpoints`
-    })
+        yield* sql`DELETE FROM left_over_states WHERE id = ${broken.record.id}`
+        yield* leftOvers.takeOver
+        expect(yield* sql`SELECT run_id FROM run_checkpoints`).toEqual([{ run_id: broken.record.runId }])
+        expect(yield* leftOvers.find(broken.record.id)).toBeUndefined()
+        yield* sql`DELETE FROM run_checkpoints`
+      })
   )
 })

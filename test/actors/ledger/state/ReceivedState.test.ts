@@ -52,14 +52,14 @@ describe("Received states", () => {
       expect(found.state).toBe(sent)
       expect([found.lineage, found.serial, found.stateProblem]).toEqual(["one", 4, undefined])
     } else {
-      // svc keeps the state for a person to examine.
+      // svc keeps the rejected state, so that a person can examine it.
       expect(found.state).toBeUndefined()
       expect(found.stateProblem === problem).toBe(true)
       expect(found.rejectedState).toBe(sent)
     }
   })
 
-  test("an agent's state is accepted as the Capsule's first state, and an absent state is accepted too", async () => {
+  test("accepts an agent's state as the Capsule's first state, and also accepts an absent state", async () => {
     expect((await Effect.runPromise(identifyReceivedState(text(state(1, "new")), undefined))).lineage).toBe("new")
     expect(await Effect.runPromise(identifyReceivedState(undefined, base))).toEqual({})
   })

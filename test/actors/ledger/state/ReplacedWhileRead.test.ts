@@ -22,7 +22,7 @@ import {
   workspaceId as inWorld
 } from "../../upkeep/retention/support/RetainedWorld.ts"
 
-/** Runs once, between reading a row and reading its parts. */
+/** Effect that runs once, between reading a row and reading its parts. */
 let meanwhile: Effect.Effect<unknown> = Effect.void
 
 const happens = Effect.suspend(() => {
@@ -58,44 +58,42 @@ const sealed = Effect.fnUntraced(function* (context: SealContext, bytes: Uint8Ar
   return yield* (yield* Vault).seal(context, Redacted.make(bytes))
 })
 
-tests.live(
-  "reading a checkpoint returns the new checkpoint if it is replaced meanwhile, and none if it is removed",
-  () =>
-    Effect.gen(function* () {
-      yield* emptyWorld
-      const sql = yield* SqlClient.SqlClient
-      const checkpoints = yield* RunCheckpoints
-      const runId = RunId.make(yield* run("checkpoint"))
-      const place = { table: "run_checkpoints", column: "state", workspaceId, rowId: runId }
-      yield* add("run_checkpoints", { run_id: runId, state: yield* sealed(place, filled(long, 1)) })
-      const load = Effect.map(
-        checkpoints.load(workspaceId, runId),
-        Option.map((bytes) => [Redacted.value(bytes).length, Redacted.value(bytes)[0]])
-      )
-      const replacedBy = (bytes: Uint8Array) =>
-        Effect.orDie(
-          Effect.flatMap(
-            sealed(place, bytes),
-            (value) => sql`UPDATE run_checkpoints SET state = ${value} WHERE run_id = ${runId}`
-          )
+tests.live("reading a checkpoint that is replaced meanwhile returns the new one, and nothing if it is removed", () =>
+  Effect.gen(function* () {
+    yield* emptyWorld
+    const sql = yield* SqlClient.SqlClient
+    const checkpoints = yield* RunCheckpoints
+    const runId = RunId.make(yield* run("checkpoint"))
+    const place = { table: "run_checkpoints", column: "state", workspaceId, rowId: runId }
+    yield* add("run_checkpoints", { run_id: runId, state: yield* sealed(place, filled(long, 1)) })
+    const load = Effect.map(
+      checkpoints.load(workspaceId, runId),
+      Option.map((bytes) => [Redacted.value(bytes).length, Redacted.value(bytes)[0]])
+    )
+    const replacedBy = (bytes: Uint8Array) =>
+      Effect.orDie(
+        Effect.flatMap(
+          sealed(place, bytes),
+          (value) => sql`UPDATE run_checkpoints SET state = ${value} WHERE run_id = ${runId}`
         )
-      const services = yield* Effect.context<Vault>()
-      for (const [length, fill] of [
-        [long + 1, 2],
-        [100, 3]
-      ] as const) {
-        yield* replacedBy(filled(long, 1))
-        meanwhile = Effect.provideContext(replacedBy(filled(length, fill)), services)
-        expect(yield* load).toEqual(Option.some([length, fill]))
-      }
-
+      )
+    const services = yield* Effect.context<Vault>()
+    for (const [length, fill] of [
+      [long + 1, 2],
+      [100, 3]
+    ] as const) {
       yield* replacedBy(filled(long, 1))
-      meanwhile = Effect.orDie(sql`DELETE FROM run_checkpoints WHERE run_id = ${runId}`)
-      expect(yield* load).toEqual(Option.none())
-    })
+      meanwhile = Effect.provideContext(replacedBy(filled(length, fill)), services)
+      expect(yield* load).toEqual(Option.some([length, fill]))
+    }
+
+    yield* replacedBy(filled(long, 1))
+    meanwhile = Effect.orDie(sql`DELETE FROM run_checkpoints WHERE run_id = ${runId}`)
+    expect(yield* load).toEqual(Option.none())
+  })
 )
 
-tests.live("reading a checkpoint whose parts are missing is an integrity fault", () =>
+tests.live("a checkpoint whose parts are missing is an integrity fault", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -108,7 +106,7 @@ tests.live("reading a checkpoint whose parts are missing is an integrity fault",
   })
 )
 
-tests.live("reading a saved plan or StateVersion that is removed meanwhile returns none", () =>
+tests.live("reading a saved plan or StateVersion that is removed meanwhile returns nothing", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -128,12 +126,12 @@ tests.live("reading a saved plan or StateVersion that is removed meanwhile retur
     const [row] = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id = ${id}`
     if (row === undefined) return yield* Effect.die(id)
     const states = yield* StateVersions
-    // The row of the state disappears before the background index reads it.
+    // Deletes the state's row just before the background index reads it.
     meanwhile = Effect.orDie(sql`DELETE FROM state_versions WHERE id = ${id}`)
     yield* readBacklog
     expect(yield* sql`SELECT generation FROM state_indexes`).toEqual([])
     expect(yield* states.openStored(row)).toEqual(Option.none())
-    // A reader that requires the state fails, without reporting an integrity fault.
+    // A reader that requires the state fails, but reports no integrity fault.
     const exit = yield* Effect.exit(states.open(row))
     expect(Exit.isFailure(exit) && !hasIntegrityFault(exit.cause)).toBe(true)
   })

@@ -34,7 +34,7 @@ const history = Effect.fnUntraced(function* (
 const approver = `usr_${"a".repeat(24)}`
 const at = "2026-03-01T00:00:00.000Z"
 
-/** One of the Capsule's Runs, as recorded in the ledger. */
+/** A Run of the Capsule, as the ledger records it. */
 const run = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<string, string | number | null>>) {
   const sql = yield* SqlClient.SqlClient
   const row = {
@@ -55,7 +55,7 @@ const run = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<st
   yield* sql`INSERT INTO runs ${sql.insert(row)}`
 }, Effect.orDie)
 
-/** The resource was created, changed, removed and created again; only the Runs behind these changes are listed. */
+/** The resource was created, changed, removed and created again. Its history contains only the Runs behind these changes. */
 const changes = Effect.gen(function* () {
   yield* emptyCapsules
   const sql = yield* SqlClient.SqlClient
@@ -96,7 +96,7 @@ const checked = (id: string, generation: number, address: string, createdAt: str
     })
   })
 
-tests.live("a resource's history lists each change, who planned it and who approved it", () =>
+tests.live("a resource's history lists each change with the people who planned and approved it", () =>
   Effect.gen(function* () {
     yield* changes
     const { drift, indexed, items } = yield* history()
@@ -146,7 +146,7 @@ tests.live("paging through a resource's history shows each event once", () =>
   })
 )
 
-tests.live("a resource's history shows the drift found by the newest check of the current state", () =>
+tests.live("a resource's history includes drift found by the newest check of the current state", () =>
   Effect.gen(function* () {
     yield* changes
     const later = (minute: number) => `2036-01-01T00:0${minute}:00.000Z`
@@ -174,7 +174,7 @@ tests.live("an object that awaits destruction has its own history", () =>
   })
 )
 
-tests.live("a resource's history is limited to its Capsule", () =>
+tests.live("a resource's history contains only events of its own Capsule", () =>
   Effect.gen(function* () {
     yield* changes
     expect((yield* history(undefined, undefined, second)).items).toEqual([])

@@ -51,7 +51,7 @@ const listed = Effect.fnUntraced(function* (capsuleId: CapsuleId, search?: strin
   return items.map(({ address }) => address)
 })
 
-/** The whole database as text, read from an export, the file and a backup. */
+/** The entire database as text, taken from an export, the database file and a backup. */
 const stored = Effect.gen(function* () {
   const { dataDir } = yield* TestPlane
   const backup = join(dataDir, "..", `${crypto.randomUUID()}.db`)
@@ -69,72 +69,70 @@ const eventsAndLog = Effect.fnUntraced(function* ({ id }: Run) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Secret instance keys", () => {
-  tests.live(
-    "a secret instance key never appears in clear, and its resource has the same hidden address everywhere",
-    () =>
-      Effect.gen(function* () {
-        const { commit, context } = yield* TestPlane
-        const capsules = yield* CapsuleCommands
-        const { apply, capsule, plan } = yield* active("secret-keys", module("user"), { variables: { users } })
-        const addresses = yield* listed(capsule.id)
-        const hidden = addresses.filter((address) => address.startsWith("terraform_data.user["))
-        expect(addresses).toContain('terraform_data.shown["eu-west"]')
-        // Two keys produce two addresses.
-        expect(new Set(hidden).size).toBe(2)
-        expect(hidden.every((address) => /\["\[redacted key [0-9a-f]{12}\]"\]$/.test(address))).toBe(true)
-        const planned = (plan.resourceChanges ?? []).map(({ address }) => address)
-        expect(planned.toSorted()).toEqual(addresses.toSorted())
-        const completed = (yield* (yield* RunStreams).events(apply.id, 0, 1000)).items.flatMap(({ data, kind }) =>
-          kind === "resource.completed" ? [data.address] : []
-        )
-        expect(completed.toSorted()).toEqual(addresses.toSorted())
+  tests.live("a secret instance key is never shown, and its resource has the same hidden address everywhere", () =>
+    Effect.gen(function* () {
+      const { commit, context } = yield* TestPlane
+      const capsules = yield* CapsuleCommands
+      const { apply, capsule, plan } = yield* active("secret-keys", module("user"), { variables: { users } })
+      const addresses = yield* listed(capsule.id)
+      const hidden = addresses.filter((address) => address.startsWith("terraform_data.user["))
+      expect(addresses).toContain('terraform_data.shown["eu-west"]')
+      // Distinct keys remain distinct addresses when hidden.
+      expect(new Set(hidden).size).toBe(2)
+      expect(hidden.every((address) => /\["\[redacted key [0-9a-f]{12}\]"\]$/.test(address))).toBe(true)
+      const planned = (plan.resourceChanges ?? []).map(({ address }) => address)
+      expect(planned.toSorted()).toEqual(addresses.toSorted())
+      const completed = (yield* (yield* RunStreams).events(apply.id, 0, 1000)).items.flatMap(({ data, kind }) =>
+        kind === "resource.completed" ? [data.address] : []
+      )
+      expect(completed.toSorted()).toEqual(addresses.toSorted())
 
-        // A search must neither find a key nor confirm a guess.
-        expect(yield* listed(capsule.id, "alice")).toEqual([])
-        expect(yield* listed(capsule.id, users[0])).toEqual([])
-        expect(yield* listed(capsule.id, hidden[0])).toEqual([hidden[0] ?? ""])
+      // Searching for a secret key finds nothing, so a search cannot confirm a guess.
+      expect(yield* listed(capsule.id, "alice")).toEqual([])
+      expect(yield* listed(capsule.id, users[0])).toEqual([])
+      expect(yield* listed(capsule.id, hidden[0])).toEqual([hidden[0] ?? ""])
 
-        // Reordering the input changes nothing, and a moved resource keeps its history.
-        yield* commit(
-          "secret-keys",
-          module(
-            "person",
-            `moved {
+      // Reordering the input changes nothing, and a moved resource keeps its history.
+      yield* commit(
+        "secret-keys",
+        module(
+          "person",
+          `moved {
             from = terraform_data.user
             to   = terraform_data.person
           }`
-          )
         )
-        yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
-        const moving = yield* replanned(capsule.id)
-        const moved = yield* applied(moving)
-        expect(moved.status).toBe("succeeded")
-        if (moved.stateVersionId === undefined) return yield* Effect.die("no StateVersion")
-        const { difference } = yield* (yield* StateResources).difference(moved.stateVersionId, undefined, everyPage)
-        const renamed = hidden.map((address) => address.replace("user", "person"))
-        expect(
-          difference.resources.map(({ address, change, previousAddress }) => [change, previousAddress, address])
-        ).toEqual(hidden.toSorted().map((address) => ["moved", address, address.replace("user", "person")]))
-        const [first = ""] = renamed
-        const history = yield* (yield* ResourceHistory).history(capsule.id, { address: first }, everyPage)
-        expect(history.items.map(({ change }) => change)).toEqual(["moved", "added"])
+      )
+      yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
+      const moving = yield* replanned(capsule.id)
+      const moved = yield* applied(moving)
+      expect(moved.status).toBe("succeeded")
+      if (moved.stateVersionId === undefined) return yield* Effect.die("no StateVersion")
+      const { difference } = yield* (yield* StateResources).difference(moved.stateVersionId, undefined, everyPage)
+      const renamed = hidden.map((address) => address.replace("user", "person"))
+      expect(
+        difference.resources.map(({ address, change, previousAddress }) => [change, previousAddress, address])
+      ).toEqual(hidden.toSorted().map((address) => ["moved", address, address.replace("user", "person")]))
+      const [first = ""] = renamed
+      const history = yield* (yield* ResourceHistory).history(capsule.id, { address: first }, everyPage)
+      expect(history.items.map(({ change }) => change)).toEqual(["moved", "added"])
 
-        const drift = yield* settled((yield* capsules.DriftCheck(capsule.id, { context })).id)
-        const runs = [plan, apply, moving, moved, drift]
-        const shown = JSON.stringify([
-          yield* Effect.forEach(runs, ({ id }) => Effect.flatMap(Runs, (all) => all.read(id))),
-          yield* Effect.forEach(runs, eventsAndLog),
-          addresses,
-          difference,
-          history
-        ])
-        expect(shown).not.toContain(canary)
-        expect(yield* stored).toEqual([])
-      })
+      const drift = yield* settled((yield* capsules.DriftCheck(capsule.id, { context })).id)
+      const runs = [plan, apply, moving, moved, drift]
+      const shown = JSON.stringify([
+        yield* Effect.forEach(runs, ({ id }) => Effect.flatMap(Runs, (all) => all.read(id))),
+        yield* Effect.forEach(runs, eventsAndLog),
+        addresses,
+        difference,
+        history
+      ])
+      expect(shown).not.toContain(canary)
+      expect(yield* stored).toEqual([])
+    })
   )
 
   tests.live(
-    "a secret instance key is hidden immediately in an adopted state and in the problems that block its adoption",
+    "a secret instance key is hidden at once in an adopted state and in the problems that block its adoption",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -154,7 +152,7 @@ describe.skipIf(Bun.which("terraform") === null)("Secret instance keys", () => {
           refused.diagnostics[0]?.message.match(/terraform_data\.user\["\[redacted key [0-9a-f]{12}\]"\]/g) ?? []
         expect(named).toHaveLength(2)
 
-        // A person may confirm with the hidden form of the address or with the address itself.
+        // A person may confirm with the hidden form of the address or with the real address.
         const { capsuleId, diagnostics, planRunId } = yield* adopting(named)
         expect(diagnostics).toEqual([])
         if (capsuleId === undefined || planRunId === undefined) return yield* Effect.die("no plan")
@@ -170,7 +168,7 @@ describe.skipIf(Bun.which("terraform") === null)("Secret instance keys", () => {
   )
 
   tests.live(
-    "a secret instance key stored by an earlier release is erased from the database, its log and new backups by an upgrade",
+    "an upgrade erases a secret instance key stored by an earlier release from the database, its log and new backups",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

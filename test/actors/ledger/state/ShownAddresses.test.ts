@@ -15,7 +15,7 @@ const secretsOf = (count: number): ReadonlyArray<SecretText> =>
   Array.from({ length: count }, (_, index) => ({ origin: "var.users", value: Redacted.make(`secret-number-${index}`) }))
 const texts = ["secret-number-7", "public-key", "another"]
 
-tests.live("addresses are searched for a few secrets immediately, even inside a transaction", () =>
+tests.live("a few secrets are searched for immediately, even inside a transaction", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secretTexts = makeSecretTexts(yield* Redaction)
@@ -24,7 +24,7 @@ tests.live("addresses are searched for a few secrets immediately, even inside a 
   })
 )
 
-tests.live("with many secrets a transaction uses results prepared before it, and otherwise hides every key", () =>
+tests.live("with many secrets, a transaction uses results prepared beforehand and otherwise hides every key", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secretTexts = makeSecretTexts(yield* Redaction)

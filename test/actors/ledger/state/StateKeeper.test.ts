@@ -38,7 +38,7 @@ const running = Effect.fnUntraced(function* (name: string) {
   return run ?? (yield* Effect.die("the Run is not queued"))
 })
 
-/** A Run's stored state, and the serials reported by its events. */
+/** A Run's stored state, and the serials that its events report. */
 const kept = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   const checkpoint = yield* (yield* RunCheckpoints).load(workspaceId, runId)
@@ -52,7 +52,7 @@ const kept = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId
 
 const saved = (serial: number) => ({ serial, resourceCount: 1, final: false })
 
-tests.live("a state and its event are written in one commit", () =>
+tests.live("a state and its event are committed together", () =>
   Effect.gen(function* () {
     const run = yield* running("kept")
     const states = yield* (yield* makeStateKeeper)(run)
@@ -68,7 +68,7 @@ tests.live("a state and its event are written in one commit", () =>
   })
 )
 
-tests.live("no event reports a state whose write failed to commit, and no state is kept after the execution ends", () =>
+tests.live("no event reports a state whose commit failed, and no state is stored after the execution ends", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const run = yield* running("unsaid")

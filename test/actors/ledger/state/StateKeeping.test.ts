@@ -13,7 +13,7 @@ const state = (serial: number, resourceCount = serial): StateCheckpoint => ({
   resourceCount
 })
 
-/** A keeper that starts each write at once and finishes it when the test allows. */
+/** A keeper whose writes start at once and finish when the test allows. */
 const gated = Effect.gen(function* () {
   const begun: Array<number> = []
   const kept: Array<number> = []
@@ -46,10 +46,10 @@ const failing = (times: number) => {
   return { keep, kept }
 }
 
-/** Lets every fiber run as far as it can without advancing the clock. */
+/** Runs every fiber until it blocks, without advancing the clock. */
 const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
-it.effect("a slow state keeper delays no execution, and writes only the newest waiting state next", () =>
+it.effect("a slow state keeper does not delay an execution, and of the waiting states writes only the newest", () =>
   Effect.gen(function* () {
     const { begun, keep, kept, release } = yield* gated
     const keeping = yield* makeStateKeeping(keep)
@@ -71,7 +71,7 @@ it.effect("a slow state keeper delays no execution, and writes only the newest w
   })
 )
 
-it.effect("the serials of kept states never decrease, and several states may share one serial", () =>
+it.effect("the serials of stored states never decrease, and several states may share a serial", () =>
   Effect.gen(function* () {
     const kept: Array<number> = []
     const keeping = yield* makeStateKeeping(({ resourceCount }) => Effect.sync(() => void kept.push(resourceCount)))
@@ -94,7 +94,7 @@ it.effect("the serials of kept states never decrease, and several states may sha
   })
 )
 
-it.effect("a failed state write is retried at the latest when the end of the Run is recorded", () =>
+it.effect("a failed state write is retried, at the latest when the end of the Run is recorded", () =>
   Effect.gen(function* () {
     const later = failing(1)
     const keeping = yield* makeStateKeeping(later.keep)
@@ -116,7 +116,7 @@ it.effect("a failed state write is retried at the latest when the end of the Run
   })
 )
 
-it.effect("a state that could not be stored is dropped if a newer state is waiting", () =>
+it.effect("a state whose write failed is dropped if a newer state is waiting", () =>
   Effect.gen(function* () {
     const { keep, kept } = failing(1)
     const keeping = yield* makeStateKeeping(keep)
@@ -128,7 +128,7 @@ it.effect("a state that could not be stored is dropped if a newer state is waiti
   })
 )
 
-it.effect("a database that never recovers does not delay the end of a Run, and nothing is stored afterwards", () =>
+it.effect("a database that never recovers does not delay the end of a Run, and stores nothing afterwards", () =>
   Effect.gen(function* () {
     const { keep, kept } = failing(2)
     const keeping = yield* makeStateKeeping(keep)
@@ -143,7 +143,7 @@ it.effect("a database that never recovers does not delay the end of a Run, and n
   })
 )
 
-it.effect("losing the hold stops the execution, and no state is stored afterwards", () =>
+it.effect("an execution that loses its hold stops, and stores no state afterwards", () =>
   Effect.gen(function* () {
     const asked: Array<number> = []
     const keeping = yield* makeStateKeeping(({ serial }) =>

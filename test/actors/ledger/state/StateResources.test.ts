@@ -30,7 +30,7 @@ const difference = Effect.fnUntraced(function* (id: StateVersionId, from?: State
   return (yield* (yield* StateResources).difference(id, from, { limit: 100 })).difference
 })
 
-/** The table's contents as text, as visible to a person who can read only the database. */
+/** Contents of the table as text, as a person with access to only the database sees them. */
 const stored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return JSON.stringify([
@@ -43,7 +43,7 @@ const vpc = (name: string) => resource("aws_vpc.main", { id: "vpc-1", name })
 const bucket = resource("aws_s3_bucket.logs", { id: "logs", tags: { a: "b" }, empty: null })
 const queue = resource("aws_sqs_queue.jobs", { id: "https://queue/jobs" })
 
-/** Three states: the second changes one resource and adds another, the third removes one and reverts the first. */
+/** Three states. The second changes one resource and adds another; the third removes one and reverts the first. */
 const history = Effect.gen(function* () {
   yield* emptyCapsules
   return [
@@ -75,7 +75,7 @@ tests.live("a Capsule lists the resources in its current state, each with the Ru
   })
 )
 
-tests.live("a resource is stored once for all states in which it is unchanged", () =>
+tests.live("consecutive states with an unchanged resource share one stored row", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const sql = yield* SqlClient.SqlClient
@@ -87,7 +87,7 @@ tests.live("a resource is stored once for all states in which it is unchanged", 
   })
 )
 
-tests.live("two states can be compared in both directions, by resource name only", () =>
+tests.live("two states can be compared in both directions, and the comparison shows only resource names", () =>
   Effect.gen(function* () {
     const [one, two, three] = yield* history
     const forth = yield* difference(two)
@@ -117,7 +117,7 @@ tests.live("two states can be compared in both directions, by resource name only
       ["aws_vpc.main", "changed"]
     ])
     expect(back.outputs.map(({ change }) => change)).toEqual(["removed", "added", "changed"])
-    // A value that changed and then changed back is equal.
+    // A value that changed and then changed back counts as equal.
     expect((yield* difference(three, one)).resources.map(({ address, change }) => [address, change])).toEqual([
       ["aws_s3_bucket.logs", "removed"],
       ["aws_sqs_queue.jobs", "added"]
@@ -138,7 +138,7 @@ tests.live("a state cannot be compared with another Capsule's state or a nonexis
   })
 )
 
-tests.live("pages of resources are ordered by address, and a cursor is valid only for its own list", () =>
+tests.live("pages of resources are ordered by address, and a cursor is valid only for the list it came from", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const names = ["a", "b", "c", "d", "e"]
@@ -173,7 +173,7 @@ tests.live("a list of resources contains no values and no ids that may be secret
     const state = stateText(
       [
         resource("aws_key.marked", { id: canary, name: "n" }, { sensitive: ["id"] }),
-        // Too short to search for as a secret in other values.
+        // This secret is too short to be searched for in other values.
         resource("aws_key.short", { id: "7" }, { sensitive: ["id"] }),
         resource("aws_key.repeats", { id: `arn:${canary}`, secret: canary }, { sensitive: ["secret"] }),
         resource("aws_key.input", { id: "secret-input/1" }),
@@ -191,7 +191,7 @@ tests.live("a list of resources contains no values and no ids that may be secret
     ])
     const text = yield* stored
     for (const value of [canary, "secret-input", "aGVsbG8"]) expect(text).not.toContain(value)
-    // Equal values at different places have different digests.
+    // Equal values in different places have different digests, so digests do not reveal equality.
     const digests = [...text.matchAll(/\\"same\\":\\"([\w-]+)\\"/g)].map(([, digest]) => digest)
     expect(digests).toHaveLength(4)
     expect(new Set(digests).size).toBe(4)
@@ -235,7 +235,7 @@ tests.live("states from earlier releases are read in the background, and marked 
     yield* unread
     expect(yield* list()).toMatchObject({ indexed: false, items: [] })
     expect(yield* difference(two, one)).toMatchObject({ indexed: false, resources: [], outputs: [] })
-    // A state committed in the meantime waits for the earlier states.
+    // A state committed during the background read waits for the earlier states.
     yield* committed(4, stateText([vpc("one")], { url: "b" }))
     expect(yield* list()).toMatchObject({ indexed: false })
     yield* readBacklog
@@ -243,7 +243,7 @@ tests.live("states from earlier releases are read in the background, and marked 
       ["aws_vpc.main", namedRun("a3")]
     ])
     expect((yield* difference(two, one)).resources).toHaveLength(2)
-    // The rows are the same as if each state had been read at its commit, and another pass adds nothing.
+    // The result equals reading each state when it was committed, and another pass adds nothing.
     const sql = yield* SqlClient.SqlClient
     const count = sql`SELECT COUNT(*) AS n FROM resource_versions WHERE valid_from < 4`
     expect(yield* count).toEqual([{ n: JSON.parse(before)[0].length }])
@@ -273,7 +273,7 @@ tests.live("an interrupted background read of states resumes where it stopped", 
   })
 )
 
-tests.live("a state that cannot be read is skipped, and the next state is compared with the last readable state", () =>
+tests.live("an unreadable state is skipped, and the next state is compared with the last readable one", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const sql = yield* SqlClient.SqlClient
@@ -285,7 +285,7 @@ tests.live("a state that cannot be read is skipped, and the next state is compar
     const last = yield* committed(3, stateText([vpc("one")]))
     expect((yield* list()).items).toMatchObject([{ changedByRunId: namedRun("a1") }])
     expect(yield* difference(last)).toMatchObject({ indexed: false })
-    // A state that the vault refuses does not delay the next states.
+    // A state that cannot be decrypted does not delay the next states.
     yield* unread
     yield* sql`UPDATE state_versions SET state = 'damaged' WHERE id = ${hidden}`
     yield* readBacklog
@@ -298,7 +298,7 @@ tests.live("a state that cannot be read is skipped, and the next state is compar
   })
 )
 
-tests.live("no resource id is shown until the secrets of its state are known", () =>
+tests.live("resource ids are hidden until the secrets of their state are known", () =>
   Effect.gen(function* () {
     yield* history
     yield* unread
@@ -308,32 +308,34 @@ tests.live("no resource id is shown until the secrets of its state are known", (
   })
 )
 
-tests.live("a list of resources never shows a Run, server or agent folder that a program wrote into a state", () =>
-  Effect.gen(function* () {
-    yield* emptyCapsules
-    const folder = (letter: string) => `/srv/canary/${letter}/runs/run_01${letter.repeat(24)}-1/capsule`
-    const found = (letter: string) => [
-      resource("aws_s3_bucket.each", { id: `${folder(letter)}/source/a` }, { key: `${folder(letter)}/source` }),
-      resource("aws_s3_bucket.each", { id: "b" }, { key: `${folder(letter)}/home` }),
-      resource("aws_vpc.main", { id: "vpc-1", path: folder(letter) })
-    ]
-    const one = yield* committed(1, stateText(found("a"), { where: folder("a") }))
-    const two = yield* committed(2, stateText(found("b"), { where: folder("b") }))
-    const shown = yield* list()
-    expect(shown.items.map(({ address, id }) => [address.replace(/[0-9a-f]{12}/, "digest"), id]).toSorted()).toEqual([
-      ['aws_s3_bucket.each["[redacted key digest]"]', undefined],
-      ['aws_s3_bucket.each["[redacted key digest]"]', "b"],
-      ["aws_vpc.main", "vpc-1"]
-    ])
-    const differences = [yield* difference(two), yield* difference(one, two)]
-    expect(differences[0]?.resources).toHaveLength(5)
-    const resources = yield* StateResources
-    const searched = yield* resources.list(first, { search: "canary" }, { limit: 1 })
-    expect(searched.items).toEqual([])
-    const page = yield* resources.list(first, {}, { limit: 1 })
-    const [cursor = ""] = page.nextCursor?.split(".") ?? []
-    const everything = JSON.stringify([shown, differences, page, Buffer.from(cursor, "base64url").toString()])
-    expect(everything).not.toContain("canary")
-    expect(yield* stored).not.toContain("canary")
-  })
+tests.live(
+  "a list of resources hides the folders of Runs, the server and agents that a program wrote into a state",
+  () =>
+    Effect.gen(function* () {
+      yield* emptyCapsules
+      const folder = (letter: string) => `/srv/canary/${letter}/runs/run_01${letter.repeat(24)}-1/capsule`
+      const found = (letter: string) => [
+        resource("aws_s3_bucket.each", { id: `${folder(letter)}/source/a` }, { key: `${folder(letter)}/source` }),
+        resource("aws_s3_bucket.each", { id: "b" }, { key: `${folder(letter)}/home` }),
+        resource("aws_vpc.main", { id: "vpc-1", path: folder(letter) })
+      ]
+      const one = yield* committed(1, stateText(found("a"), { where: folder("a") }))
+      const two = yield* committed(2, stateText(found("b"), { where: folder("b") }))
+      const shown = yield* list()
+      expect(shown.items.map(({ address, id }) => [address.replace(/[0-9a-f]{12}/, "digest"), id]).toSorted()).toEqual([
+        ['aws_s3_bucket.each["[redacted key digest]"]', undefined],
+        ['aws_s3_bucket.each["[redacted key digest]"]', "b"],
+        ["aws_vpc.main", "vpc-1"]
+      ])
+      const differences = [yield* difference(two), yield* difference(one, two)]
+      expect(differences[0]?.resources).toHaveLength(5)
+      const resources = yield* StateResources
+      const searched = yield* resources.list(first, { search: "canary" }, { limit: 1 })
+      expect(searched.items).toEqual([])
+      const page = yield* resources.list(first, {}, { limit: 1 })
+      const [cursor = ""] = page.nextCursor?.split(".") ?? []
+      const everything = JSON.stringify([shown, differences, page, Buffer.from(cursor, "base64url").toString()])
+      expect(everything).not.toContain("canary")
+      expect(yield* stored).not.toContain("canary")
+    })
 )

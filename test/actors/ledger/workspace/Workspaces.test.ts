@@ -31,27 +31,29 @@ const several = (subject: string, count: number) =>
     (n) => Effect.tap(newWorkspace(subject, { handle: `ws-${n}` }), () => TestClock.adjust("1 second"))
   )
 
-it.effect("the first list of Workspaces creates the personal Workspace once, with an owner and a default Project", () =>
-  Effect.gen(function* () {
-    const workspaces = yield* Workspaces
-    const projects = yield* Projects
-    const { subject } = yield* newPerson("ann")
-    yield* Effect.forEach([1, 2, 3, 4], () => workspaces.ensurePersonal(as(subject), subject), {
-      concurrency: "unbounded"
-    })
-    const { workspaces: listed } = yield* workspaces.list(subject, { limit: 100 })
-    expect(listed.map(({ handle, role, type }) => ({ handle, role, type }))).toEqual([
-      { handle: "ann", role: "owner", type: "personal" }
-    ])
-    const personal = listed[0]?.id ?? (yield* Effect.die("no Workspace"))
-    expect((yield* projects.readDefault(personal)).slug).toBe("default")
-    const before = yield* counts
-    yield* workspaces.ensurePersonal(as(subject), subject)
-    expect(yield* counts).toEqual(before)
-  }).pipe(fresh)
+it.effect(
+  "the first request for the list of Workspaces creates the personal Workspace once, with an owner and a default Project",
+  () =>
+    Effect.gen(function* () {
+      const workspaces = yield* Workspaces
+      const projects = yield* Projects
+      const { subject } = yield* newPerson("ann")
+      yield* Effect.forEach([1, 2, 3, 4], () => workspaces.ensurePersonal(as(subject), subject), {
+        concurrency: "unbounded"
+      })
+      const { workspaces: listed } = yield* workspaces.list(subject, { limit: 100 })
+      expect(listed.map(({ handle, role, type }) => ({ handle, role, type }))).toEqual([
+        { handle: "ann", role: "owner", type: "personal" }
+      ])
+      const personal = listed[0]?.id ?? (yield* Effect.die("no Workspace"))
+      expect((yield* projects.readDefault(personal)).slug).toBe("default")
+      const before = yield* counts
+      yield* workspaces.ensurePersonal(as(subject), subject)
+      expect(yield* counts).toEqual(before)
+    }).pipe(fresh)
 )
 
-it.effect("an incomplete personal Workspace is completed, and a suspended membership stays suspended", () =>
+it.effect("an incomplete personal Workspace is completed, but a suspended membership stays suspended", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const sql = yield* SqlClient.SqlClient
@@ -68,7 +70,7 @@ it.effect("an incomplete personal Workspace is completed, and a suspended member
   }).pipe(fresh)
 )
 
-it.effect("a taken Workspace handle gets another suffix, and every email address yields a handle", () =>
+it.effect("a taken Workspace handle gets another suffix, and a handle can be derived from any email address", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const bob = yield* newPerson("bob")
@@ -82,7 +84,7 @@ it.effect("a taken Workspace handle gets another suffix, and every email address
   }).pipe(fresh)
 )
 
-it.effect("the creator of a Workspace owns it, handles are unique, and each person has one personal Workspace", () =>
+it.effect("whoever creates a Workspace owns it, handles are unique, and each person has one personal Workspace", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -151,7 +153,7 @@ it.effect("the list of Workspaces can be paged by creation time or latest change
   }).pipe(fresh)
 )
 
-it.effect("a selected Workspace missing from the first page is added to it, and marked", () =>
+it.effect("a selected Workspace that is not on the first page is added to it and marked", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -176,7 +178,7 @@ it.effect("a selected Workspace missing from the first page is added to it, and 
   }).pipe(fresh)
 )
 
-it.effect("the list of Workspaces includes a total across all pages on request", () =>
+it.effect("on request, the list of Workspaces includes a total across all pages", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -203,7 +205,7 @@ it.effect("a credential bound to one Workspace sees only that Workspace, even wh
 )
 
 it.effect(
-  "the inventory lists and counts all active memberships by creation time, including archived ones, and writes nothing",
+  "the inventory lists and counts active memberships by creation time, including archived Workspaces, and writes nothing",
   () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
@@ -252,7 +254,7 @@ it.effect("a locked account gets no personal Workspace", () =>
   }).pipe(fresh)
 )
 
-it.effect("Project slugs are unique in their Workspace, and generated when omitted", () =>
+it.effect("Project slugs are unique within their Workspace, and generated if omitted", () =>
   Effect.gen(function* () {
     const projects = yield* Projects
     const { subject } = yield* newPerson("ann")
@@ -283,7 +285,7 @@ it.effect("Project slugs are unique in their Workspace, and generated when omitt
 )
 
 it.effect(
-  "a single switch pauses all automation in a Workspace, and shows who paused it and why until someone resumes it",
+  "one switch pauses all automation in a Workspace, and shows who paused it and why until someone resumes it",
   () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
@@ -298,7 +300,7 @@ it.effect(
       expect(first).toMatchObject({ by: subject, reason: "incident 7" })
       expect(yield* automationRefusal(other.id)).toBeUndefined()
       expect(yield* automationRefusal(paused.id)).toContain("incident 7")
-      // A second pause leaves the first pause unchanged.
+      // A second pause does not change the time, person or reason of the first.
       yield* TestClock.adjust("1 minute")
       expect((yield* pause("another reason")).automationPause).toEqual(first)
 

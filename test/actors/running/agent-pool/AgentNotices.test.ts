@@ -23,7 +23,7 @@ const session = (agentId: string) =>
   })
 
 it.effect(
-  "an agent that is silent for three minutes is reported once to each Workspace of its pool, and so is its return",
+  "each Workspace of a pool is notified once when an agent is silent for three minutes, and once when it returns",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -42,7 +42,7 @@ it.effect(
       for (const id of [silent, gone]) {
         yield* add("agents", { id, name: id.slice(-6), sign_key: id, last_contact_at: at, revoked_at: null })
       }
-      // `gone` has announced its exit, so it has no session.
+      // `gone` has announced its exit, so it has no session and its silence must not be reported.
       yield* session(silent)
       yield* presence.heard(silent)
       const deliveries = Effect.gen(function* () {

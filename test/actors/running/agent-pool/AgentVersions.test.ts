@@ -7,7 +7,7 @@ test.each([
   ["1.4.2", "1.4.9", undefined],
   ["1.4.2", "1.3.0", undefined],
   ["1.4.2", "1.2.9", true],
-  // The server is upgraded before its agents.
+  // The server is upgraded before its agents, so its agents may be older.
   ["1.4.2", "1.5.0", true],
   ["2.0.0", "1.9.3", undefined],
   ["2.1.0", "1.9.3", true],
@@ -21,7 +21,7 @@ test.each([
   }
 )
 
-test("an agent with a different protocol is unsupported, and each problem contains the version to install", () => {
+test("an agent with a different protocol is unsupported, and each problem reports the version to install", () => {
   const other = versionProblem("1.4.2", { protocol: agentProtocol + 1, version: "1.4.2" })
   expect(other).toMatchObject({ speaks: false, message: expect.stringContaining("1.4.2") })
   expect(versionProblem("1.4.2", { protocol: agentProtocol, version: "1.0.0" })?.message).toContain("Install svc 1.4.2")

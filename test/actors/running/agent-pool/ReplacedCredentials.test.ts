@@ -7,14 +7,14 @@ import {
 
 const plan = [{ name: "cloud", mark: "a" }]
 
-/** An agent that holds these credentials; a credential without a mark is from an agent of an earlier release. */
+/** An agent with these credentials. A credential without a mark comes from an agent of an earlier release. */
 const agent = (agentId: string, own: Readonly<Record<string, string | undefined>>): AgentCredentials => ({
   agentId,
   names: Object.keys(own),
   marks: Object.entries(own).flatMap(([name, mark]) => (mark === undefined ? [] : [{ name, mark }]))
 })
 
-/** The same agent after a long silence. */
+/** The same agent after it has been silent for a long time. */
 const silent = (...given: Parameters<typeof agent>): AgentCredentials => ({ ...agent(...given), isSilent: true })
 
 const cases: ReadonlyArray<
@@ -53,7 +53,7 @@ describe("Plan credentials", () => {
     expect(holdersOf(plan, agents)).toEqual(holders === undefined ? undefined : [...holders])
   })
 
-  test("a plan's credentials are replaced individually, and a single agent must hold all of them", () => {
+  test("each credential of a plan can be replaced separately, but one agent must hold all of them", () => {
     const both = [...plan, { name: "other", mark: "x" }]
     const agents = [agent("one", { cloud: "a", other: "y" }), agent("two", { cloud: "b", other: "x" })]
     expect(replacedOf(both, agents)).toEqual([])

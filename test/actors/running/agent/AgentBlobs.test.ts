@@ -29,13 +29,13 @@ const turns = Effect.promise(async () => {
   for (let turn = 0; turn < 500; turn++) await new Promise<void>((done) => setImmediate(done))
 })
 
-tests.live("uploads of the same file take turns, even if an upload starts after another has ended", () =>
+tests.live("uploads of the same file take turns, even if one starts just after another has ended", () =>
   Effect.gen(function* () {
     const blobs = yield* AgentBlobs
     const bytes = new TextEncoder().encode("one two ")
     const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`
     const claim = { runId: namedRun("blobs"), fence: 1 }
-    /** Uploads half of the file; its bytes arrive after `arrives` completes. */
+    /** Uploads one half of the file. Its bytes arrive when `arrives` completes. */
     const half = Effect.fnUntraced(function* (number: number, arrives: Effect.Effect<void>) {
       const from = number * 4
       const began = yield* Deferred.make<void>()
@@ -53,7 +53,7 @@ tests.live("uploads of the same file take turns, even if an upload starts after 
     yield* Deferred.succeed(firstArrives, undefined)
     expect(yield* Fiber.join(first.fiber)).toEqual({ storedBytes: 4, complete: false })
     yield* second.began
-    // A third upload arrives while the second upload is still being received.
+    // Starts a third upload while the second is still being received.
     const third = yield* half(1, Effect.void)
     yield* Effect.race(Fiber.await(third.fiber), turns)
     yield* Deferred.succeed(secondArrives, undefined)

@@ -16,7 +16,7 @@ afterAll(plane.dispose)
 
 const day = 86_400_000
 
-/** Removes everything that is due after the given number of days. */
+/** Moves the clock forward by the given number of days and removes everything that is due. */
 const removedAfter = (days: number) =>
   Effect.gen(function* () {
     const { removeAll } = yield* AgentFileRemoval
@@ -25,7 +25,7 @@ const removedAfter = (days: number) =>
   })
 
 plane.live(
-  "an agent's files for an abandoned apply are kept for a month, and files of a running apply are always kept",
+  "an agent's files for an abandoned apply are kept for a month, and files of a running apply are never removed",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

@@ -18,7 +18,7 @@ afterAll(plane.dispose)
 
 afterEach(() => plane.runPromise(withoutObstacles))
 
-/** Checks that nothing was started: the Run is over, its plan is gone, and no evidence is pending. */
+/** Checks that nothing was started: the Run has ended, its plan is gone, and no evidence is pending. */
 const untouched = Effect.fnUntraced(function* ({ capsuleId, runId }: Applying, before: string) {
   const sql = yield* SqlClient.SqlClient
   expect(yield* sql`SELECT start_acknowledged_at, provider_apply_succeeded FROM runs WHERE id = ${runId}`).toEqual([
@@ -49,7 +49,7 @@ for (const [name, { code, happens, ...expected }] of Object.entries(startObstacl
       yield* agent.as(agent.client.Accept(claim))
       const before = yield* safetyOf(capsuleId)
       yield* happens({ capsuleId, runId: claim.runId })
-      // An agent that did not receive the refusal repeats its request.
+      // An agent that did not receive the rejection repeats its request.
       for (const _ of [1, 2]) {
         expect(yield* Effect.flip(agent.as(agent.client.Start(claim)))).toMatchObject({ _tag: "Gone" })
       }
@@ -64,7 +64,7 @@ for (const [name, { code, happens, ...expected }] of Object.entries(startObstacl
   )
 }
 
-plane.live("a repeated start is refused after a cancel, and the Run ends cancelled with its agent's report", () =>
+plane.live("after a cancel, rejects a repeated start, and the Run ends as cancelled with its agent's report", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -86,7 +86,7 @@ plane.live("a repeated start is refused after a cancel, and the Run ends cancell
   })
 )
 
-plane.live("a recorded start gets the same answer again when a rule changes afterwards", () =>
+plane.live("repeating a recorded start returns the same answer even if a rule has changed", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -99,7 +99,7 @@ plane.live("a recorded start gets the same answer again when a rule changes afte
   })
 )
 
-plane.live("an agent cannot accept a cancelled apply or a cancelled plan", () =>
+plane.live("an agent can accept neither a cancelled apply nor a cancelled plan", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -118,7 +118,7 @@ plane.live("an agent cannot accept a cancelled apply or a cancelled plan", () =>
   })
 )
 
-plane.live("an offer cancelled before the agent received it is withheld", () =>
+plane.live("an offer that is cancelled before the agent receives it is not delivered", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()

@@ -37,7 +37,7 @@ const savedPlans = Effect.fnUntraced(function* (runId: RunId) {
   return yield* Effect.orDie((yield* SqlClient.SqlClient)`SELECT run_id FROM run_plans WHERE run_id = ${runId}`)
 })
 
-plane.live("an agent's plan ends cancelled if the cancel was accepted before its result arrived", () =>
+plane.live("an agent's plan ends as cancelled if svc accepted the cancel before its result arrived", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -54,7 +54,7 @@ plane.live("an agent's plan ends cancelled if the cancel was accepted before its
   })
 )
 
-plane.live("an agent's apply that finished before its cancel ends cancelled with a complete state", () =>
+plane.live("an agent's apply that finished before its cancel arrived ends as cancelled with a complete state", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -70,7 +70,7 @@ plane.live("an agent's apply that finished before its cancel ends cancelled with
     const [version] = (yield* capsules.stateVersions(capsuleId, { limit: 1 })).items
     expect(version).toMatchObject({ id: run.stateVersionId, partial: false })
 
-    // The agent's drift check is cancelled too, and svc does not record the result that arrives afterwards.
+    // A cancelled drift check behaves the same: svc does not record a result that arrives after the cancel.
     const check = yield* capsuleCommands.DriftCheck(capsuleId, { context: (yield* TestPlane).context })
     const { offer } = yield* offerTo(agent)
     expect(offer.runId).toBe(check.id)

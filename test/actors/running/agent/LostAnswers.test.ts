@@ -18,7 +18,7 @@ test.each([
   [29, 10n * second, false],
   [30, 10n * second, true],
   [300, 20n * second, true],
-  // The server was down or the machine suspended: the agent reports the last response that it received.
+  // The agent received its last response when it began to wait, as in a server outage or a suspend, so no response is lost.
   [300, 299n * second, false],
   [300, 296n * second, false],
   [300, undefined, false]
@@ -41,14 +41,14 @@ const renewal = (agent: TestAgent, claim: { readonly runId: RunId; readonly fenc
     })
   )
 
-plane.live("an agent that is heard but receives no responses is marked until it receives a response", () =>
+plane.live("an agent whose requests arrive but whose responses are lost is marked until it receives a response", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
     const { claim } = yield* applyingOn(agent, "unanswered")
     const runs = yield* Runs
     const shown = Effect.map(runs.read(claim.runId), (run) => run.agent?.unansweredSince)
-    // The server has not responded to any request before this one.
+    // The server has not responded to any request yet.
     yield* renewal(agent, claim, 120)
     expect(yield* shown).toBeUndefined()
     yield* renewal(agent, claim, 5)
@@ -58,7 +58,7 @@ plane.live("an agent that is heard but receives no responses is marked until it 
     const run = yield* runs.read(claim.runId)
     expect(run.agentUnreachableSince).toBeUndefined()
     expect(new Map(agentFacts(run)).get("unanswered")).toContain("lost since")
-    // An agent of an earlier release does not report the time, so nothing can be concluded.
+    // An agent of an earlier release does not report the time, so svc cannot draw a conclusion.
     yield* renewal(agent, claim)
     expect(yield* shown).toBe(since)
     yield* renewal(agent, claim, 0)

@@ -9,7 +9,7 @@ const capsule = { adopted_snapshot_id: namedSnapshot("applied"), install_config_
 const base = { install_config_id: applied, partial: 0 } as const
 
 describe("Accepting drift", () => {
-  test("accepting drift is possible for a complete state of the Capsule's current configuration", () => {
+  test("drift can be accepted only for a complete state of the Capsule's current configuration", () => {
     expect(acceptanceRefusal(capsule, base)).toBeUndefined()
   })
 

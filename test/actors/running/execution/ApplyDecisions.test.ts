@@ -40,7 +40,7 @@ const output = (name: string, value: string, sensitive = false): StateOutput => 
 const capsule = { current_state_generation: 4, drift_checked_at: null, tool_name: null }
 
 describe("Apply outcomes", () => {
-  test("a successful apply advances the state, and keeps the preparation's tool and lock", () => {
+  test("a successful apply advances the state, and keeps the tool and lock of its preparation", () => {
     expect(capsuleAfter("apply", capsule, result(), prepared, namedStateVersion("new"))).toEqual({
       current_state_version_id: namedStateVersion("new"),
       current_state_generation: 5,
@@ -53,7 +53,7 @@ describe("Apply outcomes", () => {
     })
   })
 
-  test("an apply resolves the drift found by a check", () => {
+  test("an apply resolves drift that a check found", () => {
     const checked = { ...capsule, drift_checked_at: "2026-01-01T00:00:00.000Z" }
     expect(capsuleAfter("apply", checked, result(), prepared, namedStateVersion("new"))).toMatchObject({
       drift_status: "none"
@@ -68,7 +68,7 @@ describe("Apply outcomes", () => {
     })
   })
 
-  test("a Capsule's endpoint is a public https Output, and never a private one", () => {
+  test("a Capsule's endpoint must be a public https Output", () => {
     const endpointOf = (...outputs: ReadonlyArray<StateOutput>) =>
       capsuleAfter("apply", capsule, result({ outputs }), prepared, namedStateVersion("new"))["public_endpoint"]
     const address = "https://app.example.test"
@@ -86,7 +86,7 @@ describe("Apply outcomes", () => {
     })
   })
 
-  test("accepting drift advances the state and keeps status and safety, even if it fails", () => {
+  test("accepting drift advances the state but not the status or safety, even if it fails", () => {
     const checked = { ...capsule, drift_checked_at: "2026-01-01T00:00:00.000Z" }
     expect(refreshedCapsule(checked, result(), namedStateVersion("new"))).toEqual({
       current_state_version_id: namedStateVersion("new"),
@@ -99,7 +99,7 @@ describe("Apply outcomes", () => {
   })
 
   const nothing = { exit: "failed", changedAnything: false } as const
-  test("a failed apply that touched nothing leaves the Capsule unchanged", () => {
+  test("a failed apply that changed nothing leaves the Capsule unchanged", () => {
     expect(capsuleAfter("apply", capsule, result(nothing), prepared, undefined)).toEqual({})
   })
 
@@ -118,7 +118,7 @@ describe("Apply outcomes", () => {
   }
 })
 
-test("an apply's state counts as new if something changed and it has a lineage", () => {
+test("an apply's state counts as new if something changed and the state has a lineage", () => {
   expect(isNewState(result())).toBe(true)
   expect(isNewState(result({ changedAnything: false }))).toBe(true)
   expect(isNewState(result({ exit: "failed" }))).toBe(true)
@@ -138,7 +138,7 @@ test("an apply's evidence combines preparation and observation, and the observat
     diagnostics: [seen, noted],
     possiblyCreated: ["a.b"]
   })
-  // An apply whose end was not observed keeps its preparation.
+  // An apply that was not observed to its end still has the evidence of its preparation.
   expect(appliedEvidence(prepared, { evidence: {}, possiblyCreated: [] }, [])).toMatchObject(prepared.evidence)
   expect(appliedEvidence(undefined, { evidence: {}, possiblyCreated: [] }, [])).toEqual({
     diagnostics: [],
@@ -146,7 +146,7 @@ test("an apply's evidence combines preparation and observation, and the observat
   })
 })
 
-test("earlier secrets follow newer secrets, without duplicates and up to a limit", () => {
+test("earlier secrets are listed after newer ones, without duplicates and up to a limit", () => {
   const secret = (text: string, origin: string) => ({ origin, value: Redacted.make(text) })
   const kept = rememberedSecrets([secret("b", "var.new")], [secret("b", "var.old"), secret("a", "var.old")])
   expect(kept.map(({ origin, value }) => [Redacted.value(value), origin])).toEqual([
@@ -188,7 +188,7 @@ describe("Apply results", () => {
     })
   })
 
-  test("an apply result has its own error, or an error derived from its end", () => {
+  test("an apply result has an explicit error, or an error derived from how the apply ended", () => {
     expect(errorOf({ exit: "failed", error: outcome.limit })).toEqual({
       code: "memory_limit",
       message: "Too much memory."

@@ -22,7 +22,7 @@ const module = { "main.tf": `resource "terraform_data" "a" { input = "a" }` }
 const untouched = { code: "apply_interrupted", message: "nothing was changed" }
 const interrupted = { code: "apply_interrupted", message: "something may have been changed" }
 
-/** An apply that is recorded as running, although its run folder and checkpoint are gone. */
+/** Creates an apply that is recorded as running, but whose run folder and checkpoint are gone. */
 const forgotten = Effect.fnUntraced(function* (branch: string, phase: "prepare" | "apply") {
   const sql = yield* SqlClient.SqlClient
   const { capsuleId, plan } = yield* planned(branch, module)
@@ -54,7 +54,7 @@ const recovered = Effect.fnUntraced(function* (applyId: RunId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Lost notes", () => {
-  tests.live("an interrupted apply counts as uncertain once its tool was about to start", () =>
+  tests.live("an interrupted apply counts as uncertain from the moment its tool was about to start", () =>
     Effect.gen(function* () {
       const { applyId, capsuleId } = yield* forgotten("lostfolder", "apply")
       yield* recovered(applyId)
@@ -69,7 +69,7 @@ describe.skipIf(Bun.which("terraform") === null)("Lost notes", () => {
     })
   )
 
-  tests.live("an interrupted apply changed nothing if it ended before its tool was about to start", () =>
+  tests.live("an apply interrupted before its tool was about to start changed nothing", () =>
     Effect.gen(function* () {
       const { applyId, capsuleId } = yield* forgotten("neverbegun", "prepare")
       yield* recovered(applyId)
@@ -80,7 +80,7 @@ describe.skipIf(Bun.which("terraform") === null)("Lost notes", () => {
     })
   )
 
-  tests.live("an apply is refused if its Workspace was archived while the apply was queued", () =>
+  tests.live("rejects an apply if its Workspace was archived while the apply was queued", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const subject = context.actor.subject ?? ""

@@ -24,7 +24,7 @@ interface Case {
   readonly conditions?: Partial<PlaneConditions>
   readonly plan?: Partial<RunRow>
   readonly operator?: Partial<OperatorConfigsShape>
-  /** An approval rule and the owner's approval, both recorded before the apply was claimed. */
+  /** Records an approval rule and the owner's approval before the apply is claimed. */
   readonly rule?: { readonly approvers: number; readonly planAuthorCounts: 0 | 1 }
 }
 
@@ -79,7 +79,7 @@ const refusals: ReadonlyArray<Case> = [
   }
 ]
 
-/** Executes an applicable plan's apply with the changes of this case, and returns the Run and the started processes. */
+/** Executes the apply of an applicable plan with the changes of this case. Returns the Run and the processes that started. */
 const executed = Effect.fnUntraced(function* ({ conditions, operator = {}, plan, rule }: Partial<Case>) {
   const started: Array<string> = []
   const run = yield* Effect.gen(function* () {
@@ -122,7 +122,7 @@ const executed = Effect.fnUntraced(function* ({ conditions, operator = {}, plan,
 })
 
 for (const refusal of refusals) {
-  it.live(`an apply is refused before anything runs: ${refusal.why} (${refusal.code})`, () =>
+  it.live(`an apply is rejected before anything runs: ${refusal.why} (${refusal.code})`, () =>
     Effect.gen(function* () {
       const { run, started } = yield* executed(refusal)
       expect(started).toEqual([])

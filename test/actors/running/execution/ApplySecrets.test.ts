@@ -31,7 +31,7 @@ const leaking = (end: string) => ({
     output "plain" { value = "nothing secret" }`
 })
 
-/** The module does not mark the value in its state as sensitive. */
+/** Although the variable is sensitive, the module's state contains its value without a mark. */
 const unmarked = {
   "main.tf": `
     variable "secret" {
@@ -42,16 +42,16 @@ const unmarked = {
     output "a" { value = terraform_data.a.output }`
 }
 
-/** All text reported about a Run. */
+/** Returns all text that svc shows about a Run. */
 const toldOf = Effect.fnUntraced(function* (runId: Parameters<Runs["Service"]["read"]>[0]) {
   const streams = yield* RunStreams
-  // A Run's last log lines may arrive after its end.
+  // A Run's last log lines may arrive after the Run has ended.
   const logs = yield* eventually(streams.logs(runId, 0, 1000), ({ done }) => done)
   return JSON.stringify([yield* (yield* Runs).read(runId), (yield* streams.events(runId, 0, 1000)).items, logs.items])
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Secret inputs", () => {
-  tests.live("an apply's secrets are hidden in the tool's entire output, even when the tool fails", () =>
+  tests.live("an apply's secrets are hidden in all output of the tool, even when the tool fails", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* TestPlane
       for (const [branch, end, status] of [
@@ -65,14 +65,14 @@ describe.skipIf(Bun.which("terraform") === null)("Secret inputs", () => {
         expect(told).toContain("local-exec")
         expect([told.includes(secret), told.includes(encoded)]).toEqual([false, false])
       }
-      // The run folders are removed once their Runs are settled.
+      // svc removes the run folders once their Runs are settled.
       const files = yield* FileSystem.FileSystem
       yield* eventually(files.readDirectory(`${dataDir}/runs`), (names) => names.length === 0)
       expect(canarySweep(dataDir, [secret])).toEqual([])
     })
   )
 
-  tests.live("an apply counts the same number of secrets as the admission of its plan", () =>
+  tests.live("an apply counts as many secrets as the admission of its plan", () =>
     Effect.gen(function* () {
       const module = {
         "main.tf": `
@@ -88,7 +88,7 @@ describe.skipIf(Bun.which("terraform") === null)("Secret inputs", () => {
     })
   )
 
-  tests.live("an apply's secrets do not reappear in an Output that repeats them", () =>
+  tests.live("an Output that repeats an apply's secret does not reveal it", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("output-repeats", leaking("true"), { variables: { secret } })
       expect((yield* applied(plan)).status).toBe("succeeded")

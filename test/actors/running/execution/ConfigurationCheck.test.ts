@@ -50,7 +50,7 @@ const before = demoModule(
   ].join("")
 )
 
-/** The same provider under a different name, which the binding does not cover. */
+/** The same provider under a second local name, which the binding does not cover. */
 const after = `
 terraform {
   required_providers {
@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("Configuration checks", () => {
 
         const same = yield* check(plan.sourceSnapshotId ?? (yield* Effect.die("no snapshot")))
         expect([same.compatibilityReport.status, same.compatibilityReport.findings]).toEqual(["ready", []])
-        // The configuration that the check compiled, not the configuration it was compared with.
+        // The check reports the configuration that it compiled, not the configuration it compared with.
         expect(same.compatibilityReport.installConfigId).toBeDefined()
         expect(same.compatibilityReport.installConfigId).not.toBe(installConfigId)
 
@@ -146,7 +146,7 @@ describe.skipIf(Bun.which("terraform") === null)("Configuration checks", () => {
   )
 
   tests.live(
-    "a configuration check accepts only configurations in its own Workspace, and reveals no others",
+    "a configuration check accepts only configurations in its own Workspace, and does not reveal others",
     () =>
       Effect.gen(function* () {
         const { commit, context, url, workspaceId } = yield* TestPlane

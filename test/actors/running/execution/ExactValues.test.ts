@@ -28,7 +28,7 @@ const digits = (most: number) =>
     .tuple(fc.integer({ min: 1, max: 9 }), fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: most, size: "max" }))
     .map(([first, more]) => `${first}${more.join("")}`)
 
-/** Numbers of every size, as JSON text. */
+/** Generates numbers of every size, as JSON text. */
 const numberText = fc.oneof(
   fc.constantFrom("0", "1", "-1", "9007199254740991", "9007199254740992", "9007199254740993", "9223372036854775807"),
   fc.constantFrom("9223372036854775808", "18446744073709551616", "0.1", "0.30000000000000004", "0.0000001"),
@@ -39,7 +39,9 @@ const numberText = fc.oneof(
     .map(([sign, whole, fraction]) => `${sign}${whole}.${fraction.replace(/0+$/, "")}5`)
 )
 
-/** Strings with every kind of escape. The tool replaces invalid Unicode, so only whole characters occur. */
+/**
+ * Generates strings with every kind of escape. The tool replaces invalid Unicode, so the strings contain only valid characters.
+ */
 const anyString = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 12 }),
   fc.constantFrom(
@@ -60,7 +62,7 @@ const anyKey = fc.oneof(
   fc.constantFrom("__proto__", "constructor", "with space", 'quo"te', "\\", "日本", "${x}", "1", "toString")
 )
 
-/** A random value, as JSON text. */
+/** Generates a random value, as JSON text. */
 const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
@@ -117,7 +119,7 @@ interface Digits {
   readonly number: string
 }
 
-/** A document with every digit, in which numbers remain distinct from strings of digits. */
+/** A document that keeps every digit and distinguishes numbers from strings of digits. */
 const exactly = (text: string): unknown =>
   JSON.parse(text, (_key, value: unknown, context?: { readonly source: string }) =>
     typeof value === "number" ? ({ number: String(context?.source) } satisfies Digits) : value
@@ -125,7 +127,7 @@ const exactly = (text: string): unknown =>
 
 const isDigits = (value: object): value is Digits => "number" in value && typeof value.number === "string"
 
-/** The tool's value, as returned by the API. */
+/** The tool's value, as the API returns it. */
 const shown = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(shown)
@@ -156,7 +158,7 @@ const bare = (folder: string, ...args: ReadonlyArray<string>) =>
     return out
   })
 
-/** The Outputs of a module, applied by the tool alone. */
+/** The Outputs of a module that the bare tool applied. */
 const bareOutputs = Effect.fnUntraced(function* (name: string, files: Readonly<Record<string, string>>) {
   const folder = mkdtempSync(join(scratch, `${name}-`))
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
@@ -165,7 +167,7 @@ const bareOutputs = Effect.fnUntraced(function* (name: string, files: Readonly<R
   return exactly(yield* bare(folder, "output", "-json"))
 })
 
-/** Converts the document back to JSON text, with every number as the tool wrote it. */
+/** Converts the document back to JSON text, with every number exactly as the tool wrote it. */
 const written = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(written).join()}]`
@@ -184,7 +186,7 @@ tests.live(
       const files = { "main.tf": producerModule, "values.json": valuesJson }
       const toolProduced = yield* bareOutputs("producer", files)
       const valueOf = (name: string) => member(member(toolProduced, name), "value")
-      // The tool keeps no Output whose value is null.
+      // The tool drops an Output whose value is null.
       const kept = names.filter((name) => member(toolProduced, name) !== undefined)
       const variableFile = `{${kept.map((name) => `"${name}":${written(valueOf(name))}`).join()}}`
       const toolConsumed = yield* bareOutputs("consumer", {

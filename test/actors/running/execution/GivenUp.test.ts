@@ -28,15 +28,15 @@ import { ConnectionCommands } from "../../../../schema/commands/ConnectionComman
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
-/** The number of cases, and the seed that selects them from all pairs of a point and an act. */
+/** Number of cases, and the seed that selects them from all combinations of Run, point and act. */
 const cases = Number(process.env["SVC_GIVEN_UP_CASES"] ?? 12)
 const seed = Number(process.env["SVC_GIVEN_UP_SEED"] ?? 20_261_129)
 setDefaultTimeout(20_000 + cases * 4_000)
 
-/** Runs whose tool started to make changes. */
+/** Ids of Runs whose tool has started to make changes. */
 const started = new Set<string>()
 
-/** The pure runner, which requests permission to start like the shipped runner. */
+/** The pure runner. Like the shipped runner, it requests permission before it starts the tool. */
 const runner = Layer.effect(
   ModuleRunner,
   Effect.map(ModuleRunner, (pure) =>
@@ -58,8 +58,9 @@ afterAll(tests.dispose)
 const steps = ["claimed", "prepared", "executed"] as const
 
 /**
- * The points of each kind of Run. At `approved` the plan is approved, and no apply has been requested. `followed` is the plan of
- * a commit that the Capsule follows, up to its apply. At `settled` the plan is computed, and the service may approve it.
+ * Points at which each kind of Run can be stopped. At `approved` the plan is approved, and no apply has been requested.
+ * `followed` is the plan of a commit that the Capsule follows, up to its apply. At `settled` the plan is computed, and the
+ * service may approve it.
  */
 const pointsOf = {
   followed: [...steps, "settled"],
@@ -92,18 +93,18 @@ const all: ReadonlyArray<Case> = kinds.flatMap((kind) =>
 )
 
 const typeOf = (kind: Kind): RunType => (kind === "restored" ? "restore" : kind === "followed" ? "plan" : kind)
-/** The kinds of Run that execute a plan approved by people. */
+/** Kinds of Run that execute a plan approved by people. */
 const carriesOut = (kind: Kind) => kind === "apply" || kind === "destroy_apply" || kind === "restored"
 const makesPlan = (kind: Kind) => kind === "plan" || kind === "destroy_plan" || kind === "restore"
 
-/** The records that all cases of one Capsule share. */
+/** Records that all cases of one Capsule share. */
 interface Scene {
   readonly capsule: Capsule
   readonly connectionId: ConnectionId
   readonly approver: CommandContext
 }
 
-/** The response, and the facts at that moment. */
+/** The response to the act, and what was true at that moment. */
 interface Answer {
   readonly run: Run | undefined
   readonly refused: string | undefined
@@ -177,7 +178,7 @@ const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   const body = Stream.make(new TextEncoder().encode("{}"))
   const { runIds } = yield* sources.hook(capsule.sourceId, { proofs: { secrets: [hookSecret] }, body })
   yield* Effect.forEach(runIds, (id) => awaitRun(RunId.make(id)))
-  // Finishing one Run may start the next.
+  // Loops, because finishing one Run may start the next.
   for (const _ of ["the plan", "its apply", "what follows"]) {
     yield* nothingDue
     yield* capsules.Update(capsule.id, { context })
@@ -188,7 +189,7 @@ const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   return items.find(({ trigger, type }) => trigger === "auto_update" && type === "apply")
 })
 
-/** Starts a Run of this kind and returns it once it has ended, or `undefined` if it was refused. */
+/** Starts a Run of this kind and returns it once it has ended. Returns `undefined` if svc rejected it. */
 const performed = Effect.fnUntraced(function* (kind: Kind, { capsule }: Scene, planId: RunId | undefined) {
   const { commit, context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -241,7 +242,7 @@ const performed = Effect.fnUntraced(function* (kind: Kind, { capsule }: Scene, p
   }
 })
 
-/** An approved plan, for kinds of Run that execute one. */
+/** Creates an approved plan for the kinds of Run that execute one. */
 const approvedFor = Effect.fnUntraced(function* (kind: Kind, scene: Scene) {
   const { context, workspaceId } = yield* TestPlane
   const capsules = yield* Capsules
@@ -267,14 +268,14 @@ const approvedFor = Effect.fnUntraced(function* (kind: Kind, scene: Scene) {
   return made?.id
 })
 
-/** The records that a Run of this kind changes. None of them may differ once the Run has been stopped. */
+/** Records that a Run of this kind changes. They must be the same before and after a stopped Run. */
 const effects = Effect.fnUntraced(function* ({ capsule }: Scene, kind: Kind) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.orDie(
     Effect.all([
       sql`SELECT current_state_generation, drift_status, drift_checked_at FROM capsules WHERE id = ${capsule.id}`,
       sql`SELECT id FROM state_versions WHERE capsule_id = ${capsule.id}`,
-      // The check of the lane itself was not stopped.
+      // Excluded, because the act stopped the Capsule's Run and not the check of its lane.
       kind === "followed"
         ? Effect.succeed([])
         : sql`SELECT id FROM source_snapshots WHERE source_id = ${capsule.sourceId} ORDER BY id`,
@@ -287,10 +288,10 @@ const withoutRules = Effect.gen(function* () {
   yield* (yield* SqlClient.SqlClient)`DELETE FROM approval_rules`
 }).pipe(Effect.orDie)
 
-/** Returns true if this accepted act must prevent the Run at this point. */
+/** Returns true if this act, once accepted, must prevent the Run at this point. */
 const mustHold = ({ act: which, kind, point }: Case, { hadStarted, run }: Answer): boolean => {
   if (kind === "followed") {
-    // At a later point the apply may have started, and the cancel would have been refused.
+    // At a later point the apply may have started, and svc would have rejected the cancel.
     if (point === "settled") return which === "cancel" || which === "withdraw"
     return which !== "approver" && which !== "expire"
   }
@@ -317,7 +318,7 @@ const check = Effect.fnUntraced(function* (given: Case, index: number) {
   const { capsule } = yield* active(name, files, { options: { providerBindings: [bound(connection.id)] } })
   const approver = yield* admin
   const scene: Scene = { capsule, connectionId: connection.id, approver }
-  // Under an approval rule the service approves nothing.
+  // Adds an approval rule, so that the service does not approve the plan itself.
   if (kind !== "followed") yield* ruled({ approvers: 1, planAuthorCounts: false })
   const planId = yield* approvedFor(kind, scene)
   const before = yield* effects(scene, kind)
@@ -340,7 +341,7 @@ const check = Effect.fnUntraced(function* (given: Case, index: number) {
   }
   if (!mustHold(given, answer)) {
     if (given.act === "approver" && !carriesOut(kind)) {
-      // Without an act the Run completes, which proves that the acts stop something.
+      // Without an act the Run must complete; otherwise the test would not show that the acts stop anything.
       expect({ ...facts, ended: run?.status }).toMatchObject({
         ended: makesPlan(kind) ? "waiting_approval" : "succeeded"
       })
@@ -356,7 +357,7 @@ const check = Effect.fnUntraced(function* (given: Case, index: number) {
     })
     return { ...facts, seen: "evidence kept" }
   }
-  // The Run neither starts nor continues afterwards.
+  // From here on, the Run must neither start nor continue.
   if (run !== undefined) expect({ ...facts, started: started.has(run.id) }).toMatchObject({ started: false })
   expect({ ...facts, goesOn: run?.status === "succeeded" || run?.status === "waiting_approval" }).toMatchObject({
     goesOn: false
@@ -373,7 +374,7 @@ test("the selected cases cover each kind of Run, each point and each act", () =>
   expect(all.length).toBe(31 * acts.length)
 })
 
-tests.live(`a stopped Run has no effect, or the request to stop it is refused (seed ${seed}, ${cases} cases)`, () =>
+tests.live(`a stopped Run has no effect, or the request to stop it is rejected (seed ${seed}, ${cases} cases)`, () =>
   Effect.gen(function* () {
     const chosen =
       cases >= all.length
@@ -389,7 +390,7 @@ tests.live(`a stopped Run has no effect, or the request to stop it is refused (s
         yield* Effect.logInfo(JSON.stringify(found._tag === "Success" ? found.value : given))
       }
     }
-    // Reports all broken cases together, since they may have the same cause.
+    // Reports all failing cases together, since they may have the same cause.
     expect(broken).toEqual([])
     yield* withoutRules
   })

@@ -17,7 +17,7 @@ const begun = Deferred.makeUnsafe<void>()
 const goOn = Deferred.makeUnsafe<void>()
 const over = Deferred.makeUnsafe<void>()
 
-/** Holds the test's drift check where its tool would start, and reports when its execution has ended. */
+/** Pauses the test's drift check where its tool would start, and reports when its execution has ended. */
 const halting = Layer.succeed(KillPoint, (name) => {
   if (!armed.isArmed) return Effect.void
   if (name === "drift_check.claimed") {

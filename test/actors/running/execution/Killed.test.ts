@@ -33,7 +33,7 @@ const Told = Schema.fromJsonString(
   })
 )
 
-/** Runs the script until it reports its position, and kills it there. */
+/** Runs the script until it reports its position, then kills it. */
 const killedAt = Effect.fnUntraced(function* (given: object) {
   const child = Bun.spawn([process.execPath, script, JSON.stringify(given)], { stdout: "pipe", stderr: "inherit" })
   yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
@@ -41,7 +41,7 @@ const killedAt = Effect.fnUntraced(function* (given: object) {
     let text = ""
     for await (const part of child.stdout) {
       text += new TextDecoder().decode(part)
-      // The service may log a warning first.
+      // Skips other lines, because the service may log a warning first.
       const line = /^\{.*$(?=\n)/m.exec(text)?.[0]
       if (line !== undefined) return line
     }
@@ -59,7 +59,7 @@ it.live(
       const folder = yield* temporaryFolder
       const mirror = yield* providerMirror
       const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
-      // The note `quick` already exists when the note `slow` begins.
+      // The note `quick` already exists when creation of the note `slow` begins.
       const slow = note("slow", "delay_after_ms = 600000\n depends_on = [demo_note.quick]")
       yield* commit("killed", { "main.tf": demoModule(note("quick") + slow) })
       yield* commit("building", { "main.tf": `resource "terraform_data" "a" { input = "a" }` })
@@ -88,7 +88,7 @@ it.live(
         const apply = yield* runs.read(applyId)
         expect([apply.status, apply.error?.code, apply.attempt]).toEqual(["failed", "apply_interrupted", 1])
         expect(apply.possiblyCreated).toEqual(["demo_note.slow"])
-        // The killed process stored the tool while it prepared the apply.
+        // The killed process recorded the tool while it prepared the apply.
         const { tool } = yield* runs.read(told.planId)
         expect([apply.tool, apply.providerResolutions?.length]).toEqual([tool, 1])
         expect(tool).toBeDefined()
@@ -109,12 +109,12 @@ it.live(
         const plan = yield* settled(buildingId)
         expect([plan.status, plan.attempt]).toEqual(["cancelled", 2])
 
-        // svc applies nothing again automatically, and the used plan cannot be applied again.
+        // svc does not apply anything again automatically, and the used plan cannot be applied again.
         expect(yield* countCreations(mirror.notesDir)).toBe(created)
         expect((yield* Effect.flip(runs.apply(context, told.planId, undefined))).code).toBe("run_conflict")
         expect(canarySweep(dataDir, [token])).toEqual([])
 
-        // The next apply adopts existing notes and creates missing notes, and the Capsule is safe again.
+        // The next apply adopts the existing notes and creates the missing ones, which makes the Capsule safe again.
         yield* commit("killed", { "main.tf": demoModule(note("quick") + note("slow")) })
         yield* settled((yield* (yield* Sources).sync(context, told.sourceId, {})).id)
         const repair = yield* replanned(capsuleId)
@@ -195,7 +195,7 @@ it.live(
         expect(events.flatMap(({ data, kind }) => (kind === "resource.completed" ? [data.address] : []))).toEqual([
           made ?? ""
         ])
-        // The database and its write-ahead log hold every record of the Run, and so does a copy without the log.
+        // Searches the database with its write-ahead log, and a copy without the log. Each contains every record of the Run.
         yield* (yield* DatabaseFile).backup(`${dataDir}/backup.db`)
         expect(canarySweep(dataDir, [keyCanary])).toEqual([])
       }).pipe(

@@ -41,7 +41,7 @@ type Gap = (typeof gaps)[number]
 const types = ["plan", "apply", "drift_check", "destroy_plan", "destroy_apply"] as const
 type Type = (typeof types)[number]
 
-/** The files that a killed process leaves behind: its data folder, and the run folders on its machine. */
+/** Everything a killed process leaves behind: its data folder, and the run folders on its machine. */
 interface Left {
   readonly dataDir: string
   readonly folders: LeftFolders
@@ -60,7 +60,7 @@ const storedIn = ({ dataDir }: Left): ReadonlyArray<Stored> => {
   return rows
 }
 
-/** The end of a Run after a kill, and its Capsule's resulting state. */
+/** How the Run ended after a kill, and the resulting state of its Capsule. */
 interface Ending {
   readonly status: RunStatus
   readonly attempt: number
@@ -72,7 +72,7 @@ const repeated = (status: RunStatus, capsule: Ending["capsule"]): Readonly<Recor
   return { claimed: again, prepared: again, executed: again, settled: { ...again, attempt: 1 } }
 }
 
-/** A step without effects runs again, but an apply is never repeated. */
+/** Steps without effects run again, but an apply is never repeated. */
 const endings: Readonly<Record<Type, Readonly<Record<Gap, Ending>>>> = {
   plan: repeated("waiting_approval", ["pending", "safe", 0]),
   apply: {
@@ -118,7 +118,7 @@ it.live(
           moveBranch
         }
 
-        /** Records what a kill at each gap of the next Run of this type would leave behind, until the Run ends. */
+        /** Until the next Run of this type ends, records what a kill between any two of its steps would leave behind. */
         const kept = Effect.fnUntraced(function* <E, R>(type: Type, started: Effect.Effect<RunId, E, R>) {
           const isOver = yield* Deferred.make<void>()
           for (const gap of gaps) {
@@ -181,7 +181,7 @@ it.live(
             name,
             ...(isPrepared ? [type.replace("destroy_", "")] : [])
           ])
-          // The row records which Connection was used, and none of its values.
+          // The row records which Connection was used, but none of its values.
           for (const { data } of stored) expect(data).toContain(connectionId)
           expect(canarySweep(folder.dataDir, Object.values(secrets))).toEqual([])
 
@@ -192,7 +192,7 @@ it.live(
             const { currentStateGeneration, runtimeSafety } = capsule
             const found: Ending = { attempt, status, capsule: [capsule.status, runtimeSafety, currentStateGeneration] }
             expect({ name, ...found }).toEqual({ name, ...endings[type][gap] })
-            // Preparations are evidence, regardless of how the Run ended.
+            // Preparations are kept as evidence, however the Run ended.
             const isKnown = gap !== "claimed" || attempt > 1
             const used = run.providerResolutions?.map((resolution) => resolution.connectionId)
             expect({ name, used }).toEqual({ name, used: isKnown ? [connectionId] : undefined })

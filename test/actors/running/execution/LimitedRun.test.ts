@@ -13,8 +13,7 @@ import { testPlane } from "../../../support/TestPlane.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "svc-hungry-"))
 const tool = join(folder, "terraform")
-// If a module lists a command in `hungry`, a simulated provider uses up all memory while that command runs, and the command
-// fails.
+// A simulated provider uses up all memory during every command that the module lists in `hungry`, so that the command fails.
 writeFileSync(
   tool,
   `#!/bin/sh\nif [ -e hungry ] && [ "$1" = "$(cat hungry)" ]; then ${plainTerraform} version; tail /dev/zero; exit 1; fi\nexec ${plainTerraform} "$@"\n`
@@ -32,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The Run of a plan, once it has ended in any way. */
+/** Waits until the Run of a plan has ended in any way. */
 const planRun = Effect.fnUntraced(function* (branch: string, files: Parameters<typeof install>[1]) {
   const { planRunId } = yield* install(branch, files)
   return planRunId === undefined ? yield* Effect.die(new Error(`${branch} has no plan`)) : yield* settled(planRunId)
@@ -42,7 +41,7 @@ const main = `resource "terraform_data" "a" { input = "a" }`
 
 describe.skipIf(Bun.which("terraform") === null)("Exhausted memory", () => {
   tests.live(
-    "a plan that runs out of memory fails with a clear reason, without affecting a concurrent Run",
+    "a plan that runs out of memory fails with a clear reason, and does not affect a concurrent Run",
     () =>
       Effect.gen(function* () {
         const [hungry, other] = yield* Effect.all(
@@ -58,7 +57,7 @@ describe.skipIf(Bun.which("terraform") === null)("Exhausted memory", () => {
   )
 
   tests.live(
-    "an apply that runs out of memory fails with a clear reason, and its state is not trusted blindly",
+    "an apply that runs out of memory fails with a clear reason, and its state counts as uncertain",
     () =>
       Effect.gen(function* () {
         const { capsuleId, plan } = yield* planned("hungry-apply", { "main.tf": main, hungry: "apply" })

@@ -23,7 +23,7 @@ const madeWithAnother = Effect.fnUntraced(function* (runId: string) {
   yield* Effect.orDie(sql`UPDATE runs SET evidence = json_set(evidence, '$.tool.version', '0.0.1') WHERE id = ${runId}`)
 })
 
-tests.live("plans made with another tool are superseded before anybody can approve or apply them", () =>
+tests.live("plans made with another tool are superseded before anyone can approve or apply them", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const runCommands = yield* RunCommands
@@ -36,7 +36,7 @@ tests.live("plans made with another tool are superseded before anybody can appro
     expect(yield* supersede).toBe(0)
     yield* madeWithAnother(waiting.id)
     yield* madeWithAnother(reviewed.id)
-    // Without a recorded tool, svc cannot know which tool would apply the plan.
+    // A plan without a recorded tool is outdated too, because svc cannot know which tool would apply it.
     const missing = Layer.succeed(Toolchain, {
       resolve: () => Effect.fail(new ToolMissing({ message: "None.", remedy: "Install one." }))
     })

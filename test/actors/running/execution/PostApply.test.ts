@@ -44,7 +44,7 @@ const check = (more: Readonly<Record<string, unknown>> = {}) => ({
 
 const canary = "answer-canary-7f3a"
 
-/** The operator's policy with these checks, and a site that responds as given. */
+/** Sets the operator's policy to these checks, and lets the site respond as given. */
 const arranged = Effect.fnUntraced(function* (
   checks: ReadonlyArray<Readonly<Record<string, unknown>>>,
   answer: { readonly status: number; readonly location?: string }
@@ -58,7 +58,7 @@ const arranged = Effect.fnUntraced(function* (
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** The requirements for re-adopting a Capsule in its current state. */
+/** The request that re-adopts a Capsule in its current state. */
 const adoption = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const capsule = yield* (yield* Capsules).read(capsuleId)
   return {
@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
       const [asked] = answers.asked
       expect(asked?.path).toBe("/healthz")
       expect(asked?.headers.toSorted()).toEqual(["accept", "accept-encoding", "connection", "host", "user-agent"])
-      // svc keeps nothing from the response.
+      // svc stores nothing from the response.
       const sql = yield* SqlClient.SqlClient
       const { items } = yield* (yield* RunStreams).logs(apply.id, 0, 1000)
       const kept = [yield* sql`SELECT * FROM runs`, yield* sql`SELECT * FROM run_events`, items]
@@ -101,7 +101,7 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
       const capsules = yield* Capsules
       const capsuleCommands = yield* CapsuleCommands
       const sql = yield* SqlClient.SqlClient
-      // A redirect counts as a response and is not followed.
+      // svc treats a redirect as a response and does not follow it.
       const { answers, site } = yield* arranged([check(), check({ name: "later" })], { status: 503 })
       const { capsuleId, plan } = yield* planned("ill", main, { variables: { site } })
       const apply = yield* applied(plan)
@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
       expect((yield* capsules.outputs(capsuleId)).map(({ name }) => name)).toEqual(["site", "size"])
       const old = yield* replanned(capsuleId)
 
-      // Breaks every condition in the table, one at a time.
+      // Breaks one condition of the re-adoption at a time.
       const attempt = adoption(capsuleId).pipe(
         Effect.flatMap((request) => capsuleCommands.ReAdopt(capsuleId, { context, request, idempotency: freshKey() }))
       )
@@ -154,13 +154,13 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
       yield* sql`UPDATE installation SET restored_at = '9999-01-01T00:00:00.000Z'`
       expect((yield* Effect.flip(attempt)).message).toContain("restored from a backup")
       yield* sql`UPDATE installation SET restored_at = NULL`
-      // A later apply is a new candidate, regardless of its outcome.
+      // After any later apply, whatever its outcome, the failed check can no longer be recovered.
       const later = "run_llllllllllllllllllllllll"
       yield* sql`INSERT INTO runs ${sql.insert({ id: later, workspace_id: failed.workspaceId, type: "apply", status: "failed", capsule_id: capsuleId, requires_approval: 0, trigger_kind: "user", attempt: 1, spec: "{}", evidence: "{}", created_at: "9999-01-01T00:00:00.000Z", queued_at: "9999-01-01T00:00:00.000Z", finished_at: "9999-01-01T00:00:00.000Z" })}`
       expect((yield* Effect.flip(attempt)).code).toBe("failed_precondition")
       yield* sql`DELETE FROM runs WHERE id = ${later}`
 
-      // After the operator corrects the check, re-adoption uses the new check and changes only the authority.
+      // After the operator corrects the check, re-adoption runs the corrected check and changes only the authority.
       yield* arranged([check({ status: [503] })], { status: 503 })
       const before = yield* rowOf(capsuleId)
       const done = yield* attempt
@@ -169,7 +169,7 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
       expect([execution_authority_epoch, install_config_id]).toEqual([2, done.value.targetInstallConfigId])
       expect(updated_at).not.toBe(before["updated_at"])
       expect(yield* (yield* Runs).read(old.id)).toMatchObject({ status: "superseded" })
-      // Re-adoption may be repeated while nothing else has happened.
+      // Re-adoption can be repeated as long as nothing else has happened.
       expect((yield* attempt).value.capsule).toMatchObject({ status: "error", executionAuthorityEpoch: 3 })
       const fresh = yield* replanned(capsuleId)
       expect(fresh.operatorConfig?.postApply).toMatchObject([{ status: [503] }])
@@ -192,7 +192,7 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
     })
   )
 
-  tests.live("a service stopped during a check leaves a committed state and a Capsule in error", () =>
+  tests.live("a service stopped during a check leaves a committed state, and the Capsule in error", () =>
     Effect.gen(function* () {
       const { site } = yield* arranged([check({ timeout: 600, interval: 300 })], { status: 503 })
       const { capsuleId, plan } = yield* planned("ended", main, { variables: { site } })
@@ -214,7 +214,7 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
       expect(ended.postApply).toEqual([{ name: "health", status: "not_run", attempts: 0 }])
       const capsule = yield* (yield* Capsules).read(capsuleId)
       expect(capsule).toMatchObject({ status: "error", runtimeSafety: "unknown", currentStateGeneration: 1 })
-      // A second settlement finds the apply already settled.
+      // A second settlement changes nothing, because the apply is already settled.
       const second = yield* Effect.flip((yield* ApplySettlement).conclude(holdOf(row), { results: [] }))
       expect(second._tag).toBe("HoldLost")
       expect((yield* (yield* Capsules).read(capsuleId)).status).toBe("error")

@@ -30,7 +30,7 @@ const apply = {
   lifecycle: { postApply: [{ name: "health", kind: "http" as const, target: { endpoint: true as const } }] }
 }
 
-test("a preparation is read exactly as it was written", () => {
+test("a preparation round-trips through its schema", () => {
   expect(Schema.decodeSync(preparedPlanSchema.json)(Schema.encodeSync(preparedPlanSchema.json)(plan))).toEqual(plan)
   expect(Schema.decodeSync(preparedApplySchema.json)(Schema.encodeSync(preparedApplySchema.json)(apply))).toEqual(apply)
   const least = { evidence: {}, tool: apply.tool }
@@ -42,7 +42,7 @@ test("a preparation is read exactly as it was written", () => {
   })
 })
 
-test("only fields of the preparation's schema are written", () => {
+test("writing a preparation omits fields that its schema does not declare", () => {
   const value = "forms-canary-91d2"
   const more = { value, variables: { key: value } }
   const consumed = plan.consumed.map((output) => ({ ...output, ...more }))

@@ -48,7 +48,7 @@ const given = (text: string) => ({ variables: { secret: text } })
 
 type Left = Readonly<Record<string, string>>
 
-/** For a Capsule that had no state before. */
+/** Lineage for a Capsule that had no state before. */
 const newLineage = "11111111-2222-3333-4444-555555555555"
 
 const stateOf = (left: Left, lineage: string) =>
@@ -64,7 +64,7 @@ const stateOf = (left: Left, lineage: string) =>
     )
   )
 
-/** The apply of a plan, as stored if the service is killed while the tool is running. */
+/** Creates the apply of a plan, as stored if the service is killed while the tool is running. */
 const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   const { context } = yield* TestPlane
   const ledger = yield* RunLedger
@@ -83,7 +83,7 @@ const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   })
   yield* heldRun(applyId)
   yield* setRun(plan.id, { used_by_run_id: applyId })
-  // These states have Outputs that their plans lack, so the plans may not list the public Outputs.
+  // Removes the plan's list of public Outputs, because the recovered states contain Outputs that the plan lacks.
   const sql = yield* SqlClient.SqlClient
   yield* Effect.orDie(
     sql`UPDATE runs SET plan_details = json_remove(plan_details, '$.publicOutputs') WHERE id = ${plan.id}`
@@ -91,7 +91,7 @@ const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   return applyId
 })
 
-/** Recovers the apply from a state that contains these Outputs, and returns each Output as stored, public ones first. */
+/** Recovers the apply from a state with these Outputs, and returns each Output as stored, public ones first. */
 const recovered = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: RunId, left: Left) {
   const ledger = yield* RunLedger
   const row = yield* ledger.find(applyId)
@@ -130,7 +130,7 @@ const rotate = Effect.fnUntraced(function* (id: ConnectionId, token: string) {
   })
 })
 
-/** An apply that received a Connection's values, which are replaced while it is running. */
+/** An apply that received a Connection's values, which are then replaced while it is running. */
 const rotatedUnderWay = Effect.fnUntraced(function* (branch: string, before: string, after: string) {
   const connection = yield* demoConnection(before)
   const files = { "main.tf": demoModule(note(branch)) }
@@ -149,7 +149,7 @@ const plain = { plain: "nothing secret" }
 
 describe.skipIf(Bun.which("terraform") === null)("Killed applies", () => {
   tests.live(
-    "recovered Outputs that repeat a secret of the plan in any form remain private, with the origin recorded",
+    "recovered Outputs that repeat a secret of the plan in any form stay private, with the origin recorded",
     () =>
       Effect.gen(function* () {
         const { capsuleId, plan } = yield* planned("left-plan", module, given(secret))
@@ -162,7 +162,7 @@ describe.skipIf(Bun.which("terraform") === null)("Killed applies", () => {
       })
   )
 
-  tests.live("recovered Outputs remain private if they repeat a secret that only the previous state contained", () =>
+  tests.live("recovered Outputs that repeat a secret found only in the previous state stay private", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* CapsuleCommands
@@ -183,7 +183,7 @@ describe.skipIf(Bun.which("terraform") === null)("Killed applies", () => {
   )
 
   tests.live(
-    "recovered Outputs remain private if they repeat a value the Connection has had since the apply started",
+    "recovered Outputs that repeat any value the Connection has had since the apply started stay private",
     () =>
       Effect.gen(function* () {
         const before = "recovery-canary-before-17be"
@@ -196,7 +196,7 @@ describe.skipIf(Bun.which("terraform") === null)("Killed applies", () => {
       })
   )
 
-  tests.live("recovered Outputs are all private when a secret is unknown", () =>
+  tests.live("all recovered Outputs are private if a secret is unknown", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const withheld = { published: [], private: { plain: null } }
@@ -231,45 +231,43 @@ describe.skipIf(Bun.which("terraform") === null)("Killed applies", () => {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Ended applies", () => {
-  tests.live(
-    "recovered Outputs are all private when the secrets of the plan or previous state cannot be decrypted",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const ended = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: RunId) {
-          const held = (yield* (yield* RunLedger).find(applyId)) ?? (yield* Effect.die("no Run"))
-          yield* (yield* ApplySettlement).commit(holdOf(held), {
-            exit: "succeeded",
-            state: stateOf(plain, newLineage),
-            lineage: newLineage,
-            serial: 7,
-            resourceCount: 0,
-            outputs: [{ name: "plain", type: "string", value: Redacted.make("nothing secret"), sensitive: false }],
-            changedAnything: true,
-            possiblyCreated: [],
-            sandboxKilled: false,
-            evidence: {}
-          })
-          const run = yield* settled(applyId)
-          expect(run.status).toBe("succeeded")
-          return yield* storedOf(capsuleId, run.stateVersionId)
+  tests.live("all recovered Outputs are private if the secrets of the plan or previous state cannot be decrypted", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ended = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: RunId) {
+        const held = (yield* (yield* RunLedger).find(applyId)) ?? (yield* Effect.die("no Run"))
+        yield* (yield* ApplySettlement).commit(holdOf(held), {
+          exit: "succeeded",
+          state: stateOf(plain, newLineage),
+          lineage: newLineage,
+          serial: 7,
+          resourceCount: 0,
+          outputs: [{ name: "plain", type: "string", value: Redacted.make("nothing secret"), sensitive: false }],
+          changedAnything: true,
+          possiblyCreated: [],
+          sandboxKilled: false,
+          evidence: {}
         })
-
-        const sound = yield* planned("ended-sound", module, given(secret))
-        const first = yield* underWay(sound.capsuleId, sound.plan)
-        expect(yield* ended(sound.capsuleId, first)).toEqual({ published: ["plain"], private: {} })
-
-        const unopened = yield* planned("ended-plan", module, given(secret))
-        const second = yield* underWay(unopened.capsuleId, unopened.plan)
-        yield* sealedElsewhere(unopened.plan.id)
-        expect(yield* ended(unopened.capsuleId, second)).toEqual({ published: [], private: { plain: null } })
-
-        const { context } = yield* TestPlane
-        const { capsule } = yield* active("ended-state", module, given(secret))
-        const plan = yield* settled((yield* (yield* CapsuleCommands).Plan(capsule.id, { context })).value.id)
-        const third = yield* underWay(capsule.id, plan)
-        yield* sql`UPDATE state_versions SET sealed_secrets = state WHERE id = ${capsule.currentStateVersionId ?? ""}`
-        expect(yield* ended(capsule.id, third)).toEqual({ published: [], private: { plain: null } })
+        const run = yield* settled(applyId)
+        expect(run.status).toBe("succeeded")
+        return yield* storedOf(capsuleId, run.stateVersionId)
       })
+
+      const sound = yield* planned("ended-sound", module, given(secret))
+      const first = yield* underWay(sound.capsuleId, sound.plan)
+      expect(yield* ended(sound.capsuleId, first)).toEqual({ published: ["plain"], private: {} })
+
+      const unopened = yield* planned("ended-plan", module, given(secret))
+      const second = yield* underWay(unopened.capsuleId, unopened.plan)
+      yield* sealedElsewhere(unopened.plan.id)
+      expect(yield* ended(unopened.capsuleId, second)).toEqual({ published: [], private: { plain: null } })
+
+      const { context } = yield* TestPlane
+      const { capsule } = yield* active("ended-state", module, given(secret))
+      const plan = yield* settled((yield* (yield* CapsuleCommands).Plan(capsule.id, { context })).value.id)
+      const third = yield* underWay(capsule.id, plan)
+      yield* sql`UPDATE state_versions SET sealed_secrets = state WHERE id = ${capsule.currentStateVersionId ?? ""}`
+      expect(yield* ended(capsule.id, third)).toEqual({ published: [], private: { plain: null } })
+    })
   )
 })

@@ -11,12 +11,15 @@ import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 
 setDefaultTimeout(120_000)
 
-// The thread stops at the string `the-thread-ends-here`.
+// The redaction thread stops when it reads `the-thread-ends-here`.
 const breaking = new URL("../../../runner/redaction/support/BreakingWorker.ts", import.meta.url)
 const tests = suite(testPlane().pipe(Layer.provide(Layer.succeed(RedactionThreads, redactionThreads(breaking)))))
 afterAll(tests.dispose)
 
-/** The tool prints a command's output, not its source. `first` exists before the command prints. */
+/**
+ * Builds the marker inside the command, because the tool prints the command's output but not its source. `first` runs before the
+ * command prints.
+ */
 const printing = (text: string, first = "true") => ({
   "main.tf": `
     variable "secret" {
@@ -38,11 +41,12 @@ const told = Effect.fnUntraced(function* (runId: Parameters<RunStreams["Service"
 
 describe.skipIf(Bun.which("terraform") === null)("Lost redaction", () => {
   tests.live(
-    "a Run that loses its redaction thread continues, shows nothing more, and does not affect the next Run",
+    "a Run that loses its redaction thread continues without showing more output, and does not affect the next Run",
     () =>
       Effect.gen(function* () {
         const capsules = yield* Capsules
-        // The command prints after its resource has been shown, because output read together with the end of the thread is lost.
+        // The command waits until its resource has been shown before it prints, because output that is read together with the end
+        // of the thread is lost.
         const gate = `${(yield* TestPlane).notesDir}/gate`
         Bun.spawnSync(["mkfifo", gate])
         const module = printing("the-thread-$(echo ends)-here", `read -r go < ${gate}`)
@@ -59,7 +63,7 @@ describe.skipIf(Bun.which("terraform") === null)("Lost redaction", () => {
         const lines = yield* told(apply.id)
         const lost = lines.findIndex((line) => line.includes("[redacted]"))
         expect(lines.slice(0, lost).join("\n")).toContain("terraform_data.a: Creating...")
-        // The Run shows only the output that the thread had checked before it stopped.
+        // The Run shows only output that the thread checked before it stopped.
         expect(lines.slice(lost).filter((line) => /after-it|the-thread|ends-here/.test(line))).toEqual([])
         expect(lines.slice(lost).filter((line) => line.includes("[redacted]")).length).toBeGreaterThan(1)
         expect(yield* capsules.outputs(capsuleId)).toEqual([])

@@ -32,7 +32,7 @@ it.live(
         for (const [index, id] of runs.entries()) {
           yield* Effect.gen(function* () {
             yield* (yield* RunLedger).insert({ id, workspaceId, type: "plan", trigger: "user", spec: {} })
-            // Claimed in the transaction that queues the Run, so that no service executes it.
+            // Claims the Run in the transaction that queues it, so that no service executes it.
             yield* (yield* RunLifecycle).claim(id, own?.name ?? "")
             yield* (yield* RunLifecycle).requestCancel(id, { reason: "not today" })
           }).pipe(transaction(sql))

@@ -55,7 +55,7 @@ const outputOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return (yield* (yield* Capsules).outputs(capsuleId)).find(({ name }) => name === "value")?.value
 })
 
-/** A Capsule with a backup of its first state and a second state, applied from a newer commit with another input. */
+/** A Capsule with a backup of its first state, and a second state applied from a newer commit with another input. */
 const moved = Effect.fnUntraced(function* (name: string) {
   const { capsule } = yield* active(name, pureModule)
   const first = { state: yield* currentState(capsule.id), output: yield* outputOf(capsule.id), capsule }
@@ -66,7 +66,7 @@ const moved = Effect.fnUntraced(function* (name: string) {
   return { backup, capsuleId: capsule.id, first, second: yield* currentState(capsule.id) }
 })
 
-/** All records that a restore may write, except for its Runs. */
+/** All records that a restore may write, except its Runs. */
 const written = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   return {
@@ -79,7 +79,7 @@ const written = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 describe("Capsule restores", () => {
-  tests.live("a restore is reviewed by names and positions, and changes nothing before its approval", () =>
+  tests.live("the review of a restore shows names and positions, and nothing changes before its approval", () =>
     Effect.gen(function* () {
       const { backup, capsuleId, first, second } = yield* moved("reviewed")
       const before = yield* written(capsuleId)
@@ -102,58 +102,60 @@ describe("Capsule restores", () => {
     })
   )
 
-  tests.live("a restore creates a new state, generation, epoch and configuration, and requires a plan afterwards", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const capsules = yield* Capsules
-      const capsuleCommands = yield* CapsuleCommands
-      const runs = yield* Runs
-      const states = yield* StateVersions
-      const { backup, capsuleId, first, second } = yield* moved("restored")
-      yield* capsuleCommands.Update(capsuleId, { context, autoUpdate: { enabled: true, apply: true } })
-      const review = yield* reviewed(backup.id)
-      const before = yield* capsules.read(capsuleId)
-      const restore = yield* applied(review)
-      expect(restore).toMatchObject({ type: "restore", status: "succeeded", planRunId: review.id })
+  tests.live(
+    "a restore creates a new state, generation, epoch and configuration, and the Capsule must be planned afterwards",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
+        const runs = yield* Runs
+        const states = yield* StateVersions
+        const { backup, capsuleId, first, second } = yield* moved("restored")
+        yield* capsuleCommands.Update(capsuleId, { context, autoUpdate: { enabled: true, apply: true } })
+        const review = yield* reviewed(backup.id)
+        const before = yield* capsules.read(capsuleId)
+        const restore = yield* applied(review)
+        expect(restore).toMatchObject({ type: "restore", status: "succeeded", planRunId: review.id })
 
-      const version = yield* currentState(capsuleId)
-      expect(version).toMatchObject({
-        generation: 4,
-        serial: second.serial + 1,
-        lineage: first.state.lineage,
-        created_by_run_id: restore.id,
-        source_snapshot_id: first.state.source_snapshot_id
-      })
-      const text = (row: typeof version) =>
-        Effect.map(states.open(row), (bytes) => new TextDecoder().decode(Redacted.value(bytes)))
-      expect(yield* text(version)).toBe(
-        (yield* text(first.state)).replace(`"serial":${first.state.serial}`, `"serial":${version.serial}`)
-      )
-      expect(yield* outputOf(capsuleId)).toBe(first.output)
-      const after = yield* capsules.read(capsuleId)
-      expect(after).toMatchObject({
-        status: "stale",
-        runtimeSafety: "unknown",
-        driftStatus: "unknown",
-        currentStateVersionId: version.id,
-        currentStateGeneration: 4,
-        executionAuthorityEpoch: before.executionAuthorityEpoch + 1,
-        adoptedSourceRevision: { resolvedCommit: first.capsule.adoptedSourceRevision?.resolvedCommit },
-        autoUpdate: { pinnedBy: { runId: review.id } }
-      })
-      expect(after.staleReasons.map(({ kind }) => kind)).toEqual(["commit", "restore"])
-      expect([before.installConfigId, first.capsule.installConfigId]).not.toContain(after.installConfigId)
-      expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("run_conflict")
+        const version = yield* currentState(capsuleId)
+        expect(version).toMatchObject({
+          generation: 4,
+          serial: second.serial + 1,
+          lineage: first.state.lineage,
+          created_by_run_id: restore.id,
+          source_snapshot_id: first.state.source_snapshot_id
+        })
+        const text = (row: typeof version) =>
+          Effect.map(states.open(row), (bytes) => new TextDecoder().decode(Redacted.value(bytes)))
+        expect(yield* text(version)).toBe(
+          (yield* text(first.state)).replace(`"serial":${first.state.serial}`, `"serial":${version.serial}`)
+        )
+        expect(yield* outputOf(capsuleId)).toBe(first.output)
+        const after = yield* capsules.read(capsuleId)
+        expect(after).toMatchObject({
+          status: "stale",
+          runtimeSafety: "unknown",
+          driftStatus: "unknown",
+          currentStateVersionId: version.id,
+          currentStateGeneration: 4,
+          executionAuthorityEpoch: before.executionAuthorityEpoch + 1,
+          adoptedSourceRevision: { resolvedCommit: first.capsule.adoptedSourceRevision?.resolvedCommit },
+          autoUpdate: { pinnedBy: { runId: review.id } }
+        })
+        expect(after.staleReasons.map(({ kind }) => kind)).toEqual(["commit", "restore"])
+        expect([before.installConfigId, first.capsule.installConfigId]).not.toContain(after.installConfigId)
+        expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("run_conflict")
 
-      const plan = yield* replanned(capsuleId)
-      expect(plan).toMatchObject({ status: "waiting_approval", baseStateGeneration: 4 })
-      expect((yield* applied(plan)).status).toBe("succeeded")
-      const settledCapsule = yield* capsules.read(capsuleId)
-      expect(settledCapsule).toMatchObject({ status: "active", runtimeSafety: "safe", staleReasons: [] })
-    })
+        const plan = yield* replanned(capsuleId)
+        expect(plan).toMatchObject({ status: "waiting_approval", baseStateGeneration: 4 })
+        expect((yield* applied(plan)).status).toBe("succeeded")
+        const settledCapsule = yield* capsules.read(capsuleId)
+        expect(settledCapsule).toMatchObject({ status: "active", runtimeSafety: "safe", staleReasons: [] })
+      })
   )
 
-  tests.live("a restore voids every plan made under the earlier authority, and keeps an unchanged configuration", () =>
+  tests.live("a restore voids every plan made under the earlier authority, and reuses an unchanged configuration", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -162,7 +164,7 @@ describe("Capsule restores", () => {
       const backup = yield* backedUp(undefined)
       const review = yield* reviewed(backup.id, capsule.id)
       const sql = yield* SqlClient.SqlClient
-      // Stands in for a plan computed during the review.
+      // Makes the review approvable again, as if the plan had been computed during the review.
       const plan = yield* replanned(capsule.id)
       yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${review.id}`
       yield* runCommands.Approve(plan.id, { context })
@@ -177,7 +179,7 @@ describe("Capsule restores", () => {
     })
   )
 
-  tests.live("a restore is refused if the backup or the Capsule does not fit", () =>
+  tests.live("rejects a restore if the backup or the Capsule is unsuitable", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { capsule } = yield* active("fitting", pureModule)
@@ -218,7 +220,7 @@ describe("Concurrent changes", () => {
     })
   )
 
-  tests.live("a restore compares the Capsule again in the transaction that commits it", () =>
+  tests.live("a restore checks the Capsule again in the transaction that commits it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { backup, capsuleId } = yield* moved("moved-late")
@@ -238,14 +240,14 @@ describe("Concurrent changes", () => {
     })
   )
 
-  tests.live("a restored state receives a higher serial than an unadopted state", () =>
+  tests.live("a restored state receives a higher serial than any state that was not adopted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { backup, second } = yield* moved("serials")
       const review = yield* reviewed(backup.id)
       expect(review.restore?.next.serial).toBe(second.serial + 1)
       yield* sql`UPDATE state_versions SET serial = 40 WHERE id = ${review.restore?.restored.stateVersionId ?? ""}`
-      // The restore would no longer make the changes that were reviewed.
+      // With this serial, the restore would no longer make the changes that were reviewed.
       const restore = yield* applied(review)
       expect(restore).toMatchObject({ status: "failed", error: { code: "guard_conflict" } })
       expect((yield* reviewed(backup.id)).restore?.next.serial).toBe(41)
@@ -254,7 +256,7 @@ describe("Concurrent changes", () => {
 })
 
 describe("Invalid restores", () => {
-  tests.live("a restore cannot be approved by another digest, applied twice, or applied after another restore", () =>
+  tests.live("a restore cannot be approved with another digest, applied twice, or applied after another restore", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -290,7 +292,7 @@ describe("Invalid restores", () => {
       expect(restored.status).toBe("succeeded")
       const after = yield* written(one.capsuleId)
       expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("run_conflict")
-      // The Capsule has changed since the second review.
+      // The Capsule has changed since the second review, so that review is outdated.
       const late = yield* Effect.result(
         runCommands.Approve(again.id, {
           context,
@@ -307,7 +309,7 @@ describe("Invalid restores", () => {
 })
 
 describe("Interrupted restores", () => {
-  tests.live("a restore interrupted just before its commit writes nothing, and is carried out once when repeated", () =>
+  tests.live("a restore interrupted just before its commit writes nothing, and repeating it restores once", () =>
     Effect.gen(function* () {
       const { backup, capsuleId } = yield* moved("cut-off")
       const review = yield* reviewed(backup.id)

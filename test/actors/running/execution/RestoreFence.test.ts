@@ -56,9 +56,9 @@ it.live(
           const runningApply = yield* applying(running.plan)
           yield* settled(queuedApply.id)
           yield* settled(runningApply.id)
-          // Stored as by an older release, without authentication, so that the test can edit it below.
+          // Stored without authentication, as by an older release, so that the test can edit it below.
           yield* (yield* DatabaseFile).backup(file)
-          // Applied after the backup, so the outside world has seen both plans used.
+          // This apply runs after the backup, so the restored service does not know that the plan was used.
           expect((yield* applied(waiting.plan)).status).toBe("succeeded")
           return { plane, waiting, approved, steady, queued, running, queuedApply, runningApply }
         }).pipe(Effect.provideService(TestPlane, TestPlane.of(plane)))

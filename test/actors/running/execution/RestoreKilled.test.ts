@@ -21,7 +21,7 @@ const parts = ["review", "restore"] as const
 
 const notCopied = /^(svc\.sqlite.*|instance\.(lock|holder).*)$/
 
-/** Copies the data folder as a kill at this moment would leave it; the process itself keeps running. */
+/** Copies the data folder to simulate a kill at this point, while the process keeps running. */
 const copied = Effect.fnUntraced(function* (from: string, to: string) {
   yield* Effect.promise(async () => {
     await mkdir(to, { mode: 0o700 })
@@ -31,7 +31,7 @@ const copied = Effect.fnUntraced(function* (from: string, to: string) {
 })
 
 it.live(
-  "after a kill in either of its two Runs, the next process completes a restore exactly once",
+  "a restore killed in either of its two Runs is completed exactly once by the next process",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
@@ -47,7 +47,7 @@ it.live(
         const owner = yield* newOwner("owner")
         const plane = { ...owner, dataDir, notesDir: mirror.notesDir, url, commit, moveBranch }
         return yield* Effect.gen(function* () {
-          /** Records what a kill at each point in a Run would leave behind, until the Run has passed all points. */
+          /** Simulates a kill at each point of a Run, until the Run has passed all points. */
           const kept = Effect.fnUntraced(function* <E, R>(part: (typeof parts)[number], run: Effect.Effect<Run, E, R>) {
             const isOver = yield* Deferred.make<void>()
             for (const point of points) {

@@ -21,7 +21,7 @@ const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
 describe("Long states", () => {
-  tests.live("the backup of a long state contains the state, and restores it even if the installation lost it", () =>
+  tests.live("restores a large state from its backup after the database has lost it", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -53,7 +53,7 @@ describe("Long states", () => {
     })
   )
 
-  tests.live("the backup of a long state is refused if the state cannot be opened", () =>
+  tests.live("rejects a backup of a long state that cannot be opened", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -22,7 +22,7 @@ const moduleOf = (...names: ReadonlyArray<string>) => ({
 
 describe.skipIf(Bun.which("terraform") === null)("Restored states", () => {
   tests.live(
-    "a plan after a restore shows the resources missing from the restored state, and its apply continues there",
+    "a plan after a restore shows the resources missing from the restored state, and its apply creates them",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -50,7 +50,7 @@ describe.skipIf(Bun.which("terraform") === null)("Restored states", () => {
         })
         expect(restored.serial).toBeGreaterThan(second.serial)
 
-        // The restored commit matches the restored state; the newest commit declares more than the state contains.
+        // The restored commit matches the restored state. The newest commit declares more than the state contains.
         const same = yield* settled((yield* capsuleCommands.ReconcilePlan(capsule.id, { context })).value.id)
         expect(same.resourceChanges?.filter(({ actions }) => !actions.includes("no-op"))).toEqual([])
         const plan = yield* replanned(capsule.id)

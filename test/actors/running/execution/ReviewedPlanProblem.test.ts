@@ -30,7 +30,7 @@ test.each(cases)("%p: %s", (different, code) => {
   expect(codeOf(reviewedPlan(apply, tool, { ...facts, ...different }))).toBe(code)
 })
 
-test("an unapproved plan is reported as unapproved before any later change is reported", () => {
+test("an unapproved plan is reported as unapproved rather than outdated", () => {
   expect(codeOf(reviewedPlan(apply, tool, { plan: undefined, moved: "It moved.", madeWith: undefined }))).toBe(
     "plan_not_usable"
   )

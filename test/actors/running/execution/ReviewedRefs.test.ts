@@ -33,7 +33,7 @@ const moduleOf = (more = "") => ({
     resource "terraform_data" "a" { input = length(var.key) }
     ${more}`
 })
-/** Transforms the private input so that redaction does not recognise the result. */
+/** Transforms the private input so that redaction cannot recognise the result. */
 const leaking = moduleOf('output "leak" { value = [for c in split("", nonsensitive(var.key)) : "${c}-"] }')
 const variables = { key: "reviewed-ref-canary" }
 
@@ -48,7 +48,7 @@ const written = Effect.gen(function* () {
   return rows[0]
 })
 
-/** Fails the test unless the request is refused because of its ref, and nothing is written. */
+/** Checks that svc rejects the request because of its ref, and writes nothing. */
 const refused = Effect.fnUntraced(function* <A, R>(
   request: Effect.Effect<A, { readonly code: string; readonly message: string }, R>,
   ...parts: ReadonlyArray<string>
@@ -102,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("Reviewed refs", () => {
           "(reviewed)"
         )
       }
-      // A commit from the lane counts as reviewed, even if the request refers to it differently.
+      // A commit of the lane counts as reviewed, however the request refers to it.
       const same = yield* revised(member, capsule.id, plan.resolvedCommit ?? "")
       expect(same.plan.phase).toBe("reviewable")
       expect(same.run?.openedForRef).toBeUndefined()
@@ -112,7 +112,7 @@ describe.skipIf(Bun.which("terraform") === null)("Reviewed refs", () => {
   )
 
   tests.live(
-    "an admin opens private inputs to an unreviewed ref in person, and the history records the ref and admin",
+    "an admin can open private inputs to an unreviewed ref in person, and the history records the ref and the admin",
     () =>
       Effect.gen(function* () {
         const { commit } = yield* TestPlane
@@ -134,36 +134,38 @@ describe.skipIf(Bun.which("terraform") === null)("Reviewed refs", () => {
       })
   )
 
-  tests.live("only owners and admins open private inputs to a Source's ref, and then a member may start the plan", () =>
-    Effect.gen(function* () {
-      const { commit, context } = yield* TestPlane
-      const member = yield* person("member")
-      const { capsule } = yield* active("allowed", moduleOf(), { variables })
-      yield* commit("allowed-topic", leaking)
-      const sourceCommands = yield* SourceCommands
-      const change = { reviewedRefs: ["allowed-topic"] }
-      yield* refused(sourceCommands.Update(capsule.sourceId, { context: member, request: change }))
-      const source = yield* sourceCommands.Update(capsule.sourceId, { context, request: change })
-      expect(source.reviewedRefs).toEqual(["allowed-topic"])
-      const { run } = yield* revised(member, capsule.id, "allowed-topic")
-      expect(run?.openedForRef).toMatchObject({ basis: "rule", openedBy: member.actor.subject })
+  tests.live(
+    "only owners and admins open private inputs to a ref of a Source, and then a member may start the plan",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context } = yield* TestPlane
+        const member = yield* person("member")
+        const { capsule } = yield* active("allowed", moduleOf(), { variables })
+        yield* commit("allowed-topic", leaking)
+        const sourceCommands = yield* SourceCommands
+        const change = { reviewedRefs: ["allowed-topic"] }
+        yield* refused(sourceCommands.Update(capsule.sourceId, { context: member, request: change }))
+        const source = yield* sourceCommands.Update(capsule.sourceId, { context, request: change })
+        expect(source.reviewedRefs).toEqual(["allowed-topic"])
+        const { run } = yield* revised(member, capsule.id, "allowed-topic")
+        expect(run?.openedForRef).toMatchObject({ basis: "rule", openedBy: member.actor.subject })
 
-      // svc reads the rule again when the Run starts.
-      const services = yield* Effect.context<SqlClient.SqlClient>()
-      const sql = yield* SqlClient.SqlClient
-      points.at.set(
-        "plan.run.queued",
-        Effect.asVoid(Effect.orDie(sql`UPDATE sources SET reviewed_refs = '[]' WHERE id = ${capsule.sourceId}`)).pipe(
-          Effect.provideContext(services)
+        // svc evaluates the rule again when the Run starts.
+        const services = yield* Effect.context<SqlClient.SqlClient>()
+        const sql = yield* SqlClient.SqlClient
+        points.at.set(
+          "plan.run.queued",
+          Effect.asVoid(Effect.orDie(sql`UPDATE sources SET reviewed_refs = '[]' WHERE id = ${capsule.sourceId}`)).pipe(
+            Effect.provideContext(services)
+          )
         )
-      )
-      const late = yield* revised(member, capsule.id, "allowed-topic")
-      expect(late.plan.phase).toBe("failed")
-      expect(JSON.stringify(late.plan.diagnostics)).toContain("reviewedRefs")
-    })
+        const late = yield* revised(member, capsule.id, "allowed-topic")
+        expect(late.plan.phase).toBe("failed")
+        expect(JSON.stringify(late.plan.diagnostics)).toContain("reviewedRefs")
+      })
   )
 
-  tests.live("private inputs stay closed if the person lost the role while the plan was queued", () =>
+  tests.live("private inputs stay unavailable if the person loses the role while the plan is queued", () =>
     Effect.gen(function* () {
       const { commit } = yield* TestPlane
       const admin = yield* person("admin")
@@ -204,7 +206,7 @@ describe.skipIf(Bun.which("terraform") === null)("Reviewed refs", () => {
     })
   )
 
-  tests.live("private values of an install plan are available only to plans of the person who set them", () =>
+  tests.live("only plans of the person who set an install's private values can use the values", () =>
     Effect.gen(function* () {
       const { commit, workspaceId } = yield* TestPlane
       const [member, other] = [yield* person("member"), yield* person("member")]
@@ -227,7 +229,7 @@ describe.skipIf(Bun.which("terraform") === null)("Reviewed refs", () => {
     })
   )
 
-  tests.live("a configuration plan queued by another person in between closes the private values", () =>
+  tests.live("private values become unavailable if another person queues a configuration plan in between", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const member = yield* person("member")

@@ -12,7 +12,7 @@ import { InstallConfigId } from "../../../../schema/records/Ids.ts"
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** A Run that is refused when it starts: how it differs from a Run that may start, and the resulting error code. */
+/** A Run that cannot start: its difference from a Run that can, and the resulting error code. */
 interface Refusal {
   readonly why: string
   readonly code: string
@@ -79,7 +79,7 @@ const ofEveryRun: ReadonlyArray<Refusal> = [
   { why: "without a tool", code: "tool_unavailable", conditions: { tool: undefined } }
 ]
 
-/** Reasons that refuse only applies; a plan adopts the current authority instead. */
+/** Differences that prevent only applies, because a plan adopts the current authority instead. */
 const ofApplies: ReadonlyArray<Refusal> = [
   { why: "whose Capsule has a newer epoch", code: "superseded", capsule: { execution_authority_epoch: 2 } },
   { why: "whose Capsule has a newer state", code: "superseded", capsule: { current_state_generation: 1 } },
@@ -111,7 +111,7 @@ const preparing = Effect.fnUntraced(function* (type: "plan" | "apply", given: Pa
 const prepared = (type: "plan" | "apply", given: Partial<Refusal>) =>
   preparing(type, given).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.conditions }))))
 
-/** The reason a Run is refused, and whether its Capsule is shown as waiting for a credential. */
+/** Why svc rejects a Run, and whether its Capsule is shown as waiting for a credential. */
 const refused = (type: "plan" | "apply", given: Refusal) =>
   Effect.gen(function* () {
     const blocked = yield* Effect.flip(preparing(type, given))
@@ -128,13 +128,13 @@ for (const type of ["plan", "apply"] as const) {
         const { blocked, waits } = yield* refused(type, refusal)
         expect(blocked).toMatchObject({ _tag: "RunBlocked", code: refusal.code })
         expect(blocked.message).not.toContain("a-cloud-token")
-        // For every credential problem, the Capsule shows who has to act next.
+        // For each credential problem, the Capsule shows who must act next.
         expect(waits).toBe(refusal.code.startsWith("blocked_"))
       })
     )
   }
 
-  it.live(`${type === "plan" ? "a plan" : "an apply"} with all requirements met starts with its Connection`, () =>
+  it.live(`${type === "plan" ? "a plan" : "an apply"} that meets all requirements starts with its Connection`, () =>
     Effect.gen(function* () {
       const { job } = yield* prepared(type, { conditions: { ...needsCloud, bound: connection() } })
       expect(job.tool).toMatchObject({ name: "opentofu", version: "1.10.0" })
@@ -153,7 +153,7 @@ it.live("a module with OpenTofu-only files is checked again for Terraform", () =
   })
 )
 
-it.live("an apply is refused when an Output used by its plan is no longer offered", () =>
+it.live("rejects an apply if an Output used by its plan is no longer offered", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const planRunId = namedRun("plan")

@@ -11,7 +11,7 @@ import { ledgers } from "../../support/GuardedPlane.ts"
 
 const hold = { runId: world.runId, owner: "inst_test#1", fence: 3 }
 
-/** Runs steps that record their inputs, and returns the records. */
+/** Runs steps that note their inputs, and returns the notes. */
 const walked = Effect.fnUntraced(function* (changes: Partial<RunSteps<string, string>>) {
   const found = (yield* (yield* RunLedger).find(world.runId)) ?? (yield* Effect.die("no Run"))
   const run: RunRow = { ...found, type: "plan", status: "running", owner: hold.owner, fence: hold.fence }
@@ -41,7 +41,7 @@ const walked = Effect.fnUntraced(function* (changes: Partial<RunSteps<string, st
   return { notes, exit: Result.isSuccess(exit) ? "over" : exit.failure._tag }
 }, Effect.provide(ledgers))
 
-it.live("each step follows the previous step, and the process may die between any two of them", () =>
+it.live("a Run passes a kill point between any two of its steps", () =>
   Effect.gen(function* () {
     expect(yield* walked({})).toEqual({
       notes: ["prepare", "plan.prepared", "execute the job", "plan.executed", "settle 3 the outcome"],
@@ -50,21 +50,21 @@ it.live("each step follows the previous step, and the process may die between an
   })
 )
 
-it.live("a job that fails is settled like a job with an outcome", () =>
+it.live("a job that fails is settled, just like a job that succeeds", () =>
   Effect.gen(function* () {
     const { notes } = yield* walked({ execute: () => runnerFailure("plan_failed", "plan", "It failed.") })
     expect(notes).toEqual(["prepare", "plan.prepared", "plan.executed", "settle 3 plan_failed"])
   })
 )
 
-it.live("a blocked Run reports the reason and is refused without executing anything", () =>
+it.live("a blocked Run reports the reason and executes nothing", () =>
   Effect.gen(function* () {
     const { notes } = yield* walked({ prepare: () => blocked("missing_input", "A value is missing.") })
     expect(notes).toEqual(["log A value is missing.", "refuse missing_input"])
   })
 )
 
-it.live("an execution that loses its hold during preparation stops silently", () =>
+it.live("an execution that loses its hold during preparation stops without writing anything", () =>
   Effect.gen(function* () {
     expect(yield* walked({ prepare: () => holdLost(hold) })).toEqual({ notes: [], exit: "HoldLost" })
   })

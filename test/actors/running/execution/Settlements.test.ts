@@ -74,7 +74,7 @@ const applyOutcome: ApplyOutcome = {
 
 const driftOutcome: DriftOutcome = { ...seen, drifted: true, resourceDrift: [] }
 
-/** A Run similar to an earlier one, held by a process that died after preparing it. */
+/** Copies an earlier Run, held by a process that died after preparing it. */
 const held = Effect.fnUntraced(function* (type: Run["type"], like: Run, more: { readonly planRunId?: RunId } = {}) {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
@@ -105,7 +105,7 @@ const held = Effect.fnUntraced(function* (type: Run["type"], like: Run, more: { 
   }).pipe(transaction(sql))
 })
 
-/** All records that a settlement may write. */
+/** All records that a settlement may change. */
 const written = Effect.fnUntraced(function* (capsuleId: CapsuleId, runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.orDie(
@@ -120,7 +120,7 @@ const written = Effect.fnUntraced(function* (capsuleId: CapsuleId, runId: RunId)
   )
 })
 
-/** Settles twice under the same hold; only the first settlement writes. */
+/** Settles twice under the same hold, and checks that only the first settlement writes. */
 const settledTwice = Effect.fnUntraced(function* <A, E, R>(
   capsuleId: CapsuleId,
   { hold, id }: { readonly hold: RunHold; readonly id: RunId },
@@ -134,7 +134,7 @@ const settledTwice = Effect.fnUntraced(function* <A, E, R>(
 })
 
 describe("a settlement depends only on the hold, the rows and the result", () => {
-  tests.live("a plan is parked once, together with its preparation", () =>
+  tests.live("a plan is parked only once, together with its preparation", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-plan", pureModule)
       const run = yield* held("plan", plan)
@@ -155,12 +155,12 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
         providerResolutions: [],
         compatibilityReportId: plan.compatibilityReportId
       })
-      // The newer plan replaced the older one.
+      // The newer plan has superseded the older plan.
       expect((yield* (yield* Runs).read(plan.id)).status).toBe("superseded")
     })
   )
 
-  tests.live("a plan for an earlier state is void, and nothing of it is kept", () =>
+  tests.live("a plan for an earlier state is void and leaves nothing behind", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { plan } = yield* planned("settle-moved", pureModule)
@@ -190,7 +190,7 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
     })
   )
 
-  tests.live("an apply is committed once, with the prepared tool, lock and evidence", () =>
+  tests.live("an apply is committed only once, with the prepared tool, lock and evidence", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-apply", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })
@@ -211,7 +211,7 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
     })
   )
 
-  tests.live("the newest saved state of an apply is kept, even if it is saved while an earlier one is read", () =>
+  tests.live("the newest saved state of an apply wins, even if it is saved while an earlier one is read", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, plan } = yield* planned("settle-saved", pureModule)
@@ -260,7 +260,7 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
       expect(second).toBe("nothing")
       const row = (yield* (yield* RunLedger).find(run.id)) ?? (yield* Effect.die("no Run"))
       expect([row.status, row.provider_apply_succeeded]).toEqual(["running", 1])
-      // Recovery uses the same row to find the checks that were not run.
+      // Recovery reads the same row to find the checks that did not run.
       const error = { code: "apply_interrupted", message: "interrupted" }
       const errors = { untouched: error, interrupted: error }
       yield* (yield* ApplyRecovery).settle(row, { kind: "nothing" }, errors)
@@ -272,7 +272,7 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
     })
   )
 
-  tests.live("an apply whose tool was not started finishes with its preparation", () =>
+  tests.live("an apply whose tool did not start finishes with the evidence of its preparation", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-refused", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })
@@ -310,7 +310,7 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
     })
   )
 
-  tests.live("a drift check is recorded once on its Capsule", () =>
+  tests.live("a drift check is recorded only once on its Capsule", () =>
     Effect.gen(function* () {
       const { capsule, plan } = yield* active("settle-drift", pureModule)
       const run = yield* held("drift_check", plan)
@@ -330,12 +330,12 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
 describe("Accepted stops", () => {
   const asked = (id: RunId) => setRun(id, { cancel_requested_at: "2026-01-01T00:00:00.000Z" })
 
-  /** Frees the place of the Run, which nothing executes in this test. */
+  /** Ends the Run, which nothing executes in this test, to free its place. */
   const ended = Effect.fnUntraced(function* (hold: RunHold) {
     yield* transaction(yield* SqlClient.SqlClient)((yield* RunLifecycle).cancel(hold))
   })
 
-  tests.live("a stop accepted before the settlement rolls back a computed plan and passes its evidence on", () =>
+  tests.live("a stop accepted before the settlement discards a computed plan, but passes its evidence on", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("stop-plan", pureModule)
       const run = yield* held("plan", plan)
@@ -357,7 +357,7 @@ describe("Accepted stops", () => {
     })
   )
 
-  tests.live("a stop accepted before the settlement rolls back the findings of a drift check", () =>
+  tests.live("a stop accepted before the settlement discards the findings of a drift check", () =>
     Effect.gen(function* () {
       const { capsule, plan } = yield* active("stop-drift", pureModule)
       const run = yield* held("drift_check", plan)
@@ -370,7 +370,7 @@ describe("Accepted stops", () => {
     })
   )
 
-  tests.live("a stop accepted before the settlement ends a failed or obsolete Run as cancelled", () =>
+  tests.live("a stop accepted before the settlement ends a failed or outdated Run as cancelled", () =>
     Effect.gen(function* () {
       const { plan } = yield* planned("stop-failed", pureModule)
       const sql = yield* SqlClient.SqlClient
@@ -387,29 +387,27 @@ describe("Accepted stops", () => {
     })
   )
 
-  tests.live(
-    "a stop accepted before the settlement decides the status of a finished apply, and keeps its evidence",
-    () =>
-      Effect.gen(function* () {
-        const { capsuleId, plan } = yield* planned("stop-apply", pureModule)
-        const run = yield* held("apply", plan, { planRunId: plan.id })
-        yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
-        yield* asked(run.id)
-        yield* (yield* ApplySettlement).settle(run.hold, Result.succeed(applyOutcome))
-        const ended = yield* (yield* Runs).read(run.id)
-        expect(ended).toMatchObject({ status: "cancelled", error: { code: "applied_before_cancel" }, tool })
-        expect(ended.error?.message).toContain("everything in the plan was done")
-        const capsule = yield* (yield* Capsules).read(capsuleId)
-        expect(capsule).toMatchObject({ status: "active", runtimeSafety: "safe", currentStateGeneration: 1 })
-        const [version] = yield* (yield* SqlClient.SqlClient)`SELECT id, partial FROM state_versions
+  tests.live("a stop accepted before the settlement makes a finished apply cancelled, and keeps its evidence", () =>
+    Effect.gen(function* () {
+      const { capsuleId, plan } = yield* planned("stop-apply", pureModule)
+      const run = yield* held("apply", plan, { planRunId: plan.id })
+      yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
+      yield* asked(run.id)
+      yield* (yield* ApplySettlement).settle(run.hold, Result.succeed(applyOutcome))
+      const ended = yield* (yield* Runs).read(run.id)
+      expect(ended).toMatchObject({ status: "cancelled", error: { code: "applied_before_cancel" }, tool })
+      expect(ended.error?.message).toContain("everything in the plan was done")
+      const capsule = yield* (yield* Capsules).read(capsuleId)
+      expect(capsule).toMatchObject({ status: "active", runtimeSafety: "safe", currentStateGeneration: 1 })
+      const [version] = yield* (yield* SqlClient.SqlClient)`SELECT id, partial FROM state_versions
         WHERE capsule_id = ${capsuleId}`
-        expect(version).toMatchObject({ id: capsule.currentStateVersionId, partial: 0 })
-        const { items } = yield* (yield* RunStreams).events(run.id, 0, 100)
-        expect(items.at(-1)).toMatchObject({
-          kind: "run.cancelled",
-          data: { stateVersionId: capsule.currentStateVersionId, error: { code: "applied_before_cancel" } }
-        })
+      expect(version).toMatchObject({ id: capsule.currentStateVersionId, partial: 0 })
+      const { items } = yield* (yield* RunStreams).events(run.id, 0, 100)
+      expect(items.at(-1)).toMatchObject({
+        kind: "run.cancelled",
+        data: { stateVersionId: capsule.currentStateVersionId, error: { code: "applied_before_cancel" } }
       })
+    })
   )
 
   tests.live("a stop accepted before the settlement keeps a failed apply's error and partial state", () =>
@@ -453,7 +451,7 @@ test("a plan's evidence combines its preparation and computation", () => {
   })
 })
 
-test("the approver of a destroy sees consumers' names in the same Workspace, and a count of other consumers", () => {
+test("the approver of a destroy sees the names of consumers in the same Workspace, and only a count of others", () => {
   const own = { name: "shop", workspace_id: namedWorkspace("own") }
   const other = { name: "hidden", workspace_id: namedWorkspace("other") }
   expect(dependantsWarning(own.workspace_id, [])).toEqual([])

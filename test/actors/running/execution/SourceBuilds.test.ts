@@ -25,7 +25,7 @@ const files = {
     output "made" { value = terraform_data.a.output }`
 }
 
-/** Makes every archive old enough to be cleaned up. */
+/** Backdates every archive, so that cleanup considers it. */
 const age = (folder: string) => {
   for (const name of readdirSync(folder)) utimesSync(join(folder, name), 0, 0)
 }
@@ -47,7 +47,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source builds", () => {
         const made = /built words (\d+)/.exec(readFileSync(join(folder, first ?? "")).toString("latin1"))?.[1]
         expect(made).toBeDefined()
 
-        // The apply does not build: it uses the plan's build.
+        // The apply does not build again: it uses the build of its plan.
         const apply = yield* applied(plan)
         expect(apply.error).toBeUndefined()
         expect(apply.sourceBuild).toEqual(build)
@@ -56,7 +56,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source builds", () => {
         const drift = yield* settled((yield* capsuleCommands.DriftCheck(capsuleId, { context })).id)
         expect([drift.status, drift.drifted]).toEqual(["succeeded", false])
 
-        // Cleanup removes a superseded plan with its build, and keeps the build of the current state.
+        // Cleanup removes a superseded plan with its build, but keeps the build of the current state.
         const lost = yield* replanned(capsuleId)
         expect(readdirSync(folder)).toHaveLength(2)
         yield* runs.Cancel(lost.id, { context })
@@ -64,7 +64,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source builds", () => {
         yield* cleanUpBuilds
         expect(readdirSync(folder)).toEqual([first ?? ""])
 
-        // Without its build, an approved plan is not applied, and a drift check reports why it cannot run.
+        // If its build is missing, an approved plan is not applied, and a drift check reports why it cannot run.
         const next = yield* replanned(capsuleId)
         expect(next.status).toBe("waiting_approval")
         age(folder)
@@ -77,7 +77,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source builds", () => {
         expect([missing.status, missing.error?.code]).toEqual(["failed", "build_missing"])
         expect((yield* capsules.read(capsuleId)).status).toBe("active")
 
-        // A different archive with the same name is not the reviewed archive.
+        // svc rejects a different archive with the same name, because nobody reviewed it.
         renameSync(join(dataDir, first ?? ""), join(folder, first ?? ""))
         const later = yield* replanned(capsuleId)
         const [second] = readdirSync(folder).filter((name) => name !== first)

@@ -8,7 +8,7 @@ import { active, applied, replanned } from "../../../support/Journey.ts"
 import { testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
 
-/** A runner whose applies report their state at the last moment. */
+/** A runner whose applies report their state at the last possible moment. */
 const handingOver = Layer.effect(
   ModuleRunner,
   Effect.map(ModuleRunner, (runner) =>
@@ -25,7 +25,7 @@ const handingOver = Layer.effect(
 const tests = suite(testPlane({ runner: Layer.provideMerge(handingOver, pureRunner(pureModules())) }))
 afterAll(tests.dispose)
 
-tests.live("the last state of an apply is kept until the Run ends, and no longer", () =>
+tests.live("the last state of an apply is kept exactly until the Run ends", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { capsule } = yield* active("handed", pureModule)

@@ -23,13 +23,13 @@ import { plainTerraform } from "../../../support/PlainTerraform.ts"
 const folder = mkdtempSync(join(tmpdir(), "svc-tool-"))
 const tool = join(folder, "terraform")
 
-/** The faulty behaviour of the tool for one of its commands. */
+/** How the tool misbehaves, and during which of its commands. */
 const faults = {
   none: "",
   garbage: `printf '\\377\\000{"type":"planned_change"}}}\\n[[[[\\nnot json at all\\n'; exit 0`,
   hang: "sleep 600",
   failsAfterwards: `${plainTerraform} "$@"; exit 1`,
-  // A process with PID 1 in its namespace cannot kill itself, so the script exits with the code of a kill.
+  // The script is PID 1 of its namespace and cannot kill itself, so it exits with the code of a killed process.
   dies: "exit 137"
 }
 const behave = (command: string, fault: keyof typeof faults) => {
@@ -41,7 +41,7 @@ const behave = (command: string, fault: keyof typeof faults) => {
 }
 behave("none", "none")
 
-/** svc reads the tool again for every Run. */
+/** svc reads the tool anew for every Run, so tests can replace it. */
 const timing: { -readonly [K in keyof RunTiming]?: Duration.Input } = {}
 const impatient = (part: typeof timing) => Object.assign(timing, part)
 const patient = () => {
@@ -65,7 +65,7 @@ const authorityOf = Effect.fnUntraced(function* (id: Parameters<Capsules["Servic
 
 describe.skipIf(Bun.which("terraform") === null)("Faulty tools", () => {
   without.live(
-    "a Run without an installed tool reports the missing tool, and nothing else happens",
+    "a Run without an installed tool only reports that the tool is missing",
     () =>
       Effect.gen(function* () {
         const plan = yield* install("absent", main)
@@ -107,7 +107,7 @@ describe.skipIf(Bun.which("terraform") === null)("Faulty tools", () => {
       Effect.gen(function* () {
         const connection = yield* demoConnection("tool-fault-canary-token-2b7d")
         const bindings = { options: { providerBindings: [bound(connection.id)] } }
-        // Fails after everything has been created: the state exists, but svc does not trust it blindly.
+        // Fails after everything was created. A state exists, but svc treats it as uncertain.
         const changed = yield* planned("afterwards", { "main.tf": demoModule(note("afterwards")) }, bindings)
         behave("apply", "failsAfterwards")
         const failed = yield* applied(changed.plan)
@@ -119,7 +119,7 @@ describe.skipIf(Bun.which("terraform") === null)("Faulty tools", () => {
         expect((yield* applied(again)).status).toBe("succeeded")
         expect(yield* authorityOf(changed.capsuleId)).toEqual(["active", "safe", 2])
 
-        // Stops before doing anything: no state exists, but svc cannot be certain of that.
+        // Stops before it does anything. No state exists, but svc cannot be certain of that.
         for (const fault of ["dies", "hang"] as const) {
           const { capsuleId, plan } = yield* planned(`apply-${fault}`, main)
           behave("apply", fault)

@@ -36,7 +36,7 @@ afterAll(tests.dispose)
 const at = "2026-03-01T00:00:00.000Z"
 const id = (prefix: string, name: string) => `${prefix}_${name.padEnd(26, "0")}`
 
-/** A pool with one agent that has just been in contact. */
+/** A pool with one agent that has just contacted the server. */
 const connected = Effect.fnUntraced(function* (
   name: string,
   places: number,
@@ -113,10 +113,10 @@ const reasonOf = (runId: RunId) =>
 const over = (...ids: ReadonlyArray<RunId>) =>
   Effect.forEach(ids, (runId) => setRun(runId, { status: "succeeded", owner: null }), { discard: true })
 
-/** Claims work as the control plane does whenever something may have changed. */
+/** Claims work, as the control plane does whenever something may have changed. */
 const look = Effect.flatMap(RunQueue, ({ claim }) => claim("inst_test#1"))
 
-tests.live("drift checks in a pool come after people's Runs, and leave the agents' last free place empty", () =>
+tests.live("drift checks in a pool run after people's Runs, and leave each agent's last place free", () =>
   Effect.gen(function* () {
     const queued = yield* workspace
     const agent = yield* connected("one", 2)
@@ -145,7 +145,7 @@ const setAgent = Effect.fnUntraced(function* (agentId: AgentId, columns: Readonl
   yield* sql`UPDATE agents SET ${sql.update(columns)} WHERE id = ${agentId}`
 })
 
-tests.live("a scheduled drift check stops only for a person's Run that its agent could execute", () =>
+tests.live("a scheduled drift check stops only for a person's Run that its agent can execute", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const queued = yield* workspace
@@ -164,13 +164,13 @@ tests.live("a scheduled drift check stops only for a person's Run that its agent
     }
     yield* look
     expect(yield* reasonOf(first)).toBeNull()
-    // The waiting Run's Workspace may no longer use the pool.
+    // Revokes the pool from the waiting Run's Workspace.
     const refused = yield* stranger("refused", "plan")
     const row = yield* (yield* RunLedger).find(refused)
     yield* sql`DELETE FROM agent_pool_workspaces WHERE workspace_id = ${row?.workspace_id ?? ""}`
     yield* look
     expect([yield* reasonOf(first), yield* reasonOf(second)]).toEqual([null, null])
-    // The second agent has no tool, so it cannot execute any waiting Run.
+    // The second agent has no tool and can execute no waiting Run, so its check continues.
     const plan = yield* queued("plan", "plan")
     const other = yield* elsewhere("other", "plan")
     yield* look
@@ -184,7 +184,7 @@ tests.live("a scheduled drift check stops only for a person's Run that its agent
   })
 )
 
-tests.live("no scheduled drift check stops for a Run that its agent has declined", () =>
+tests.live("a scheduled drift check does not stop for a Run that its agent has declined", () =>
   Effect.gen(function* () {
     const declines = yield* DeclinedRuns
     const presence = yield* AgentPresence
@@ -197,7 +197,7 @@ tests.live("no scheduled drift check stops for a Run that its agent has declined
     yield* look
     expect(yield* reasonOf(check)).toBeNull()
     const later = (time: number) => after(time, Effect.andThen(presence.heard(agent), look))
-    // Once the agent's check has finished, the Run may be offered to the agent again, and the agent declines it again.
+    // A minute later the Run may be offered again, but the agent would decline it again, so its check continues for ten minutes.
     expect([
       yield* after(59, declines.mayBeOffered(agent, plan)),
       yield* after(61, declines.mayBeOffered(agent, plan))
@@ -207,7 +207,7 @@ tests.live("no scheduled drift check stops for a Run that its agent has declined
     yield* later(601)
     expect(yield* reasonOf(check)).toBe(preemptedReason)
     yield* setRun(check, { cancel_reason: null, cancel_requested_at: null })
-    // The agent has declined neither another Run of the same person nor a Run that it accepted.
+    // Checks still stop for another Run of the same person, and for a Run that the agent has since accepted.
     yield* declines.declined(agent, plan)
     const other = yield* queued("other", "plan")
     yield* look

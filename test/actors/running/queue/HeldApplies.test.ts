@@ -30,7 +30,7 @@ const restoredAt = (at: string) =>
     })}`
   })
 
-/** An archived pool whose agents may still apply, and another pool with a shorter lease. */
+/** An archived pool whose agents may still apply, and a second pool with a shorter lease. */
 const pools = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const at = "2026-01-01T00:00:00.000Z"
@@ -40,7 +40,7 @@ const pools = Effect.gen(function* () {
   }
 })
 
-/** A process's two clocks, in seconds: the wall clock, which may be changed, and the monotonic clock. */
+/** Runs the effect with two clocks, in seconds: the wall clock, which may be changed, and the monotonic clock. */
 const clocks = <A, E, R>(day: number, monotonic: number, effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((clock) => {
     const told: Clock.Clock = Object.assign(Object.create(clock), {
@@ -54,7 +54,7 @@ const restored = Date.parse("2026-03-01T00:00:00.000Z") / 1000
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 
 tests.live(
-  "the hold after a restore follows the wall clock until the process starts, and ignores it from then on",
+  "the hold after a restore follows the wall clock until the process starts, and the monotonic clock from then on",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -66,7 +66,7 @@ tests.live(
       yield* pools
       const late = yield* begunAt(restored + 100)
       const until = iso(restored + held)
-      // The wall clock is set far ahead, then far back.
+      // Sets the wall clock far ahead, then far back.
       for (const day of [restored + 100, restored + 1e6, restored - 1e6]) {
         expect(yield* clocks(day, held - 101, late.end)).toBe(until)
         expect(yield* clocks(day, held - 100, late.end)).toBeUndefined()
@@ -88,7 +88,7 @@ const placeOf = Effect.fnUntraced(function* (id: RunId) {
   return row === undefined ? undefined : yield* (yield* RunQueue).place(row)
 })
 
-tests.live("the control plane holds applies while agents may run applies that a restored server does not know", () =>
+tests.live("after a restore, applies are held while agents may still run applies that the server does not know", () =>
   Effect.gen(function* () {
     const ledger = yield* RunLedger
     const owner = yield* newPerson("held-applies")
@@ -104,11 +104,11 @@ tests.live("the control plane holds applies while agents may run applies that a 
     const check = yield* queued("check", "drift_check", "schedule")
     expect(yield* claim).toBe(check)
     const [apply, destroy] = [yield* queued("apply", "apply"), yield* queued("destroy", "destroy_apply")]
-    // Stopping the check would gain nothing, because the applies are held anyway.
+    // Stopping the check would free a place that no apply may use while applies are held.
     expect(yield* claim).toBeUndefined()
     expect((yield* ledger.find(check))?.cancel_requested_at).toBeNull()
     yield* setRun(check, { status: "succeeded", owner: null })
-    // A Run that changes nothing starts, although the same person requested an apply before it.
+    // A Run without changes starts, although the same person requested an apply before it.
     const plan = yield* queued("plan", "plan")
     expect(yield* claim).toBe(plan)
     yield* setRun(plan, { status: "succeeded", owner: null })

@@ -32,7 +32,7 @@ const workspace = Effect.gen(function* () {
   return (yield* newWorkspace(owner.subject, { handle: `turns-${counter}` })).id
 })
 
-/** Queues Runs in a pool in the order of the calls, all by the same person by default. */
+/** Queues Runs in a pool in the order of the calls, by the same person unless given. */
 const queued = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   to: string,
@@ -67,7 +67,7 @@ const claimedAll = Effect.fnUntraced(function* (of: string, most: number) {
   return ids
 })
 
-tests.live("Workspaces that share a pool take turns, regardless of their number of queued Runs", () =>
+tests.live("Workspaces that share a pool take turns, regardless of how many Runs each has queued", () =>
   Effect.gen(function* () {
     const [many, few] = [yield* workspace, yield* workspace]
     yield* pool("shared", many, few)
@@ -86,7 +86,7 @@ tests.live("Workspaces that share a pool take turns, regardless of their number 
   })
 )
 
-tests.live("a Run that no agent can execute, or a pool without agents, does not delay other Runs", () =>
+tests.live("other Runs are not delayed by a Run that no agent can execute, or by a pool without agents", () =>
   Effect.gen(function* () {
     const [one, other] = [yield* workspace, yield* workspace]
     yield* pool("dead", one)
@@ -99,7 +99,7 @@ tests.live("a Run that no agent can execute, or a pool without agents, does not 
     expect(yield* claimed("near", fits)).toBe(plain)
     expect(yield* claimed("near", fits)).toBe(theirs)
     expect(yield* claimed("near", fits)).toBeUndefined()
-    // Runs that wait for agents or run on them take up none of the control plane's places.
+    // Runs that wait for agents or run on agents occupy none of the control plane's places.
     const local = yield* queued(one, "local", 3)
     const queue = yield* RunQueue
     expect((yield* queue.claim("this machine"))?.id).toBe(local[0])

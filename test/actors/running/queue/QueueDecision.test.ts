@@ -50,7 +50,7 @@ describe("Next Run", () => {
     expect<string | undefined>(of({ queued: [...many, late] }).next?.id).toBe("b1")
   })
 
-  test("within a Workspace the queue next serves the person whose last Run started longest ago", () => {
+  test("within a Workspace, the queue next serves the person whose last Run started longest ago", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
     const late = queued("b1", {
       subject: "bob",
@@ -72,7 +72,7 @@ describe("Next Run", () => {
     expect(places.get("behind")).toEqual({ position: 2, ...held })
   })
 
-  test("the queue serves another Workspace if one has reached its limit", () => {
+  test("the queue serves another Workspace if the first has reached its limit", () => {
     const full = ["1", "2", "3"].map((id) => running(id, { startedAt: `2026-01-0${id}T00:00:00.000Z` }))
     const { next, places } = of({
       running: full,
@@ -88,7 +88,7 @@ describe("Next Run", () => {
     })
   })
 
-  test("the queue starts an apply while builds occupy all their places, and vice versa", () => {
+  test("the queue starts applies while builds occupy all build places, and vice versa", () => {
     const builds = ["1", "2", "3"].map((id) => running(id, { pool: "builds", workspaceId: workspaceOf(`ws_${id}`) }))
     const build = queued("build", { pool: "builds" })
     const state = of({ running: builds, queued: [build, queued("apply")] })
@@ -98,13 +98,14 @@ describe("Next Run", () => {
     expect<string | undefined>(of({ running: runs, queued: [build, queued("apply")] }).next?.id).toBe("build")
   })
 
-  test("the queue starts a drift check only after people's requests, and never in the last place", () => {
+  test("the queue starts drift checks only after people's requests, and never in the last place", () => {
     const drift = queued("drift", { isDriftCheck: true, queuedAt: "2025-01-01T00:00:00.000Z" })
     expect<string | undefined>(of({ queued: [drift, queued("plan")] }).next?.id).toBe("plan")
     const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: workspaceOf(`ws_${id}`) }))
     expect(of({ running: three, queued: [drift] }).next).toBeUndefined()
     expect<string | undefined>(of({ running: three.slice(1), queued: [drift] }).next?.id).toBe("drift")
-    // Two of the Workspace's three places are taken; the third is reserved for a person, although the pool has two free places.
+    // Two of the Workspace's three places are taken, and the third is reserved for people, so no check starts although the pool
+    // has two free places.
     const own = of({ running: [running("1"), running("2")], queued: [drift] })
     expect(own.places.get("drift")).toMatchObject({ reason: "place_kept", limit: 3, heldByRunId: "1" })
   })
@@ -123,7 +124,7 @@ describe("Next Run", () => {
 const seed = 20_261_122
 
 describe("Random arrivals", () => {
-  // N completions are ceil(N / K) for each of the K places: no Workspace is overtaken twice by another.
+  // N completions mean at most ceil(N / K) for each of the K places, so no Workspace overtakes another twice.
   test("with N active Workspaces, the first claimable Run of each starts within N completions", () =>
     fc.assert(
       fc.property(
@@ -133,7 +134,7 @@ describe("Random arrivals", () => {
         fc.integer({ min: 1, max: 5 }),
         ([workspaces, events], places) => {
           const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
-          // Number of completions in other Workspaces since each Workspace with a claimable Run last started a Run.
+          // For each Workspace with a claimable Run, the number of completions elsewhere since it last started a Run.
           const passed = new Map<WorkspaceId, number>()
           const settle = () => {
             for (const { workspaceId } of queue.startAll()) passed.delete(workspaceId)
@@ -167,10 +168,10 @@ describe("Random arrivals", () => {
       { seed, numRuns: 300 }
     ))
 
-  test("with K places that all turn over, each Workspace and each person starts a Run within ceil(N / K) rounds", () => {
+  test("if each of the K places turns over, each Workspace and each person starts a Run within ceil(N / K) rounds", () => {
     const rounds = (lines: number, places: number, of: (line: number) => Partial<Arrival>) => {
       const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
-      // One member queues many Runs before anyone else arrives.
+      // One member queues many Runs before anyone else.
       for (let n = 0; n < 40; n++) queue.arrive({ workspace: 0, subject: 0, capsule: n, kind: "plan", ...of(0) })
       queue.startAll()
       for (let line = 1; line < lines; line++) {
@@ -234,7 +235,7 @@ describe("Running checks", () => {
   const asked = [{ workspaceId: workspaceOf("ws_a"), pool: "runs" as const }]
   const one: QueueLimits = { ...limits, runs: { places: 1, perWorkspace: 1 } }
 
-  test("a running drift check stops if a Run waits for its place, in its Workspace or in the pool", () => {
+  test("a running drift check stops if a Run in its Workspace or in the pool waits for its place", () => {
     expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
     const shared = { ...limits, runs: { places: 1, perWorkspace: 2 } }
     expect<ReadonlyArray<string>>(
@@ -250,7 +251,7 @@ describe("Running checks", () => {
     expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
   })
 
-  test("each waiting Run stops one drift check, the last to start", () => {
+  test("each waiting Run stops one drift check, the one that started last", () => {
     const late = check("late", { startedAt: "2026-01-02T00:00:00.000Z" })
     const early = check("early")
     const two: QueueLimits = { ...limits, runs: { places: 2, perWorkspace: 2 } }

@@ -23,7 +23,7 @@ afterAll(tests.dispose)
 
 let fillers = 0
 
-/** Queues this many Runs in the Workspace behind a Capsule that never becomes free, and removes them with the Scope. */
+/** Queues this many Runs in the Workspace behind a Capsule that is always busy. Removes the Runs when the Scope closes. */
 const filled = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const { workspaceId } = yield* TestPlane
@@ -66,7 +66,7 @@ const deferredActions = Effect.gen(function* () {
   return rows.map(({ action }) => action)
 })
 
-tests.live("a webhook that meets a full queue is not lost, and its lane is synced once the queue has room", () =>
+tests.live("a webhook that arrives while the queue is full is not lost: its lane is synced once there is room", () =>
   Effect.gen(function* () {
     const { context, url, workspaceId } = yield* TestPlane
     const sources = yield* Sources
@@ -111,7 +111,7 @@ tests.live("a webhook that meets a full queue is not lost, and its lane is synce
   })
 )
 
-tests.live("a Source is not created if its first sync finds the queue full", () =>
+tests.live("a Source is not created if the queue has no room for its first sync", () =>
   Effect.gen(function* () {
     const { context, url, workspaceId } = yield* TestPlane
     const sources = yield* Sources
@@ -126,7 +126,7 @@ tests.live("a Source is not created if its first sync finds the queue full", () 
 
 describe.skipIf(Bun.which("terraform") === null)("Full queues", () => {
   tests.live(
-    "a full queue returns 429 with the remedy and the time to wait, and writes nothing",
+    "a full queue returns 429 with the remedy and a retry time, and writes nothing",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -164,7 +164,7 @@ describe.skipIf(Bun.which("terraform") === null)("Full queues", () => {
           })
         )
         expect(before).toHaveLength(6)
-        // The refusal has not consumed the key.
+        // The rejected request has not consumed the key.
         const { replayed, value } = yield* capsuleCommands.Plan(capsule.id, { context, idempotency: key })
         expect(replayed).toBe(false)
         yield* settled(value.id)
@@ -173,7 +173,7 @@ describe.skipIf(Bun.which("terraform") === null)("Full queues", () => {
   )
 
   tests.live(
-    "a full queue defers the plan of a followed lane, reports it once, and starts it when there is room",
+    "a full queue defers the plan of a followed lane, reports that once, and starts it when there is room",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

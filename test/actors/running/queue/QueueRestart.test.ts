@@ -15,7 +15,7 @@ import { namedRun, namedWorkspace } from "../../../support/NamedIds.ts"
 import { type RunId, type WorkspaceId } from "../../../../schema/records/Ids.ts"
 import { testQueue } from "./support/TestQueue.ts"
 
-/** One process after another on the same database. */
+/** Simulates successive processes on the same database. */
 const processAt = (folder: string) =>
   testQueue({ concurrency: 1 }).pipe(
     Layer.provideMerge(Layer.fresh(Database.layer)),
@@ -44,7 +44,7 @@ const moved = Effect.fnUntraced(function* (id: RunId, to: "queued" | "succeeded"
 /** Claims the next Run, and finishes it. */
 const turn = Effect.tap(claim, (id) => (id === undefined ? Effect.void : moved(id, "succeeded")))
 
-it.live("turns survive a restart, so people already served wait, and a requeued Run keeps its place", () =>
+it.live("turns survive a restart: people already served wait, and a requeued Run keeps its place", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     yield* Effect.gen(function* () {
@@ -62,7 +62,7 @@ it.live("turns survive a restart, so people already served wait, and a requeued 
     }).pipe(Effect.provide(processAt(folder)))
 
     yield* Effect.gen(function* () {
-      // Recovers the Runs that the previous process left.
+      // Recovers the Runs that the previous process left behind.
       yield* moved(namedRun(1), "queued")
       const order = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7], () => turn)
       expect(order).toEqual([namedRun(5), namedRun(6), namedRun(4), namedRun(1), namedRun(2), namedRun(3), undefined])

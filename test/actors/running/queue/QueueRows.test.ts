@@ -25,7 +25,7 @@ const settings = {
 }
 const limits: QueueLimits = { runs: { places: 3, perWorkspace: 2 }, builds: { places: 2, perWorkspace: 1 } }
 
-/** A new database with a queue, whose rows are everything that one process leaves for the next. */
+/** A new database with a queue. Its rows are all that one process passes on to the next. */
 const database = () => suite(testQueue(settings).pipe(Layer.provideMerge(testAccounts)))
 
 const tests = database()
@@ -42,7 +42,7 @@ const workspaces = Effect.forEach(["one", "two", "three", "four", "five"], (name
   })
 )
 
-/** The whole queue, read without an index: the result of `decide` if it saw every row. */
+/** Reads the whole queue without an index, to compute what `decide` would return if it saw every row. */
 const wholeQueue = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<RunRow & { readonly workspace_turn: number; readonly subject_turn: number }>`
@@ -88,7 +88,7 @@ const events = fc.array(
 )
 
 tests.live(
-  "the claim and the places are the same, whether decided from a few rows or from the whole queue",
+  "deciding from a few rows gives the same claim and places as deciding from the whole queue",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -139,7 +139,7 @@ tests.live(
             trigger: "user",
             spec: {}
           })
-          // Includes Runs that arrived at the same time, and Runs older than existing Runs.
+          // Includes Runs with equal arrival times, and Runs older than existing ones.
           yield* setRun(id, { queued_at: `2026-01-01T00:00:0${event.at}.000Z` })
         }
         const whole = decide({ limits, running: yield* rows.running, queued: yield* wholeQueue })
@@ -158,7 +158,7 @@ tests.live(
 )
 
 crowded.live(
-  "a claim reads only a few rows of a queue of 100,000 Runs",
+  "a claim reads only a few rows even in a queue of 100,000 Runs",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -173,7 +173,8 @@ crowded.live(
         SELECT printf('run_%020d', i), ${workspaceId}, 'plan', 'queued', ${sql.literal(capsule)}, ${sql.literal(capsule)}, 1,
           'usr_' || (i % 3), 'user', 0, '{}', '{}', ${at}, printf('2026-01-01T00:%02d:%02d.%03dZ', i / 60000, i / 1000 % 60, i % 1000)
         FROM n`
-      // One Workspace has half of the Runs, all behind one Capsule and ahead of everything else; another has one Capsule per Run.
+      // One Workspace has half of the Runs, all behind a single Capsule and ahead of everything else. Another Workspace has one
+      // Capsule per Run.
       yield* crowd(one, 0, 50_000, `'${namedCapsule("one")}'`)
       yield* crowd(two, 50_000, 49_999, "printf('cap_%020d', i)")
       yield* crowd(three, 99_999, 1, `'${namedCapsule("three")}'`)
@@ -187,7 +188,7 @@ crowded.live(
       expect<string | undefined>((yield* queue.claim("owner"))?.workspace_id).toBe(two)
       expect<string | undefined>((yield* queue.claim("owner"))?.workspace_id).toBe(three)
 
-      // Each step uses an index of claimable Runs only, and none scans `runs`.
+      // Each step uses an index that contains only claimable Runs, and no step scans `runs`.
       const plan = yield* sql<{
         detail: string
       }>`EXPLAIN QUERY PLAN ${nearestInTurn(sql, { limits, withApplies: true })}`

@@ -69,7 +69,7 @@ tests.live("each Capsule has one active Run, and drift checks wait for people's 
       heldByRunId: apply
     })
     expect(yield* placeOf(drift)).toMatchObject({ position: 3, reason: "capsule_busy", heldByRunId: apply })
-    // A Run that neither reads nor changes infrastructure does not wait.
+    // A Run that neither reads nor changes infrastructure need not wait for its Capsule.
     expect(yield* claim).toBe(backup)
     expect(yield* claim).toBeUndefined()
     yield* finish(apply, backup)
@@ -112,7 +112,7 @@ tests.live("limits apply per Workspace and overall, and drift checks leave one p
     yield* one.finish(second)
     expect(yield* claim).toBeUndefined()
     yield* one.finish(third)
-    // It must not take the last place of its Workspace either, because a person may need that place.
+    // A drift check must not take the last place of its Workspace either, because a person may need it.
     expect(yield* claim).toBeUndefined()
     expect(yield* placeOf(elsewhereDrift)).toMatchObject({ reason: "place_kept", limit: 2, heldByRunId: elsewhere })
     yield* other.finish(elsewhere)
@@ -142,7 +142,7 @@ tests.live("a scheduled drift check stops for a requested Run that has no place"
   })
 )
 
-tests.live("concurrent claims claim each Run once", () =>
+tests.live("concurrent claims claim each Run only once", () =>
   Effect.gen(function* () {
     const { finish, queued } = yield* workspace
     const ids = [yield* queued("x", "plan", namedCapsule("x")), yield* queued("y", "plan", namedCapsule("y"))]

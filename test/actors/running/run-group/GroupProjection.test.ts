@@ -41,7 +41,7 @@ const run = Schema.decodeUnknownSync(Run)(
 const shown = (group: Partial<RunGroupRow>, standing: GroupMember["standing"]) =>
   toRunGroup({ ...row, ...group }, [run], { edges: [], members: [member(standing)] }).runGroup
 
-test("an update ends when no part can continue, but not while a failed Capsule may be planned again", () => {
+test("an update ends when no Capsule can continue, but not while a failed Capsule may be planned again", () => {
   expect(shown({}, "failed")).toMatchObject({ status: "failed" })
   expect(shown({}, "failed")).not.toHaveProperty("finishedAt")
   expect(shown({}, "cancelled")).not.toHaveProperty("finishedAt")

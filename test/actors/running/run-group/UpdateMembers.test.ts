@@ -13,7 +13,7 @@ afterAll(tests.dispose)
 
 const state = { current_state_version_id: `sv_${"a".repeat(24)}` }
 
-tests.live("an update can be limited to some stale Capsules, and includes their consumers", () =>
+tests.live("an update can be limited to some of the stale Capsules, and includes their consumers", () =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
     const sql = yield* SqlClient.SqlClient
@@ -28,7 +28,7 @@ tests.live("an update can be limited to some stale Capsules, and includes their 
         [3, state]
       ])
     )
-    // Capsule 2 consumes from 1; capsule 4 has never been applied.
+    // Capsule 2 consumes an Output of Capsule 1. Capsule 4 has never been applied.
     yield* sql`INSERT INTO dependencies ${sql.insert({
       id: `dep_${"a".repeat(24)}`,
       workspace_id: workspaceId,

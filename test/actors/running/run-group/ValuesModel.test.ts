@@ -20,7 +20,7 @@ import { newCommit, pureModule, type PureModules, pureModules, pureRunner } from
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
-/** `npm run test:values` runs many more walks. */
+/** `npm run test:values` runs many more random walks. */
 const seeds = Number(process.env["SVC_VALUES_SEEDS"] ?? 2)
 const steps = 20
 setDefaultTimeout(20_000 + seeds * 20_000)
@@ -35,7 +35,7 @@ const decodeTaken = Schema.decodeUnknownSync(
 )
 const decodeJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
 
-/** The same numbers for the same seed. */
+/** Generates the same pseudorandom numbers for the same seed. */
 const numbers = (seed: number) => {
   let state = seed
   return (below: number) => {
@@ -47,7 +47,7 @@ const numbers = (seed: number) => {
 }
 type Below = ReturnType<typeof numbers>
 
-/** Far more Runs than a walk needs: exceeding the limit indicates an endless loop. */
+/** Far more Runs than a walk needs, so exceeding the limit indicates an endless loop. */
 const mostRuns = 1000
 
 const quiet = Effect.gen(function* () {
@@ -72,10 +72,13 @@ interface EdgeRow {
   readonly state_version_id: StateVersionId | null
 }
 
-/** Number of compared inputs, because a walk without consumers would prove nothing. */
+/** Counts compared inputs. A walk without consumers would pass without comparing anything, so the count must not be zero. */
 let compared = 0
 
-/** No Capsule is `active` and idle with an input that its producer does not offer; `plans` contains the runner's inputs. */
+/**
+ * Checks that no idle `active` Capsule was applied with an input that its producer no longer offers. `plans` contains the inputs
+ * that the runner received.
+ */
 const consistent = Effect.fnUntraced(function* (plans: PureModules["plans"], where: string) {
   const sql = yield* SqlClient.SqlClient
   const states = yield* StateVersions
@@ -103,7 +106,7 @@ const consistent = Effect.fnUntraced(function* (plans: PureModules["plans"], whe
   }
 })
 
-/** Ignores a failure, because another caller may be faster and the service may refuse the request. */
+/** Ignores failures, because another caller may have been faster and the service may reject the request. */
 const attempt = <A, R>(asked: Effect.Effect<A, ApiError, R>) => Effect.option(asked)
 
 const waitingPlans = Effect.gen(function* () {
@@ -122,7 +125,7 @@ const appliedNow = Effect.fnUntraced(function* (id: RunId) {
 
 const modes = ["variable_injection", "published_output", "remote_state"] as const
 
-/** Every Capsule except the first consumes an earlier Capsule, and is up to date. */
+/** Creates Capsules that are up to date. Every Capsule except the first consumes an earlier one. */
 const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<CapsuleId>) {
   const { context } = yield* TestPlane
   const dependencies = yield* Dependencies
@@ -131,7 +134,7 @@ const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Cap
     const producerCapsuleId = ids[below(Math.max(1, index))]
     if (index === 0 || producerCapsuleId === undefined) continue
     const outputs = [{ from: "value", to: "a", required: true }]
-    // A process may have completed this before a crash.
+    // Each request may fail, because a process may already have completed it before a crash.
     yield* attempt(dependencies.create(context, id, { producerCapsuleId, mode: "published_output", outputs }))
     yield* attempt(capsules.Plan(id, { context }))
     yield* quiet
@@ -140,7 +143,7 @@ const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Cap
   }
 })
 
-/** Performs one random action by people, repositories or machines. */
+/** Performs one random action of people, repositories or machines. */
 const step = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<CapsuleId>, modules: PureModules) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -196,7 +199,7 @@ const step = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Capsu
   }
 })
 
-/** If nothing blocks it, an update brings everything up to date. */
+/** Unless something blocks it, an update brings everything up to date. */
 const convergence = Effect.fnUntraced(function* (modules: PureModules, where: string) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -223,19 +226,19 @@ const convergence = Effect.fnUntraced(function* (modules: PureModules, where: st
   expect([where, open]).toEqual([where, []])
 })
 
-tests.live(`no Capsule silently keeps an old value after ${steps} random steps from ${seeds} seeds`, () =>
+tests.live(`no Capsule keeps an old value unnoticed after ${steps} random steps from ${seeds} seeds`, () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const mirror = yield* providerMirror
     const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
     const modules = pureModules()
-    /** The folder as it is when the service stops at the kill point where the countdown reaches zero. */
+    /** Copies the data folder at the kill point where the countdown reaches zero. */
     const crash: { left: number; to: string; of: string } = { left: 0, to: "", of: "" }
     const points = Layer.succeed(KillPoint, () =>
       Effect.sync(() => {
         if (crash.left === 0) return
         crash.left -= 1
-        // This thread writes to the database, so the copy equals what a crash at this moment would leave.
+        // Only this thread writes to the database, so the copy equals what a crash at this moment would leave.
         if (crash.left === 0)
           cpSync(crash.of, crash.to, { recursive: true, filter: (path) => !path.includes("instance.") })
       })

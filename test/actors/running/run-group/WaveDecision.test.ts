@@ -11,7 +11,7 @@ import {
 } from "../../../../actors/running/run-group/WaveDecision.ts"
 import type { CapsuleId } from "../../../../schema/records/Ids.ts"
 
-// The decisions compare ids without interpreting them.
+// Arbitrary ids, because the decisions only compare them.
 const capsule = Brand.nominal<CapsuleId>()
 const edge = (producer: string, consumer: string): WaveEdge => ({
   producer: capsule(producer),
@@ -28,7 +28,7 @@ const nextOfConsumer = (producer: Standing, consumer: Standing = "unplanned", is
   nextSteps([member("a", producer), member("b", consumer, isBehind)], [edge("a", "b")]).get(capsule("b"))
 
 describe("Next steps", () => {
-  test("an update plans a consumer only after its producer was applied or left out", () => {
+  test("an update plans a consumer only after its producer was applied or skipped", () => {
     const wait = { kind: "wait", for: [capsule("a")] } as const
     for (const standing of ["unplanned", "planning", "waiting_approval", "approved", "applying", "outdated"] as const) {
       expect(nextOfConsumer(standing)).toEqual(wait)
@@ -37,11 +37,11 @@ describe("Next steps", () => {
     for (const standing of ["applied", "left_out"] as const) expect(nextOfConsumer(standing)).toEqual({ kind: "plan" })
   })
 
-  test("an update leaves out a Capsule that is up to date", () => {
+  test("an update skips a Capsule that is up to date", () => {
     expect(nextOfConsumer("applied", "unplanned", false)).toEqual({ kind: "leave_out" })
   })
 
-  test("an update plans a Capsule again if its plan was voided, but not while the Capsule is active or finished", () => {
+  test("an update replans a Capsule whose plan was voided, unless the Capsule is active or finished", () => {
     expect(nextOfConsumer("applied", "outdated")).toEqual({ kind: "plan" })
     for (const standing of ["planning", "waiting_approval", "approved", "applying", "applied", "failed"] as const) {
       expect(nextOfConsumer("applied", standing)).toEqual({ kind: "none" })
@@ -57,12 +57,12 @@ describe("Next steps", () => {
     expect(steps.get(capsule("c"))).toEqual({ kind: "plan" })
   })
 
-  test("a producer outside the update delays no Capsule", () => {
+  test("a producer outside the update does not delay its consumers", () => {
     expect(nextSteps([member("b", "unplanned")], [edge("a", "b")]).get(capsule("b"))).toEqual({ kind: "plan" })
   })
 })
 
-test("a Capsule's wave comes after the last wave of its producers", () => {
+test("a Capsule is in the wave after the last of its producers", () => {
   const edges = [edge("a", "b"), edge("b", "d"), edge("a", "d"), edge("outside", "a")]
   expect(Object.fromEntries(wavesOf(["d", "c", "b", "a"].map(capsule), edges))).toEqual({ a: 1, b: 2, c: 1, d: 3 })
 })
@@ -73,7 +73,7 @@ test("an update includes stale Capsules and their consumers, up to Capsules that
   expect<ReadonlyArray<string>>([...members].toSorted()).toEqual(["a", "b", "c"])
 })
 
-test("an update reports its most urgent Capsules: running first, then waiting, then failed", () => {
+test("an update lists its most urgent Capsules first: running, then waiting, then failed", () => {
   expect(stateOf(["planning", "waiting_approval", "failed"])).toBe("running")
   expect(stateOf(["approved", "failed"])).toBe("waiting_approval")
   expect(stateOf(["failed", "cancelled", "waiting"])).toBe("failed")

@@ -39,7 +39,7 @@ const renewed = Effect.fnUntraced(function* (id: CapsuleId) {
   expect((yield* applied(yield* replanned(id))).status).toBe("succeeded")
 })
 
-/** A chain of Capsules, each consuming the one before it, all up to date. */
+/** A chain of Capsules, all up to date, where each consumes the one before it. */
 const chain = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
   const ids: Array<CapsuleId> = []
   for (const name of names) {
@@ -85,7 +85,7 @@ const appliedIn = Effect.fnUntraced(function* (id: RunGroupId, name: string) {
 
 describe("Workspace updates", () => {
   tests.live(
-    "an update plans a consumer with the new Output after its producer's apply, and omits unchanged Capsules",
+    "an update plans a consumer with the new Output after its producer's apply, and skips unchanged Capsules",
     () =>
       Effect.gen(function* () {
         const runs = yield* Runs
@@ -107,7 +107,7 @@ describe("Workspace updates", () => {
         expect((yield* when(runGroup.id, { one: "waiting_approval" })).status).toBe("waiting_approval")
         expect((yield* appliedIn(runGroup.id, "one")).status).toBe("succeeded")
 
-        // The next wave starts automatically. The new value does not affect this module's Outputs.
+        // The next wave starts automatically. Its module's Outputs do not depend on the new value.
         modules.constant.add(middle)
         const valueOf = Effect.map(capsules.outputs(middle), (all) => all.find(({ name }) => name === "value")?.value)
         const old = yield* valueOf
@@ -121,7 +121,7 @@ describe("Workspace updates", () => {
           expect((yield* capsules.read(id)).status).toBe("active")
         }
 
-        // Plans the update again, without any change in between.
+        // Plans the update again although nothing has changed.
         yield* newCommit(first)
         const again = (yield* update).runGroup.id
         yield* appliedIn(again, "one")
@@ -181,7 +181,7 @@ describe("Interrupted updates", () => {
       })
   )
 
-  tests.live("an update replans a waiting plan whose input has changed, and ends when it is cancelled", () =>
+  tests.live("an update replans a waiting plan whose input has changed, and cancelling ends the update", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* Runs
@@ -204,7 +204,7 @@ describe("Interrupted updates", () => {
       yield* runs.cancelGroup(context, id, "not today")
       const over = yield* groupWhen(id, ({ finishedAt }) => finishedAt !== undefined)
       expect(over).toMatchObject({ status: "cancelled", cancelReason: "not today" })
-      // Planning the Capsule again would not continue this update.
+      // The update is cancelled, so planning the Capsule again does not continue it.
       expect(memberOf(over, named("two"))?.reason).toEqual({ code: "cancelled", message: "not today" })
       expect((yield* Effect.flip(runs.apply(context, approvedId, undefined))).code).toBe("failed_precondition")
       expect((yield* runs.read(approvedId)).status).toBe("superseded")
@@ -218,12 +218,13 @@ describe("Interrupted updates", () => {
         status: "cancelled",
         replacedBy: newer
       })
-      // Uses one transaction: after a crash in between, two updates would keep planning the same Capsules against each other.
+      // A single transaction replaces the update. Otherwise, after a crash in between, two updates would keep planning the same
+      // Capsules against each other.
       const sql = yield* SqlClient.SqlClient
       const [ended] = yield* sql<{ cancelled_at: string }>`SELECT cancelled_at FROM run_groups WHERE id = ${older}`
       expect(ended?.cancelled_at).toBe((yield* runs.group(newer)).runGroup.createdAt)
 
-      // An update that every Capsule refuses does not replace an open update.
+      // An update that no Capsule accepts does not replace an open update.
       yield* sql`UPDATE capsules SET tracked_ref = tracked_ref || '-gone' WHERE workspace_id = ${workspaceId}`
       const refused = (yield* Capsules).planUpdate(context, workspaceId)
       expect((yield* Effect.flip(refused)).code).toBe("failed_precondition")
@@ -233,7 +234,7 @@ describe("Interrupted updates", () => {
     })
   )
 
-  tests.live("an update pauses while automation is paused, or once the person who started it may no longer plan", () =>
+  tests.live("an update pauses while automation is paused, or while the person who started it may no longer plan", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -9,7 +9,7 @@ import { it, suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 
-it.effect("a cleanup turn runs at startup and every minute thereafter", () =>
+it.effect("cleanup runs at startup and every minute thereafter", () =>
   Effect.gen(function* () {
     let turns = 0
     yield* Effect.forkScoped(atStartAndEveryMinute(Effect.sync(() => turns++)))
@@ -30,7 +30,7 @@ const once = Layer.succeed(CleanupRhythm, (turn) =>
 const tests = suite(testPlane({ cleanup: once }))
 afterAll(tests.dispose)
 
-tests.live("a cleanup turn performs the due work without a request", () =>
+tests.live("cleanup performs the due work without a request", () =>
   Effect.gen(function* () {
     const { context, url, workspaceId } = yield* TestPlane
     const { source } = yield* (yield* Sources).create(context, { workspaceId, name: "due", url, autoSync: true })

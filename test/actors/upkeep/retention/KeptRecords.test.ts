@@ -12,7 +12,7 @@ import { young, pending, idsOf, dangling, reasonsOf, allReasons } from "./suppor
 const tests = suite(RecordRemoval.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
 
-tests.live("a Run is kept at any age while something refers to it, with a record here for every reason", () =>
+tests.live("a Run is kept at any age while something refers to it, for each kind of reference", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     yield* runs
@@ -25,7 +25,7 @@ tests.live("a Run is kept at any age while something refers to it, with a record
     yield* add("run_approvals", { run_id: id })
     yield* add("agent_runs", { run_id: id, ...givenUp })
     yield* add("agent_evidence", { run_id: id })
-    // No result is pending for an apply that was not started, was later started by another agent, or whose agent was revoked.
+    // No result is expected from an apply that was not started, was later started by another agent, or whose agent was revoked.
     yield* add("agent_runs", { run_id: yield* run("unstarted"), ...givenUp })
     const sent = yield* run("sent", started)
     yield* add("agent_runs", { run_id: sent, ...givenUp })
@@ -40,7 +40,7 @@ tests.live("a Run is kept at any age while something refers to it, with a record
   })
 )
 
-tests.live("every table that refers to Runs is removed with them or keeps them", () =>
+tests.live("the rows of every table that refers to Runs are either removed with the Runs or keep them", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
@@ -73,7 +73,7 @@ tests.live("a StateVersion is kept while it is current, a rollback target, or re
 )
 
 tests.live(
-  "a snapshot is kept while a Capsule, an open plan, a rollback target or a lane needs it, and so is its report",
+  "a snapshot and its report are kept while a Capsule, an open plan, a rollback target or a lane needs the snapshot",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld

@@ -15,7 +15,7 @@ afterAll(tests.dispose)
 const resource = (address: string, from: number, to: number | null) =>
   add("resource_versions", { capsule_id: living, address, valid_from: from, valid_to: to })
 
-tests.live("content shared by several StateVersions is removed only with the last StateVersion", () =>
+tests.live("content shared by several StateVersions is removed only with the last of them", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -27,7 +27,7 @@ tests.live("content shared by several StateVersions is removed only with the las
     yield* add("consumed_inputs", { state_version_id: named("sv", "l3") })
     yield* resource("gone.first", 1, 2)
     yield* resource("gone.both", 1, 3)
-    // The removal takes more than one step.
+    // There is more to remove than one step removes.
     for (let index = 0; index < 700; index++) yield* resource(`gone.many[${index}]`, 4, 6)
     yield* resource("kept.third", 1, 4)
     yield* resource("kept.always", 1, null)
@@ -49,7 +49,7 @@ tests.live("content shared by several StateVersions is removed only with the las
 
 const mebibyte = 1024 * 1024
 
-/** Stores a value that is sealed in parts and owned by a row. */
+/** Stores the sealed parts of a value of this owner, and returns the value. */
 const inParts = Effect.fnUntraced(function* (owner: string, parts: number) {
   const sql = yield* SqlClient.SqlClient
   const value = `v2.dk_${"0".repeat(24)}.${owner.slice(-22)}`
@@ -82,7 +82,7 @@ tests.live("one removal transaction deletes a limited number of long values, cou
       const step = Effect.map(removeRecords(sql, kind, young, ids), ({ isOver, removed }) => ({
         isOver,
         records: removed.reduce((sum, { records }) => sum + records, 0),
-        // The other columns of the row are small.
+        // Rounds down to whole MiB, to ignore the small columns of the row.
         mebibytes: Math.floor(removed.reduce((sum, { bytes }) => sum + bytes, 0) / mebibyte)
       }))
       expect([name, yield* step]).toEqual([name, { isOver: false, records: 1, mebibytes: 2 }])

@@ -20,7 +20,7 @@ import {
 } from "./support/RetainedWorld.ts"
 import { young, pending, idsOf, dangling, reasonsOf, allReasons } from "./support/Removal.ts"
 
-/** Number of kill points the process passes before it dies; if unset, the process survives. */
+/** Number of kill points the process passes before it dies. If unset, the process survives. */
 let survived: number | undefined
 const passed = new Set<KillPointName>()
 const mortal = Layer.succeed(KillPoint, (name) =>
@@ -48,7 +48,7 @@ const audited = Effect.gen(function* () {
 }).pipe(Effect.orDie)
 
 tests.live(
-  "a destroyed Capsule keeps nothing, and a released Capsule keeps its state, which may be the last copy",
+  "a destroyed Capsule keeps no records, but a released Capsule keeps its state, which may be the last copy",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld
@@ -70,7 +70,7 @@ tests.live(
       expect(yield* sql`SELECT run_id FROM run_events`).toEqual([{ run_id: made }])
       yield* sql`UPDATE capsules SET status = 'destroyed' WHERE id = ${ended}`
       yield* add("backups", { id: named("bkp", "whole"), capsule_id: null, created_at: young })
-      // A record that refers to another record is removed first, and the other record in the next pass.
+      // The first pass removes a record that refers to another, and the next pass removes the other record.
       for (let look = 0; look < 3; look++) yield* removal.removeAll
       for (const table of ["state_versions", "source_snapshots", "runs"]) expect(yield* idsOf(table)).toEqual([])
       expect(yield* sql`SELECT run_id FROM run_events`).toEqual([])
@@ -78,7 +78,7 @@ tests.live(
     })
 )
 
-tests.live("a finished plan's file and an old Run's events are removed before the Run itself", () =>
+tests.live("a finished plan's file and an old Run's events are removed earlier than the Run itself", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -122,7 +122,7 @@ tests.live("a finished plan's file and an old Run's events are removed before th
   })
 )
 
-tests.live("a record removal killed between any two steps is completed by the next process and counted once", () =>
+tests.live("the next process completes a record removal killed between any two steps, and counts it once", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const removal = yield* RecordRemoval
@@ -154,7 +154,7 @@ tests.live("a record removal killed between any two steps is completed by the ne
   })
 )
 
-tests.live("the retention job removes one part per turn, then pauses for a day", () =>
+tests.live("the retention job removes one batch per turn, then pauses for a day", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const removal = yield* RecordRemoval

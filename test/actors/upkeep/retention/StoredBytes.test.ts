@@ -18,7 +18,7 @@ const amountsOf = Effect.fnUntraced(function* () {
 })
 
 tests.live(
-  "stored bytes are counted by Workspace and kind, over any number of rows, with shared content counted once",
+  "stored bytes are counted by Workspace and kind, over any number of rows, and shared content counts once",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld
@@ -38,7 +38,7 @@ tests.live(
     })
 )
 
-tests.live("stored bytes are counted again after an hour, and not before", () =>
+tests.live("stored bytes are recounted after an hour, and not earlier", () =>
   Effect.gen(function* () {
     const stored = yield* StoredBytes
     yield* stored.measureSometimes
@@ -48,7 +48,7 @@ tests.live("stored bytes are counted again after an hour, and not before", () =>
   })
 )
 
-tests.live("stored bytes have an entry for every kind of record", () =>
+tests.live("stored bytes include every kind of record", () =>
   Effect.sync(() =>
     expect([...new Set(storedPlaces.map(({ kind }) => kind))].toSorted()).toEqual(StoredKind.literals.toSorted())
   )

@@ -13,7 +13,7 @@ import { serveByHttpBackend } from "../../../../support/GitServer.ts"
 import { type PliantServer, pliantServer } from "../../../../support/PliantAuthorizationServer.ts"
 import { demo, TestPlane, testPlane } from "../../../../support/TestPlane.ts"
 
-/** The authorization server, and the helpers to declare once the demo provider's folder of notes is known. */
+/** The authorization server, and the helpers to declare once the demo provider's notes folder exists. */
 export class Pliant extends Context.Service<Pliant, PliantServer & { readonly helpers: Array<DeclaredHelper> }>()(
   "test/Pliant"
 ) {}
@@ -23,7 +23,7 @@ export class Forge extends Context.Service<Forge, Effect.Success<ReturnType<type
   "test/Forge"
 ) {}
 
-/** A service whose Connections are created through an authorization server, for the demo provider or a Git server. */
+/** A service whose Connections, for the demo provider or a Git server, are created through an authorization server. */
 export const pliantPlane = Layer.unwrap(
   Effect.gen(function* () {
     const server = yield* pliantServer
@@ -89,7 +89,7 @@ const declare = Effect.gen(function* () {
   })
 })
 
-/** Completes the server's sign-in, for a new Connection or an existing one. */
+/** Completes sign-in at the authorization server, for a new Connection or an existing one. */
 export const connect = Effect.fnUntraced(function* (connectionId?: ConnectionId, helper = helperId) {
   yield* declare
   const { context, workspaceId } = yield* TestPlane

@@ -6,7 +6,7 @@ import type { WorkspaceId } from "../../../../../schema/records/Ids.ts"
 import type { RunStatus } from "../../../../../schema/records/Run.ts"
 import { namedCapsule, namedRun, namedSnapshot, namedSource } from "../../../../support/NamedIds.ts"
 
-/** The time at the given number of minutes into the year. */
+/** Returns the time at the given number of minutes into the year. */
 export const minute = (at: number) => new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString()
 
 type Rest = Partial<Omit<NewRun, "id" | "workspaceId" | "spec">>
@@ -21,7 +21,7 @@ export const endedRun = Effect.fnUntraced(function* (
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
   const id = namedRun(name)
-  // Uses one transaction, so that the service does not start the Run.
+  // Uses a transaction, so that the service does not start the Run.
   yield* Effect.gen(function* () {
     yield* ledger.insert({ type: "plan", trigger: "user", spec: {}, ...rest, id, workspaceId })
     yield* sql`UPDATE runs SET status = ${status}, created_at = ${minute(at)} WHERE id = ${id}`
@@ -29,7 +29,7 @@ export const endedRun = Effect.fnUntraced(function* (
   return id
 })
 
-/** Records to search for: a Source with its snapshots, and Capsules. */
+/** Inserts records that Runs refer to: a Source with snapshots, and Capsules. */
 export const recordsOfRuns = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   {

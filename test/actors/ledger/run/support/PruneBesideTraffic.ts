@@ -26,8 +26,8 @@ export interface PruneSize {
 }
 
 /**
- * An installation after years of use: two Workspaces with finished Runs and long logs. Every hundredth Run is a plan that awaits
- * approval.
+ * An installation after years of use: two Workspaces with finished Runs and long logs, where every hundredth Run is a plan that
+ * awaits approval.
  */
 export const fillYears = Effect.fnUntraced(function* ({ lines, runs }: PruneSize) {
   const sql = yield* SqlClient.SqlClient
@@ -63,7 +63,7 @@ export const fillYears = Effect.fnUntraced(function* ({ lines, runs }: PruneSize
   return one.id
 })
 
-/** Milliseconds that another writer's commit waited while one kind of record was removed. */
+/** How long another writer's commits waited, in milliseconds, while one kind of record was removed. */
 export interface PrunePhase {
   readonly of: "alone" | "logs" | "records" | "history"
   readonly waits: ReadonlyArray<number>
@@ -75,7 +75,7 @@ const prunings = Layer.mergeAll(
   AuditRemoval.layer.pipe(Layer.provide(Layer.succeed(AuditRetention, Duration.millis(1))))
 )
 
-/** Removes everything such an installation no longer needs while a writer commits as often as possible. */
+/** Removes everything that can be removed from such an installation, while a writer commits as often as possible. */
 export const pruneBesideTraffic = (size: PruneSize) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -109,7 +109,7 @@ export const pruneBesideTraffic = (size: PruneSize) =>
     const gone = yield* beside("records", records.removeAll)
     const writes = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_events WHERE action = 'bench.write'`
     const committed = phases.reduce((sum, phase) => sum + phase.waits.length, 0)
-    // Expects as many commits as Runs: the writer gets its turns during the removal, even on a busy machine.
+    // Writes as many events as there are Runs, so that removing history takes long enough for the writer to get its turns.
     for (let from = 0; from < size.runs; from += notesAtOnce) {
       yield* sql.withTransaction(Effect.replicateEffect(note("bench.past"), notesAtOnce, { discard: true }))
     }

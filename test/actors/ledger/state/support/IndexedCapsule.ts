@@ -37,7 +37,7 @@ export const resource = (
     readonly sensitive?: ReadonlyArray<string>
     readonly deposed?: string
     readonly provider?: string
-    /** The instance key. */
+    /** An instance's key, as in `for_each` or `count`. */
     readonly key?: string
     readonly tainted?: boolean
   } = {}
@@ -77,7 +77,7 @@ interface Committed {
   readonly secrets?: ReadonlyArray<string>
 }
 
-/** Commits a state as the Capsule's next state, as an apply would; the Run is named after the generation. */
+/** Commits a state as the Capsule's next one, as an apply would. The generation is part of the Run's id. */
 export const committed = Effect.fnUntraced(function* (generation: number, text: string, options: Committed = {}) {
   const sql = yield* SqlClient.SqlClient
   const states = yield* StateVersions
@@ -102,7 +102,7 @@ export const committed = Effect.fnUntraced(function* (generation: number, text: 
   return StateVersionId.make(id)
 }, Effect.orDie)
 
-/** Deletes the index of all states, as after an upgrade from a release without an index. */
+/** Deletes the index of all states, to simulate an upgrade from a release without an index. */
 export const unread = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const table of ["state_indexes", "resource_versions", "output_versions"]) {

@@ -9,7 +9,7 @@ import {
 import { Brand } from "effect"
 import type { RunId, WorkspaceId } from "../../../../../schema/records/Ids.ts"
 
-// The decision compares ids without interpreting them.
+// Arbitrary ids, because the decision only compares them.
 export const run = Brand.nominal<RunId>()
 export const workspaceOf = Brand.nominal<WorkspaceId>()
 export interface Arrival {
@@ -19,7 +19,7 @@ export interface Arrival {
   readonly kind: "plan" | "build" | "drift"
 }
 
-/** The queue in memory, with `decide` as its only rule. It updates itself from a decision, as a claim updates the rows. */
+/** An in-memory queue whose only rule is `decide`. It updates itself from each decision, as a claim updates the rows. */
 export const simulated = (given: QueueLimits) => {
   const waiting: Array<Omit<QueuedRun, "workspaceTurn" | "subjectTurn">> = []
   const active: Array<RunningRun> = []
@@ -82,7 +82,7 @@ const arrival = (workspaces: number, kinds: ReadonlyArray<Arrival["kind"]>): fc.
     kind: fc.constantFrom(...kinds)
   })
 
-/** Arrivals, and completions of randomly chosen Runs. */
+/** Generates arrivals, and completions of randomly chosen Runs. */
 export const story = (workspaces: number, kinds: ReadonlyArray<Arrival["kind"]>) =>
   fc.array(
     fc.oneof(

@@ -15,7 +15,7 @@ export const idsOf = Effect.fnUntraced(function* (table: string) {
 
 export const dangling = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.orDie(sql`PRAGMA foreign_key_check`))
 
-/** The reason why records of this kind are kept, according to the survey. */
+/** Why the survey keeps records of this kind. */
 export const reasonsOf = Effect.fnUntraced(function* (kind: string) {
   const removal = yield* RecordRemoval
   const { kept } = yield* removal.survey

@@ -5,9 +5,9 @@ import { representativeRows } from "../../../../src/database/support/Representat
 type Values = Readonly<Record<string, string | number | null>>
 
 export const of = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
-/** A well-formed id that contains a name. */
+/** Returns a well-formed id that contains the name. */
 export const named = (prefix: string, name: string) => `${prefix}_${name.padStart(20, "0")}`
-/** A time so long ago that every retention period has elapsed; a greater number gives a later time. */
+/** Returns a time so long ago that every retention period has elapsed. A greater number gives a later time. */
 export const longAgo = (day = 1) => `2020-01-${String(day).padStart(2, "0")}T00:00:00.000Z`
 
 export const workspaceId = of("ws", "a")
@@ -27,7 +27,7 @@ const base = [
   "agents"
 ]
 
-/** Inserts a row like the table's representative row. */
+/** Inserts a copy of the table's representative row with these changes. */
 export const add = Effect.fnUntraced(function* (table: string, values: Values) {
   const sql = yield* SqlClient.SqlClient
   const [, like] = representativeRows.find(([name]) => name === table) ?? [table, {}]
@@ -72,7 +72,7 @@ const emptied = [
   "source_snapshots"
 ]
 
-/** An existing and an ended Capsule of the same Source, with nothing else for retention to remove. */
+/** An existing and an ended Capsule of the same Source, with no other removable records. */
 export const emptyWorld = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {
