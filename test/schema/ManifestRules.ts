@@ -298,6 +298,6 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "the published schemas are served",
     "src/http/Handoff.test.ts",
-    "the published schemas are served publicly, exactly as checked in"
+    "the published schemas are public, and identical to the files in the repository"
   ]
 ]

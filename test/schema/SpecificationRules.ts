@@ -114,7 +114,7 @@ const handOff: ReadonlyArray<SpecificationRule> = [
     "nothing is created by the link; a bad one is refused as a whole",
     "src/http/Handoff.test.ts",
     "an install link redirects to the creation flow under its canonical address",
-    "an invalid install link is refused as a whole, with a page that gives the reason and none of its content",
+    "an invalid install link is rejected as a whole, on a page that gives the reason and repeats none of its content",
     "an install link creates nothing, and accepts only reads"
   ],
   [
@@ -144,7 +144,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
   ["J10", inputs, "name with a line feed (J10)"],
   ["J11", manifest("InputCompiler"), "inputs are proven (J11)"],
   ["J12", "actors/commands/capsule/Authority.test.ts", 'variablePatch: { set: { name: "[redacted]" } }'],
-  ["J13", "src/http/ClosedBodies.test.ts", "no request body can set fields that the service decides (J13)"],
+  ["J13", "src/http/ClosedBodies.test.ts", "rejects request bodies that set fields the service decides (J13)"],
   ["J14", requires, "bytes as a string (J14)"],
   [
     "J15",

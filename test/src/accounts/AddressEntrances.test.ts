@@ -9,9 +9,9 @@ import { serve } from "../operator/support/Server.ts"
 
 setDefaultTimeout(120_000)
 
-/** The form that a browser's `<input type=email>` sends, and in which svc stores, compares and emails addresses. */
+/** The canonical spelling: browsers send it from `<input type=email>`, and svc stores, compares and emails it. */
 const stored = "bob@xn--bcher-kva.example"
-/** Spellings that people type elsewhere, and that other programs send. */
+/** Other spellings of the same address, as people type them or other programs send them. */
 const spellings = ["bob@bücher.example", "BOB@BU\u0308CHER.Example", " bob@b\u00fccher\u3002example ", stored]
 const password = "a long enough password"
 
@@ -72,7 +72,7 @@ const running = Effect.gen(function* () {
   return { admin, call, cookieOf, create, invite, members, olga, sql, workspaceId }
 })
 
-/** Removes the account of the test's person, so that the next spelling starts from scratch. */
+/** Removes the test person's account, so that the next spelling starts from scratch. */
 const withoutBob = Effect.fnUntraced(function* (world: Effect.Success<typeof running>, spelling: string) {
   yield* world.admin(["users", "delete", "--yes", "--email", spelling])
   expect(yield* world.sql(`SELECT 1 FROM users WHERE email = '${stored}'`)).toEqual([])
@@ -86,7 +86,7 @@ describe("International addresses", () => {
       const world = yield* running
       const { admin, call, create, sql } = world
       for (const [index, typed] of spellings.entries()) {
-        // Uses another person each time, because sign-in attempts are limited per address in every spelling.
+        // Uses a new person for each spelling, because sign-in attempts are limited per address across all its spellings.
         const local = `bob${index}@`
         const spelling = typed.replace(/bob@/i, local)
         const stored = `${local}xn--bcher-kva.example`
@@ -127,18 +127,18 @@ describe("International addresses", () => {
       const world = yield* running
       const { admin, call, cookieOf, create, invite, members, olga, sql, workspaceId } = world
       for (const spelling of spellings) {
-        // Whoever has the address can use an invitation, and the account created with it has that address.
+        // Invitations store the canonical spelling, and so does the account created from the invitation.
         const made = yield* Schema.decodeUnknownEffect(Invited)(yield* invite("invitations", spelling))
         expect(made.invitation.email).toBe(stored)
         yield* invite("members", spelling)
         const pending = yield* sql(`SELECT DISTINCT email FROM invitations WHERE status = 'pending'`)
         expect(pending).toEqual([{ email: stored }])
-        // The operator vouches for the address.
+        // The operator's invitation needs no email verification, so the link alone can create the account.
         const { invitationLink } = JSON.parse(yield* admin(["invite", "--email", spelling, "--workspace", workspaceId]))
         const signedUp = yield* call("/auth/invitations/sign-up", { secret: secretIn(invitationLink), password })
         expect([spelling, signedUp.status]).toEqual([spelling, 201])
         expect((yield* members).map(({ email }) => email)).toContain(stored)
-        // A member is not invited again, in any spelling of the address.
+        // Inviting an existing member fails in every spelling of the address.
         for (const other of spellings) {
           const again = yield* call(`/api/v1/workspaces/${workspaceId}/members`, { email: other, role: "member" }, olga)
           expect([other, again.status]).toEqual([other, 409])

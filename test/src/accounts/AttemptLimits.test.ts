@@ -26,18 +26,18 @@ it.effect("one IP address may make ten sign-in attempts a minute per account, an
     expect(yield* limited(enter({ address: "192.0.2.1" }))).toBe(true)
     yield* TestClock.adjust("6 seconds")
     expect(yield* limited(enter({ address: "192.0.2.1", account: "ada@example.com" }))).toBe(false)
-    // All addresses of a /64 network count as one, because one subscriber has an entire /64.
+    // A /64 network counts as one address, because one subscriber controls the entire network.
     for (let n = 0; n < 10; n++) yield* enter({ address: `2001:db8:0:1::${n + 1}`, account: "bob@example.com" })
     expect(yield* limited(enter({ address: "2001:db8:0:1:ffff::1", account: "bob@example.com" }))).toBe(true)
     expect(yield* limited(enter({ address: "2001:db8:0:2::1", account: "bob@example.com" }))).toBe(false)
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("strangers are delayed when many IP addresses attack one account", () =>
+it.effect("delays strangers when many IP addresses attack one account", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 30; n++) yield* enter({ address: address(n), account: "ada@example.com" })
-    // From every additional address, each attempt waits five seconds before the password check.
+    // Once 30 addresses have tried this account, attempts from further addresses wait five seconds before the password check.
     const strangers = yield* Effect.forEach(
       Array.from({ length: 199 }, (_, n) => n + 30),
       (n) => Effect.forkChild(enter({ address: address(n), account: "ada@example.com" }), { startImmediately: true })
@@ -56,7 +56,7 @@ it.effect("strangers are delayed when many IP addresses attack one account", () 
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("only a limited number of strangers wait at once, and known browsers never wait", () =>
+it.effect("limits how many strangers wait at once, and never delays known browsers", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     const accounts = ["ada@example.com", "bob@example.com"]
@@ -66,15 +66,15 @@ it.effect("only a limited number of strangers wait at once, and known browsers n
       (n) =>
         Effect.forkChild(enter({ address: address(n), account: accounts[n % 2] ?? "" }), { startImmediately: true })
     )
-    // The limit applies to the whole server, not to each account.
+    // The limit on waiting strangers applies to the whole server, not to each account.
     for (const account of accounts) {
       const refused = yield* Effect.flip(enter({ address: "203.0.113.1", account }))
       expect([refused.code, refused.retryAfter]).toEqual(["rate_limited", 5])
     }
     yield* enter({ address: "203.0.113.1", account: "ada@example.com", device: "known" })
-    // An attempt without a delay needs no slot.
+    // An attempt without a delay takes no waiting slot.
     yield* enter({ address: "203.0.113.1", account: "eve@example.com" })
-    // A slot becomes free when the browser disconnects or the wait ends.
+    // A waiting slot is freed when the browser disconnects or the wait ends.
     yield* Fiber.interrupt(waiting[0] ?? (yield* Effect.die("nobody waits")))
     const next = yield* Effect.forkChild(enter({ address: "203.0.113.2", account: "ada@example.com" }), {
       startImmediately: true
@@ -90,7 +90,7 @@ it.effect("only a limited number of strangers wait at once, and known browsers n
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("each person using a shared browser has a separate budget of attempts", () =>
+it.effect("gives each person on a shared browser a separate budget of attempts", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     const device = "shared"

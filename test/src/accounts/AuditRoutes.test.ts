@@ -13,7 +13,7 @@ import { AccountServer, call, fromPage, openSession } from "./support/AccountSer
 const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
 const decodeLine = Schema.decodeUnknownSync(Schema.fromJsonString(ExportedAuditEvent))
 
-/** The lines of an export, and its response headers. */
+/** Returns the lines of an export and its response headers. */
 const exported = Effect.fnUntraced(function* (path: string, headers: Readonly<Record<string, string>>) {
   const server = yield* AccountServer
   const response = yield* server.handle(new Request(`${server.origin}${path}`, { headers }), "192.0.2.1")
@@ -28,7 +28,7 @@ const exported = Effect.fnUntraced(function* (path: string, headers: Readonly<Re
 })
 
 it.effect(
-  "an owner exports only the history of their own Workspace, resumes after the last line, and reads its head",
+  "an owner can export only their own Workspace's history, resume after the last line, and read the chain's head",
   () =>
     Effect.gen(function* () {
       const { subject } = yield* newPerson("ann")

@@ -116,13 +116,13 @@ it.effect("a session cookie lasts 30 days and is renewed with the session, at mo
       renewed: headers.get("set-cookie")
     }))
     expect(yield* read).toEqual({ status: 200, renewed: null })
-    // Over three 16-day periods: without sliding expiry, the session would have expired.
+    // Three periods of 16 days exceed the 30-day lifetime, so the session survives only because each use extends it.
     for (let n = 0; n < 3; n++) {
       yield* TestClock.adjust("16 days")
       const { renewed, status } = yield* read
       expect(status).toBe(200)
       expect(renewed).toBe(`svc_session=${Redacted.value(cookie)}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Lax`)
-      // The renewal is stored in the background, and for an hour afterwards no renewal is needed.
+      // The renewal is stored in the background; no further renewal happens for an hour.
       while ((yield* read).renewed !== null) yield* Effect.yieldNow
     }
     // Every API route renews the cookie too, unless the session is sent in a header.
@@ -155,7 +155,7 @@ it.effect("guessing passwords from many networks locks nobody out, in known or n
     const limited = yield* attempt("198.51.100.1", password)
     expect(limited).toMatchObject({ status: 429, json: { error: { code: "rate_limited" } } })
     expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0)
-    // The person's own browser in the stranger's network, and a new browser elsewhere.
+    // Neither the person's own browser in the stranger's network nor a new browser elsewhere is limited.
     expect((yield* attempt("198.51.100.1", password, device)).status).toBe(200)
     expect((yield* attempt("203.0.113.9", password)).status).toBe(200)
     // A forged cookie, or a cookie that belongs to another person, has no effect.
@@ -196,7 +196,7 @@ it.effect("no other site can sign anyone in or out, or act with the cookie", () 
         expect(answer.headers.get("set-cookie")).toBeNull()
       }
     }
-    // Signing in works without a site header, but acting with a cookie does not.
+    // Signing in needs no site header, but acting with a session cookie does.
     expect((yield* call("/auth/sign-out", { body: {}, headers: cookie })).status).toBe(403)
     expect((yield* call("/auth/session", { headers: cookie })).status).toBe(200)
   }).pipe(fresh)

@@ -106,7 +106,7 @@ it.effect(
         Effect.map(call(path, { body, headers: owner.headers }), ({ status }) => status)
       )
       expect(new Set(statuses)).toEqual(new Set([400]))
-      // The same limits apply to a person's own tokens, which then have to be bound.
+      // A person's own tokens have the same limits, and must be bound to a Workspace if limited.
       const own = (body: object) => call("/api/v1/account/tokens", { body, headers: owner.headers })
       const scopes = ["read", "environment:production"]
       expect((yield* own({ name: "x", scopes })).status).toBe(400)
@@ -125,7 +125,7 @@ it.effect("only owners and admins create and revoke tokens, for automations of t
     const { tokenRecord } = yield* newToken(path, owner.headers)
     const revoke = `${path}/${tokenRecord.token_id}/revoke`
     expect((yield* call(revoke, { body: {}, headers: member.headers })).status).toBe(403)
-    // A person's tokens are private to that person.
+    // Nobody else can see a person's tokens.
     for (const of of [member.subject, owner.subject, "usr_unknown"]) {
       expect((yield* call(`${membersOf(id)}/${of}/tokens`, { body, headers: owner.headers })).status).toBe(404)
       expect((yield* call(`${membersOf(id)}/${of}/tokens`, { headers: owner.headers })).status).toBe(404)
@@ -139,7 +139,7 @@ it.effect("only owners and admins create and revoke tokens, for automations of t
   }).pipe(fresh)
 )
 
-it.effect("a suspended automation is refused at once, and its tokens work again when it is reactivated", () =>
+it.effect("suspending an automation refuses its tokens at once, and reactivating it restores them", () =>
   Effect.gen(function* () {
     const { id, owner } = yield* team
     const subject = yield* newAutomation(id, owner.headers)
@@ -161,7 +161,7 @@ it.effect("a suspended automation is refused at once, and its tokens work again 
   }).pipe(fresh)
 )
 
-it.effect("the effects of a member's departure can be read beforehand, and the history records them", () =>
+it.effect("the effects of a member's departure can be previewed, and the history records them", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { admin, id, member, owner } = yield* team
@@ -208,7 +208,7 @@ it.effect("the effects of a member's departure can be read beforehand, and the h
       keptTokens: [{ id: kept.tokenRecord.token_id, name: "ci", subject, automation: "deploy" }]
     })
     expect([departure.connections.length, departure.keptTokens.length]).toEqual([1, 1])
-    // Everybody can read their own details, and only admins can read other people's.
+    // Anybody can read the effects of their own departure; only admins can read those of other members.
     expect((yield* call(path, { headers: admin.headers })).status).toBe(200)
     expect((yield* call(path, { headers: member.headers })).status).toBe(403)
 
@@ -225,7 +225,7 @@ it.effect("the effects of a member's departure can be read beforehand, and the h
   }).pipe(fresh)
 )
 
-it.effect("a removal and a new token at the same moment leave no usable token", () =>
+it.effect("removing an automation while a token is created for it leaves no usable token", () =>
   Effect.gen(function* () {
     const { id, owner } = yield* team
     const sql = yield* SqlClient.SqlClient

@@ -21,7 +21,7 @@ const page = (secret: Redacted.Redacted) => ({
   "sec-fetch-site": "same-origin"
 })
 
-/** A signed-in person with a password. */
+/** Creates a signed-in person with a password. */
 const person = Effect.fnUntraced(function* (name: string) {
   const users = yield* Users
   const passwords = yield* Passwords
@@ -63,7 +63,7 @@ it.effect("five minutes after sign-in, sensitive routes require confirmation, an
       if (/sign-out/.test(path)) continue
       const body = method === "POST" ? { body: { bogus: 1 } } : {}
       const { json, status } = yield* call(path.replace(/:\w+/, "nothing"), { method, headers, ...body }).pipe(
-        // Pages are not JSON.
+        // Some routes return HTML pages, which cannot be parsed as JSON and never ask for confirmation.
         Effect.catchDefect(() => Effect.succeed({ json: undefined, status: 200 }))
       )
       const code = JSON.stringify(json ?? "").includes("reauthentication_required")
@@ -122,12 +122,12 @@ it.effect("a passkey confirms only its owner, and only with a confirmation chall
     expect(asked.json).toMatchObject({
       options: { allowCredentials: [{ id: device.id }], userVerification: "required" }
     })
-    // Bob cannot use Ann's passkey, with either his challenge or hers.
+    // Bob cannot use Ann's passkey, neither with his own challenge nor with hers.
     const hers = device.get(challengeOf(asked.raw), here, 2, ann.subject)
     expect((yield* answer(bob, hers)).status).toBe(403)
     const his = device.get(challengeOf((yield* ask(bob)).raw), here, 3, ann.subject)
     expect((yield* answer(bob, his)).status).toBe(403)
-    // A sign-in challenge confirms nothing, and a confirmation challenge signs nobody in.
+    // Challenges are not interchangeable: a sign-in challenge cannot confirm, and a confirmation challenge cannot sign in.
     const signIn = yield* call("/auth/passkeys/sign-in-options", { body: {} })
     expect((yield* answer(ann, device.get(challengeOf(signIn.raw), here, 4, ann.subject))).status).toBe(403)
     const confirming = device.get(challengeOf((yield* ask(ann)).raw), here, 5, ann.subject)

@@ -29,7 +29,7 @@ const Codes = Schema.Struct({ recoveryCodes: Schema.Array(Schema.String) })
 const Active = Schema.Struct({ active: Schema.Boolean, recoveryCodes: Schema.Int })
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-/** The secret, in the encoding that an authenticator reads. */
+/** The secret in Base32, as an authenticator app expects it. */
 const fromBase32 = (text: string): Uint8Array => {
   const bits = [...text].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, "0")).join("")
   return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2))
@@ -82,7 +82,7 @@ it.effect("a second factor is required after the password, and each code works o
     expect(stored?.secret).toMatch(/^v1\.dk_/)
     const refused = { status: 401, json: { error: { code: "second_factor_required" } } }
     expect(yield* signIn(ann)).toMatchObject(refused)
-    // The code reveals nothing about a wrong password.
+    // A wrong password gets the ordinary refusal, even with a correct code.
     const wrong = yield* signIn(ann, yield* codeNow(key), "not the password")
     expect(wrong).toMatchObject({ status: 401, json: { error: { code: "unauthenticated" } } })
     const code = yield* codeNow(key)
@@ -99,7 +99,7 @@ it.effect("five wrong codes block further attempts for fifteen minutes, even wit
     const { key, recoveryCodes } = yield* protect(ann)
     const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, "0")
     const guesses = Effect.fnUntraced(function* (count: number) {
-      // Two time steps from every accepted code, and therefore certainly wrong.
+      // Codes that are two time steps away from every accepted code, so they are always wrong.
       for (let n = 0; n < count; n++) {
         const { status } = yield* signIn(ann, other(other(yield* codeNow(key))))
         expect(status).toBe(401)
@@ -175,7 +175,8 @@ it.effect("an active second factor can be removed by the person or after the ope
     const cookie = /svc_session=([^;]+)/.exec(entered.headers.get("set-cookie") ?? "")?.[1] ?? ""
     const back = { ...ann, headers: fromPage(Redacted.make(cookie)) }
     expect((yield* signIn(ann)).status).toBe(401)
-    // A person who has lost the authenticator and the codes signs in with the link, and removes the second factor.
+    // A person who lost both the authenticator and the recovery codes can sign in with the operator's link and remove the second
+    // factor.
     const removed = yield* call("/auth/second-factor", { method: "DELETE", headers: back.headers })
     expect(removed.status).toBe(204)
     expect(yield* state(back)).toEqual({ active: false, recoveryCodes: 0 })

@@ -13,7 +13,7 @@ const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
 
 const Issued = Schema.Struct({ link: Schema.String, invitation: Schema.Struct({ id: Schema.String }) })
 
-/** A Workspace, and requests from its owner's page. */
+/** Creates a Workspace, and a client that sends requests as its owner's page does. */
 const setting = Effect.gen(function* () {
   const owner = yield* newPerson("owner")
   const { id } = yield* newWorkspace(owner.subject, { handle: "acme", displayName: "Acme" })
@@ -50,7 +50,7 @@ it.effect("an invitation link takes a person from the preview to an account, a m
     expect((yield* call(`/api/v1/workspaces/${id}`, { headers: own })).json).toMatchObject({
       workspace: { role: "viewer" }
     })
-    // Repeating the request as the same person changes nothing, and it gives other people nothing.
+    // Repeating the request as the same person changes nothing; the link gives other people no access.
     const again = yield* call("/api/v1/invitations/accept", { body: { secret }, headers: own })
     expect(again).toMatchObject({ status: 200, json: { invitation: { status: "accepted" } } })
     expect((yield* call("/api/v1/invitations/inspect", { body: { secret } })).status).toBe(404)
@@ -115,7 +115,7 @@ it.effect("a person, Workspace or server that sends too many emails gets 429 wit
         expect(answer.raw).toContain(whose)
         expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(3000)
       }
-      // svc sends no email for a link that the inviter passes on.
+      // svc sends no email if the inviter passes on the link.
       const link = yield* call(`${path}/invitations`, { body: { role: "viewer" }, headers })
       expect(link.status).toBe(201)
     }

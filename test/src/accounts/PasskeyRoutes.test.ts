@@ -39,7 +39,7 @@ let caller = 0
 const signIn = (response: unknown) =>
   call("/auth/passkeys/sign-in", { body: { response }, address: `203.0.113.${++caller % 250}` })
 
-/** A person with a registered passkey. */
+/** Creates a person with a registered passkey. */
 const holder = Effect.fnUntraced(function* (name: string) {
   const who = yield* person(name)
   const device = makeAuthenticator()
@@ -47,7 +47,7 @@ const holder = Effect.fnUntraced(function* (name: string) {
   return { ...who, device }
 })
 
-it.effect("a registered passkey signs in its owner, and its key is sealed", () =>
+it.effect("a registered passkey signs in its owner, and its public key is stored encrypted", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")
@@ -101,7 +101,7 @@ it.effect("a passkey response is refused for another site, without user verifica
   }).pipe(fresh)
 )
 
-it.effect("a passkey challenge works once, for five minutes, and only for its purpose", () =>
+it.effect("a passkey challenge works once, within five minutes, and only for its purpose", () =>
   Effect.gen(function* () {
     const { device, subject } = yield* holder("ann")
     const good = device.get(yield* signInChallenge(), here, 2, subject)
@@ -110,7 +110,7 @@ it.effect("a passkey challenge works once, for five minutes, and only for its pu
     const late = device.get(yield* signInChallenge(), here, 3, subject)
     yield* TestClock.adjust("5 minutes")
     expect((yield* signIn(late)).status).toBe(401)
-    // The session's five minutes have also passed.
+    // The session's confirmation has also expired after five minutes, so open a new session.
     const { secret } = yield* openSession(subject)
     const ann = { subject, headers: headersOf(secret) }
     expect((yield* signIn(device.get(yield* registrationChallenge(ann), here, 4, subject))).status).toBe(401)
@@ -125,7 +125,7 @@ it.effect("a passkey challenge works once, for five minutes, and only for its pu
   }).pipe(fresh)
 )
 
-it.effect("a passkey counter that goes backwards reveals a copy", () =>
+it.effect("detects a copied passkey by a counter that goes backwards", () =>
   Effect.gen(function* () {
     const { device, subject } = yield* holder("ann")
     expect((yield* signIn(device.get(yield* signInChallenge(), here, 9, subject))).status).toBe(200)
@@ -183,7 +183,7 @@ it.effect("people can remove only their own passkeys, and only from svc's own pa
     expect((yield* remove({ ...ann.headers, "sec-fetch-site": "cross-site" })).status).toBe(403)
     expect((yield* remove(bob.headers)).status).toBe(404)
     expect((yield* call("/auth/passkeys/registration-options", { body: {} })).status).toBe(401)
-    // The last sign-in method cannot be removed, but the first method can be once there is a second.
+    // The last sign-in method cannot be removed. Once there is a second method, the first can be removed.
     expect(yield* remove(ann.headers)).toMatchObject({ status: 409, json: { error: { code: "failed_precondition" } } })
     const second = makeAuthenticator()
     expect((yield* register(ann, second.create(yield* registrationChallenge(ann), here))).status).toBe(201)
@@ -193,7 +193,7 @@ it.effect("people can remove only their own passkeys, and only from svc's own pa
   }).pipe(fresh)
 )
 
-it.effect("a server addressed by IP reports that it has no passkeys", () =>
+it.effect("a server addressed by IP reports that it does not support passkeys", () =>
   Effect.gen(function* () {
     const answer = yield* call("/auth/passkeys/sign-in-options", { body: {} })
     expect(answer).toMatchObject({ status: 501, json: { error: { code: "capability_not_available" } } })

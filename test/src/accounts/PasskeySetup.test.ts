@@ -26,7 +26,7 @@ const challenge = (secret: string) => Effect.map(options(secret), ({ raw }) => c
 const redeem = (secret: string, response: unknown, person: object = { email, displayName: "Admin" }) =>
   post("/auth/setup/passkey", { secret, name: "laptop", response, ...person })
 
-/** The rows that a setup would have written, by table. */
+/** Returns the rows, by table, that a completed setup would have written. */
 const written = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<Record<string, number>>`SELECT
@@ -89,7 +89,7 @@ it.effect("a passkey setup that does not verify writes nothing, and the link rem
   }).pipe(fresh)
 )
 
-it.effect("a passkey is never requested without need or without the link", () =>
+it.effect("passkey setup requires a valid link and an email address, and rejects other sites", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     expect((yield* options(secret, {})).status).toBe(400)
@@ -143,7 +143,7 @@ it.effect("a setup challenge is valid only for its link, and only for setups", (
   }).pipe(fresh)
 )
 
-it.effect("a setup link shows its purpose, and later whether it was used or has expired", () =>
+it.effect("a setup link shows its purpose, and afterwards whether it was used or has expired", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const users = yield* Users
@@ -167,7 +167,7 @@ it.effect("a setup link shows its purpose, and later whether it was used or has 
   }).pipe(fresh)
 )
 
-it.effect("recovering a lost password by passkey ends the old password and every session", () =>
+it.effect("recovering an account with a passkey revokes the old password and every session", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const sessions = yield* Sessions

@@ -16,7 +16,7 @@ import {
 const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt("https://example.org")))
 let caller = 0
 
-/** Issues the challenge contained in the recorded response. */
+/** Makes the server issue the challenge that the recorded response contains. */
 const challenge = Effect.fnUntraced(function* (value: string, purpose: ChallengePurpose, subject?: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO passkey_challenges ${sql.insert({
@@ -45,22 +45,24 @@ const signedIn = Effect.fnUntraced(function* (vector: PasskeyVector, response: u
   return yield* call("/auth/passkeys/sign-in", { body: { response }, address: `203.0.113.${++caller}` })
 })
 
-it.effect("the specification's verified passkey registers and signs in, and changing any bit makes it fail", () =>
-  Effect.gen(function* () {
-    const vector = passkeyVectors.verified
-    const { answer, subject } = yield* registered(vector)
-    expect(answer).toMatchObject({ status: 201, json: { passkey: { name: vector.name } } })
-    const good = authenticationOf(vector)
-    const { signature } = vector.authentication
-    const last = signature.endsWith("0") ? "1" : "0"
-    const flipped = Buffer.from(`${signature.slice(0, -1)}${last}`, "hex").toString("base64url")
-    const wrong = { ...good, response: { ...good.response, signature: flipped } }
-    expect((yield* signedIn(vector, wrong)).status).toBe(401)
-    expect(yield* signedIn(vector)).toMatchObject({ status: 200, json: { subject } })
-  }).pipe(fresh)
+it.effect(
+  "verifies the specification's test vectors for registration and sign-in, and rejects them if any bit changes",
+  () =>
+    Effect.gen(function* () {
+      const vector = passkeyVectors.verified
+      const { answer, subject } = yield* registered(vector)
+      expect(answer).toMatchObject({ status: 201, json: { passkey: { name: vector.name } } })
+      const good = authenticationOf(vector)
+      const { signature } = vector.authentication
+      const last = signature.endsWith("0") ? "1" : "0"
+      const flipped = Buffer.from(`${signature.slice(0, -1)}${last}`, "hex").toString("base64url")
+      const wrong = { ...good, response: { ...good.response, signature: flipped } }
+      expect((yield* signedIn(vector, wrong)).status).toBe(401)
+      expect(yield* signedIn(vector)).toMatchObject({ status: 200, json: { subject } })
+    }).pipe(fresh)
 )
 
-it.effect("a passkey response is refused if the specification's authenticator did not verify the user", () =>
+it.effect("rejects a test vector whose authenticator did not verify the user", () =>
   Effect.gen(function* () {
     const { answer } = yield* registered(passkeyVectors.unverified)
     expect(answer.status).toBe(400)
@@ -70,7 +72,7 @@ it.effect("a passkey response is refused if the specification's authenticator di
   }).pipe(fresh)
 )
 
-it.effect("a passkey response from inside another site's frame is refused, even if signed and verified", () =>
+it.effect("rejects a signed and verified passkey response from inside another site's frame", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { answer } = yield* registered(passkeyVectors.framed)

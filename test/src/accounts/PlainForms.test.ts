@@ -9,7 +9,7 @@ const password = " a long enough password "
 const email = "admin@example.com"
 
 let caller = 0
-/** The request that a browser without scripts sends for a form of the service. */
+/** Sends the form as a browser without scripts does. */
 const submit = Effect.fnUntraced(function* (
   path: string,
   fields: Readonly<Record<string, string>>,
@@ -43,7 +43,7 @@ it.effect("a plain form with a setup link and a password opens an account and a 
     expect(made.cookie).toStartWith("svc_session=svcs_")
     const back = { referer: `${origin}/sign-in?return=${encodeURIComponent("/oauth/device?user_code=ABCD")}` }
     const entered = yield* submit("/sign-in", { email, password }, back)
-    // The issuer's response may redirect to another site, but a redirect from this form could not.
+    // An issuer's response may redirect to another site, but this form must not.
     expect(entered).toMatchObject({ status: 200, location: null, refresh: "0; url=/oauth/device?user_code=ABCD" })
     expect(entered.text).toContain(`href="/oauth/device?user_code=ABCD">`)
     expect(entered.cookie).toStartWith("svc_session=svcs_")
@@ -57,7 +57,7 @@ it.effect("a refused plain form shows a page, opens no session, and quotes no in
     yield* setUp
     const refused = [
       [401, yield* submit("/sign-in", { email, password: "a wrong password" })],
-      // Every space in a password is significant.
+      // Spaces in a password are never trimmed.
       [401, yield* submit("/sign-in", { email, password: password.trim() })],
       [400, yield* submit("/sign-in", { email })],
       [400, yield* submit("/setup", { password, email })],
@@ -71,7 +71,7 @@ it.effect("a refused plain form shows a page, opens no session, and quotes no in
   }).pipe(fresh)
 )
 
-it.effect("no page on another site signs anyone in or chooses the destination", () =>
+it.effect("another site can neither sign anyone in through a plain form nor choose the redirect", () =>
   Effect.gen(function* () {
     yield* setUp
     for (const headers of [

@@ -68,7 +68,7 @@ it.effect("a link changes the address of its own account, once, and verifies the
       expect((yield* look(who, given)).status).toBe(404)
       expect((yield* use(who, given)).status).toBe(404)
     }
-    // A password reset link was sent to the previous address.
+    // A password reset link sent to the previous address stops working when the address changes.
     const links = yield* SetupLinks
     const reset = yield* links.issueReset(ann.subject)
     expect((yield* use(ann, secret)).status).toBe(204)
@@ -92,7 +92,8 @@ it.effect("an address link expires after a day, when the next link is created, o
     const first = yield* linkFor(ann, "one@new.example")
     const second = yield* linkFor(ann, "two@new.example")
     expect((yield* use(ann, first)).status).toBe(404)
-    // Requesting a link reveals nothing about other accounts, and opening the link proves the address.
+    // Requesting a link for a taken address looks the same as any other request; the conflict is reported only to whoever opens
+    // the link.
     const taken = yield* linkFor(ann, bob.email)
     expect((yield* use(ann, second)).status).toBe(404)
     expect(yield* use(ann, taken)).toMatchObject({ status: 409, json: { error: { code: "failed_precondition" } } })
@@ -150,7 +151,7 @@ it.effect("the owner of a changed account is notified until they dismiss the not
     const users = yield* Users
     const passwords = yield* Passwords
     const ann = yield* person("ann")
-    // Sets the first password of a person who signs in by passkey.
+    // Sets the first password of a person who has signed in only with a passkey.
     const set = yield* call("/auth/password", { body: { newPassword: "a long enough password" }, headers: ann.headers })
     expect(set.status).toBe(204)
     const { secret } = yield* openSession(ann.subject)
@@ -159,7 +160,7 @@ it.effect("the owner of a changed account is notified until they dismiss the not
     expect(first.json).toMatchObject({ notices: [{ kind: "password", detail: null }] })
     const id = /"id":"(ntc_\w+)"/.exec(first.raw)?.[1] ?? ""
     yield* TestClock.adjust("1 second")
-    // Performed by somebody else after the list was read.
+    // Simulates a change by somebody else after the list was read.
     yield* users.removePassword(serviceContext, ann.subject)
     yield* TestClock.adjust("1 second")
     yield* users.setPassword(

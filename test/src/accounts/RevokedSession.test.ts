@@ -13,7 +13,7 @@ const { interruptedRequest, served } = servedWorld()
 const tests = suite(served)
 afterAll(tests.dispose)
 
-/** Account changes that a fresh session may make in this test. */
+/** Account changes that the test sends with a recently confirmed session. */
 const changes: ReadonlyArray<readonly [method: string, path: string, body?: object]> = [
   ["POST", "/auth/profile", { displayName: "Mallory" }],
   ["POST", "/auth/password", { newPassword: "the password of somebody else" }],

@@ -11,7 +11,7 @@ import { AccountServer, bearer, call, fromPage, openSession } from "./support/Ac
 
 const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt("http://localhost:8787")))
 
-/** The routes for signing in or out. Add every new public route here. */
+/** Routes for signing in or out, which work without a session. Add every new public route here. */
 const open: ReadonlySet<string> = new Set([
   "GET /auth/offer",
   "GET /sign-in",
@@ -64,7 +64,8 @@ it.effect("every other account route requires a session before it reads the body
     } as const
     for (const { method, name, path } of guarded) {
       for (const [caller, [status, headers]] of Object.entries(callers)) {
-        // A page on another site can send a read but cannot see the response; confined credentials can read their own details.
+        // Two callers are refused only for writes: a page on another site, which cannot see the response of a read, and a
+        // confined credential, which may read the person's own details.
         const reads = method === "GET" && status === 403
         const body = method === "POST" ? { body: { bogus: 1 } } : {}
         const answer = yield* call(path, { method, headers, ...body })

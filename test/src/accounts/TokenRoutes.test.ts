@@ -146,7 +146,7 @@ it.effect("another account's token can be neither found nor revoked", () =>
   }).pipe(fresh)
 )
 
-it.effect("the token inventory's query accepts limit and cursor, once each, and nothing else", () =>
+it.effect("the token inventory accepts only limit and cursor, once each", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     for (let n = 0; n < 3; n++) yield* newToken(ann.subject, ["read"])
@@ -182,7 +182,7 @@ it.effect("the token inventory's query accepts limit and cursor, once each, and 
   }).pipe(fresh)
 )
 
-it.effect("the scope catalogue matches the contract", () =>
+it.effect("the scope catalogue matches the published contract", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const { json } = yield* call(`${tokens}/scopes`, { headers: ann.headers })
@@ -222,7 +222,7 @@ it.effect("the current-authority route reads only the Authorization header, and 
       }
     }
     expect((yield* call(`${tokens}/current?access_token=x`, { headers: bearer(secret) })).status).toBe(200)
-    // Ambient credentials, even invalid ones, are ignored if the request has a bearer token.
+    // If the request has a bearer token, its cookies are ignored, even if they are invalid.
     const beside = { ...bearer(secret), cookie: "svc_session=bad", "x-svc-account-session": "bad" }
     expect((yield* call(`${tokens}/current`, { headers: beside })).status).toBe(200)
     expect(yield* dump).toBe(before)
@@ -247,7 +247,7 @@ it.effect("a bound token shows its Workspace and current role, and gets 403 once
   }).pipe(fresh)
 )
 
-it.effect("an unreadable authority returns 503, and the token remains valid", () =>
+it.effect("returns 503 if the token's authority cannot be read, and the token remains valid", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })

@@ -108,7 +108,7 @@ describe("Upstream invitations", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("an upstream invitation checks the inviter's permission again", () =>
+  it.live("an upstream invitation fails if the inviter has lost the permission to invite", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const adam = yield* newPerson("adam")
@@ -124,7 +124,7 @@ describe("Upstream invitations", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("an address verified by the operator keeps that status, regardless of the provider's claims", () =>
+  it.live("an address verified by the operator stays verified, whatever the provider claims", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       const secret = yield* invite({ acting: "operator" }, { email: "eve@example.com" })
@@ -161,7 +161,7 @@ describe("Upstream invitations", () => {
       const addressed = yield* invite({ workspaceId, acting: { subject: olga } }, { email: "ann@example.com" })
       const other = yield* acceptance.pending(Redacted.make(addressed))
       expect((yield* Effect.flip(acceptance.forProvider(other, "eve@example.com"))).code).toBe("permission_denied")
-      // The provider's identity belongs to another account, so the invitation cannot be accepted.
+      // The provider's identity is linked to another account, so that person cannot accept the invitation.
       expect((yield* Effect.flip(acceptance.forProvider({ id, proof: null }, "bob@example.com"))).code).toBe(
         "permission_denied"
       )

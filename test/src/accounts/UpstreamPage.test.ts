@@ -23,7 +23,7 @@ describe("Failed sign-ins", () => {
       const body = (text: string) => text.slice(text.indexOf("<main>"))
       expect(body(en.text)).not.toMatch(japanese)
       expect(body(ja.text)).toMatch(japanese)
-      // The Japanese page contains no English sentences.
+      // The Japanese page must not contain English sentences.
       expect(body(ja.text)).not.toMatch(/lang="en"|\b[a-z]+ [a-z]+ [a-z]+\b/)
       for (const { text } of [en, ja]) {
         expect(text).toContain("req_1")
@@ -40,7 +40,7 @@ describe("Failed sign-ins", () => {
     }
   })
 
-  test("the page for a request refused earlier explains the refusal in the person's language", async () => {
+  test("the page for a request rejected before sign-in explains the reason in the person's language", async () => {
     const limited = new ApiError({ code: "rate_limited", message: "Slow down.", retryAfter: 30 })
     const page = await read("ja", limited)
     expect([page.status, page.text.includes("Slow down.")]).toEqual([429, false])

@@ -19,7 +19,7 @@ import {
 } from "./support/UpstreamInstallation.ts"
 import { pliantProvider } from "./support/UpstreamIssuer.ts"
 
-/** Applies rules for the Scope. */
+/** Puts provisioning rules into force until the Scope closes. */
 const rules = (inForce: ReadonlyArray<ProvisioningRule>) =>
   Effect.acquireRelease(
     Effect.sync(() => void (policy.rules = inForce)),
@@ -55,12 +55,12 @@ describe("Unknown identities", () => {
       expect(yield* here.whoAmI).toBe(subject)
       expect(yield* roleIn(workspaceId, subject)).toBe("member")
       const [user] = yield* sql`SELECT display_name, email_proof, is_operator FROM users WHERE subject = ${subject}`
-      // svc stores the provider's verification of the address with the identity.
+      // svc stores with the identity whether the provider has verified the address.
       expect(user).toEqual({ display_name: "Ann Example", email_proof: null, is_operator: 0 })
       const events = yield* sql`SELECT action, actor_kind FROM audit_events
         WHERE workspace_id = ${workspaceId} AND target_id = ${subject}`
       expect(events).toEqual([{ action: "member.provision", actor_kind: "service" }])
-      // Another sign-in uses the same account and changes nothing more.
+      // A second sign-in uses the same account and changes nothing.
       expect((yield* signIn(here, provider, plan)).status).toBe(303)
       expect(yield* here.whoAmI).toBe(subject)
       expect(yield* sql`SELECT action FROM audit_events WHERE action = 'member.provision'`).toHaveLength(1)
@@ -74,7 +74,7 @@ describe("Unknown identities", () => {
       for (const email_verified of [false, "true", undefined]) {
         expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
       }
-      // The address was entered at sign-up and has never been verified here.
+      // The account claimed this address at sign-up without verifying it, so the provider's identity is not linked to it.
       const squatter = yield* newPerson("ann")
       const refused = yield* signIn(here, provider)
       expect([refused.status, yield* here.whoAmI]).toEqual([403, undefined])
@@ -109,7 +109,7 @@ describe("Unknown identities", () => {
 })
 
 describe("Provisioned roles", () => {
-  it.live("a role from a rule follows the groups, is revoked without the claim, and returns with it", () =>
+  it.live("a role from a rule follows the groups: it is revoked when the claim disappears, and returns with it", () =>
     Effect.gen(function* () {
       const { here, provider, workspaceId } = yield* world
       yield* rules([
@@ -123,7 +123,7 @@ describe("Provisioned roles", () => {
         [["platform"], "admin"],
         [undefined, undefined],
         [["platform"], "admin"],
-        // Neither a single name nor an object counts as a list of names.
+        // Only a list grants a role: a plain string or an object does not.
         ["platform", undefined],
         [["staff"], "viewer"],
         [{ platform: true }, undefined]
@@ -180,7 +180,7 @@ describe("Provisioned roles", () => {
       expect(yield* roleIn(workspaceId, ann)).toBe("admin")
       expect((yield* signIn(here, provider)).status).toBe(503)
       expect(yield* roleIn(workspaceId, ann)).toBe("admin")
-      // svc ignores UserInfo for a different subject.
+      // UserInfo for a different subject is ignored.
       expect((yield* signIn(here, provider, { userInfo: { sub: "eve", groups: ["platform"] } })).status).toBe(503)
     }).pipe(Effect.provide(upstreamAccounts))
   )
@@ -192,7 +192,7 @@ describe("Single-tenant providers", () => {
       const { provider, workspaceId } = yield* world
       const ann = yield* verifiedPerson("ann")
       const here = yield* installation(provider.issuer, { trust: "single_tenant" })
-      // A single-tenant provider identifies nobody by an address, not even by a verified one.
+      // Addresses from a single-tenant provider never identify a person, even if verified.
       for (const email_verified of [true, undefined]) {
         expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
         expect(yield* here.whoAmI).toBeUndefined()
@@ -205,7 +205,7 @@ describe("Single-tenant providers", () => {
       const eve = yield* subjectOf("eve@example.com")
       expect(yield* here.whoAmI).toBe(eve)
       expect(yield* roleIn(workspaceId, eve)).toBe("viewer")
-      // The same identity with another address is still the same person; another identity with the same address is not.
+      // A known identity with a new address is the same person. A new identity with a known address is a different person.
       expect((yield* signIn(here, provider, { claims: { ...claims, email: "ann@example.com" } })).status).toBe(303)
       expect(yield* here.whoAmI).toBe(eve)
       const elsewhere = yield* installation(provider.issuer, { trust: "single_tenant" })

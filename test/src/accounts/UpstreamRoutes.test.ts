@@ -21,7 +21,7 @@ import { pliantProvider, referenceProvider, throughProvider, type TokenPlan } fr
 
 const ours = { "sec-fetch-site": "same-origin" }
 
-/** Confirms the identity of the person whose session is in the jar. */
+/** Confirms the identity of the person whose session cookie is in the jar. */
 const confirm = Effect.fnUntraced(function* (
   { visit }: Installation,
   { issuer, state }: Pliant,
@@ -54,7 +54,7 @@ it.live("the upstream provider signs in a person by a verified address, and link
     expect(asked.get("redirect_uri")).toBe(redirectUri)
     const back = yield* throughProvider(started.location, "ann")
     const done = yield* here.visit(back)
-    // A sign-in through the provider counts as one attempt, and an unsolicited response as another.
+    // Starting a sign-in and completing it count as one attempt; an unsolicited response counts as another.
     expect(counted.entered - before).toBe(1)
     expect([done.status, done.location]).toEqual([303, `${origin}/w/acme?tab=runs`])
     expect(done.headers.get("referrer-policy")).toBe("no-referrer")
@@ -62,15 +62,15 @@ it.live("the upstream provider signs in a person by a verified address, and link
     const [linked] = yield* sql`SELECT issuer, upstream_subject, subject, verified_email
       FROM upstream_identities`
     expect(linked).toEqual({ issuer, upstream_subject: "ann", subject, verified_email: "ann@example.com" })
-    // The response works once, and only in this browser.
+    // The response works only once, and only in the browser that started the sign-in.
     expect((yield* here.visit(back)).status).toBe(400)
     expect(counted.entered - before).toBe(2)
-    // From here on only the identity matters, even if addresses change.
+    // Once linked, the identity alone identifies the person: changed addresses no longer matter.
     yield* sql`UPDATE users SET email = 'renamed@example.com' WHERE subject = ${subject}`
     const again = yield* here.visit("/auth/upstream/start")
     expect((yield* here.visit(yield* throughProvider(again.location, "ann"))).location).toBe(`${origin}/`)
     expect(yield* here.whoAmI).toBe(subject)
-    // Locked accounts and strangers are refused.
+    // Locked accounts and unknown people are refused.
     yield* users.setStatus(serviceContext, subject, "disabled")
     for (const login of ["ann", "mallory"]) {
       const stranger = yield* installation(issuer)
@@ -122,7 +122,7 @@ it.live("an upstream response that does not verify signs nobody in", () =>
   }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live("an upstream provider that rotated its key, or was unreachable, works again", () =>
+it.live("recovers after the upstream provider rotates its key or is unreachable", () =>
   Effect.gen(function* () {
     const { subject } = yield* verifiedPerson("ann")
     const provider = yield* pliantProvider
@@ -131,18 +131,18 @@ it.live("an upstream provider that rotated its key, or was unreachable, works ag
     expect((yield* here.visit("/auth/upstream/start")).status).toBe(503)
     provider.state.down = false
     expect((yield* signIn(here, provider)).status).toBe(303)
-    // The rotation is immediate and without an overlap: the tokens are signed with a newly published key.
+    // The provider rotates its key without an overlap, so these tokens are signed with a key that svc has not fetched.
     const before = provider.state.keysFetched
     provider.state.keys = [yield* provider.newKey]
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(yield* here.whoAmI).toBe(subject)
-    // The provider rotates its key again, under the previous key's id.
+    // The provider rotates its key again and reuses the previous key's id.
     provider.state.keys = [yield* provider.renamedKey]
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(provider.state.keysFetched - before).toBe(2)
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(provider.state.keysFetched - before).toBe(2)
-    // A token signed with an unpublished key costs one more request, not a loop.
+    // A token signed with an unpublished key triggers one more fetch of the keys, not a loop.
     for (const plan of [{ foreignKey: true }, { header: { kid: "unknown" } }]) {
       const asked = provider.state.keysFetched
       expect((yield* signIn(here, provider, plan)).status).toBe(401)
@@ -242,7 +242,7 @@ it.live("people see linked identities, and can unlink all but their last sign-in
     expect(more).toEqual([])
     expect(identity.id).toMatch(/^uid_[0-9a-f]{32}$/)
     expect(identity.issuer).toBe(provider.issuer)
-    // The provider's own name for the person is not shown.
+    // The page must not show the provider's own name for the person.
     expect(Object.keys(identity).toSorted()).toEqual(["createdAt", "id", "issuer", "lastUsedAt"])
     const unlink = (headers: Record<string, string> = ours) =>
       here.visit(`${identities}/${identity.id}`, headers, "DELETE")
@@ -291,7 +291,7 @@ it.live("a confirmation requires a fresh sign-in at the provider as the same per
       (principal) => principal.confirmedAt !== undefined
     )
     const recently = Math.floor(Date.now() / 1000)
-    // Without `auth_time` the sign-in time is unknown, and six minutes ago is too long.
+    // Without `auth_time`, svc cannot verify when the person signed in; six minutes ago is too long.
     for (const claims of [{}, { auth_time: recently - 360 }]) {
       const refused = yield* confirm(here, provider, claims)
       expect(refused.status).toBe(403)
@@ -300,7 +300,7 @@ it.live("a confirmation requires a fresh sign-in at the provider as the same per
       )
     }
     expect(yield* confirmed).toBe(false)
-    // Somebody else signs in to the provider in Ann's browser.
+    // Somebody else signs in at the provider in Ann's browser.
     yield* sql`INSERT INTO upstream_identities (issuer, upstream_subject, subject, created_at, last_used_at)
       VALUES (${provider.issuer}, 'bob-upstream', ${bob.subject}, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`
     for (const sub of ["bob-upstream", "nobody"]) {
@@ -310,7 +310,7 @@ it.live("a confirmation requires a fresh sign-in at the provider as the same per
     const done = yield* confirm(here, provider, { auth_time: recently })
     expect([done.status, done.location]).toEqual([303, `${origin}/account`])
     expect(yield* confirmed).toBe(true)
-    // The session remains the same.
+    // The confirmation keeps the session and does not replace it.
     expect(here.jar.get("__Host-svc_session")).toBe(session ?? "")
     expect(yield* here.whoAmI).toBe(ann.subject)
     for (const headers of [{}, { "sec-fetch-site": "cross-site" }]) {

@@ -116,7 +116,7 @@ it.effect("the inventory accepts only limit and cursor, and no credential bound 
     }
     const bound = yield* token(ann.subject, ["read"], made[0]?.id)
     const confined = fromPage((yield* openSession(ann.subject, made[0]?.id)).secret)
-    // Only a session of the whole account can read its inventory.
+    // Only a session for the whole account can read the inventory.
     const unbound = yield* token(ann.subject, ["read", "write"])
     for (const headers of [bound, unbound, confined]) expect((yield* call(view, { headers })).status).toBe(403)
     const inHeader = (yield* openSession(ann.subject)).secret

@@ -12,7 +12,7 @@ import { addApply, addPlan, slowModule, snapshotOf, startAgent, tokenCanary } fr
 import type { ScriptedRun } from "./support/ScriptedRun.ts"
 import { type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
 
-/** An agent in a separate process, as shipped: the same binary also runs its sandboxes and guard. */
+/** Runs an agent in a separate process, as shipped, because the same binary also runs its sandboxes and guard. */
 const agentProcess = Effect.fnUntraced(function* (server: ScriptedServer, folder: string) {
   const program = yield* Effect.promise(svcProgram)
   const token = `${folder}-token`
@@ -54,7 +54,7 @@ const toolsBelow = (pid: number) => processesBelow(pid).filter((one) => nameOf(o
 
 describe("Killed agents", () => {
   it.concurrent(
-    "an agent killed during an apply kills its tool, and its successor reports the remains without applying",
+    "an agent killed during an apply takes its tool with it, and its successor reports what remains without applying again",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged
@@ -80,7 +80,7 @@ describe("Killed agents", () => {
         expect(result.left.possiblyCreated).toEqual(["terraform_data.slow"])
         const state = result.left.state === undefined ? "" : new TextDecoder().decode(Redacted.value(result.left.state))
         expect(state).toContain('"name": "first"')
-        // The server has every line and event from the first process, exactly once.
+        // The server has every line and event from the killed process exactly once.
         const started = apply.entries.filter(
           (entry) => entry.kind === "event" && entry.fact.kind === "resource.started"
         )
@@ -93,7 +93,7 @@ describe("Killed agents", () => {
   )
 
   it.concurrent(
-    "the successor of an agent killed before its result was stored delivers the result",
+    "the successor of an agent killed before its result was stored delivers that result",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged
@@ -119,7 +119,7 @@ describe("Killed agents", () => {
 
 describe("Stopped agents", () => {
   it.concurrent(
-    "an agent stopped for longer than its lease has a dead tool before the lease expires",
+    "if an agent is stopped for longer than its lease, its tool is dead before the lease expires",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged
@@ -131,17 +131,17 @@ describe("Stopped agents", () => {
         expect(tools.length).toBeGreaterThan(0)
         const held = holdProcesses(tools)
         child.kill("SIGSTOP")
-        // The server granted no lease after this moment.
+        // The server can grant no lease after this moment, so the tool must die before the lease expires.
         const stopped = bootSeconds()
         yield* until(() => held.ended(0))
         held.release()
         expect(bootSeconds() - stopped).toBeLessThan(leaseSeconds)
-        // After it is continued, the agent correctly reports the outcome of the apply.
+        // When the agent continues, it still reports the outcome of the apply correctly.
         child.kill("SIGCONT")
         yield* until(() => apply.results.length > 0)
         const [result] = apply.results
         if (result?.kind !== "apply" || result.status !== "ended") throw new Error(JSON.stringify(result))
-        // The tool was killed, or cancelled if the time for asking it to stop had already passed.
+        // The tool was killed, or it was cancelled because the time for a graceful stop began earlier.
         expect(["killed", "cancelled"]).toContain(result.outcome.exit)
         expect(result.outcome.possiblyCreated).toEqual(["terraform_data.slow"])
       }),
@@ -187,7 +187,7 @@ describe("Draining agents", () => {
         yield* until(() => server.draining.length > 0)
         const successor = yield* agentProcess(server, folder)
         const next = yield* addPlan(server, snapshot)
-        // A process that found the folder locked would have exited instead.
+        // If the successor had found the folder locked, it would have exited.
         yield* until(() => next.results.length > 0)
         expect(yield* Effect.promise(() => child.exited)).toBe(0)
         expect(apply.results).toMatchObject([{ status: "ended", outcome: { exit: "succeeded" } }])

@@ -62,7 +62,7 @@ describe("an agent", () => {
       expect(second).not.toEqual(first)
       expect(Buffer.concat(server.captured).includes("credential-canary")).toBe(false)
       yield* agent.drained
-      // No message follows, because a later message would start another session.
+      // The agent sends nothing after it leaves, because another message would start a new session.
       expect(server.left).toEqual([[]])
       expect(server.said.at(-1)).toBe("Renew")
     }))
@@ -78,7 +78,7 @@ describe("an agent", () => {
         yield* over(apply)
         expect(apply.results).toMatchObject([{ kind: "apply", status: "ended", outcome: { exit: "succeeded" } }])
         expect(JSON.parse(new TextDecoder().decode(apply.files.get("state")))).toMatchObject({ version: 4 })
-        // Started before the tool reported any resource.
+        // The start is reported before the tool reports any resource.
         const started = apply.entries.findIndex(
           (entry) => entry.kind === "event" && entry.fact.kind === "resource.started"
         )
@@ -93,7 +93,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "an agent starts no tool if the connection was cut before the start was recorded",
+    "an agent starts no tool if the connection is cut before the start is recorded",
     () =>
       Effect.gen(function* () {
         const { agent, server, snapshot } = yield* withAgent(1)
@@ -135,7 +135,7 @@ describe("an agent", () => {
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot), 12)
         yield* hears(apply, "working on 3")
         server.cut(true)
-        // The agent itself stopped the tool; nothing else could have stopped it.
+        // Nothing but the agent can have stopped the tool.
         yield* eventually(
           Effect.sync(() => readFileSync(join(folder, "runs", roomsOf(folder)[0] ?? "", "record.json"), "utf8")),
           (record) => record.includes("ended")
@@ -162,7 +162,7 @@ describe("an agent", () => {
         )
         const [left] = apply.handedIn
         expect(left?.started.map(({ address }) => address)).toEqual(["terraform_data.first", "terraform_data.slow"])
-        // The agent asked the tool to stop, and the tool saved the state of the resource it was creating.
+        // The agent stopped the tool gracefully, so the tool saved the resource it was creating.
         expect(left?.state === undefined ? "" : new TextDecoder().decode(Redacted.value(left.state))).toContain("slow")
         expect(left?.state === undefined ? "" : new TextDecoder().decode(Redacted.value(left.state))).toContain("first")
         yield* empty(folder)
@@ -173,7 +173,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "an agent accepts no more Runs than it has places for",
+    "an agent accepts no more Runs than it has slots",
     () =>
       Effect.gen(function* () {
         const { server, snapshot, start } = yield* staged(1)
@@ -191,7 +191,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "an agent reports an offer that its server has not signed, without opening it, and continues",
+    "an agent reports an offer that its server has not signed, does not open it, and keeps working",
     () =>
       Effect.gen(function* () {
         const { server, snapshot, start } = yield* staged(1)
@@ -213,7 +213,7 @@ describe("an agent", () => {
         const { agent, folder, server, snapshot } = yield* withAgent("held")
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot))
         yield* hears(apply, "resource.started")
-        // The agent has removed the plan, whose result the server has.
+        // The agent deleted its plan once the server had the result.
         yield* until(() => roomsOf(folder).length === 1)
         const sessions = server.held.length
         server.forgetSessions()
@@ -233,7 +233,7 @@ describe("an agent", () => {
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(1)
         const plan = yield* planned(server, snapshot)
-        // The result is held back, so everything the agent keeps for a Run still exists.
+        // The result is lost once, so the agent still has every file that it keeps for a Run.
         server.faults.push({ message: "Result", lost: "request", times: 1 })
         const apply = yield* addApply(server, snapshot, plan)
         yield* heard(apply, "Start")

@@ -24,7 +24,7 @@ const guardThat = (moved: Array<number>) =>
 
 const claim = { runId: RunId.make("run_01000000000000000000000001"), fence: 1 }
 
-/** Holds a Run under an offer with `work`, unless its folder is already in use. */
+/** Adds an offered Run that does `work`, unless its folder is already in use. */
 const offered = (work: (handle: RunHandle) => Effect.Effect<void>) =>
   Effect.gen(function* () {
     const runs = yield* AgentRuns
@@ -64,7 +64,7 @@ describe("Held Runs", () => {
     })
   )
 
-  it.live("a Run takes a place before its work begins, and keeps its place and folder until the work is over", () =>
+  it.live("a Run occupies a slot and its folder from before its work begins until the work is over", () =>
     Effect.gen(function* () {
       yield* Effect.gen(function* () {
         const runs = yield* AgentRuns
@@ -88,7 +88,7 @@ describe("Held Runs", () => {
     })
   )
 
-  it.live("a Run that cannot be opened takes no place", () =>
+  it.live("a Run that cannot be opened occupies no slot", () =>
     Effect.gen(function* () {
       yield* Effect.gen(function* () {
         const runs = yield* AgentRuns

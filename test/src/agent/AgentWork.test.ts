@@ -23,10 +23,10 @@ import { steadySession } from "./support/SteadySession.ts"
 
 const encodeJob = Schema.encodeEffect(Schema.fromJsonString(ApplyJob))
 
-/** Applies to an offer, regardless of a later lease of its Run. */
+/** Seconds from the first request for an offer until the agent kills the tool, unless the lease is renewed. */
 const killedAfterSeconds = 24
 
-/** The work of an agent whose server responds to `Next` as given. `leased` is the first offer's lease. */
+/** Runs an agent whose server answers `Next` with this response. `leased` completes with the lease of the first offer. */
 const polling = Effect.fnUntraced(function* (next: (claim: string) => Effect.Effect<Response>) {
   const leased = yield* Deferred.make<Lease>()
   const text = new TextEncoder().encode(yield* encodeJob(job))

@@ -21,7 +21,7 @@ describe("Server connection", () => {
     { name: "each message and each transfer with a server of the previous release is lost", takesFiles: false }
   ]) {
     it.concurrent(
-      `a connection delivers everything once even if the request or response for ${name}`,
+      `a connection delivers everything exactly once even if the request or response for ${name}`,
       () =>
         Effect.gen(function* () {
           const { folder, server, snapshot, start } = yield* staged("held")
@@ -44,7 +44,7 @@ describe("Server connection", () => {
           const agent = yield* start
           const plan = yield* planned(server, snapshot)
           const apply = yield* addApply(server, snapshot, plan)
-          // A state is sent only while the tool is working.
+          // Wait until both faults have occurred: a state is sent only while the tool is working.
           const lostStates = server.faults.filter(({ message }) => ["Checkpoint", "PUT state"].includes(message))
           yield* eventually(
             Effect.sync(() => lostStates.filter(({ times }) => times > 0)),
@@ -67,7 +67,7 @@ describe("Server connection", () => {
   }
 
   it.concurrent(
-    "a connection sends files separately after a server of the previous release replaces the current one",
+    "a connection sends files separately after the server is replaced by one of the previous release",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot, start } = yield* staged(3)
@@ -80,7 +80,7 @@ describe("Server connection", () => {
         server.cut(true)
         server.takeFiles(false)
         server.forgetSessions()
-        // The result waits to be delivered, in the format prepared for the previous server.
+        // The result is still waiting for delivery, in the format for the previous server.
         yield* eventually(
           Effect.sync(() => readFileSync(join(folder, "runs", `${apply.runId}-1`, "record.json"), "utf8")),
           (record) => record.includes("ended")
@@ -96,7 +96,7 @@ describe("Server connection", () => {
     120_000
   )
 
-  it.effect("a connection sends a message's files separately if the message is not answered in time", () =>
+  it.effect("a connection sends a message's files separately after the message times out", () =>
     Effect.gen(function* () {
       const asked: Array<string> = []
       const client = HttpClient.make((request) =>
@@ -109,7 +109,7 @@ describe("Server connection", () => {
           }
           const carries = body.includes('"bytes"')
           asked.push(carries ? "Result with files" : "Result")
-          // Sending such a message takes longer on this connection than the agent waits.
+          // On this connection, a message with files takes longer than the agent's timeout.
           if (carries) return yield* asked.length === 1 ? Effect.never : Effect.die(new Error("It is sent again"))
           const exit = { _tag: "Exit", requestId: JSON.parse(body).id, exit: { _tag: "Success", value: null } }
           return answer(`${JSON.stringify(exit)}\n`)

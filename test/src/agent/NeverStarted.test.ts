@@ -12,7 +12,7 @@ const until = (holds: () => boolean) => eventually(Effect.sync(holds), (holding)
 
 describe("an agent", () => {
   it.live(
-    "an agent reports that nothing was started if its server's permission to start never arrived",
+    "an agent reports that no tool was started if the server's permission to start never arrived",
     () =>
       Effect.gen(function* () {
         const server = yield* scriptedServer

@@ -11,7 +11,7 @@ import { sandboxAt } from "./support/SandboxAt.ts"
 
 const secret = "own-credential-canary-77"
 
-/** The credentials of an agent with this description; `secret` is at `<folder>/secret`. */
+/** Reads an agent's credentials from this description; `secret` is the file `<folder>/secret`. */
 const having = Effect.fnUntraced(function* (describe: (folder: string) => unknown, level: SandboxLevel = "landlock") {
   const folder = yield* temporaryFolder
   mkdirSync(folder, { recursive: true })
@@ -45,7 +45,7 @@ const enrolIn = (folder: string, pool: string) => {
 
 describe("Agent credentials", () => {
   it.live(
-    "an agent reads its credentials for each Run without a trailing newline, and announces only complete sets",
+    "an agent rereads its credentials for each Run, strips a trailing newline, and announces only complete sets",
     () =>
       Effect.gen(function* () {
         const { folder, own } = yield* having((at) => ({
@@ -79,7 +79,7 @@ describe("Agent credentials", () => {
       })
   )
 
-  it.live("an enrolled agent's credentials have a mark, and different values or labels give different marks", () =>
+  it.live("an enrolled agent's credentials have a mark, which differs if the values or labels differ", () =>
     Effect.gen(function* () {
       const { folder, own } = yield* having((at) => {
         const env = { DEMO_TOKEN: { file: join(at, "secret") } }
@@ -100,7 +100,7 @@ describe("Agent credentials", () => {
       const second = yield* marks
       expect(second["cloud"]).not.toBe(first["cloud"])
       expect(second["labelled"]).toBe(first["labelled"])
-      // While the file is being replaced, the mark remains the same.
+      // The mark does not change while the file is being replaced.
       writeFileSync(join(folder, "secret"), "")
       expect(yield* marks).toEqual(second)
       writeFileSync(join(folder, "secret"), `${secret}\n`)
@@ -127,30 +127,28 @@ describe("Agent credentials", () => {
     })
   )
 
-  it.live(
-    "an agent refuses to start if its credentials could enter the plan file or their description is imprecise",
-    () =>
-      Effect.gen(function* () {
-        for (const [described, why] of [
-          [{ cloud: { env: { TF_VAR_token: { file: "/x" } } } }, "is an input of the module"],
-          [{ cloud: { env: { PATH: { file: "/x" } } } }, "reserved"],
-          [{ cloud: { env: { A_B: { file: "secret" } } } }, "absolute"],
-          [{ cloud: { env: { A_B: { value: secret } } } }, "holds no values itself"],
-          [{ cloud: { env: { A_B: secret } } }, "holds no values itself"],
-          [{ cloud: { files: [{ name: "../x", path: "/x" }] } }, "file name"],
-          [{ cloud: { files: [{ name: "x", path: "x" }] } }, "absolute"],
-          [{ cloud: { env: { A_B: { file: "/x" } }, files: [{ name: "x", path: "/x", envName: "A_B" }] } }, "twice"],
-          [{ cloud: { env: { A_B: { file: "/x" } }, label: "two words" } }, "not valid"],
-          [{ cloud: { env: { A_B: { file: "/x" } }, label: "x".repeat(33) } }, "not valid"],
-          [{ cloud: {} }, "names no variable"],
-          [{ Cloud: { env: { A_B: { file: "/x" } } } }, "not valid"],
-          ["{", "not valid"]
-        ] as const) {
-          const { own } = yield* having(() => described)
-          const refused = yield* Effect.flip(own)
-          expect(refused.message).toContain(why)
-          expect(refused.message).not.toContain(secret)
-        }
-      })
+  it.live("an agent refuses to start if its credentials could enter the plan file or are described imprecisely", () =>
+    Effect.gen(function* () {
+      for (const [described, why] of [
+        [{ cloud: { env: { TF_VAR_token: { file: "/x" } } } }, "is an input of the module"],
+        [{ cloud: { env: { PATH: { file: "/x" } } } }, "reserved"],
+        [{ cloud: { env: { A_B: { file: "secret" } } } }, "absolute"],
+        [{ cloud: { env: { A_B: { value: secret } } } }, "holds no values itself"],
+        [{ cloud: { env: { A_B: secret } } }, "holds no values itself"],
+        [{ cloud: { files: [{ name: "../x", path: "/x" }] } }, "file name"],
+        [{ cloud: { files: [{ name: "x", path: "x" }] } }, "absolute"],
+        [{ cloud: { env: { A_B: { file: "/x" } }, files: [{ name: "x", path: "/x", envName: "A_B" }] } }, "twice"],
+        [{ cloud: { env: { A_B: { file: "/x" } }, label: "two words" } }, "not valid"],
+        [{ cloud: { env: { A_B: { file: "/x" } }, label: "x".repeat(33) } }, "not valid"],
+        [{ cloud: {} }, "names no variable"],
+        [{ Cloud: { env: { A_B: { file: "/x" } } } }, "not valid"],
+        ["{", "not valid"]
+      ] as const) {
+        const { own } = yield* having(() => described)
+        const refused = yield* Effect.flip(own)
+        expect(refused.message).toContain(why)
+        expect(refused.message).not.toContain(secret)
+      }
+    })
   )
 })

@@ -17,7 +17,7 @@ import { serve } from "../operator/support/Server.ts"
 
 const older = [backupName(Date.parse("2020-01-01T00:00:00Z")), backupName(Date.parse("2020-01-02T00:00:00Z"))]
 
-/** A file left behind by a crash. */
+/** An unfinished backup, left behind by a crash. */
 const leftOver = `${backupName(Date.parse("2020-01-03T00:00:00Z"))}.unverified.partial`
 
 /** A folder with two old backups and an unrelated file, and the settings for writing into it. */
@@ -40,7 +40,7 @@ const settingsOf = (dataDir: string, backups: string) =>
     Option.none()
   )
 
-/** The schedule without a server. Waiting for a second turn ensures that the first turn is over. */
+/** Runs the schedule without a server. Waits for a second turn, which proves that the first turn is over. */
 const scheduled = Effect.fnUntraced(function* (dataDir: string, backups: string) {
   const services = yield* Layer.build(
     ScheduledBackups.layer(yield* settingsOf(dataDir, backups)).pipe(Layer.provideMerge(testDatabase))
@@ -120,7 +120,7 @@ describe("scheduled backups", () => {
     })
   )
 
-  live("a scheduled backup is made on time even if an earlier one was written while the clock was wrong", () =>
+  live("a scheduled backup is made on time even if an earlier backup was dated by a wrong clock", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared
@@ -145,22 +145,24 @@ describe("scheduled backups", () => {
     })
   )
 
-  live("a scheduled backup fails if its folder is missing, and never creates it, as the disk may be unmounted", () =>
-    Effect.gen(function* () {
-      const files = yield* FileSystem.FileSystem
-      const { backups, dataDir } = yield* prepared
-      const failedBefore = Number((yield* Metric.value(failedBackups)).count)
-      const { notices, reported, turn } = yield* scheduled(dataDir, `${backups}/gone`)
-      yield* turn
-      expect(yield* reported).toEqual(["backup.failed"])
-      expect(yield* notices).toEqual(["backup_failed", "key_beside_data"])
-      expect(yield* files.exists(`${backups}/gone`)).toBe(false)
-      // svc attempts a failed backup once an hour, rather than at every check.
-      expect((yield* Metric.value(failedBackups)).count).toBe(failedBefore + 1)
-    })
+  live(
+    "a scheduled backup fails if its folder is missing instead of creating it, because the disk may not be mounted",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const { backups, dataDir } = yield* prepared
+        const failedBefore = Number((yield* Metric.value(failedBackups)).count)
+        const { notices, reported, turn } = yield* scheduled(dataDir, `${backups}/gone`)
+        yield* turn
+        expect(yield* reported).toEqual(["backup.failed"])
+        expect(yield* notices).toEqual(["backup_failed", "key_beside_data"])
+        expect(yield* files.exists(`${backups}/gone`)).toBe(false)
+        // svc attempts a failed backup once an hour, rather than at every check.
+        expect((yield* Metric.value(failedBackups)).count).toBe(failedBefore + 1)
+      })
   )
 
-  live("scheduled backups are recognised by their names", () =>
+  live("recognises scheduled backups by their names", () =>
     Effect.sync(() => {
       const at = Date.parse("2026-03-01T04:05:06Z")
       expect(backupName(at)).toBe("svc-2026-03-01T04-05-06Z.backup")

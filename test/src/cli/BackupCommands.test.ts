@@ -18,7 +18,7 @@ const filesBelow = Effect.fnUntraced(function* (root: string) {
   return names.filter((name) => name.endsWith(".tar.zst") || name.endsWith(".tar")).toSorted()
 })
 
-/** A copy of `file` with one bit of the byte at `at` flipped. */
+/** Copies `file` with one bit flipped in the byte at `at`. */
 const damaged = Effect.fnUntraced(function* (file: string, at: number) {
   const files = yield* FileSystem.FileSystem
   const bytes = yield* files.readFile(file)
@@ -71,7 +71,7 @@ describe("Whole-installation backups", () => {
         problems: []
       })
 
-      // Every byte is verified, including the bytes of the snapshot files.
+      // Verification covers every byte, including the snapshot files.
       const size = Number((yield* files.stat(archive)).size)
       const bytes = Buffer.from(yield* files.readFile(`${root}/whole`))
       const manifestAt = bytes.lastIndexOf('{"format":"svc.backup@v2"')
@@ -81,7 +81,7 @@ describe("Whole-installation backups", () => {
         1,
         expect.stringContaining(`the snapshot ${digest} in it is not what was sealed`)
       ])
-      // Another installation's key neither authenticates nor opens anything.
+      // Another installation's key can neither authenticate nor open the backup.
       yield* files.makeDirectory(`${root}/foreign`)
       yield* files.writeFileString(`${root}/foreign/key`, "ab".repeat(32), { mode: 0o600 })
       const foreign = yield* svc([
@@ -97,7 +97,7 @@ describe("Whole-installation backups", () => {
         expect.stringContaining(`was written with the master key ${whole.neededKeyIds[0]}`)
       ])
 
-      // A setting excludes the files, and a damaged file is not copied as if it were intact.
+      // `--backup-snapshots false` leaves out the files, and a damaged file is never copied as if it were intact.
       expect(yield* backup("lean", "--backup-snapshots", "false")).toMatchObject({ files: "left_out", entries: [] })
       expect(yield* verified("lean")).toMatchObject({ code: 0, snapshots: 0, absent: [{ digest }], problems: [] })
       const healthy = yield* files.readFile(archive)
@@ -108,7 +108,7 @@ describe("Whole-installation backups", () => {
       expect(yield* backup("gone")).toMatchObject({ missing: [{ digest }] })
       yield* files.writeFile(archive, healthy)
 
-      // A file from the backup replaces a damaged file.
+      // Restoring replaces a damaged file with the file from the backup.
       const target = `${root}/found`
       yield* files.makeDirectory(`${target}/snapshots/${archives[0]?.slice(0, 2)}`, { recursive: true, mode: 0o700 })
       yield* files.writeFileString(`${target}/snapshots/${archives[0]}`, "damaged")
@@ -122,7 +122,7 @@ describe("Whole-installation backups", () => {
       const head = Buffer.from(yield* files.readFile(`${target}/svc.sqlite`))
       expect(head.includes("svc-backup-seal")).toBe(false)
 
-      // A sealed value that was moved elsewhere is detected before the backup is needed.
+      // A sealed value that was moved to another row is detected when the backup is verified.
       const sql = yield* SqlClient.SqlClient
       const [state] = yield* sql`SELECT id, state FROM state_versions LIMIT 1`
       yield* sql`UPDATE state_versions SET generation = generation + 1 WHERE id = ${String(state?.["id"])}`
@@ -135,7 +135,7 @@ describe("Whole-installation backups", () => {
     }).pipe(Effect.provide(testPlane()))
   )
 
-  live("a backup includes the build of an applied Capsule, which its next drift check needs", () =>
+  live("a backup includes the build of an applied Capsule, because its next drift check needs it", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder

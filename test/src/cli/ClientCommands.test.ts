@@ -19,7 +19,8 @@ describe("Client commands", () => {
       .flatMap(({ alias, name }) => (alias === undefined ? [name] : [name, alias]))
     expect([...clientCommandNames, candidatesCommandName].toSorted()).toEqual(defined.toSorted())
     expect([["plan"], ["serve"], ["--help"], []].map(isClientCommand)).toEqual([true, false, false, false])
-    // A subcommand of a client command is completed without the service, but a command name requires all commands.
+    // Subcommands of client commands are completed without loading the service, but completing a command's name needs all
+    // commands.
     const completed = [["plan", ""], ["pl"], ["admin", ""]].map((words) => [candidatesCommandName, "--", ...words])
     expect(completed.map(isClientCommand)).toEqual([true, false, false])
   })
@@ -40,7 +41,7 @@ describe("Client commands", () => {
       expect([given, commandFirst(given.split(" ")).join(" ")]).toEqual([given, meant])
   })
 
-  live("each client command documents its --json output, unless it passes a value through or prints none", () =>
+  live("each client command documents its --json output, unless it prints an API value unchanged or nothing", () =>
     Effect.gen(function* () {
       const isGroup = (one: string, all: ReadonlyArray<string>) =>
         !Object.hasOwn(resultShapes, one) && all.some((other) => other.startsWith(`${one} `))
@@ -58,7 +59,7 @@ describe("Client commands", () => {
     Effect.gen(function* () {
       const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8")
       expect(page).toBe(yield* commandReference)
-      // A flag of many commands is described once.
+      // A flag that many commands share is described only once.
       expect(page.split("| Handle or id of the Workspace; else SVC_WORKSPACE")).toHaveLength(2)
       const codes = readFileSync(new URL("../../../docs/exit-codes.md", import.meta.url), "utf8")
       expect(codes).toBe(exitCodeReference)

@@ -51,7 +51,7 @@ describe("svc", () => {
     })
   )
 
-  live("svc reports a full disk in one line, from every step", () =>
+  live("svc reports a full disk in one line, at whichever step it occurs", () =>
     Effect.gen(function* () {
       const full = Object.assign(new Error("database or disk is full"), { errcode: 13 })
       for (const failing of [Effect.die(new Error("write", { cause: full })), Effect.fail(full)]) {
@@ -114,7 +114,7 @@ describe("svc", () => {
         svc(["link", "check", `${link}${back}https://app.example.com/back`, "--json"]),
         svc(["link", "check", `${link}${back}https://svc.example.com/back`, "--json"])
       ])
-      // The same verdicts as the service: a file over the limit, and a return address that is the service itself.
+      // Offline checks agree with the service: it rejects a file over the limit and a return address on the service itself.
       expect(JSON.parse(large.out).diagnostics.map(({ code }: { code: string }) => code)).toEqual(["json_too_large"])
       expect([large.code, elsewhere.code, home.code]).toEqual([1, 0, 1])
       expect(home.out).toContain("invalid_return_uri")
@@ -194,7 +194,7 @@ describe("svc", () => {
       const backup = `${dataDir}-backup.sqlite`
       expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(0)
       expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(1)
-      // The file cannot be checked without the key that authenticates it.
+      // The file cannot be checked without the key that authenticates it, so the check fails.
       const keyless = yield* svc(["restore", "--data-dir", `${dataDir}-2`, backup])
       expect([keyless.code, keyless.error.includes("authenticated with the master key")]).toEqual([1, true])
       const withKey = ["--master-key-file", `${dataDir}/master.key`]
@@ -204,7 +204,7 @@ describe("svc", () => {
         { authenticated: true, ended: { tokens: 2, links: 2 }, review: [] }
       ])
       expect((yield* svc(["restore", "--data-dir", dataDir, backup])).code).toBe(1)
-      // The copy needs the first folder's master key, and reports this instead of creating a new key.
+      // The copy needs the first folder's master key: svc reports this instead of creating a new key.
       const locked = yield* svc(["admin", "rotate-keys", "--data-dir", `${dataDir}-2`])
       expect([locked.code, locked.error.includes("master key")]).toEqual([1, true])
       const healthy = JSON.parse((yield* svc(["doctor", "--data-dir", dataDir, "--json"])).out)

@@ -11,7 +11,7 @@ const limits = {
   freeBytes: 2 ** 29
 } as const
 
-test("doctor lists file system sizes only where a Run has a separate file system", () => {
+test("doctor lists /tmp and /dev/shm sizes only for isolation levels that give a Run its own file systems", () => {
   for (const level of ["bubblewrap", "namespaces"] as const) {
     expect(describeLimits({ level, limits })).toContain("/dev/shm 64 MiB")
   }

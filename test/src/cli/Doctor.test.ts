@@ -10,7 +10,7 @@ import { folder, live, svc } from "./support/CommandLine.ts"
 
 type Finding = Readonly<Record<"check" | "status" | "message" | "remedy", string>>
 
-/** The report of `svc doctor` about a data folder, by check. */
+/** Runs `svc doctor` on a data folder and returns the report by check. */
 const doctor = Effect.fn("doctor")(function* (dataDir: string, environment: Readonly<Record<string, string>> = {}) {
   const provider = ConfigProvider.fromEnvRecord({ PATH: process.env["PATH"], ...environment })
   const ended = yield* svc(["doctor", "--data-dir", dataDir, "--json"]).pipe(
@@ -38,8 +38,8 @@ const usedFolder = Effect.gen(function* () {
 })
 
 /**
- * Names, times and digests of everything in a folder. Not for an open database, because reading its files would release its
- * locks.
+ * Records names, times and digests of everything in a folder. Never use it on an open database: reading its files would release
+ * its locks.
  */
 const contentOf = Effect.fn("contentOf")(function* (dataDir: string) {
   const files = yield* FileSystem.FileSystem
@@ -54,7 +54,7 @@ const contentOf = Effect.fn("contentOf")(function* (dataDir: string) {
 
 const namesOf = (dataDir: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.readDirectory(dataDir))
 
-/** Writes like a server, and exits as if by `kill -9`. */
+/** Writes like a server, then exits as if killed by `kill -9`. */
 const killedWriter = (file: string, statement: string) =>
   Effect.promise(async () => {
     const script = `
@@ -93,14 +93,14 @@ describe("svc doctor", () => {
       )
       const killed = yield* contentOf(dataDir)
       expect(killed.map(({ name }) => name)).toContain("svc.sqlite-wal")
-      // Data that exists only in the write-ahead log is also read.
+      // Doctor also reads data that exists only in the write-ahead log.
       const second = yield* doctor(dataDir)
       expect([second.code, second.of("migrations")?.status, second.of("database")?.status]).toEqual([1, "error", "ok"])
       expect(yield* contentOf(dataDir)).toEqual(killed)
     })
   )
 
-  live("svc doctor works while a server runs, reports the server, and does not change its lock", () =>
+  live("svc doctor works while a server runs, reports that server, and leaves its lock alone", () =>
     Effect.gen(function* () {
       const dataDir = yield* usedFolder
       yield* Layer.build(stored(dataDir))
@@ -153,7 +153,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("svc doctor does not mistake another shell's settings for a server fault", () =>
+  live("svc doctor does not report a server fault because of another shell's settings", () =>
     Effect.gen(function* () {
       const dataDir = yield* usedFolder
       const otherKey = { SVC_MASTER_KEY: "ab".repeat(32) }

@@ -15,12 +15,12 @@ import { type Ended, folder, live, svc } from "./support/CommandLine.ts"
 
 setDefaultTimeout(120_000)
 
-/** Commands without subcommands, and commands that also do something without a subcommand. */
+/** Commands that can run without a subcommand. */
 const runnable = Effect.map(commandHelps, (all) =>
   all.filter(({ help, path }) => (help.subcommands ?? []).length === 0 || path.join(" ") === "token")
 )
 
-/** Client commands that store something on this machine, or that take their server from somewhere else. */
+/** Client commands that store something on this machine or use another server than the login's. */
 const isLocal = ({ path }: CommandHelp) =>
   ["login", "logout", "context", "completion"].includes(path[0] ?? "") || path.join(" ") === "invite accept"
 
@@ -33,7 +33,7 @@ const optional: Readonly<Record<string, (file: string) => ReadonlyArray<string>>
   "connection rotate": (file) => ["--values", file]
 }
 
-/** A command line with a valid value for everything that a command requires. */
+/** Builds a command line with a valid value for every required flag and argument. */
 const lineOf = ({ help, path }: CommandHelp, file: string): ReadonlyArray<string> => {
   const valueOf = (name: string, description: string, type: string) => {
     if ((path[0] !== "api" && /file|path/i.test(name)) || /^(?:File|The state|Backup)/.test(description)) return file
@@ -77,7 +77,7 @@ const expectAll = (
   expect(ended.filter((one) => one.code !== code)).toEqual([])
 }
 
-/** True if the command's arguments identify a record, which must exist. */
+/** True if the command's arguments identify a record, so the record must exist. */
 const namesRecord = ({ help }: CommandHelp) =>
   (help.args ?? []).some(
     ({ name, required }) =>

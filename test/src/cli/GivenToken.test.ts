@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { givenToken } from "../../../src/cli/GivenToken.ts"
 import { it } from "../../support/Effect.ts"
 
-it.effect("a token is read without surrounding whitespace, and an invalid token is not printed", () =>
+it.effect("trims whitespace around a token, and never prints an invalid token", () =>
   Effect.gen(function* () {
     for (const given of ["token-canary", "token-canary\n", "token-canary\r\n", "\uFEFF token-canary\t\n"]) {
       expect(Redacted.value(yield* givenToken("SVC_TOKEN", given))).toBe("token-canary")

@@ -5,7 +5,7 @@ import { folder, live, svc } from "./support/CommandLine.ts"
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
-/** A machine without any isolation. */
+/** A machine on which no isolation level works. */
 const onBareMachine = Effect.provideService(SandboxSettings, { ...defaultSandboxSettings, levels: [] })
 
 interface Step {
@@ -22,7 +22,7 @@ describe("Missing isolation", () => {
           const step: Step = JSON.parse(line)
           return step.sandbox === undefined ? [] : [step.sandbox]
         })
-        // Each plan was reviewed with its isolation level visible.
+        // Each plan shows its isolation level to reviewers.
         expect(new Set(levels)).toEqual(new Set(["process"]))
       }).pipe(onBareMachine)
     )
@@ -55,15 +55,17 @@ describe("Missing isolation", () => {
 })
 
 describe("doctor", () => {
-  live("doctor tries every isolation level, reports why a level fails, and leaves nothing in the data folder", () =>
-    Effect.gen(function* () {
-      const files = yield* FileSystem.FileSystem
-      const dataDir = `${yield* folder}/data`
-      const { out } = yield* svc(["doctor", "--data-dir", dataDir, "--json"])
-      const sandbox = JSON.parse(out).findings.find(({ check }: { readonly check: string }) => check === "sandbox")
-      for (const level of defaultSandboxSettings.levels) expect(sandbox.message).toMatch(`${level}:`)
-      expect(sandbox.message).toContain("Seatbelt: only macOS has it.")
-      expect(yield* files.exists(dataDir)).toBe(false)
-    })
+  live(
+    "doctor tries every isolation level, reports why each failing level fails, and leaves nothing in the data folder",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const dataDir = `${yield* folder}/data`
+        const { out } = yield* svc(["doctor", "--data-dir", dataDir, "--json"])
+        const sandbox = JSON.parse(out).findings.find(({ check }: { readonly check: string }) => check === "sandbox")
+        for (const level of defaultSandboxSettings.levels) expect(sandbox.message).toMatch(`${level}:`)
+        expect(sandbox.message).toContain("Seatbelt: only macOS has it.")
+        expect(yield* files.exists(dataDir)).toBe(false)
+      })
   )
 })

@@ -7,7 +7,7 @@ import { platform } from "../../../src/composition/Platform.ts"
 import { it } from "../../support/Effect.ts"
 import { httpServer } from "../../support/HttpServer.ts"
 
-/** A server with the device flow. It responds to polling requests from `polls`, in order. */
+/** A server with the device flow, which answers polls with the items of `polls`, in order. */
 const deviceServer = Effect.fn("deviceServer")(function* (polls: ReadonlyArray<object>) {
   const state = { polls: [...polls], forms: [] as Array<string>, expiresIn: 900, origin: "" }
   const { origin, requests } = yield* httpServer((request, response) => {
@@ -71,7 +71,7 @@ const terminalWith = (variables: Readonly<Record<string, string>>) => {
   return svc
 }
 
-/** Runs the program with a separate home folder. */
+/** Runs the program with a temporary home folder. */
 const terminal = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-login-" })
@@ -94,7 +94,7 @@ it.live("login waits for the browser, keeps the tokens private, and renews them"
     expect(state.forms[0]).toContain("client_id=svc-cli")
     expect((yield* files.stat(file)).mode & 0o777).toBe(0o600)
     expect((yield* files.stat(file.replace("/logins.json", ""))).mode & 0o777).toBe(0o700)
-    // Ten seconds are too short to be useful, so a single new token is fetched.
+    // A token with ten seconds left is too short-lived to use, so svc fetches one new token.
     state.expiresIn = 900
     const token = yield* svc("token")
     expect(token.out).toBe("access-4")
@@ -105,7 +105,7 @@ it.live("login waits for the browser, keeps the tokens private, and renews them"
     )
     const mistyped = yield* svc("token", "lisst")
     expect([mistyped.done, mistyped.out]).toEqual([false, ""])
-    // Others can read the file, so svc does not use it.
+    // svc ignores the file because others can read it.
     yield* files.chmod(file, 0o644)
     expect((yield* svc("token")).error).toContain("Others on this machine")
     yield* files.chmod(file, 0o600)
@@ -139,7 +139,7 @@ it.live("login without a usable HOME stores the login in the account's home, nev
   }).pipe(Effect.provide(platform))
 )
 
-it.live("a refused or expired login leaves nothing behind", () =>
+it.live("a refused or expired login stores nothing", () =>
   Effect.gen(function* () {
     const { file, files, svc } = yield* terminal
     const words = { access_denied: "was refused in the browser", expired_token: "was not confirmed in time" }
@@ -170,7 +170,7 @@ it.live("logout deletes the login and reports it, even when the server is down",
   }).pipe(Effect.provide(platform))
 )
 
-it.live("tokens are sent only over https or to this machine", () =>
+it.live("sends tokens only over https or to this machine", () =>
   Effect.gen(function* () {
     const { svc } = yield* terminal
     for (const server of [

@@ -7,7 +7,7 @@ import { it } from "../../support/Effect.ts"
 import { formFields } from "../accounts/oidc/support/Browser.ts"
 import { servedPerson } from "../support/ServedPerson.ts"
 
-/** A served control plane with one person, who is signed in with a browser. */
+/** Serves a control plane with one person, who is signed in with a browser. */
 const served = Effect.gen(function* () {
   const { cookie, dataDir, url } = yield* servedPerson
   const browse = (address: string, form?: Record<string, string>) =>
@@ -27,7 +27,7 @@ const served = Effect.gen(function* () {
   return { browse, home: `${dataDir}-home`, page, url }
 })
 
-/** The program at its own terminal. The test can read its output while it is running. */
+/** Runs the program in a separate terminal, and lets the test read its output while it runs. */
 const terminal = (home: string) => {
   const environment = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: home }))
   return <A, E, R>(use: Effect.Effect<A, E, R>) => Effect.provide(use, Layer.mergeAll(environment, TestConsole.layer))
@@ -59,7 +59,7 @@ it.live(
         const [, address = ""] = /Open (\S+)/.exec(yield* invited) ?? []
         const [, code = ""] = /code (\S+)\./.exec(yield* said) ?? []
         expect(new URL(address).origin).toBe(url)
-        // Following the link shows the code and approves nothing: the person compares the code and confirms by hand.
+        // Opening the link only shows the code: the person must compare and confirm it.
         const form = yield* page(address)
         expect(form).toContain(code)
         const ask = { user_code: code, decision: "look", token: formFields(form).token }
@@ -83,7 +83,7 @@ it.live(
       expect([yield* call("GET"), yield* call("POST", { handle: "made-here" })]).toEqual([200, 201])
       const applications = yield* page(`${url}/auth/grants`)
       expect(JSON.parse(applications).grants).toMatchObject([{ clientName: "svc CLI", offline: true }])
-      // The terminal is another device, so signing out of the browser does not log it out.
+      // The terminal counts as a separate device, so signing out of the browser does not log it out.
       expect((yield* browse(`${url}/auth/sign-out`, {})).status).toBe(204)
       expect((yield* browse(`${url}/auth/session`)).status).toBe(401)
       expect(yield* call("GET")).toBe(200)

@@ -12,7 +12,7 @@ import { live } from "./support/CommandLine.ts"
 
 const version = "1.9.2"
 
-/** A machine without a tool, and a mirror with one release. */
+/** A machine without the tool, and a mirror with one release of it. */
 const machine = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-managed-tool-" })
@@ -67,7 +67,7 @@ describe("Managed tools", () => {
     })
   )
 
-  live("svc explains how to install a tool when downloads are off", () =>
+  live("svc explains how to install the tool when downloads are off", () =>
     Effect.gen(function* () {
       const { doctor, key, mirror } = yield* machine
       mirror.publish(version, yield* release(version, key.secret))
@@ -78,7 +78,7 @@ describe("Managed tools", () => {
     })
   )
 
-  live("svc refuses a tool release modified in transit, and reports why", () =>
+  live("svc refuses a tool release modified in transit, and explains why", () =>
     Effect.gen(function* () {
       const { doctor, key, mirror, start } = yield* machine
       const good = yield* release(version, key.secret)

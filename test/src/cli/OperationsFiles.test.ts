@@ -17,7 +17,7 @@ const known: ReadonlySet<string> = new Set([
 ])
 const variablesIn = (text: string) => [...text.matchAll(/\b(SVC_[A-Z0-9_]+)=/g)].map(([, name = ""]) => name)
 
-/** Effective directives of a unit. */
+/** Returns the effective directives of a unit. */
 const directivesOf = (unit: string) =>
   new Map(
     unit
@@ -26,7 +26,8 @@ const directivesOf = (unit: string) =>
       .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)] as const)
   )
 
-// For the last five directives, systemd mounts something over a part of /proc, and then no process can mount its own /proc.
+// Each of these directives breaks the sandbox. The last five make systemd mount something over a part of /proc, and then no
+// process can mount its own /proc.
 const breakingSandbox = [
   "RestrictNamespaces",
   "ProtectKernelTunables",
@@ -82,7 +83,8 @@ describe("Operations files", () => {
       const flags = [...`${directives.get("ExecStart")} ${entry}`.matchAll(/(--[a-z-]+)/g)].map(([flag]) => flag)
       expect(flags).toContain("--token-file")
       expect(directives.get("RestartPreventExitStatus")).toBe("2")
-      // An upgrade replaces one instance with another. If both were enabled, they would compete for the folder after a reboot.
+      // An upgrade moves the service from one instance to another. If both were enabled, they would compete for the folder after
+      // a reboot.
       expect(unit).toMatch(/systemctl disable .*svc-agent@a && systemctl enable .*svc-agent@b$/m)
       for (const flag of flags) expect(out).toContain(flag)
     })

@@ -9,11 +9,11 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
 const module = fileURLToPath(new URL("../../../src/OwnProgram.ts", import.meta.url))
 
-test("a program that was not replaced finds its own path", () => {
+test("finds its own path if the program was not replaced", () => {
   expect(ownProgram()).toBe(process.execPath)
 })
 
-it.live("a program whose file is replaced while it starts finds the new file", () =>
+it.live("finds the new file if the program was replaced while starting", () =>
   Effect.gen(function* () {
     const program = join(yield* temporaryFolder, "svc")
     copyFileSync(process.execPath, program)

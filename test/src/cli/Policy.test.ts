@@ -54,7 +54,7 @@ describe("Policy commands", () => {
       })
   )
 
-  live("a policy file with a number that would be rounded is refused with its position, but a string is valid", () =>
+  live("a policy file rejects a number that would be rounded, and reports its position, but accepts a string", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -125,7 +125,7 @@ describe("Policy commands", () => {
       yield* files.writeFileString(policyFile, policy("eu-1"))
       const settings = yield* loadSettings(new Map([["policyFile", policyFile]]), Option.none())
       yield* Effect.gen(function* () {
-        // Obtains the service once, like a layer that lives as long as the server.
+        // Obtains the service once and keeps it, as a long-lived layer does, to see that a reload reaches it.
         const configs = yield* OperatorConfigs
         const region = () => configs.baseConfigs[0]?.variables?.["region"]
         yield* files.writeFileString(policyFile, policy("eu-2"))

@@ -17,7 +17,7 @@ const run = async (script: string, more: Readonly<Record<string, string>> = {}) 
 }
 
 describe.skipIf(Bun.which("bash") === null || !existsSync("/dev/full"))("Unwritable output", () => {
-  test("output that cannot be written fails every kind of command, and its help", async () => {
+  test("every kind of command, and its help, fails if its output cannot be written", async () => {
     const lines = ["version", "version --json", "context list", "context list --json", "--help", "plan --help"]
     for (const line of lines) {
       const { code, error } = await run(`"$SVC" ${line} > /dev/full`)
@@ -29,12 +29,12 @@ describe.skipIf(Bun.which("bash") === null || !existsSync("/dev/full"))("Unwrita
     }
   })
 
-  test("output that cannot be written is ignored if the reader of a pipe has read enough", async () => {
+  test("ignores unwritable output if the reader of a pipe has stopped reading", async () => {
     const { error, out } = await run(`"$SVC" --help | true; echo "\${PIPESTATUS[0]}"`)
     expect([out, error]).toEqual(["1\n", ""])
   })
 
-  test("a token of `svc admin create-token` that cannot be written is revoked", async () => {
+  test("revokes the token of `svc admin create-token` if it cannot be printed", async () => {
     const folder = mkdtempSync(`${tmpdir()}/svc-unseen-token-`)
     try {
       const flags = `--data-dir "${folder}/data" --email ada@example.test --password-stdin`
@@ -53,7 +53,7 @@ describe.skipIf(Bun.which("bash") === null || !existsSync("/dev/full"))("Unwrita
 })
 
 describe.skipIf(Bun.which("bash") === null || Bun.which("script") === null)("Progress", () => {
-  test("progress on standard error has no colour at a terminal, even if colours are forced", async () => {
+  test("progress on a terminal's standard error has no colour, even if colours are forced", async () => {
     const inspected = `script -qec '"$SVC" login http://127.0.0.1:9 --no-browser' /dev/null`
     const { out } = await run(inspected, { FORCE_COLOR: "1", TERM: "xterm-256color" })
     expect(out).toContain("cannot be reached")

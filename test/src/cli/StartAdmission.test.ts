@@ -13,10 +13,10 @@ import { inProcess, succeeded } from "./support/InProcess.ts"
 interface Broken {
   readonly name: string
   readonly check: string
-  /** Runs in a separate process: the database refuses later in startup than files do, and its refusal also ends the process. */
+  /** Must run in a separate process, because the database's refusal comes late in startup and ends the process. */
   readonly inOwnProcess?: true
   readonly spoil: (dataDir: string) => Effect.Effect<unknown, unknown, Needs>
-  /** Follows the printed instructions, and returns the data folder to use from then on. */
+  /** Repairs the folder as the printed instructions require, and returns the data folder to use from then on. */
   readonly mend: (dataDir: string, words: string) => Effect.Effect<string, unknown, Needs>
 }
 
@@ -104,7 +104,7 @@ interface Odd {
   readonly name: string
   readonly check: string
   readonly environment: Readonly<Record<string, string>>
-  /** Served in a separate process, with these variables. */
+  /** The server must run in a separate process with these variables. */
   readonly inOwnProcess?: true
   /** The environment after the remedy has been applied. */
   readonly mended: (dataDir: string) => Effect.Effect<Readonly<Record<string, string>>, unknown, Needs>
@@ -131,7 +131,7 @@ const warnings: ReadonlyArray<Odd> = [
   }
 ]
 
-/** The exit code and complete standard error of a server that does not start. */
+/** Starts a server that must fail, and returns its exit code and complete standard error. */
 const refusedStart = Effect.fnUntraced(function* (dataDir: string, isText: boolean) {
   const server = yield* spawned(serveLine(dataDir).filter((flag) => !isText || flag !== "--json"))
   const log = yield* Stream.mkString(Stream.decodeText(server.stderr))
@@ -143,7 +143,7 @@ describe("Doctor and startup", () => {
     "doctor and startup refuse a file that the server's user cannot open, and the remedy fixes it",
     () =>
       Effect.gen(function* () {
-        // Root can open every file unless its process gives up that capability.
+        // Commands run in a separate process without root's capability to open every file.
         const { doctor, serve } = apart
         const dataDir = yield* usedFolder
         yield* shell(`chmod 0 '${dataDir}/svc.sqlite'`)
@@ -321,7 +321,7 @@ describe("Doctor and startup", () => {
     }
   }
 
-  live("a server with hardly any disk space left reports an error but starts", () =>
+  live("a server with hardly any free disk space reports an error but starts", () =>
     Effect.gen(function* () {
       const look = yield* inspectDataFolder(yield* folder)
       const findings = yield* folderFindings({ ...look, free: Option.some(1000) })
@@ -330,7 +330,7 @@ describe("Doctor and startup", () => {
     })
   )
 
-  // Only root can change a file's owner and still open the file.
+  // Only root can give a file to another user and still open it.
   if (isRoot)
     live("root is warned about files that the server's user cannot open", () =>
       Effect.gen(function* () {

@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test"
 import { ConfigProvider, Effect } from "effect"
 import { live, svc } from "./support/CommandLine.ts"
 
-/** A server that cannot be reached: a value checked before sending never gets that far. */
+/** An unreachable server: if a value were not checked before sending, the command would fail differently. */
 const nobody = ConfigProvider.layer(
   ConfigProvider.fromEnvRecord({ HOME: "/nonexistent", SVC_TOKEN: "svcp_nobody", SVC_URL: "http://127.0.0.1:1" })
 )
@@ -36,7 +36,7 @@ const good = [
 ]
 
 describe("a value", () => {
-  live("an invalid flag value ends the command with 2 before anything is sent, and the error contains the flag", () =>
+  live("an invalid flag value ends the command with 2 before anything is sent, and the error identifies the flag", () =>
     Effect.gen(function* () {
       for (const [line, flag] of bad) {
         const { code, error } = yield* svc(line.split(" "))
@@ -58,7 +58,7 @@ describe("a value", () => {
     }).pipe(Effect.provide(nobody))
   )
 
-  live("a flag or argument with a missing file is reported together with the file", () =>
+  live("reports the flag or argument whose file is missing, with the file", () =>
     Effect.gen(function* () {
       for (const line of [
         "api POST workspaces --input /nowhere/x.json",

@@ -15,12 +15,12 @@ const printed = (effect: Effect.Effect<unknown, OutputFailed>) => {
   return Effect.runSync(Effect.as(Effect.provideService(effect, Console.Console, console), lines))
 }
 
-describe("the terminal spells out invisible characters", () => {
-  test("invisible characters are spelled out in a result for people, which keeps its colours", () => {
+describe("the terminal shows invisible characters as escapes", () => {
+  test("output for people shows invisible characters as escapes and keeps its colours", () => {
     expect(printed(print(false, {}, `\u001b[1m${hostile}\u001b[0m`))).toEqual([`\u001b[1m${shown}\u001b[0m`])
   })
 
-  test("invisible characters are escaped in JSON, so that a program reads the same value", () => {
+  test("JSON output escapes invisible characters, so that a program reads the original value", () => {
     const [line] = printed(print(true, { name: hostile }, ""))
     expect(line).toBe('{"name":"prod\\u202ecod\\u200b\\udb40\\udc41"}')
     expect(JSON.parse(jsonLine({ name: hostile }))).toEqual({ name: hostile })
@@ -30,12 +30,12 @@ describe("the terminal spells out invisible characters", () => {
     expect(printed(progress(hostile))).toEqual([shown])
   })
 
-  test("invisible characters are spelled out in a name that a person then types", () => {
+  test("shows invisible characters in a name that a person is asked to type", () => {
     expect(terminalText(hostile)).toBe(shown)
     expect([hostile, ` ${shown} `, "prod"].map((typed) => isTypedName(typed, hostile))).toEqual([true, true, false])
   })
 })
 
-test("a page of the issuer spells out invisible characters", () => {
+test("a page of the issuer shows invisible characters as escapes", () => {
   expect(html`<p>${hostile}</p>`.text).toBe(`<p>${shown}</p>`)
 })

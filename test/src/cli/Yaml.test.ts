@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import * as fc from "fast-check"
 import { yamlText } from "../../../src/cli/Yaml.ts"
 
-test("a YAML reader gets the value that svc wrote", () => {
+test("YAML output round-trips through a YAML reader", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       expect(Bun.YAML.parse(yamlText(value))).toEqual(JSON.parse(JSON.stringify(value)))
@@ -10,7 +10,7 @@ test("a YAML reader gets the value that svc wrote", () => {
   )
 })
 
-test("text that a YAML reader would take for another type is quoted", () => {
+test("quotes text that a YAML reader would take for another type", () => {
   const texts = [
     "yes",
     "off",

@@ -19,9 +19,9 @@ test("the client is bundled for browsers without code from Node, the service or 
   expect(own.filter((path) => !/(?:^|\/)(?:schema|src\/client)\//.test(path))).toEqual([])
 })
 
-// The size of the whole bundle. Effect takes up two thirds, and the declarations of every route and record the rest. Server-only
-// code (prose, access rules, the manifest grammar) is in files that the declarations do not import. The limit grows with the
-// routes. It exists to catch code that a page does not need.
+// The size limit for the whole bundle. Effect takes two thirds of it; most of the rest are the declarations of every route and
+// record. Server-only code (prose, access rules, the manifest grammar) is in files that the declarations do not import. Raise the
+// limit when routes are added: it exists to catch code that a page does not need.
 const mostBytes = 100_000
 
 test("the client with effect adds less than 100 KB to a page, compressed", async () => {
@@ -35,7 +35,7 @@ test("the browser bundle runs without process, Buffer or Bun", async () => {
   const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser", format: "cjs" })
   const code = await (outputs[0]?.text() ?? "")
   const module = { exports: {} }
-  // Only the globals that browsers provide.
+  // Provides only the globals that browsers have.
   const web = {
     URL,
     URLSearchParams,

@@ -14,7 +14,7 @@ import type {
 import { requestOf } from "../../../src/client/Plain.ts"
 import { it } from "../../support/Effect.ts"
 
-/** The path of each branded field in a type, to a depth that no request exceeds. */
+/** Lists the paths of branded fields in a type, deeper than any request goes. */
 type BrandedIn<A, Path extends string, Depth extends ReadonlyArray<unknown> = []> = Depth["length"] extends 6
   ? never
   : A extends Brand.Brand<string>
@@ -41,7 +41,7 @@ type IsPlain<Service extends { readonly Service: unknown }> = [BrandedArguments<
   ? true
   : BrandedArguments<Service["Service"]>
 
-// The type checker decides: its message contains every branded field of a request.
+// Uses the type checker: its error message lists every branded field of a request.
 test("the client's services take ids and paths as plain strings throughout", () => {
   const services: readonly [
     IsPlain<typeof Capsules>,
@@ -56,7 +56,7 @@ test("the client's services take ids and paths as plain strings throughout", () 
   expect(services).toHaveLength(8)
 })
 
-it.effect("a malformed id is refused before a request is sent, and the error contains its field", () =>
+it.effect("a malformed id is rejected before a request is sent, and the error identifies its field", () =>
   Effect.gen(function* () {
     const dependency = { producerCapsuleId: "network", mode: "published_output", outputs: [] } as const
     const refused = yield* Effect.flip(requestOf(NewDependency)(dependency))

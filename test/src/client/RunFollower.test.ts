@@ -54,7 +54,7 @@ describe("Following Runs", () => {
       const { url } = yield* TestServer
       journal.append(4)
       let opened = 0
-      // A proxy that lets only this many bytes through the first time.
+      // A proxy that cuts its first connection after this many bytes.
       const proxy = yield* fetchServer(async (request) => {
         opened++
         const { pathname, search } = new URL(request.url)
@@ -73,53 +73,51 @@ describe("Following Runs", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect(
-    "following a Run waits longer after each failure, or as the server requests, and resets after an event",
-    () =>
-      Effect.gen(function* () {
-        const refused = (status: number, headers: Readonly<Record<string, string>> = {}) =>
-          Response.json({ error: { code: "rate_limited", message: "Later.", requestId: "req_a" } }, { status, headers })
-        const frames = (...sent: ReadonlyArray<object>) =>
-          new Response(sent.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join(""))
-        const event = { seq: 1, at: "2026-01-31T09:30:00.000Z", kind: "run.queued", data: { type: "plan" } }
-        const answers = [
-          undefined,
-          refused(503),
-          refused(429, { "retry-after": "7" }),
-          undefined,
-          frames({ events: [event] }),
-          undefined,
-          frames({ done: true })
-        ]
-        const asked: Array<readonly [millis: number, lastEventId: string | undefined]> = []
-        const scripted = HttpClient.make((request) =>
-          Effect.flatMap(Clock.currentTimeMillis, (millis) => {
-            const answer = answers[asked.length]
-            asked.push([millis, request.headers["last-event-id"]])
-            return answer === undefined
-              ? Effect.fail(
-                  new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request }) })
-                )
-              : Effect.succeed(HttpClientResponse.fromWeb(request, answer))
-          })
-        )
-        const following = yield* followEvents(as("https://svc.example.test", "token"), world.runId).pipe(
-          Stream.map(({ seq }) => seq),
-          Stream.runCollect,
-          Effect.provideService(HttpClient.HttpClient, scripted),
-          Effect.forkChild
-        )
-        yield* TestClock.adjust("1 minute")
-        expect([...(yield* Fiber.join(following))]).toEqual([1])
-        expect(asked.map(([millis]) => millis)).toEqual([0, 250, 750, 7750, 9750, 10_000, 10_500])
-        expect(asked.map(([, last]) => last)).toEqual(["0", "0", "0", "0", "0", "1", "1"])
-      })
+  it.effect("following a Run backs off after each failure or as the server requests, and resets after an event", () =>
+    Effect.gen(function* () {
+      const refused = (status: number, headers: Readonly<Record<string, string>> = {}) =>
+        Response.json({ error: { code: "rate_limited", message: "Later.", requestId: "req_a" } }, { status, headers })
+      const frames = (...sent: ReadonlyArray<object>) =>
+        new Response(sent.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join(""))
+      const event = { seq: 1, at: "2026-01-31T09:30:00.000Z", kind: "run.queued", data: { type: "plan" } }
+      const answers = [
+        undefined,
+        refused(503),
+        refused(429, { "retry-after": "7" }),
+        undefined,
+        frames({ events: [event] }),
+        undefined,
+        frames({ done: true })
+      ]
+      const asked: Array<readonly [millis: number, lastEventId: string | undefined]> = []
+      const scripted = HttpClient.make((request) =>
+        Effect.flatMap(Clock.currentTimeMillis, (millis) => {
+          const answer = answers[asked.length]
+          asked.push([millis, request.headers["last-event-id"]])
+          return answer === undefined
+            ? Effect.fail(
+                new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request }) })
+              )
+            : Effect.succeed(HttpClientResponse.fromWeb(request, answer))
+        })
+      )
+      const following = yield* followEvents(as("https://svc.example.test", "token"), world.runId).pipe(
+        Stream.map(({ seq }) => seq),
+        Stream.runCollect,
+        Effect.provideService(HttpClient.HttpClient, scripted),
+        Effect.forkChild
+      )
+      yield* TestClock.adjust("1 minute")
+      expect([...(yield* Fiber.join(following))]).toEqual([1])
+      expect(asked.map(([millis]) => millis)).toEqual([0, 250, 750, 7750, 9750, 10_000, 10_500])
+      expect(asked.map(([, last]) => last)).toEqual(["0", "0", "0", "0", "0", "1", "1"])
+    })
   )
 
   it.live("following a Run behaves the same on Node", () =>
     Effect.gen(function* () {
       const node = Bun.which("node")
-      // Node is available on every machine with npm installed.
+      // Node is on every machine that has npm; without Node, skip the test.
       if (node === null) return
       const journal = yield* Journal
       const { url } = yield* TestServer

@@ -7,7 +7,7 @@ import { it } from "../../support/Effect.ts"
 
 type Answer = { readonly status: number; readonly retryAfter?: string } | "unreachable"
 
-/** A server that returns these responses in order, and the requests it has received. */
+/** A server that returns these responses in order and records its requests. */
 const serverWith = (answers: ReadonlyArray<Answer>) => {
   const asked: Array<string> = []
   const client = HttpClient.make((request) => {
@@ -28,7 +28,7 @@ const get = HttpClientRequest.get("https://svc.example.test/api/v1/workspaces")
 const post = HttpClientRequest.post("https://svc.example.test/api/v1/workspaces")
 const keyed = HttpClientRequest.setHeader(post, "idempotency-key", "once")
 
-/** The outcome of a request, and its duration in seconds; no request takes longer than ten minutes. */
+/** Returns the outcome of a request and its duration in seconds, limited to ten minutes. */
 const ended = Effect.fnUntraced(
   function* (answers: ReadonlyArray<Answer>, request: HttpClientRequest.HttpClientRequest) {
     const { asked, client } = serverWith(answers)
@@ -45,24 +45,24 @@ const ended = Effect.fnUntraced(
 )
 
 describe("Client requests", () => {
-  it.effect("a client request is repeated when the server was too busy and a repetition is safe", () =>
+  it.effect("retries a client request if the server was too busy and a retry is safe", () =>
     Effect.gen(function* () {
       const busy = { status: 503, retryAfter: "2" }
       expect(yield* ended([busy, { status: 429, retryAfter: "60" }], get)).toEqual([200, 3])
       expect(yield* ended([busy, { status: 503 }], keyed)).toEqual([200, 3])
-      // A request without a key is not repeated, because the server may already have carried it out.
+      // A request without a key is not retried, because the server may already have executed it.
       expect(yield* ended([busy], post)).toEqual([503, 1])
     })
   )
 
-  it.effect("a client request is repeated if it did not arrive", () =>
+  it.effect("retries a client request that did not arrive", () =>
     Effect.gen(function* () {
       expect(yield* ended(["unreachable", "unreachable"], get)).toEqual([200, 3])
       expect(yield* ended(["unreachable"], post)).toEqual(["unreachable", 1])
     })
   )
 
-  it.effect("a client request returns the last response", () =>
+  it.effect("returns the last response once the retries are used up", () =>
     Effect.gen(function* () {
       const busy = { status: 503 }
       expect(yield* ended([busy, busy, busy, busy, busy], get)).toEqual([503, 4])
@@ -75,7 +75,7 @@ describe("Client requests", () => {
     })
   )
 
-  it.effect("a client request waits at most a minute, and is not repeated after any other refusal", () =>
+  it.effect("waits at most a minute to retry, and never retries after any other refusal", () =>
     Effect.gen(function* () {
       expect(yield* ended([{ status: 503, retryAfter: "61" }], get)).toEqual([503, 1])
       expect(yield* ended([{ status: 500 }], get)).toEqual([500, 1])

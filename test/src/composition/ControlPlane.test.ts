@@ -19,7 +19,7 @@ const live = (
   body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof platform> | Scope.Scope>
 ) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(platform)))
 
-/** A separate control plane with one account, and the typed client with that account's token. */
+/** Creates a separate control plane with one account, and the typed client with that account's token. */
 const start = Effect.fn("start")(function* (settings: Readonly<Record<string, string>> = {}) {
   const dataDir = yield* migratedFolder
   const loaded = yield* loadSettings(
@@ -43,7 +43,7 @@ const start = Effect.fn("start")(function* (settings: Readonly<Record<string, st
 })
 
 describe("Embedded control plane", () => {
-  live("the control plane runs twice in one process, each with its own data", () =>
+  live("two control planes run in one process with separate data", () =>
     Effect.gen(function* () {
       const [one, two] = yield* Effect.all([start(), start()])
       expect(one.url).not.toBe(two.url)
@@ -60,7 +60,7 @@ describe("Embedded control plane", () => {
     })
   )
 
-  live("the control plane reports refusals to the typed client, with the request's id", () =>
+  live("the typed client receives the control plane's refusals with their request ids", () =>
     Effect.gen(function* () {
       const { client } = yield* start()
       const missing = yield* Effect.flip(client.runs.read({ params: { runId: `run_${"q".repeat(24)}` } }))
@@ -102,7 +102,7 @@ describe("Embedded control plane", () => {
     })
   )
 
-  live("the control plane exports spans, metrics and logs to a collector, without any secrets in them", () =>
+  live("the control plane exports spans, metrics and logs to a collector, without secrets", () =>
     Effect.gen(function* () {
       const telemetry = yield* collector
       const token = yield* Effect.scoped(

@@ -9,7 +9,7 @@ import { it } from "../../support/Effect.ts"
 
 const text = (value: string) => new TextEncoder().encode(value)
 
-/** A key with a nonce, and the same operations by the service's implementation and by WebCrypto. */
+/** A key and a nonce, with the same operations by the service's implementation and by WebCrypto. */
 const world = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const key = yield* Aead.key(Aead.aes256Gcm, yield* random.randomBytes(32))
@@ -40,7 +40,7 @@ it.live("the native AEAD seals and opens the same bytes as WebCrypto", () =>
   })
 )
 
-it.live("the native AEAD seals and opens a part of a long value in place", () =>
+it.live("the native AEAD seals and opens part of a long buffer in place", () =>
   Effect.gen(function* () {
     const { encrypt, own } = yield* world
     const sealed = yield* own(encrypt(new Uint8Array(partBytes)))
@@ -48,7 +48,7 @@ it.live("the native AEAD seals and opens a part of a long value in place", () =>
   })
 )
 
-it.live("the native AEAD opens nothing that was changed in any byte, moved to another place, or cut short", () =>
+it.live("the native AEAD rejects ciphertext that was changed in any byte, moved or truncated", () =>
   Effect.gen(function* () {
     const { decrypt, encrypt, own } = yield* world
     const sealed = yield* own(encrypt(text("a value")))

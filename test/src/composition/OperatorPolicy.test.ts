@@ -23,7 +23,7 @@ const origin = "https://git.example.com"
 const prices = { currency: "USD", items: [{ type: "demo_server", when: { size: "large" }, monthly: 40 }] }
 
 describe("Policy file", () => {
-  it.live("the policy file is read as a whole", () =>
+  it.live("the policy file is applied as a whole", () =>
     Effect.gen(function* () {
       const profile = { isolation: "bubblewrap", tool: { name: "opentofu" } } as const
       const policy = {
@@ -39,7 +39,7 @@ describe("Policy file", () => {
     })
   )
 
-  it.live("the policy file is refused as a whole if it contains a single unknown key", () =>
+  it.live("a single unknown key makes the whole policy file invalid", () =>
     Effect.gen(function* () {
       const refusals = [
         "",
@@ -106,7 +106,7 @@ describe("OAuth helpers", () => {
     })
   )
 
-  it.live("OAuth helpers that could not work are refused at startup", () =>
+  it.live("startup rejects OAuth helpers that could not work", () =>
     Effect.gen(function* () {
       const text = yield* documented
       const changed = (from: string, to: string) => declared(text.replace(from, to))

@@ -12,7 +12,7 @@ import { it } from "../../support/Effect.ts"
 import { newKeyring, noKeys } from "./support/Keyrings.ts"
 import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
-/** A temporary folder containing a data folder `a`. */
+/** Creates a temporary folder with a data folder `a`. */
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   Effect.tap(fs.makeTempDirectoryScoped({ prefix: "svc-test-" }), (root) => placeMigratedDatabase(`${root}/a`))
 )
@@ -87,7 +87,7 @@ it.live("restore refuses to run while a server uses the folder", () =>
   }).pipe(Effect.provide(platform))
 )
 
-/** A backup of a database with more than one block, with its keyring. */
+/** Makes a backup of a database with more than one block, and returns it with its keyring. */
 const sealed = Effect.fnUntraced(function* (root: string) {
   const keyring = yield* newKeyring
   const file = `${root}/copy.sqlite`
@@ -138,7 +138,7 @@ it.live("restore refuses an edited backup, and reports the changed part", () =>
       expect(error.message).toContain(reason === "is no database" ? "no backup" : "Nothing was restored")
       expect((yield* fs.readDirectory(`${root}/b`)).filter((entry) => entry.endsWith(".sqlite"))).toEqual([])
     }
-    // The flag for backups from older releases does not make an edited backup acceptable.
+    // Accepting backups from older releases does not mean accepting an edited backup.
     yield* fs.writeFile(`${root}/edited`, changed(bytes, 5000))
     const still = yield* Effect.flip(
       restoreFrom(`${root}/edited`, `${root}/b`, { ...sealedWith(keyring), acceptUnauthenticated: true })
@@ -146,7 +146,7 @@ it.live("restore refuses an edited backup, and reports the changed part", () =>
     expect(still.message).toContain("block 1 of 2")
     const restored = yield* restoreFrom(file, `${root}/b`, sealedWith(keyring))
     expect(restored.authenticated).toBe(true)
-    // The folder contains only its database.
+    // The restored database must not contain the backup's seal.
     expect(Buffer.from(yield* fs.readFile(`${root}/b/svc.sqlite`)).includes("svc-backup-seal")).toBe(false)
   }).pipe(Effect.provide(platform))
 )
@@ -180,7 +180,7 @@ it.live("restore accepts an unauthenticated file only on request, and states the
   }).pipe(Effect.provide(platform))
 )
 
-it.live("restore sets the write-ahead log of a lost database aside instead of replaying it", () =>
+it.live("restore moves the write-ahead log of a lost database aside instead of replaying it", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path

@@ -33,7 +33,7 @@ it.live("a data folder refuses a second server until the first has stopped", () 
         const error = yield* Effect.flip(Effect.scoped(open))
         expect(error._tag).toBe("InstanceAlreadyRunning")
         expect(error.message).toContain(`process ${process.pid}`)
-        // The refused attempt has not released the first lock.
+        // The refused attempt must not release the first server's lock.
         expect((yield* Effect.flip(Effect.scoped(open)))._tag).toBe("InstanceAlreadyRunning")
       })
     )
@@ -80,7 +80,7 @@ it.live("every file of a served data folder is private", () =>
   }).pipe(platform)
 )
 
-it.live("a refused lock in this process does not let another process in", () =>
+it.live("another process is still locked out after this process fails to take the lock", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     yield* Layer.build(Layer.fresh(DataFolder.layer(folder)))
@@ -116,7 +116,7 @@ it.effect("svc distinguishes network file systems from local file systems", () =
     const name = (magic: bigint, path: string) => networkFileSystemName({ magic, mountInfo, path })
     expect(name(0x6969n, "/")).toBe("NFS")
     expect(name(0xff534d42n, "/")).toBe("CIFS")
-    // statfs reports the type as a signed number on some platforms.
+    // On some platforms, statfs reports the type as a signed number.
     expect(name(-0xacb2ben, "/")).toBe("CIFS")
     expect(name(0xef53n, "/srv")).toBeUndefined()
     expect(name(0x65735546n, "/mnt/ssh/data")).toBe("fuse.sshfs")
@@ -125,7 +125,7 @@ it.effect("svc distinguishes network file systems from local file systems", () =
   })
 )
 
-it.live("the database restarts with its own tables, and refuses tables from a newer release", () =>
+it.live("a restarted server accepts its own tables, and rejects tables from a newer release", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const database = Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(folder))))

@@ -22,7 +22,7 @@ const overwrite = (file: string, offset: number, bytes: Uint8Array) => {
 
 const databaseIn = (folder: string) => Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(folder))))
 
-/** Reopens a folder after `spoil` has damaged its closed database. */
+/** Closes the database, damages it with `spoil`, and reopens the folder. */
 const reopened = Effect.fnUntraced(function* (spoil: (file: string) => void) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-damage-" })
@@ -45,24 +45,24 @@ const refused = Effect.fnUntraced(function* (spoil: (file: string) => void) {
 })
 
 describe("Reopened databases", () => {
-  tests.live("an unchanged database is served", () =>
+  tests.live("serves an unchanged database", () =>
     Effect.gen(function* () {
       expect((yield* reopened(() => {})).result._tag).toBe("Success")
     })
   )
 
-  tests.live("a database with a damaged header is refused and left unchanged", () =>
+  tests.live("refuses a database with a damaged header, and leaves it unchanged", () =>
     refused((file) => overwrite(file, 0, garbage(64)))
   )
 
-  tests.live("a database with a damaged page is refused and left unchanged", () =>
+  tests.live("refuses a database with a damaged page, and leaves it unchanged", () =>
     refused((file) => {
       const pages = Math.floor(statSync(file).size / pageSize)
       overwrite(file, Math.floor(pages / 2) * pageSize, garbage(pageSize))
     })
   )
 
-  tests.live("a truncated database is refused and left unchanged", () =>
+  tests.live("refuses a truncated database, and leaves it unchanged", () =>
     refused((file) => {
       const bytes = readFileSync(file)
       const handle = openSync(file, "w")

@@ -47,7 +47,7 @@ const source = {
   updated_at: at
 }
 
-/** Messages as the library of earlier releases stored them, in tables that the library created. */
+/** Messages in the tables and format of the library that earlier releases used. */
 const stored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE IF NOT EXISTS cluster_messages (id INTEGER PRIMARY KEY, message_id TEXT UNIQUE, shard_id TEXT NOT NULL,
@@ -71,7 +71,7 @@ const stored = Effect.gen(function* () {
   })
 })
 
-it.live("unprocessed messages of earlier releases become marks, and their tables are dropped", () =>
+it.live("converts unprocessed messages of earlier releases into due marks, and drops their tables", () =>
   beforeMigration(
     64,
     Effect.gen(function* () {

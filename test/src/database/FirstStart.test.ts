@@ -93,7 +93,7 @@ describe("Missing databases", () => {
           index,
           ...vanished(`holds ${named}, but no database`, "--new")
         ])
-        // svc has created nothing, and the log is still there, ready to be restored alongside its database.
+        // svc has created nothing, and has kept the log so that it can be restored with its database.
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
         if (named.includes("-wal")) {
           expect(yield* fs.readFileString(`${at}/svc.sqlite-wal`)).toBe("frames of a lost database")
@@ -164,8 +164,8 @@ describe("Missing databases", () => {
         expect(yield* opened(at)).toStartWith("inst_")
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
       }
-      // Killed between the last two steps: the folder already records its database, so the mark no longer permits a missing
-      // database.
+      // The server was killed between the last two steps: the folder already records its database, so the mark no longer permits
+      // a missing database.
       const at = `${root}/late`
       yield* opened(at)
       yield* fs.writeFileString(`${at}/instance.creating`, "")

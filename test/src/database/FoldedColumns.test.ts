@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test"
 import { foldColumns } from "../../../src/database/FoldedColumns.ts"
 import { migrations } from "../../../src/database/Migrations.ts"
 
-// `Migrations.test.ts` compares the tables of a new database with the tables of a migrated database.
+// Tests only how columns are folded; `Migrations.test.ts` compares the tables of new and migrated databases.
 describe("New databases", () => {
-  test("a new database gets every column with its table", () => {
+  test("creates every column with its table in a new database", () => {
     const folded = foldColumns(migrations)
     expect(Object.keys(folded)).toEqual(Object.keys(migrations))
     expect(
@@ -14,7 +14,7 @@ describe("New databases", () => {
     ).toEqual([])
   })
 
-  test("a new database has later columns after the original columns and before the table's constraints", () => {
+  test("places later columns after the original columns and before the table's constraints", () => {
     expect(
       foldColumns({
         "0001_first": ["CREATE TABLE a (x TEXT CHECK (x <> '(,'), y TEXT, PRIMARY KEY (x, y)) WITHOUT ROWID"],
@@ -30,7 +30,7 @@ describe("New databases", () => {
     })
   })
 
-  test("a new database adds columns later to a table that is created twice or by another component", () => {
+  test("adds columns separately to a table that is created twice or by another component", () => {
     const steps = {
       "0001_first": ["CREATE TABLE a (x TEXT)", "ALTER TABLE a ADD COLUMN y TEXT", "DROP TABLE a"],
       "0002_second": ["CREATE TABLE a (x TEXT)", "ALTER TABLE b ADD COLUMN y TEXT"]

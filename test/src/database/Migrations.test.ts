@@ -33,10 +33,10 @@ describe("Released migrations", () => {
 const upTo = (version: number) =>
   Object.fromEntries(Object.entries(migrations).filter(([name]) => numberOf(name) <= version))
 
-// The data need not survive this process.
+// The database need not survive a crash, so skip the disk syncs.
 const unsynced = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA synchronous=OFF`)
 
-/** Runs the effect on a database with this content, by default without tables. */
+/** Runs the effect on a database with this content; without content the database is empty. */
 const onDatabase = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>, content?: Uint8Array) =>
   Effect.flatMap(temporaryFolder, (folder) => {
     const file = `${folder}/svc.db`
@@ -54,7 +54,7 @@ const newest = await Effect.runPromise(Effect.cached(Effect.scoped(onDatabase(Ef
 
 const versions = Object.keys(migrations).map(numberOf)
 
-/** An empty database of every version, each created from the previous version by its migration, word for word. */
+/** Databases without rows, one per version, each created from the previous one by the unmodified migration. */
 const history = await Effect.runPromise(
   Effect.cached(
     Effect.scoped(
@@ -111,20 +111,20 @@ const countsOf = Effect.fnUntraced(function* (tables: Iterable<string>) {
   return counts
 })
 
-/** The changes that migrations after this version make to existing rows. */
+/** The changes that later migrations make to existing rows. */
 const rewritten = (version: number, table: string, row: Row): Row => ({
   ...row,
   ...(version < 24 && table === "connections" && row["kind"] === "provider" ? { provider: "hashicorp/aws" } : {}),
   ...(version < 21 && table === "run_groups" ? { finished_at: row["created_at"] } : {})
 })
 
-/** SQLite counts the changes to tables, indexes and triggers. */
+/** SQLite counts every change to tables, indexes and triggers, so the counter shows how many changes were made. */
 const schemaChanges = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<{ schema_version: number }>`PRAGMA schema_version`
 ).pipe(Effect.map(([row]) => row?.schema_version ?? Number.NaN))
 
-it.live("a new database is created with one change fewer for each added column", () =>
+it.live("creating a new database takes one schema change fewer for each added column", () =>
   Effect.gen(function* () {
     const added = Object.values(migrations)
       .flat()
@@ -136,13 +136,13 @@ it.live("a new database is created with one change fewer for each added column",
 
 describe("Earlier databases", () => {
   for (const version of versions) {
-    it.live(`a database of version ${version} is migrated to this release's schema and keeps its rows`, () =>
+    it.live(`a database of version ${version} migrates to this release's schema and keeps its rows`, () =>
       Effect.flatMap(history, (databases) =>
         onDatabase(
           Effect.gen(function* () {
             const sql = yield* SqlClient.SqlClient
             const stored = yield* fill
-            // Earlier inputs are read from the history into separate rows.
+            // `consumed_inputs` is not compared, because a migration adds rows to it from the history.
             const tables = new Set(stored.map(([table]) => table).filter((table) => table !== "consumed_inputs"))
             const before = yield* countsOf(tables)
             yield* migrate

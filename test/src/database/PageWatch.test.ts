@@ -13,7 +13,7 @@ import { servedPerson } from "../support/ServedPerson.ts"
 
 const pageSize = 4096
 
-/** A database with tables, indexes and overflow pages. */
+/** Creates a database with tables, indexes and overflow pages. */
 const database = Effect.map(temporaryFolder, (folder) => {
   const file = `${folder}/svc.sqlite`
   const made = new DatabaseSync(file)
@@ -75,12 +75,12 @@ describe("Page checks", () => {
         passed += 10
       }
       expect(yield* Fiber.join(looking)).toEqual([])
-      // Every page belongs to a tree.
+      // Every page must belong to a tree.
       expect(passed).toBeGreaterThanOrEqual((pages * pageSize * 1000) / 5_000_000)
     })
   )
 
-  it.live("the page check leaves the server ready, with a notice", () =>
+  it.live("the page check reports damage as a notice, and the server remains ready", () =>
     Effect.gen(function* () {
       const { services } = yield* servedPerson
       const fault = { message: "The database is damaged.", remedy: "Restore." }

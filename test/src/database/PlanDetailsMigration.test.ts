@@ -5,7 +5,7 @@ import { migrate } from "../../../src/database/Migrations.ts"
 import { it } from "../../support/Effect.ts"
 import { beforeMigration, run } from "./support/EarlierRelease.ts"
 
-// Nulls within a change are values of attributes, and numbers keep their digits.
+// The migration must keep nulls within a change, which are attribute values, and the digits of numbers.
 const changes = `[{"address":"a","changedAttributes":[{"name":"n","before":null,"after":1.50}]}]`
 const drift = `[{"address":"a"},{"address":"b"}]`
 
@@ -20,7 +20,7 @@ const stored = {
   e_queued: ["plan", "{}"]
 }
 
-it.live("the details of plans from an earlier release are stored apart from the rest of the evidence", () =>
+it.live("the migration moves the details of earlier plans out of the rest of the evidence", () =>
   beforeMigration(
     56,
     Effect.gen(function* () {

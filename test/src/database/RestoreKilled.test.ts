@@ -25,7 +25,7 @@ const killed = (file: string, folder: string, point: string) =>
     return child.signalCode
   })
 
-/** The visible result of the restore in a folder's database: all of it, or nothing. */
+/** Whether the folder's database contains the complete restore or nothing of it. */
 const restoredState = (folder: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -65,13 +65,13 @@ it.live(
         const folder = `${root}/${point}`
         yield* fs.makeDirectory(folder)
         yield* writeKeyringFile(`${folder}/master.key`, keyring)
-        // The remains of the lost database must not end up in the restored database.
+        // Files of the lost database must not end up in the restored database.
         yield* fs.writeFileString(`${folder}/svc.sqlite-wal`, "frames of a lost database")
         expect([point, yield* killed(file, folder, point)]).toEqual([point, "SIGKILL"])
         const isPlaced = yield* fs.exists(`${folder}/svc.sqlite`)
         expect([point, isPlaced]).toEqual([point, point === "placed"])
         if (!isPlaced) {
-          // The folder is as before: it cannot be served, and no new installation replaces it.
+          // The folder is unchanged: it can neither be served nor be replaced by a new installation.
           const error = yield* Effect.flip(restoredState(folder))
           expect([point, String(error)]).toEqual([point, expect.stringContaining("Repeat `svc restore`")])
           yield* restoreFrom(file, folder, { keys: Effect.succeed(keyring), acceptUnauthenticated: false })

@@ -7,7 +7,7 @@ import { at, beforeMigration, run } from "./support/EarlierRelease.ts"
 
 const later = "2026-01-01T00:01:00.000Z"
 
-it.live("Runs from an earlier release continue with their attempts, their sequences and an owner that has exited", () =>
+it.live("migrated Runs keep their attempts and sequences, and get an owner that has exited", () =>
   beforeMigration(
     30,
     Effect.gen(function* () {

@@ -22,7 +22,7 @@ const table = Effect.fnUntraced(function* (name: string) {
   return { sql, read, value }
 })
 
-/** A connection as another process would open it. */
+/** Opens a connection as another process would. */
 const another = Effect.acquireRelease(
   Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
   (database) => Effect.sync(() => database.close())
@@ -50,7 +50,7 @@ it.live("reads within one turn share a snapshot, until it is renewed or the turn
   })
 )
 
-it.live("a commit by this process is visible to the next read in the same turn", () =>
+it.live("the next read in a turn sees a commit that this process made in the same turn", () =>
   Effect.gen(function* () {
     const { sql, value } = yield* table("own")
     expect(yield* value).toBe(1)
@@ -66,7 +66,7 @@ it.live("a commit by this process is visible to the next read in the same turn",
   })
 )
 
-it.live("shared reads leave no read transaction open, and the write-ahead log can be emptied", () =>
+it.live("shared reads leave no read transaction open, so the write-ahead log can be emptied", () =>
   Effect.gen(function* () {
     const { value } = yield* table("emptied")
     const elsewhere = yield* another
@@ -76,11 +76,11 @@ it.live("shared reads leave no read transaction open, and the write-ahead log ca
   })
 )
 
-it.live("reads between this process's commits do not keep the write-ahead log from being emptied", () =>
+it.live("reads between commits of this process do not prevent the write-ahead log from being emptied", () =>
   Effect.gen(function* () {
     const { sql, value } = yield* table("busy")
     const elsewhere = yield* another
-    // Each commit adds at least one frame, and SQLite empties the log once it has 1,000.
+    // Each commit adds at least one frame to the log, and SQLite empties the log once it has 1,000 frames.
     for (let v = 0; v < 3000; v++) {
       yield* sql`UPDATE busy SET v = ${v}`
       expect(yield* value).toBe(v)
@@ -99,7 +99,7 @@ it.live("a failed read does not affect later reads", () =>
   })
 )
 
-/** Returns a counter of `find` calls, and the caching finder. */
+/** Returns a caching finder, and a counter of the reads it makes. */
 const counting = Effect.fnUntraced(function* <A, E>(find: Effect.Effect<A, E>) {
   const memory = yield* CommitCache
   let runs = 0
@@ -142,7 +142,7 @@ it.live("a value read before a commit is not cached after that commit, however l
         const found = yield* value
         yield* nextTurn
         elsewhere.exec("UPDATE slow SET v = v + 1")
-        // Meanwhile another reader checks the commit count.
+        // Another reader notices the commit while this read is in progress.
         yield* value
         return found
       })

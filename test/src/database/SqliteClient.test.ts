@@ -35,7 +35,7 @@ it.live("the SQLite client commits, rolls back, and rolls back only a nested sav
   })
 )
 
-it.live("the SQLite client executes a join again without preparing it again", () =>
+it.live("the SQLite client prepares a join only once", () =>
   Effect.gen(function* () {
     const sql = yield* table("lefts")
     yield* table("rights")
@@ -46,8 +46,8 @@ it.live("the SQLite client executes a join again without preparing it again", ()
     prepared.mockRestore()
     if (!(database instanceof DatabaseSync)) return yield* Effect.die("nothing was prepared")
     let consulted = 0
-    // SQLite consults the authorizer about every table and column while it prepares a statement. Setting it expires all
-    // statements once.
+    // SQLite calls the authorizer for every table and column while it prepares a statement, so the calls reveal a preparation.
+    // Setting the authorizer expires all statements once.
     database.setAuthorizer(() => {
       consulted += 1
       return constants.SQLITE_OK
@@ -104,7 +104,7 @@ it.live("reads do not wait for a writer, and see only committed data", () =>
   })
 )
 
-it.live("the reading connections cannot write", () =>
+it.live("the connections for reading cannot write", () =>
   Effect.gen(function* () {
     yield* table("guarded")
     const read = yield* ReadSql
@@ -125,7 +125,7 @@ it.live("a read transaction sees one snapshot, while writes and other reads cont
       })
     )
     expect((yield* read`SELECT * FROM moments`).length).toBe(1)
-    // Failed reads return their connections intact, even when there are more failures than connections.
+    // A failed read returns its connection to the pool, so there can be more failures than connections.
     for (let n = 0; n < 40; n++) {
       yield* Effect.ignore(read.withTransaction(Effect.andThen(read`SELECT * FROM moments`, Effect.fail("no"))))
     }
@@ -148,7 +148,7 @@ it.live("a stream returns more rows than one chunk, can stop early, and does not
       )
     )
     expect(inside.length).toBe(2)
-    // A writer succeeds while cursors are only half read.
+    // A write succeeds while cursors are half read.
     yield* sql`DELETE FROM many`
   })
 )
@@ -171,7 +171,7 @@ it.live("the SQLite client distinguishes columns with the same name, and passes 
   })
 )
 
-it.live("a callback after commit runs once, and not after a rollback", () =>
+it.live("a callback after commit runs once, and never after a rollback", () =>
   Effect.gen(function* () {
     const sql = yield* table("calls")
     const seen: Array<string> = []
@@ -182,7 +182,7 @@ it.live("a callback after commit runs once, and not after a rollback", () =>
   })
 )
 
-it.live("the SQLite client is durable and overwrites deleted data", () =>
+it.live("the SQLite client syncs commits to disk and overwrites deleted data", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     expect((yield* sql`PRAGMA journal_mode`)[0]).toMatchObject({ journal_mode: "wal" })

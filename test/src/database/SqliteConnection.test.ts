@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqliteConnection } from "../../../src/database/SqliteConnection.ts"
 import { it } from "../../support/Effect.ts"
 
-/** Number of compilations of each statement. */
+/** Counts how often each statement is compiled. */
 class CountingDatabase extends DatabaseSync {
   readonly compiled = new Map<string, number>()
   override prepare(sql: string) {
@@ -13,7 +13,7 @@ class CountingDatabase extends DatabaseSync {
   }
 }
 
-it.effect("a statement in use remains compiled, and the least recently used statements are dropped", () =>
+it.effect("evicts the least recently used statements, but never a statement in use", () =>
   Effect.gen(function* () {
     const database = yield* Effect.acquireRelease(
       Effect.sync(() => new CountingDatabase(":memory:")),

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { Statement } from "effect/sql"
 import { withRememberedTexts } from "../../../src/database/StatementTexts.ts"
 
-/** A compiler that counts the texts it writes. */
+/** Wraps a compiler and counts the texts it writes. */
 const counted = () => {
   let written = 0
   const plain = Statement.makeCompilerSqlite()
@@ -21,7 +21,7 @@ const counted = () => {
 const plain = (segments: ReadonlyArray<Statement.Segment>) =>
   Statement.makeCompilerSqlite().compile(Statement.fragment(segments), false)
 
-// Only a few different words, so that a text can equal a column name.
+// Uses few distinct words, so that a text often equals a column name.
 const words = fc.constantFrom("a", "b", "SELECT ", " = ")
 const values: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<undefined | null | boolean>(undefined, null, true),
@@ -51,7 +51,7 @@ const segments = fc.array(
 
 describe("Statement cache", () => {
   for (const most of [1, 50, 4096]) {
-    test(`the statement cache returns the compiler's result on every call, with room for ${most} texts`, () => {
+    test(`the statement cache always returns the compiler's result, with room for ${most} texts`, () => {
       const remembering = withRememberedTexts(Statement.makeCompilerSqlite(), most)
       fc.assert(
         fc.property(segments, (given) => {
@@ -76,7 +76,7 @@ describe("Statement cache", () => {
     }
   })
 
-  test("the statement cache writes each text once, and returns the same string for other values", () => {
+  test("the statement cache writes each text once, and reuses the string for other values", () => {
     const { compiler, written } = counted()
     const remembering = withRememberedTexts(compiler)
     const statement = (id: string) =>
@@ -94,7 +94,7 @@ describe("Statement cache", () => {
     expect(written()).toBe(1)
   })
 
-  test("the statement cache drops all texts once there are too many, and writes them again", () => {
+  test("the statement cache drops all texts once it is full, and writes them again", () => {
     const { compiler, written } = counted()
     const remembering = withRememberedTexts(compiler, 2)
     const compile = (text: string) => remembering.compile(Statement.fragment([Statement.literal(text)]), false)[0]

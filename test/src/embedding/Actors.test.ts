@@ -46,7 +46,7 @@ const inWorkspace = Effect.gen(function* () {
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
 describe("In-process actors", () => {
-  plane.live("an in-process actor is refused actions outside its role, and sees nothing of other Workspaces", () =>
+  plane.live("an in-process actor cannot exceed its role or see other Workspaces", () =>
     Effect.gen(function* () {
       const { workspace } = yield* PlaneFixture
       const { user: stranger } = yield* person
@@ -61,7 +61,7 @@ describe("In-process actors", () => {
     })
   )
 
-  plane.live("an in-process actor cannot be a missing or disabled account, even one disabled in the meantime", () =>
+  plane.live("an account that is missing or disabled, even one disabled later, cannot be an in-process actor", () =>
     Effect.gen(function* () {
       const administration = yield* Administration
       const { user } = yield* person
@@ -91,21 +91,21 @@ describe("In-process actors", () => {
       const confined = ControlPlane.user(user.subject, { workspaceId: other.id })
       expect(yield* Effect.flip(as(confined, inWorkspace))).toMatchObject({ code: "permission_denied" })
       const scopes = ["read", "write", "environment:staging"]
-      // As for a token, a limit without a Workspace is refused, because it would leave everything outside the Workspace open.
+      // A limit without a Workspace is refused, as for a token, because it would not limit access outside the Workspace.
       expect(yield* Effect.flip(as(ControlPlane.user(user.subject, { scopes }), inWorkspace))).toMatchObject({
         code: "invalid_request"
       })
       const limited = ControlPlane.user(user.subject, { scopes, workspaceId: workspace.id })
       const listed = Effect.flatMap(Sources, ({ page }) => page(workspace.id))
       expect(yield* Effect.flip(as(limited, listed))).toMatchObject({ code: "permission_denied" })
-      // Reads cached for one authority are not served to another.
+      // Reads cached for one actor must not be served to another with different authority.
       yield* as(ControlPlane.user(user.subject), listed)
       expect(yield* Effect.flip(as(limited, listed))).toMatchObject({ code: "permission_denied" })
     })
   )
 
   plane.live(
-    "an in-process actor acts as the service only if it is created as the service, and is audited as such",
+    "an in-process actor has the service's authority only if created as the service, and is audited as such",
     () =>
       Effect.gen(function* () {
         const { user, workspace } = yield* PlaneFixture
@@ -121,7 +121,7 @@ describe("In-process actors", () => {
       })
   )
 
-  plane.live("an in-process actor cannot be an identity from another control plane or an external request", () =>
+  plane.live("rejects in-process actors from another control plane or from an external request", () =>
     Effect.gen(function* () {
       const { user } = yield* PlaneFixture
       const here = yield* ControlPlane

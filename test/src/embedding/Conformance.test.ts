@@ -22,7 +22,7 @@ import { PlaneFixture, servedPlane } from "./support/Plane.ts"
 const plane = suite(servedPlane)
 afterAll(plane.dispose)
 
-/** The services over one of two transports, with an actor who has the same authority over both. */
+/** Provides the services over one of two transports, with an actor of the same authority. */
 type Way = (
   scopes: ReadonlyArray<string>
 ) => Layer.Layer<SvcServices | Actor, unknown, ControlPlane | Administration | PlaneFixture | SvcServices>
@@ -54,7 +54,7 @@ const ways: ReadonlyArray<readonly [name: string, way: Way]> = [
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
-/** The same program, run once over each transport without knowing which transport it uses. */
+/** The program, which runs once over each transport and does not know which transport it uses. */
 const program = (
   name: string,
   body: (way: string) => Effect.Effect<unknown, unknown, SvcServices | Actor | PlaneFixture>,
@@ -127,7 +127,8 @@ describe("one program", () => {
       }
       const once = { idempotencyKey: `install ${way}`.replaceAll(" ", "-") }
       const install = yield* installs.create(workspace.id, request, once)
-      // The digest covers the request: repeating it returns the same install, and a different request is refused.
+      // The idempotency key covers the request: repeating the request returns the same install, and a different request is
+      // refused.
       expect((yield* installs.create(workspace.id, request, once)).id).toBe(install.id)
       const other = { ...request, capsule: { name: "other", environment: "production" } }
       expect(yield* Effect.flip(installs.create(workspace.id, other, once))).toMatchObject({
@@ -147,7 +148,7 @@ describe("one program", () => {
       const apply = yield* runs.apply(plan.id, { idempotencyKey: `apply-${plan.id}` })
       expect((yield* runs.apply(plan.id, { idempotencyKey: `apply-${plan.id}` })).id).toBe(apply.id)
 
-      // Followed live from the start, and again from the middle: the same rows, without gaps.
+      // Following live from the start and resuming in the middle give the same events, without gaps.
       const events = yield* Stream.runCollect(runs.events(apply.id))
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
       expect(events.at(-1)?.kind).toBe("run.succeeded")

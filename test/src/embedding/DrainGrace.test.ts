@@ -66,9 +66,7 @@ const applied = Effect.fnUntraced(function* (workspaceId: WorkspaceId, url: stri
   return (yield* runs.apply(planned.id)).id
 })
 
-/**
- * A control plane whose Scope is closed while an apply is waiting for its provider, and the records found after it is reopened.
- */
+/** Closes a control plane's Scope while an apply waits for its provider, reopens the control plane, and returns the records. */
 const stoppedAtWork = Effect.fnUntraced(function* (
   grace: Duration.Input,
   whileItStops: (release: Effect.Effect<void>) => Effect.Effect<void>
@@ -90,7 +88,7 @@ const stoppedAtWork = Effect.fnUntraced(function* (
       toolDownload: "off",
       providerMirror: mirror.path,
       providerMirrorRequired: true,
-      // The provider writes its notes next to the data folder.
+      // The sandbox is off because the provider writes its notes next to the data folder.
       runnerIsolation: "off"
     }
   })
@@ -132,7 +130,7 @@ const live = (name: string, body: Effect.Effect<unknown, unknown, Layer.Success<
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
 live(
-  "a Run in progress when the Scope closes can finish within the grace period",
+  "a Run in progress can finish within the grace period after the Scope closes",
   Effect.gen(function* () {
     if (tool === null) return
     const { kinds, resources, run } = yield* stoppedAtWork("1 hour", (release) => release)
@@ -143,7 +141,7 @@ live(
 )
 
 live(
-  "without a grace period a Run is interrupted, and the state of its created resources is kept",
+  "without a grace period a Run is interrupted, and svc keeps the state of the resources it created",
   Effect.gen(function* () {
     if (tool === null) return
     const { kinds, resources, run } = yield* stoppedAtWork(0, () => Effect.void)

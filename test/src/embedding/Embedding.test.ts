@@ -32,7 +32,7 @@ const live = (
 const baseUrl = "https://svc.example.com"
 const settings = { toolDownload: "off" } as const
 
-/** Files, sockets and processes held by this process. */
+/** Counts the files, sockets and processes that this process holds. */
 const held = Effect.promise(async () => {
   const handles = await readdir("/proc/self/fd")
   const children = await readFile(`/proc/self/task/${process.pid}/children`, "utf8")
@@ -42,7 +42,7 @@ const held = Effect.promise(async () => {
 const ada = { email: "ada@example.com" }
 
 describe("embedding", () => {
-  live("two embedded control planes can run in one layer graph without sharing anything", () =>
+  live("two embedded control planes in one layer graph share nothing", () =>
     Effect.gen(function* () {
       const memo = yield* Layer.makeMemoMap
       const scope = yield* Scope.Scope
@@ -55,12 +55,12 @@ describe("embedding", () => {
         Context.get(first, Administration).createAccount(ada),
         Context.get(second, Administration).createAccount(ada)
       ])
-      // The address is unique within a database, yet it was free in both.
+      // An address is unique within a database. Both control planes accepted it, so their databases are separate.
       expect(ofFirst.user.subject).not.toBe(ofSecond.user.subject)
     })
   )
 
-  live("an embedded control plane responds on the host's server, and uses the host's database", () =>
+  live("an embedded control plane runs on the host's server and database", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const host = layerSqlite({ filename: `${yield* folder}/host.sqlite` })
@@ -94,22 +94,24 @@ describe("embedding", () => {
     })
   )
 
-  live("an embedded control plane passes on failures from the host's parts, and adds only one of its own", () =>
-    Effect.gen(function* () {
-      const dataDir = yield* folder
-      const file = `${yield* folder}/host.sqlite`
-      const careless = Layer.effectDiscard(
-        Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA foreign_keys=OFF`)
-      ).pipe(Layer.provideMerge(layerSqlite({ filename: file })))
-      const unsuitable = layer({ dataDir, baseUrl, settings, database: layerFromSqlClient })
-      const refused = yield* Effect.flip(Layer.build(Layer.provide(unsuitable, careless)))
-      expect(refused).toBeInstanceOf(SqlClientUnsuitable)
+  live(
+    "an embedded control plane passes on failures from the host's services, and adds only one error type of its own",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* folder
+        const file = `${yield* folder}/host.sqlite`
+        const careless = Layer.effectDiscard(
+          Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA foreign_keys=OFF`)
+        ).pipe(Layer.provideMerge(layerSqlite({ filename: file })))
+        const unsuitable = layer({ dataDir, baseUrl, settings, database: layerFromSqlClient })
+        const refused = yield* Effect.flip(Layer.build(Layer.provide(unsuitable, careless)))
+        expect(refused).toBeInstanceOf(SqlClientUnsuitable)
 
-      yield* Layer.build(layer({ dataDir, baseUrl, settings }))
-      const second = yield* Effect.flip(Layer.build(layer({ dataDir, baseUrl, settings })))
-      expect(second).toBeInstanceOf(StartFailed)
-      expect(second).toMatchObject({ reason: "InstanceAlreadyRunning", cause: { _tag: "InstanceAlreadyRunning" } })
-    })
+        yield* Layer.build(layer({ dataDir, baseUrl, settings }))
+        const second = yield* Effect.flip(Layer.build(layer({ dataDir, baseUrl, settings })))
+        expect(second).toBeInstanceOf(StartFailed)
+        expect(second).toMatchObject({ reason: "InstanceAlreadyRunning", cause: { _tag: "InstanceAlreadyRunning" } })
+      })
   )
 
   live("an embedded control plane refuses an origin with a path, and unknown or invalid settings", () =>
@@ -152,7 +154,7 @@ describe("embedding", () => {
     })
   )
 
-  live("an embedded control plane gives Runs the grace period from the options, and accepts a custom runner", () =>
+  live("an embedded control plane uses the grace period from its options, and accepts a custom runner", () =>
     Effect.gen(function* () {
       let seen: unknown
       const observed = Layer.effectDiscard(
@@ -182,7 +184,7 @@ describe("embedding", () => {
           yield* Context.get(services, SvcClient).discovery.capabilities()
         })
       )
-      // The first control plane loads everything that the process keeps permanently, so the measurement starts after it.
+      // Measures from after the first control plane, because that one loads everything the process keeps permanently.
       yield* once
       const before = yield* held
       yield* once
@@ -194,7 +196,7 @@ describe("embedding", () => {
   )
 })
 
-live("a process that embedded a control plane exits without help, as no timer, fiber or handle keeps it alive", () =>
+live("a process that embedded a control plane exits on its own, because no timer, fiber or handle keeps it alive", () =>
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const program = fileURLToPath(new URL("support/EmbedAndLeave.ts", import.meta.url))

@@ -30,7 +30,7 @@ it.effect("a host can provide numbers, booleans, lists, secrets and sizes as nat
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-it.effect("a list setting without items differs from the default", () =>
+it.effect("an empty list overrides a list setting's default", () =>
   Effect.gen(function* () {
     expect(yield* settingTexts({ runnerForbiddenRanges: [] })).toEqual(new Map([["runnerForbiddenRanges", "none"]]))
     const { runnerForbiddenRanges } = yield* settingsOf({ dataDir: "./plane" }, place)

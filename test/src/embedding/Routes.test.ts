@@ -12,7 +12,7 @@ import { eventually } from "../../support/Eventually.ts"
 import { openSession, quiet } from "./support/Plane.ts"
 import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
-/** A host's application with its own routes, and the API under a prefix. */
+/** A host application with its own routes and the API under a prefix. */
 class Host extends Context.Service<Host, { readonly url: string }>()("test/embedding/Host") {
   static readonly layer = Layer.effect(
     Host,
@@ -51,7 +51,7 @@ const status = Effect.fnUntraced(function* (path: string, init: RequestInit = {}
 
 describe("API prefix", () => {
   host.live(
-    "an API under a prefix serves the client with the path in its base URL, and discovery states the location",
+    "an API under a prefix serves a client whose base URL has that path, and discovery reports the location",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Host
@@ -127,7 +127,7 @@ describe("API prefix", () => {
     })
   )
 
-  host.live("no path escapes from the API's prefix on a server that passes paths on unchanged", () =>
+  host.live("no path escapes from the API's prefix, even if the server passes paths on unchanged", () =>
     Effect.gen(function* () {
       const plane = yield* Effect.context<ControlPlane>()
       const served = yield* Layer.build(
@@ -151,7 +151,7 @@ describe("API prefix", () => {
     })
   )
 
-  host.live("an API under a prefix does not act for the person whose session cookie the browser sends", () =>
+  host.live("an API under a prefix ignores the session cookie that a browser sends", () =>
     Effect.gen(function* () {
       const { handle } = yield* ControlPlane
       const administration = yield* Administration

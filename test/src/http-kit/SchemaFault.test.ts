@@ -3,7 +3,7 @@ import { OpenApi } from "effect/http-api"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { requestedName } from "../../../src/http-kit/SchemaFault.ts"
 
-/** Every property and parameter name of the description. */
+/** Collects every property and parameter name in the API description. */
 const declaredNames = (value: unknown, names = new Set<string>()): ReadonlySet<string> => {
   if (typeof value !== "object" || value === null) return names
   if ("properties" in value && typeof value.properties === "object")
@@ -13,7 +13,7 @@ const declaredNames = (value: unknown, names = new Set<string>()): ReadonlySet<s
   return names
 }
 
-test("a validation message repeats every name that the API declares", () => {
+test("validation messages may contain every name that the API declares", () => {
   const names = [...declaredNames(OpenApi.fromApi(SvcApi))]
   expect(names.length).toBeGreaterThan(300)
   expect(names.filter((name) => requestedName(name) !== name)).toEqual([])

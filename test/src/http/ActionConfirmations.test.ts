@@ -68,7 +68,7 @@ afterAll(tests.dispose)
 const withoutConfirmation = { status: 403, body: { error: { code: "reauthentication_required" } } }
 const nobodyWaits = { status: 404, body: { error: { code: "not_found" } } }
 
-tests.live("a token renews a webhook secret once with a confirmation that its person approved in the browser", () =>
+tests.live("a token can renew a webhook secret once, with a confirmation that its person approved in the browser", () =>
   Effect.gen(function* () {
     const { begin, call, decide, poll, renew, source, sql, subject, url, waiting, workspaceId } = yield* Scene
     expect(yield* renew(undefined)).toMatchObject(withoutConfirmation)
@@ -81,7 +81,7 @@ tests.live("a token renews a webhook secret once with a confirmation that its pe
       interval: 2
     })
     expect((yield* poll(begun.code)).body.confirmation.status).toBe("pending")
-    // A confirmation that nobody has approved is not accepted.
+    // A confirmation is refused until its person approves it.
     expect(yield* renew(begun.code)).toMatchObject(withoutConfirmation)
     expect((yield* waiting(begun.userCode.toLowerCase())).body.confirmation).toMatchObject({
       userCode: begun.userCode,
@@ -93,7 +93,7 @@ tests.live("a token renews a webhook secret once with a confirmation that its pe
     expect((yield* decide(begun.userCode, "approve")).status).toBe(204)
     expect(yield* decide(begun.userCode, "deny")).toMatchObject(nobodyWaits)
 
-    // A request that is refused for another reason does not use up the confirmation.
+    // A request refused for another reason does not use up the confirmation.
     const moved = yield* call("POST", `/api/v1/sources/${source.id}/hook-secret`, {
       body: { hookSecretVersion: 99 },
       headers: { "x-svc-confirmation": begun.code }
@@ -113,7 +113,7 @@ tests.live("a token renews a webhook secret once with a confirmation that its pe
   })
 )
 
-tests.live("a confirmation is used by exactly one request, even if several requests pass the first check", () =>
+tests.live("exactly one request can use a confirmation, even if several pass the first check", () =>
   Effect.gen(function* () {
     const { begin, services, source, sql, subject } = yield* Scene
     const { code } = yield* begin()
@@ -124,12 +124,12 @@ tests.live("a confirmation is used by exactly one request, even if several reque
     const asked = { action: "source.hook_secret.renew", targetId: source.id } as const
     const used = (requestId: string) =>
       Effect.exit(confirmations.use(principal, Redacted.make(code), asked, requestId)).pipe(Effect.map(Exit.isSuccess))
-    // A request may consist of several transactions.
+    // One request may use the confirmation again, because it may run several transactions.
     expect([yield* used("req_a"), yield* used("req_a"), yield* used("req_b")]).toEqual([true, true, false])
   })
 )
 
-tests.live("a confirmation is accepted for no other token, action or record", () =>
+tests.live("a confirmation is valid only for its token, action and record", () =>
   Effect.gen(function* () {
     const { begin, decide, newSource, newToken, poll, renew } = yield* Scene
     const other = yield* newSource("other")
@@ -141,14 +141,14 @@ tests.live("a confirmation is accepted for no other token, action or record", ()
     expect(yield* poll(code, headers)).toMatchObject(nobodyWaits)
     const unknown = yield* begin("src_aaaaaaaaaaaaaaaa")
     expect(unknown).toMatchObject({ status: 404 })
-    // A Source is no Capsule, whatever its id.
+    // A Source's id is unknown to an action on Capsules.
     expect(yield* begin(other.id, "capsule.export")).toMatchObject({ status: 404 })
     expect((yield* renew(code)).status).toBe(201)
   })
 )
 
 tests.live(
-  "only the confirmation's own person can see, approve or deny it, shortly after confirming their identity",
+  "only the person asked can see, approve or deny a confirmation, shortly after confirming their identity",
   () =>
     Effect.gen(function* () {
       const { asPerson, begin, decide, newPerson, poll, renew, sql, waiting } = yield* Scene
@@ -171,7 +171,7 @@ tests.live(
     })
 )
 
-tests.live("a confirmation expires, whether approved or not, and fast polls are slowed down", () =>
+tests.live("a confirmation expires, approved or not, and polls that are too frequent are slowed down", () =>
   Effect.gen(function* () {
     const { begin, decide, poll, renew, sql } = yield* Scene
     const late = "2020-01-01T00:00:00.000Z"

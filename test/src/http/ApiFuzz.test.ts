@@ -20,7 +20,7 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-/** Requests per operation: a few in every run, thousands with SVC_FUZZ_RUNS. */
+/** Requests per operation: a few in every run; set SVC_FUZZ_RUNS for thousands. */
 const runsOf = Config.Int("SVC_FUZZ_RUNS").pipe(Config.withDefault(12))
 const seedOf = Config.Int("SVC_FUZZ_SEED").pipe(Config.withDefault(20261121))
 
@@ -48,7 +48,7 @@ const oddText = fc.oneof(
   fc.constant("x".repeat(5000))
 )
 
-/** The unusual part of a request. */
+/** Generates the unusual parts of a request. */
 const oddities = (names: ReadonlyArray<string>) =>
   fc.record({
     query: fc.oneof(
@@ -64,7 +64,7 @@ const oddities = (names: ReadonlyArray<string>) =>
     contentType: fc.constantFrom("application/json", "application/json", "application/json", "text/plain")
   })
 
-// A partly valid request gets further than a fully invalid request.
+// Requests that are partly valid reach more code than requests that are entirely invalid.
 const bodies = (example: Schema.Json | undefined): fc.Arbitrary<unknown> =>
   example === undefined
     ? fc.constant(undefined)

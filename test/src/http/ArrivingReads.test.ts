@@ -7,9 +7,9 @@ import { servedPerson } from "../support/ServedPerson.ts"
 
 const past = "2026-01-01T00:00:00.000Z"
 
-// Requests that arrive together share one comparison with the commits of other processes. Only a real socket delivers several
-// requests in one turn.
-it.live("requests over many connections see what another process committed before they were sent", () =>
+// Requests that arrive together check once for commits of other processes. The test needs a real socket, because only a socket
+// delivers several requests in one turn.
+it.live("requests over many connections see every commit that another process made before they were sent", () =>
   Effect.gen(function* () {
     const { cookie, dataDir, url } = yield* servedPerson
     const other = yield* Effect.acquireRelease(
@@ -23,7 +23,7 @@ it.live("requests over many connections see what another process committed befor
       Array.from({ length: 10 }, () => ask),
       { concurrency: "unbounded" }
     )
-    // Waiting inside SQLite would keep this process from ending the transaction it is waiting for.
+    // Retries instead of waiting inside SQLite, which would block this process from ending the transaction it waits for.
     const commit = (statement: string) =>
       Effect.retry(
         Effect.try(() => other.exec(statement)),

@@ -65,7 +65,7 @@ it.live("the overview lists Connections that have unconfirmed origins, are about
       "connection_expiring"
     ])
 
-    // The first Connection is updated from a release without origins, and the second has expired.
+    // The first Connection comes from a release without origins; the second has expired.
     yield* sql`UPDATE connections SET origins = NULL, proposed_origins = '[]' WHERE id = ${deploy.id}`
     const past = "2020-01-01T00:00:00.000Z"
     yield* sql`UPDATE connections SET expires_at = ${past} WHERE id = ${over.id}`
@@ -94,7 +94,7 @@ test("a failing lane and paused automation need attention, and each entry links 
   ])
 })
 
-test("a Capsule with an approved plan is shown as ready to apply, and an open update is listed", () => {
+test("a Capsule with an approved plan is listed as ready to apply, and open updates are listed", () => {
   const at = "2026-01-01T00:00:00.000Z"
   const stale = (id: string) =>
     Schema.decodeUnknownSync(Capsule)({

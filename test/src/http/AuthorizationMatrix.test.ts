@@ -17,10 +17,10 @@ import { routes as everyRoute, verdictOf } from "./support/RouteRequests.ts"
 import { world } from "./support/World.ts"
 
 /**
- * Permissions by kind of route. The first part of a column is `t` for a session covering the whole account, `a` for account
- * reads with any credential, `w` for changes to the whole account, or the required role in Workspace A (viewer, member, admin,
- * owner). Then `r` reads and `w` writes, `s` needs a session (recently confirmed for writes in the Workspace), `c` needs a
- * recently confirmed session, and `o` remains open when the Workspace is archived. `adm.r` is a read for admins.
+ * Permissions by kind of route. A column's first part is `t` for a session covering the whole account, `a` for account reads with
+ * any credential, `w` for changes to the whole account, or the required role in Workspace A (viewer, member, admin, owner). The
+ * following letters: `r` reads, `w` writes, `s` needs a session (recently confirmed for writes in the Workspace), `c` needs a
+ * recently confirmed session, and `o` still works when the Workspace is archived. `adm.r` is a read for admins.
  */
 const table = `
                         t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.c adm.r
@@ -86,8 +86,8 @@ const parse = (text: string) => {
 }
 
 /**
- * The kind of a route, from its row in the handwritten table. Public routes, and routes that read their own bearer token, have
- * none.
+ * Derives the kind of a route from its row in the handwritten table. Public routes, and routes that read their own bearer token,
+ * have no kind.
  */
 const columnOf = ({ cells, method, path }: AuthorizationRow): string | undefined => {
   const lets = (caller: CallerKind) => cells.get(caller) === "ok"
@@ -97,7 +97,7 @@ const columnOf = ({ cells, method, path }: AuthorizationRow): string | undefined
   const role = lets("view") ? "v" : lets("memb") ? "m" : lets("admn") ? "a" : "o"
   const isConfirmed = way === "r" && confirmedRoutes.has(`${method} ${path}`)
   const session = lets("pat") ? "" : isConfirmed ? ".c" : ".s"
-  // The prefix `a.r` already means account reads.
+  // Reads for admins are `adm.r`, because `a.r` means account reads.
   if (role === "a" && way === "r") return "adm.r"
   return `${role}.${way}${session}${way === "w" && lets("arch") ? ".o" : ""}`
 }
@@ -144,7 +144,7 @@ const nowhere = Layer.succeed(HttpSettings, {
   auth: { oidc: false, password: true }
 })
 
-tests.live("a route without an access rule or without the check cannot be served", () =>
+tests.live("a route without an access rule, or whose handler skips the check, cannot be served", () =>
   Effect.gen(function* () {
     const silent = HttpApiEndpoint.get("route", "/api/v1/route")
     const told = HttpApiEndpoint.get("route", "/api/v1/capabilities")

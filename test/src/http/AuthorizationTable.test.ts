@@ -32,7 +32,7 @@ type Declared =
   | Omit<Extract<AccessRule, { kind: "workspace" }>, "locate" | "limited" | "records" | "rebinds">
   | Exclude<AccessRule, { kind: "workspace" }>
 
-/** The declarations that a route needs for its responses to match its row. */
+/** The access rule that a route must declare to behave as its row requires. */
 const declarationOf = ({ cells, method, path }: AuthorizationRow): Declared => {
   const lets = (caller: CallerKind) => cells.get(caller) === "ok"
   if (lets("anon")) return { kind: "public" }
@@ -54,7 +54,7 @@ const declarationOf = ({ cells, method, path }: AuthorizationRow): Declared => {
 
 const withoutLocator = (rule: AccessRule): Declared => {
   if (rule.kind !== "workspace") return rule
-  // Limited tokens are covered by LimitedTokens.test.ts and NamedRecords.test.ts.
+  // Other test files, LimitedTokens.test.ts and NamedRecords.test.ts, cover limited tokens.
   const { limited: _limited, locate: _, rebinds: _rebinds, records: _records, ...declared } = rule
   return declared
 }
@@ -91,7 +91,7 @@ tests.live("an owner whose confirmation is too old is refused only where a confi
         if (code === "reauthentication_required") asked.push(nameOf(route))
       }
     }
-    // The check precedes the body, even an invalid one.
+    // Access is checked before the body, so an invalid body gets the same response.
     expect(asked.toSorted()).toEqual([...confirmedRoutes, ...confirmedRoutes].toSorted())
   })
 )
@@ -106,7 +106,8 @@ for (const [caller, principal] of callers) {
         const wrong: Array<string> = []
         for (const route of routes) {
           const expected = rowOf(route.method, route.path).cells.get(caller)
-          // A public route, or a route that reads its own bearer token, responds before it reads anything else from the request.
+          // Public routes, and routes that read their own bearer token, are tried only with valid requests: they have no access
+          // check that could precede validation.
           const open = route.rule.kind === "public" || route.rule.kind === "token"
           for (const kind of open ? (["sound"] as const) : (["sound", "broken"] as const)) {
             const { code, status, verdict } = yield* verdictOf(route, kind, credential)

@@ -219,7 +219,7 @@ POST   /api/v1/output-shares/:shareId/approve                                   
 POST   /api/v1/output-shares/:shareId/revoke                                                 401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 `
 
-/** The table's callers and their names in `Principals`; `arch` is the owner again, with an archived Workspace. */
+/** The callers of the table and their names in `Principals`. `arch` is the owner again, with an archived Workspace. */
 export const callers = [
   ["anon", "nobody"],
   ["view", "viewer"],
@@ -245,10 +245,10 @@ export type Verdict = (typeof verdicts)[number]
 
 export interface AuthorizationRow {
   readonly method: string
-  /** The path, as the API spells it. */
+  /** The route's path, in the API's notation. */
   readonly path: string
   readonly cells: ReadonlyMap<CallerKind, Verdict>
-  /** The fields of the body that identify records. */
+  /** The body fields that identify records. */
   readonly records: ReadonlyArray<string>
 }
 
@@ -294,13 +294,13 @@ export const confirmedRoutes: ReadonlySet<string> = new Set([
   "POST /api/v1/capsules/:capsuleId/import-confirmation"
 ])
 
-/** Routes that a token may call after its person confirmed the action in the browser, and the action. */
+/** Routes that a token may call once its person has confirmed the action in the browser, with that action. */
 export const confirmableRoutes: ReadonlyMap<string, ConfirmableAction> = new Map([
   ["POST /api/v1/sources/:sourceId/hook-secret", "source.hook_secret.renew"],
   ["POST /api/v1/capsules/:capsuleId/exports", "capsule.export"]
 ])
 
-/** A route's row. A route without a row fails the test. */
+/** Returns a route's row, and fails the test if there is none. */
 export const rowOf = (method: string, path: string): AuthorizationRow => {
   const row = authorizationTable.find((known) => known.method === method && known.path === path)
   if (row === undefined) throw new Error(`${method} ${path} has no row in AuthorizationTable.ts: say who may call it`)

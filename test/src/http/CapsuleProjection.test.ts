@@ -8,7 +8,7 @@ setDefaultTimeout(60_000)
 const files = { "main.tf": `output "greeting" { value = "hello" }` }
 
 describe.skipIf(Bun.which("terraform") === null)("Capsule projection", () => {
-  live("GET, the lists, PATCH, re-adoption and removal return a Capsule with the same fields", () =>
+  live("every route that returns a Capsule (GET, lists, PATCH, re-adoption, removal) returns the same fields", () =>
     Effect.gen(function* () {
       const { applied, call, installed, workspaceId } = yield* servedPlane({ files })
       const { capsuleId, installPlan, planRunId } = yield* installed("app")

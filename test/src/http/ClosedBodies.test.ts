@@ -18,7 +18,7 @@ afterAll(tests.dispose)
 
 const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.workspaceA, subject: world.viewer }
 
-/** Fields of a record that no request may set. */
+/** Fields of a record that only the service may set. */
 const assigned = {
   id: "cap_aaaaaaaaaaaaaaaaaaaaaaaa",
   createdBy: "usr_other",
@@ -38,12 +38,12 @@ const retired = new Set([
 const withBody = operations.filter(
   ({ method, operation, path }) =>
     bodySchema(operation) !== undefined &&
-    // A file has no fields.
+    // A file body has no fields.
     operation.requestBody?.content["application/octet-stream"] === undefined &&
     !retired.has(`${method} ${path}`)
 )
 
-describe("no request body can set fields that the service decides (J13)", () => {
+describe("rejects request bodies that set fields the service decides (J13)", () => {
   for (const { method, path } of withBody) {
     tests.live(`${method} ${path}`, () =>
       Effect.gen(function* () {
@@ -73,7 +73,7 @@ describe("no request body can set fields that the service decides (J13)", () => 
     )
   }
 
-  tests.live("some routes take a body, so the closed-body checks are not empty", () =>
+  tests.live("the closed-body checks cover routes with a body", () =>
     Effect.sync(() => expect(withBody.length).toBeGreaterThan(30))
   )
 })

@@ -23,7 +23,7 @@ const run = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
   for (const statement of statements) yield* sql.unsafe(statement)
 }, Effect.orDie)
 
-tests.live("every mutating route has a row, or a reason why it needs none", () =>
+tests.live("every mutating route has a row, or a reason for having none", () =>
   Effect.sync(() => {
     expect([...races.keys(), ...decidedElsewhere.keys()].toSorted()).toEqual(changes.map(({ name }) => name).toSorted())
   })
@@ -32,7 +32,7 @@ tests.live("every mutating route has a row, or a reason why it needs none", () =
 for (const route of changes) {
   const race = races.get(route.name)
   if (race === undefined) continue
-  tests.live(`${route.name} acts on the data committed just before its transaction`, () =>
+  tests.live(`${route.name} acts on data committed just before its transaction`, () =>
     Effect.gen(function* () {
       const credential = (yield* ownersCredential)(route)
       yield* run(race.given)

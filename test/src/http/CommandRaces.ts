@@ -2,11 +2,10 @@ import type { Schema } from "effect"
 import { world } from "./support/World.ts"
 
 /**
- * A change committed after the command's reads and before its transaction.
- *
- * - `given`: changes to the test's world before the request
+ * A change committed between a command's first reads and its transaction.
+ * - `given`: prepares the test's world before the request
  * - `undo`: restores the world
- * - `refusal`: part of an error message that is possible only after the change was seen
+ * - `refusal`: part of an error message that only a command that saw the change can return
  */
 interface Race {
   readonly given: ReadonlyArray<string>
@@ -110,7 +109,7 @@ const nothing: Body = () => ({})
 const guarded = (authorityGuard: string) => ({ expected: { authorityGuard } })
 const guardMoved = "has changed since its guard was read"
 
-/** By the route's group and name. */
+/** Races by group and name of the route. */
 export const races: ReadonlyMap<string, Race> = new Map<string, Race>([
   [
     "accountTokens.create",
@@ -395,7 +394,7 @@ export const races: ReadonlyMap<string, Race> = new Map<string, Race>([
 const setsOnce = "one statement compares and sets"
 const oneStep = "takes the next step of its own row, in one transaction"
 
-/** Routes whose command decides on nothing it has read before the transaction, with the reason or the test that covers it. */
+/** Routes whose command decides nothing from reads before its transaction, with the reason or the test that covers it. */
 export const decidedElsewhere: ReadonlyMap<string, string> = new Map([
   ["accountTokens.revoke", setsOnce],
   ["workspaces.retryMaterialization", setsOnce],

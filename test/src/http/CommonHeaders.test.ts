@@ -27,7 +27,7 @@ const post = (path: string, body: BodyInit, headers: Record<string, string> = js
   refusal(path, { method: "POST", headers, body })
 
 describe("Common headers", () => {
-  tests.live("an unknown route returns 404 in the envelope, even in the retired namespace", () =>
+  tests.live("an unknown route returns 404 in the envelope, even under a retired prefix", () =>
     Effect.gen(function* () {
       for (const path of [
         "/v1/capsules",
@@ -45,7 +45,7 @@ describe("Common headers", () => {
     })
   )
 
-  tests.live("a known path returns 405 with Allow for other methods", () =>
+  tests.live("a known path returns 405 with Allow for unsupported methods", () =>
     Effect.gen(function* () {
       const capsules = yield* refusal(`/api/v1/workspaces/${world.workspaceA}/capsules`, { method: "POST" })
       expect(capsules).toMatchObject({ status: 405, code: "method_not_allowed" })
@@ -60,7 +60,7 @@ describe("Common headers", () => {
     })
   )
 
-  tests.live("no response about account tokens can be cached, including refusals", () =>
+  tests.live("responses about account tokens are never cacheable, including refusals", () =>
     Effect.gen(function* () {
       for (const [path, init, status] of [
         ["/api/v1/account/tokens", {}, 401],
@@ -127,7 +127,7 @@ describe("Common headers", () => {
     })
   )
 
-  tests.live("no route accepts a body that is too long to be read on the main thread", () =>
+  tests.live("every route rejects a body that is too long to be parsed on the main thread", () =>
     Effect.gen(function* () {
       const body = JSON.stringify({ workspaceId: world.workspaceA, files: ["x".repeat(longestReadHere)] })
       let tried = 0
@@ -144,7 +144,7 @@ describe("Common headers", () => {
     })
   )
 
-  tests.live("a validation error contains the faulty fields, never their values", () =>
+  tests.live("a validation error contains the names of invalid fields, never their values", () =>
     Effect.gen(function* () {
       const answer = yield* post(
         `/api/v1/workspaces/${world.workspaceA}/install-plans`,
@@ -195,7 +195,7 @@ describe("Common headers", () => {
     })
   )
 
-  tests.live("creates that need an Idempotency-Key require exactly one well-formed key", () =>
+  tests.live("creates that need an Idempotency-Key accept exactly one well-formed key", () =>
     Effect.gen(function* () {
       const path = `/api/v1/capsules/${world.capsuleId}/revision-plans`
       const body = JSON.stringify({ ref: "main" })
@@ -265,7 +265,7 @@ describe("Common headers", () => {
     })
   )
 
-  tests.live("the raw bytes of a webhook are passed on to its Source", () =>
+  tests.live("webhook routes pass the raw bytes to their Source", () =>
     Effect.gen(function* () {
       const hook = (headers: Record<string, string>) =>
         send(`/hooks/sources/${world.sourceId}`, { method: "POST", headers, body: '{ "a" : 1 }' })
@@ -273,7 +273,7 @@ describe("Common headers", () => {
       expect(accepted.status).toBe(202)
       expect(yield* Effect.promise(() => accepted.json())).toEqual({ accepted: true, runIds: ['{ "a" : 1 }'] })
       expect((yield* hook({})).status).toBe(401)
-      // A forge's ping gets a response, but must still prove the secret.
+      // A forge's ping must prove the secret too.
       const ping = yield* hook({ authorization: "Bearer hook-secret", "x-github-event": "ping" })
       expect([ping.status, yield* Effect.promise(() => ping.json())]).toEqual([200, { accepted: true, runIds: [] }])
       expect((yield* hook({ "x-gitea-event": "ping" })).status).toBe(401)
@@ -299,7 +299,7 @@ describe("Common headers", () => {
         [session, 501, "capability_not_available"]
       ] as const) {
         expect(yield* refusal(path, { headers })).toMatchObject({ status, code })
-        // All parameters that a real server may return, once or twice.
+        // Every parameter that a real server may send back, once and twice.
         const query = "?code=a&code=b&state=svco_x&iss=https%3A%2F%2Fid.example&session_state=1&authuser=0&x="
         expect(yield* refusal(`${path}${query}`, { headers })).toMatchObject({ status, code })
       }

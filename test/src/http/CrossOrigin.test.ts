@@ -15,10 +15,10 @@ const other = "https://other.example.test"
 const bearer = { authorization: "Bearer ada-token" }
 const capsules = `/api/v1/workspaces/${world.workspaceA}/capsules`
 
-/** The results that the fake actors return to an admitted caller. */
+/** The results that the fake actors return to admitted callers. */
 const admitted = 409
 
-/** The same server with origins configured. */
+/** The same server, with allowed origins configured. */
 const ask = Effect.fnUntraced(function* (path: string, headers: Record<string, string>, method = "GET") {
   const settings = yield* HttpSettings
   const handler = yield* makeWebHandler.pipe(
@@ -50,7 +50,7 @@ describe("Cross-origin requests", () => {
     })
   )
 
-  tests.live("a page from another origin gets a preflight response that never allows credentials", () =>
+  tests.live("a preflight from another origin never allows credentials", () =>
     Effect.gen(function* () {
       const answer = yield* ask(capsules, { ...wants, origin: app }, "OPTIONS")
       expect(answer.status).toBe(204)
@@ -74,7 +74,7 @@ describe("Cross-origin requests", () => {
     })
   )
 
-  tests.live("a page from an unlisted origin may read nothing, and neither may any page outside the API", () =>
+  tests.live("a page from an unlisted origin can read nothing, and pages outside the API are never readable", () =>
     Effect.gen(function* () {
       for (const stranger of [
         other,
@@ -92,7 +92,7 @@ describe("Cross-origin requests", () => {
       for (const path of ["/auth/session", "/auth/offer", "/healthz", "/internal/v1/operators"]) {
         expect([path, corsOf(yield* ask(path, { origin: app }))]).toEqual([path, {}])
         const asked = yield* ask(path, { ...wants, origin: app }, "OPTIONS")
-        // Load balancers check health with OPTIONS.
+        // Load balancers send OPTIONS as a health check.
         expect([path, asked.status, corsOf(asked)]).toEqual([path, path === "/healthz" ? 200 : 405, {}])
       }
     })

@@ -45,9 +45,9 @@ const declared = () => {
   return names
 }
 
-/** The pages and files of the dashboard, served under every path not claimed by a route. */
+/** The dashboard's pages and files, served under every path that no route claims. */
 const pages = ["GET /*"]
-/** Includes the pages before sign-in. */
+/** Also covers the pages before sign-in. */
 const pageRoutes = ["GET /sign-in", "GET /setup"]
 
 it.live("the API description contains every route of the server, and no others", () =>
@@ -59,7 +59,7 @@ it.live("the API description contains every route of the server, and no others",
       Layer.provideMerge(serverRoutes.pipe(Layer.provide(recording)), Layer.succeedContext(services))
     ).pipe(Effect.provideService(HttpRouter.RouterConfig, routerConfig), Effect.asVoid)
     yield* Layer.build(issuerLayer({ routes: oidcRoutes.pipe(Layer.provide(recording)) }))
-    // A preflight is not an operation.
+    // Preflight requests are not operations.
     const routes = [...found].filter((name) => !name.startsWith("OPTIONS ") && !pages.includes(name))
     expect([...routes, ...pageRoutes].toSorted()).toEqual([...declared()].toSorted())
   }).pipe(Effect.scoped, Effect.provide(serverServices))
@@ -79,7 +79,7 @@ describe("the description", () => {
     )
   })
 
-  test("the API description requires an Idempotency-Key exactly if a request without it is refused", () => {
+  test("the API description requires an Idempotency-Key exactly where the server does", () => {
     const required = operations.filter(({ operation }) =>
       operation.parameters.some((one) => one.name === "idempotency-key" && one.required)
     )
@@ -128,7 +128,7 @@ describe("the description", () => {
     expect(components.responses).toMatchObject({ RateLimited: { headers: wait }, Unavailable: { headers: wait } })
   })
 
-  test("the API description gives every object a type, and allows a body without fields to be omitted", () => {
+  test("the API description gives every object a type, and makes bodies without required fields optional", () => {
     expect(JSON.stringify(json)).not.toContain('"not":{"type":"null"}')
     const empty = { schema: { type: "object", additionalProperties: false } }
     expect(paths["/api/v1/runs/{runId}/apply"]?.["post"]?.requestBody).toEqual({
@@ -150,7 +150,7 @@ describe("the description", () => {
         expect([name, status, fault]).toEqual([name, status, undefined])
       }
     }
-    // If an operation was renamed, run `npm run docs:examples`.
+    // Unused examples belong to operations that were renamed or removed: run `npm run docs:examples`.
     expect([...unused]).toEqual([])
     expect(Object.keys(answerExamples).length).toBeGreaterThan(80)
   })

@@ -5,7 +5,7 @@ import { suite } from "../../support/Effect.ts"
 import { origin, send, TestApplication } from "./support/TestApplication.ts"
 import { world } from "./support/World.ts"
 
-/** A server with the optional families turned off. */
+/** A server on which the optional families are turned off. */
 const tests = suite(TestApplication.layerWith({ familiesOff: optionalFamilies }))
 afterAll(tests.dispose)
 
@@ -40,7 +40,7 @@ describe("Disabled families", () => {
       const listed: { readonly extensions: ReadonlyArray<{ readonly name: string; readonly enabled: boolean }> } =
         yield* Effect.promise(() => answer.json())
       const off = listed.extensions.filter(({ enabled }) => !enabled).map(({ name }) => name)
-      // OAuth helpers count as disabled, because this operator declares none.
+      // OAuth helpers are disabled too, because this operator declares none.
       expect(off.toSorted()).toEqual([...optionalFamilies, "oauth-helpers"].toSorted())
       expect(listed.extensions.length).toBe(extensions.length)
     })

@@ -21,11 +21,11 @@ const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.wor
 const withBody = operations.filter(
   ({ operation }) =>
     bodySchema(operation) !== undefined &&
-    // A file has no fields.
+    // A file body has no fields.
     operation.requestBody?.content["application/octet-stream"] === undefined
 )
 
-/** Each way in which clients send no body. */
+/** Every way in which clients send a request without a body. */
 const empty: ReadonlyArray<readonly [string, RequestInit]> = [
   ["no body and no type", {}],
   ["no body and a JSON type", { headers: { "content-type": "application/json" } }],
@@ -36,7 +36,7 @@ const empty: ReadonlyArray<readonly [string, RequestInit]> = [
   ]
 ]
 
-/** The response without the values that differ between two requests. */
+/** Removes the values that differ between two requests from a response. */
 const answerTo = Effect.fnUntraced(function* (method: string, path: string, init: RequestInit) {
   const at = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "helper")
   const response = yield* send(at, {
@@ -87,7 +87,7 @@ describe("Empty bodies", () => {
     })
   )
 
-  tests.live("a body of another type than JSON is refused even if every field is optional", () =>
+  tests.live("rejects a body with a type other than JSON even if every field is optional", () =>
     Effect.gen(function* () {
       const [status] = yield* answerTo("POST", "/api/v1/sources/:sourceId/sync", {
         headers: { "content-type": "application/x-www-form-urlencoded" },

@@ -25,7 +25,7 @@ const { paths } = Schema.decodeUnknownSync(
   Schema.Struct({ paths: Schema.Record(Schema.String, Schema.Record(Schema.String, Operation)) })
 )(JSON.parse(JSON.stringify(OpenApi.fromApi(describedApi()))))
 
-/** The declared routes that respond to callers without a credential, and the type of their body. */
+/** The declared routes that answer callers without a credential, with the type of their body. */
 const entrances = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).flatMap(([method, { requestBody, security = [] }]) => {
     const isOpen = security.length === 0 || security.some((scheme) => Object.keys(scheme).length === 0)
@@ -63,7 +63,7 @@ const application = applicationOver(
 const pathOf = (path: string) => path.replace("{sourceId}", world.sourceId).replace(/\{\w+\}/g, "x")
 
 const pieceBytes = 16 * 1024
-/** A body that never ends; `pulled` counts the bytes read from it. */
+/** A body that never ends; `pulled` counts how many bytes were read. */
 const endless = () => {
   const state = { pulled: 0 }
   const body = new ReadableStream<Uint8Array>({
@@ -126,7 +126,7 @@ describe("Public routes", () => {
   it.live("a public route responds to a body that never arrives when its deadline passes", () =>
     Effect.gen(function* () {
       const { clock } = yield* TestTime
-      // Waits of half a minute end at once.
+      // Sleeps of half a minute, the body deadline, end at once.
       const hurried: Clock.Clock = {
         ...clock,
         sleep: (duration) => (Duration.toSeconds(duration) === 30 ? Effect.void : clock.sleep(duration))
@@ -187,7 +187,7 @@ describe("Unauthenticated agent messages", () => {
 })
 
 describe("Webhook deliveries", () => {
-  it.live("eight deliveries at a time may arrive for a Source, and later deliveries are refused for the moment", () =>
+  it.live("eight deliveries may arrive for a Source at a time, and further deliveries get 503", () =>
     Effect.gen(function* () {
       const bodies = Array.from({ length: mostDeliveries }, () => new TransformStream<Uint8Array, Uint8Array>())
       const writers = bodies.map(({ writable }) => writable.getWriter())
@@ -197,7 +197,7 @@ describe("Webhook deliveries", () => {
         const init = { method: "POST", body: readable, headers, duplex: "half" }
         return handler(new Request(`${origin}${pathOf(hook.path)}`, init))
       })
-      // The write completes once the body is read.
+      // These writes complete only once the server is reading all the bodies.
       yield* Effect.promise(() => Promise.all(writers.map((writer) => writer.write(new TextEncoder().encode("{")))))
       const refused = yield* send(hook, "{}", { headers: forge })
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"])
@@ -208,7 +208,7 @@ describe("Webhook deliveries", () => {
     }).pipe(Effect.provide(application))
   )
 
-  it.live("a delivery may have 25 MiB", () =>
+  it.live("a delivery may be up to 25 MiB long", () =>
     Effect.gen(function* () {
       const { handler } = yield* TestApplication
       const sent = (bytes: number) =>

@@ -9,7 +9,7 @@ setDefaultTimeout(120_000)
 
 const files = { "main.tf": `output "greeting" { value = "hello" }` }
 
-/** The machine's clock, which the test can move forward. */
+/** A clock like the machine's, which the test can move forward. */
 const movedClock = Effect.map(Clock.clockWith(Effect.succeed), (clock) => {
   let ahead = 0
   const millis = () => clock.currentTimeMillisUnsafe() + ahead
@@ -29,7 +29,7 @@ const movedClock = Effect.map(Clock.clockWith(Effect.succeed), (clock) => {
   return { moved, pass }
 })
 
-/** Cleanup that runs when the test requests it. */
+/** Cleanup, run only when the test requests it. */
 const cleanups = Effect.gen(function* () {
   const asked = yield* Queue.unbounded<void>()
   const done = yield* Queue.unbounded<void>()
@@ -50,7 +50,7 @@ describe.skipIf(Bun.which("terraform") === null)("Expiring records", () => {
       const apply = yield* applied(planRunId)
       const status = (runId: string) => Effect.map(call("GET", `/api/v1/runs/${runId}`), ({ body }) => body.run?.status)
 
-      // A personal access token.
+      // Creates a personal access token.
       const expires_at = new Date(Date.now() + 86_400_000).toISOString()
       const created = yield* call("POST", "/api/v1/account/tokens", {
         headers: asPerson,
@@ -62,7 +62,7 @@ describe.skipIf(Bun.which("terraform") === null)("Expiring records", () => {
       })
       expect((yield* current).status).toBe(200)
 
-      // A plan, and the receipt of its request.
+      // Creates a plan, and returns it with the receipt of its request.
       const key = freshKey()
       const plan = call("POST", `/api/v1/capsules/${capsuleId}/plan`, { headers: key })
       const first = yield* plan
@@ -89,7 +89,7 @@ describe.skipIf(Bun.which("terraform") === null)("Expiring records", () => {
       yield* pass("6 days")
       yield* cleanup.run
       expect(yield* status(waiting)).toBe("waiting_approval")
-      // Refused because of the clock, before anything has ended it.
+      // The clock alone makes the plan unusable, before cleanup has ended it.
       yield* pass("2 days")
       const late = yield* call("POST", `/api/v1/runs/${waiting}/approve`, { body: {} })
       expect([late.status, late.body.error.code]).toEqual([409, "failed_precondition"])
@@ -98,7 +98,7 @@ describe.skipIf(Bun.which("terraform") === null)("Expiring records", () => {
       const { events } = (yield* call("GET", `/api/v1/runs/${waiting}/events`)).body
       expect(events.map(({ kind }: { readonly kind: string }) => kind)).toContain("run.expired")
 
-      // The first plan is no longer the newest, and each read uses a fresh token.
+      // Only logs of Runs that are not the newest expire. Each read uses a fresh token, because tokens expire too.
       const read = (path: string) => Effect.flatMap(bearer, (headers) => call("GET", `/api/v1/${path}`, { headers }))
       const lines = Effect.map(read(`runs/${id}/logs`), ({ body }) => body.entries.length)
       expect(yield* lines).toBeGreaterThan(0)
@@ -109,10 +109,10 @@ describe.skipIf(Bun.which("terraform") === null)("Expiring records", () => {
       yield* pass("366 days")
       const record = Effect.map(read(`install-plans/${installPlan.id}`), (answer) => answer.status)
       expect(yield* record).toBe(200)
-      // A pass over the records begins a day after the previous pass.
+      // The records are scanned once a day, so advance the clock by a day for each attempt.
       const nextDay = pass("1 day").pipe(Effect.andThen(cleanup.run), Effect.andThen(record))
       yield* eventually(nextDay, (answer) => answer === 404)
-      // The newest Runs, the Capsule's own records and the operation history remain.
+      // Cleanup keeps the newest Runs, the Capsule's own records and the operation history.
       expect((yield* read(`runs/${apply.id}`)).body.run.status).toBe("succeeded")
       expect((yield* read(`capsules/${capsuleId}/outputs`)).body.outputs).toHaveLength(1)
       const activity = yield* read(`workspaces/${workspaceId}/activity?runId=${id}`)

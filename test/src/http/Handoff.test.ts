@@ -36,7 +36,7 @@ describe("Install links", () => {
   )
 
   tests.live(
-    "an invalid install link is refused as a whole, with a page that gives the reason and none of its content",
+    "an invalid install link is rejected as a whole, on a page that gives the reason and repeats none of its content",
     () =>
       Effect.gen(function* () {
         const bad = [
@@ -67,7 +67,7 @@ describe("Install links", () => {
       })
   )
 
-  tests.live("an install link is refused in the reader's language", () =>
+  tests.live("rejects an install link in the reader's language", () =>
     Effect.gen(function* () {
       const japanese = yield* send("/install", { headers: { "accept-language": "fr, ja;q=0.9, en;q=0.8" } })
       expect(yield* text(japanese)).toContain("このインストール用リンクは使えません")
@@ -100,7 +100,7 @@ describe("Client returns", () => {
 })
 
 describe("Published schemas", () => {
-  tests.live("the published schemas are served publicly, exactly as checked in", () =>
+  tests.live("the published schemas are public, and identical to the files in the repository", () =>
     Effect.gen(function* () {
       for (const schema of publishedSchemas) {
         const response = yield* send(`/schemas/${schema.fileName}`)

@@ -12,7 +12,7 @@ import { TestServer } from "./support/TestServer.ts"
 const tests = suite(TestServer.layer.pipe(Layer.provideMerge(TestApplication.layer)))
 afterAll(tests.dispose)
 
-/** `option httpchk /healthz` of HAProxy sends OPTIONS; other checks by HTTP/1.0 send GET or HEAD. */
+/** HAProxy's `option httpchk /healthz` sends OPTIONS over HTTP/1.0; other load balancers send GET or HEAD. */
 const methods = ["OPTIONS", "GET", "HEAD"]
 const check = (method: string, path: string) => `${method} ${path} HTTP/1.0\r\n\r\n`
 const statusesOf = Effect.fnUntraced(function* (port: number, requests: ReadonlyArray<string>) {
@@ -36,7 +36,7 @@ describe("HTTP/1.0 health checks", () => {
     })
   )
 
-  tests.live("an HTTP/1.0 health check changes nothing for other requests without a Host header", () =>
+  tests.live("other HTTP/1.0 requests without a Host header are still rejected", () =>
     Effect.gen(function* () {
       const { port } = yield* TestServer
       const refused = [

@@ -8,7 +8,10 @@ setDefaultTimeout(60_000)
 
 const files = { "main.tf": `output "greeting" { value = "hello" }` }
 
-/** References to Source, SourceSnapshot, InstallConfig, Capsule and plan, and diagnostics (specification, Install plans). */
+/**
+ * The specification (Install plans) lists these fields: references to Source, SourceSnapshot, InstallConfig, Capsule and plan,
+ * and diagnostics.
+ */
 const references = ["sourceId", "sourceSnapshotId", "installConfigId", "capsuleId", "planRunId"]
 const allowed = new Set(
   ["id", "workspaceId", "phase", "nextAction", "diagnostics", "createdAt", "updatedAt"].concat(references)

@@ -6,8 +6,8 @@ import { keepKnownProperties } from "../../../src/http/KnownProperties.ts"
 import { it } from "../../support/Effect.ts"
 
 /**
- * Responses of these routes pass through the encoder: an address is written differently from its stored form, and an event's
- * data, which no literal identifies, may come from an earlier release. A download consists of bytes.
+ * Routes whose responses still pass through the encoder: their addresses are stored in another form, their events have data that
+ * no literal identifies and that may come from an earlier release, or they return bytes.
  */
 const encoded = ["capsules.providerBindings", "exports.download", "runs.events"]
 
@@ -28,7 +28,7 @@ const answers = (() => {
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The same value with an unknown property added to every object that has named properties. */
+/** Adds an unknown property to every object that has named properties. */
 const withMore = (schema: Schema.Top, value: unknown): unknown => {
   const add = (ast: Schema.Top["ast"], part: unknown): unknown => {
     if (ast._tag === "Union") {
@@ -50,7 +50,7 @@ const withMore = (schema: Schema.Top, value: unknown): unknown => {
   return add(schema.ast, value)
 }
 
-it.live("a response without a codec equals the one written by the API's encoder, on every route", () =>
+it.live("a response written without the codec equals the encoder's, on every route", () =>
   Effect.gen(function* () {
     const left: Array<string> = []
     for (const { name, schema } of answers) {
@@ -71,7 +71,7 @@ it.live("a response without a codec equals the one written by the API's encoder,
   })
 )
 
-it.live("kinds of object are distinguished by their literal, and an object of no known kind is omitted", () =>
+it.live("distinguishes kinds of object by their literal, and omits objects of unknown kinds", () =>
   Effect.sync(() => {
     const kinds = Schema.Union([
       Schema.Struct({ mode: Schema.Literal("off") }),

@@ -16,28 +16,28 @@ afterAll(tests.dispose)
 
 const otherProject = ProjectId.make(`prj_${"b".repeat(24)}`)
 
-/** Records in one Project and one environment: the test Capsule's records, which is `production` in its Project. */
+/** The Project and environment of the test Capsule, whose records are within the limits. */
 const inPlace =
   /^\/api\/v1\/(capsules|runs|run-groups|state-versions|revision-plans|install-plans|dependencies|capsule-configs|backups)\/:/
 
-/** Routes of the Workspace that admit a limited token, with the reason for each. */
+/** Workspace routes that admit a limited token, each with its reason. */
 const open = new Set([
-  // Returns the names and settings of the Workspace.
+  // Returns only the Workspace's names and settings.
   "GET /api/v1/workspaces/:workspaceId",
   // Lists only records within the limits.
   "GET /api/v1/workspaces/:workspaceId/capsules"
 ])
 
-/** Routes inside a Capsule that a limited token may not use. */
+/** Capsule routes that refuse a limited token. */
 const closed = new Set([
-  // The body identifies the producer, which may be elsewhere.
+  // The body identifies the producer, which may be outside the limits.
   "POST /api/v1/capsules/:capsuleId/dependencies"
 ])
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 const workspaceRoutes = routes.filter(({ rule }) => rule.kind === "workspace")
 
-/** The test world has one Capsule. Records that belong to no Capsule, or to several, are assigned to it. */
+/** Assigns records that belong to no Capsule, or to several, to the test world's only Capsule. */
 const placed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const times = { created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z" }
@@ -61,7 +61,7 @@ const credentialWith = Effect.fnUntraced(function* (...limits: ReadonlyArray<str
 
 const boundToken: CallerKind = "p-A"
 
-/** The routes whose responses differ from the expectation of `admits`. */
+/** Routes whose responses differ from what `admits` expects. */
 const walk = Effect.fnUntraced(function* (
   credential: { readonly authorization: string },
   admits: (route: Route) => boolean
@@ -102,7 +102,7 @@ for (const [what, limits] of [
 }
 
 tests.live(
-  "several limits of one kind admit everything that any of them admits, and a Project alone includes all its environments",
+  "several limits of one kind admit whatever any of them admits, and a Project alone covers all its environments",
   () =>
     Effect.gen(function* () {
       const several = yield* credentialWith("environment:staging", "environment:production")

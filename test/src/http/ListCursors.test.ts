@@ -19,10 +19,10 @@ interface List {
   readonly required: ReadonlyArray<string>
 }
 
-/** These parameters change neither the listed rows nor their order. */
+/** Parameters that change neither the listed rows nor their order. */
 const noFilters = new Set(["limit", "cursor", "workspaceId", "includeTotal", "selectedWorkspaceId"])
 
-/** Every list of the API: a read that takes a cursor. */
+/** Every list of the API, recognised as a read that takes a cursor. */
 const lists: ReadonlyArray<List> = operations.flatMap(({ method, operation, path }) => {
   const query = (operation.parameters ?? []).filter((parameter) => parameter.in === "query")
   if (method !== "GET" || !query.some(({ name }) => name === "cursor")) return []
@@ -36,7 +36,7 @@ const lists: ReadonlyArray<List> = operations.flatMap(({ method, operation, path
   ]
 })
 
-/** A valid value of each filter, other than its default. Add an entry here for each new filter without one. */
+/** A valid value other than the default for each filter. Add an entry here for each new filter. */
 const values: Readonly<Record<string, string>> = {
   action: "capsule.update",
   actor: world.ada,
@@ -60,7 +60,7 @@ const values: Readonly<Record<string, string>> = {
   view: "changes"
 }
 
-/** Filters that a list requires, with a value that shows at least two rows. */
+/** Filters that a list requires, with values that match at least two rows. */
 const always: Readonly<Record<string, string>> = { address: "demo_note.a" }
 
 type Names = Readonly<Record<string, string>>
@@ -102,7 +102,7 @@ const prepared = Effect.gen(function* () {
   const a = yield* twoOfEach(world.workspaceA, "c")
   const b = yield* twoOfEach(world.workspaceB, "d")
   const sql = yield* SqlClient.SqlClient
-  // Bob reads everything in both Workspaces, so that only the cursor can be refused.
+  // Bob can read everything in both Workspaces, so a refusal must be about the cursor.
   yield* sql`INSERT INTO memberships ${sql.insert({ id: `mbr_${"e".repeat(24)}`, workspace_id: world.workspaceA, subject: world.bob, role: "owner", status: "active", created_at: "2026-02-03T00:00:00.000Z", updated_at: "2026-02-03T00:00:00.000Z" })}`
   const ada = yield* sessionOf(world.ada)
   const bob = yield* sessionOf(world.bob)
@@ -118,7 +118,7 @@ const prepared = Effect.gen(function* () {
 
 const scene = Effect.runSync(Effect.cached(prepared))
 
-/** The response of a list to the cursor, as one word. */
+/** Sends the cursor to the list and summarises the response in one word. */
 const verdictOn = (list: List, names: Names, query: Query, headers: Names) =>
   Effect.map(read(list, names, { limit: "1", ...query }, headers), ({ code, status }) =>
     status === 200 ? "accepted" : status === 400 && code === "invalid_request" ? "refused" : `${status} ${code}`
@@ -129,11 +129,11 @@ const expectRefused = (list: List, what: string, verdict: string) =>
 
 const lastLetterChanged = (text: string) => text.slice(0, -1) + (text.endsWith("A") ? "B" : "A")
 
-test("the cursor checks find the lists in the contract", () => {
+test("the cursor checks find the API's lists", () => {
   expect(lists.length).toBeGreaterThan(30)
 })
 
-tests.live("every list continues at its own cursor for the same caller", () =>
+tests.live("every list accepts its own cursor from the same caller", () =>
   Effect.gen(function* () {
     const { a, ada, cursors } = yield* scene
     for (const [list, cursor] of cursors) {
@@ -143,7 +143,7 @@ tests.live("every list continues at its own cursor for the same caller", () =>
 )
 
 describe("Refused cursors", () => {
-  tests.live("every list refuses an invented, a truncated and a changed cursor", () =>
+  tests.live("every list rejects an invented, a truncated and a changed cursor", () =>
     Effect.gen(function* () {
       const { a, ada, cursors } = yield* scene
       for (const [list, cursor] of cursors) {
@@ -165,7 +165,7 @@ describe("Refused cursors", () => {
     })
   )
 
-  tests.live("every list refuses the cursor of every other list", () =>
+  tests.live("every list rejects the cursor of every other list", () =>
     Effect.gen(function* () {
       const { a, ada, cursors } = yield* scene
       for (const list of lists) {
@@ -177,7 +177,7 @@ describe("Refused cursors", () => {
     })
   )
 
-  tests.live("every list refuses another caller's cursor", () =>
+  tests.live("every list rejects another caller's cursor", () =>
     Effect.gen(function* () {
       const { a, bob, cursors } = yield* scene
       for (const [list, cursor] of cursors) {
@@ -186,12 +186,12 @@ describe("Refused cursors", () => {
     })
   )
 
-  tests.live("every list refuses the same caller's cursor in another Workspace", () =>
+  tests.live("every list rejects the same caller's cursor from another Workspace", () =>
     Effect.gen(function* () {
       const { ada, b, cursors } = yield* scene
       let inWorkspaces = 0
       for (const [list, cursor] of cursors) {
-        // Some lists belong to the account.
+        // Lists of the account have no Workspace, so skip them.
         if (addressOf(list, b, {}) === addressOf(list, {}, {})) continue
         inWorkspaces++
         expectRefused(list, "another Workspace", yield* verdictOn(list, b, { cursor }, ada))
@@ -200,7 +200,7 @@ describe("Refused cursors", () => {
     })
   )
 
-  tests.live("every list refuses a cursor with another filter", () =>
+  tests.live("every list rejects a cursor with different filters", () =>
     Effect.gen(function* () {
       const { a, ada, cursors } = yield* scene
       let filters = 0

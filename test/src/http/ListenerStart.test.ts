@@ -11,7 +11,7 @@ const address = { host: "127.0.0.1", port: 0 }
 
 const ask = (url: string, method = "GET") => Effect.promise(() => fetch(url, { method }))
 
-it.live("before the service is up, the process is live but not ready, and states when to retry", () =>
+it.live("before the service is up, the process is live but not ready, and reports when to retry", () =>
   Effect.gen(function* () {
     const { url } = yield* HttpListener
     expect((yield* ask(`${url}/healthz`)).status).toBe(200)
@@ -25,7 +25,7 @@ it.live("before the service is up, the process is live but not ready, and states
   )
 )
 
-it.live("every response carries the time exactly once, so that a client can compare its clock", () =>
+it.live("every response has exactly one Date header, with which a client can compare its clock", () =>
   Effect.gen(function* () {
     const listener = yield* HttpListener
     yield* Effect.scoped(
@@ -103,7 +103,7 @@ it.live("a page from a listed origin can see that the server is starting or stop
   }).pipe(Effect.scoped)
 )
 
-it.live("a hanging request does not keep the listener open once the drain grace is skipped", () =>
+it.live("a hanging request does not keep the listener open after the drain grace is skipped", () =>
   Effect.gen(function* () {
     const skipGrace = yield* Deferred.make<void>()
     const arrived = yield* Deferred.make<void>()
@@ -138,7 +138,7 @@ it.live("a hanging request does not keep the listener open once the drain grace 
   })
 )
 
-it.live("an address already in use is refused, and remains with the process that owns it", () =>
+it.live("a listener fails on an address already in use, and leaves it to the process that owns it", () =>
   Effect.gen(function* () {
     const listening = (at: typeof address) =>
       Layer.build(

@@ -19,8 +19,8 @@ const files = {
 }
 
 /**
- * A database in which the next commit for a request is durable but not acknowledged: the command fails as if the connection had
- * ended between its commit and its response.
+ * A database that makes the next commit of a request durable but does not acknowledge it: the command fails as if the connection
+ * had dropped between its commit and its response.
  */
 const unacknowledged = () => {
   let isArmed = false
@@ -48,7 +48,7 @@ const unacknowledged = () => {
   return { layer, next }
 }
 
-/** A proxy in front of a Git server that holds every request while it is closed. */
+/** A proxy in front of a Git server that holds every request until it is opened. */
 const gate = () => {
   let opened = Promise.withResolvers<void>()
   opened.resolve()
@@ -90,7 +90,7 @@ const gate = () => {
 
 type Plane = Effect.Success<ReturnType<typeof servedPlane>>
 
-/** The records that an accepted request may change only once. */
+/** Returns the records that an accepted request may change only once. */
 const records = ({ sql }: Plane, capsuleId: string) =>
   Effect.map(
     Effect.all([
@@ -102,7 +102,7 @@ const records = ({ sql }: Plane, capsuleId: string) =>
     ([capsule, configs, runs, receipts]) => ({ capsule, configs, runs, receipts })
   )
 
-/** Prevents all writes of Runs while the effect runs. */
+/** Makes every write of a Run fail while the effect runs. */
 const withoutRuns = <A, E, R>({ sql }: Plane, effect: Effect.Effect<A, E, R>) =>
   Effect.acquireUseRelease(
     sql`CREATE TRIGGER no_runs BEFORE INSERT ON runs BEGIN SELECT RAISE(ABORT, 'no Runs here'); END`,
@@ -133,7 +133,7 @@ describe.skipIf(Bun.which("terraform") === null)("Lost acknowledgements", () => 
       const { capsuleId, planRunId } = yield* installed("app")
       yield* applied(planRunId)
 
-      // The successor and the authority were ready to be committed, but the plan could not be written.
+      // The successor and authority would have been committed, but the plan could not be written, so nothing is.
       const before = yield* records(plane, capsuleId)
       const first = yield* configuring(plane, capsuleId, "two")
       expect((yield* withoutRuns(plane, first.send())).status).toBe(500)
@@ -142,7 +142,7 @@ describe.skipIf(Bun.which("terraform") === null)("Lost acknowledgements", () => 
       expect([finished.status, finished.body.replayed]).toEqual([201, false])
       expect((yield* ended(finished.body.planRunId)).status).toBe("waiting_approval")
 
-      // The command has committed everything, but the caller cannot know that.
+      // The command has committed everything, but returns an error, so the caller must retry.
       const second = yield* configuring(plane, capsuleId, "three")
       yield* next
       expect((yield* second.send()).status).toBe(500)
@@ -182,7 +182,7 @@ describe.skipIf(Bun.which("terraform") === null)("Lost acknowledgements", () => 
       }
       const send = call("POST", `/api/v1/capsules/${capsuleId}/install-config-re-adoptions`, request)
       const before = yield* records(plane, capsuleId)
-      // The activity record is the last record that the command writes.
+      // The command writes its activity record last.
       yield* sql`CREATE TRIGGER no_events BEFORE INSERT ON audit_events WHEN NEW.action = 'capsule.re_adopt'
         BEGIN SELECT RAISE(ABORT, 'no events here'); END`
       expect((yield* send).status).toBe(500)

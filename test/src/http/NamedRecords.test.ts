@@ -17,12 +17,10 @@ afterAll(tests.dispose)
 
 const id = (prefix: string, letter = "b") => `${prefix}_${letter.repeat(24)}`
 
-/** Fields whose names end like ids, but that identify no record. */
+/** Fields that are named like ids but identify no record. */
 const noRecords = new Set(["recipeId"])
 
-/**
- * The fields of a body that identify records, found by their schema: ids of every kind, and fields named like an id or a person.
- */
+/** Finds the body fields that identify records: ids of every kind by schema, and fields named like an id or a person. */
 const recordFields = (given: JsonSchema, at = "", outer: ReadonlyArray<JsonSchema> = []): ReadonlyArray<string> => {
   const schema = resolve(given)
   if (outer.includes(schema)) return []
@@ -58,7 +56,7 @@ test("the table of routes lists each body field that refers to a record", () => 
   expect(written.length).toBeGreaterThan(40)
 })
 
-/** A record of each kind outside the limits, by the last part of the field's name. */
+/** A record of each kind outside the limits, by the last part of the field name. */
 const outside: Readonly<Record<string, string>> = {
   authConnectionId: world.connectionId,
   baseInstallConfigId: id("icfg"),
@@ -84,7 +82,7 @@ const outside: Readonly<Record<string, string>> = {
   workspace_id: world.workspaceB
 }
 
-/** A second environment of the Workspace, in another Project, with a Capsule, its configuration and its Source. */
+/** Creates a second environment in another Project of the Workspace, with a Capsule, its configuration and its Source. */
 const placed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const times = { created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z" }
@@ -130,7 +128,7 @@ const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.wor
 const isObject = (value: Schema.Json | undefined): value is { readonly [name: string]: Schema.Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The body with the value at the field, and with any missing parents added. */
+/** Sets the field in the body, and adds missing parents. */
 const filled = (body: Schema.Json | undefined, steps: ReadonlyArray<string>, value: string): Schema.Json => {
   const [step, ...rest] = steps
   if (step === undefined) return value
@@ -138,12 +136,12 @@ const filled = (body: Schema.Json | undefined, steps: ReadonlyArray<string>, val
   const whole = isObject(body) ? body : {}
   const child = whole[name]
   if (!step.endsWith("[]")) return { ...whole, [name]: filled(child, rest, value) }
-  // The first item satisfies the schema; only the last item identifies a record outside the limits.
+  // Keeps a valid first item for the schema, and adds an item that identifies a record outside the limits.
   const items = Array.isArray(child) ? child : []
   return { ...whole, [name]: [...items, filled(items[0], rest, value)] }
 }
 
-/** Some routes find their Workspace in the body. */
+/** Routes that find their Workspace in the body need it to be valid. */
 const locating = { workspaceId: world.workspaceA, fromWorkspaceId: world.workspaceA }
 
 const answerTo = Effect.fnUntraced(function* (
@@ -173,9 +171,9 @@ describe("Limited tokens", () => {
           const example = exampleBody(row.method, row.path)
           const sound = filled(example, field.split("."), named)
           const unknown = filled(example, field.split("."), named.replace(/.$/, "0"))
-          // The limits refuse an invalid body too, because nothing is validated before them.
+          // The limits are checked before validation, so they refuse an invalid body too.
           const broken = filled({ ...locating, bogus: 1 }, field.split("."), named)
-          // An unknown Workspace is 404 for everybody.
+          // An unknown Workspace returns 404 to everybody, so skip that body.
           const isWorkspace = named === world.workspaceB
           for (const body of isWorkspace ? [sound, broken] : [sound, broken, unknown]) {
             const { status, text: message } = yield* answerTo(row, body, credential)
@@ -189,11 +187,11 @@ describe("Limited tokens", () => {
 
 const reached = authorizationTable.filter(({ method, path }) => {
   const rule = accessOf({ method, path })
-  // A person is never within the limits of a token.
+  // People are never within a token's limits, so no field for a person can be accepted.
   return rule.kind === "workspace" && Object.values(rule.records ?? {}).some((kind) => kind !== "person")
 })
 
-/** Records within the limits, by the last part of the field's name. */
+/** A record of each kind within the limits, by the last part of the field name. */
 const inside: Readonly<Record<string, string>> = {
   baseInstallConfigId: world.capsuleConfigId,
   capsuleId: world.capsuleId,

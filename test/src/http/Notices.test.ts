@@ -12,7 +12,7 @@ import { servedWorld } from "./support/ServedWorld.ts"
 import { send } from "./support/TestApplication.ts"
 import { world } from "./support/World.ts"
 
-// Requests of the background deliveries never end, so nothing leaves the machine.
+// Requests for background deliveries never complete, so nothing leaves the machine.
 const tests = suite(servedWorld().served.pipe(Layer.provide(Layer.succeed(NoticePost, { send: () => Effect.never }))))
 afterAll(tests.dispose)
 
@@ -130,27 +130,29 @@ tests.live("creating an endpoint twice with the same key returns its secret once
   })
 )
 
-tests.live("an endpoint address that the network policy refuses returns 400 without being repeated", () =>
-  Effect.gen(function* () {
-    for (const refused of [
-      "http://hooks.example.test/canary",
-      "https://127.0.0.1/canary",
-      "https://[::1]/canary",
-      "https://10.0.0.8:8443/canary",
-      "https://user:canary@hooks.example.test/",
-      "https://hooks.example.test/#canary",
-      "https://hooks.example.test:25/canary",
-      "ssh://hooks.example.test/canary",
-      "canary"
-    ]) {
-      const answer = yield* ask("POST", base, { ...given, address: refused })
-      expect([refused, answer.status, answer.error?.code]).toEqual([refused, 400, "invalid_request"])
-      expect(answer.text).not.toContain("canary")
-    }
-  })
+tests.live(
+  "a notice endpoint that the network policy refuses returns 400, and the response does not repeat the address",
+  () =>
+    Effect.gen(function* () {
+      for (const refused of [
+        "http://hooks.example.test/canary",
+        "https://127.0.0.1/canary",
+        "https://[::1]/canary",
+        "https://10.0.0.8:8443/canary",
+        "https://user:canary@hooks.example.test/",
+        "https://hooks.example.test/#canary",
+        "https://hooks.example.test:25/canary",
+        "ssh://hooks.example.test/canary",
+        "canary"
+      ]) {
+        const answer = yield* ask("POST", base, { ...given, address: refused })
+        expect([refused, answer.status, answer.error?.code]).toEqual([refused, 400, "invalid_request"])
+        expect(answer.text).not.toContain("canary")
+      }
+    })
 )
 
-tests.live("the twenty-first endpoint of a Workspace returns 409, and chat endpoints have no secret", () =>
+tests.live("a Workspace's twenty-first endpoint returns 409, and chat endpoints have no secret", () =>
   Effect.gen(function* () {
     const made: Array<string> = []
     for (let index = 0; index < 20; index++) {
@@ -164,50 +166,52 @@ tests.live("the twenty-first endpoint of a Workspace returns 409, and chat endpo
   })
 )
 
-tests.live("a test and a notice are deliveries with their body, and a filter excludes notices of other Capsules", () =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const created = yield* ask("POST", base, { ...given, filter: { environments: ["production"] } })
-    const path = `${base}/${created.endpoint?.id}`
-    const tested = yield* ask("POST", `${path}/test`)
-    expect([tested.status, tested.delivery?.kind, tested.delivery?.sequence]).toEqual([201, "endpoint.test", 1])
-    const report = (environment: string) =>
-      transaction(sql)(
-        writeNotice(
-          sql,
-          "run.failed",
-          Effect.succeed({
-            workspaceId: world.workspaceA,
-            subject: { kind: "capsule", id: world.capsuleId } as const,
-            path: `runs/${world.runId}`,
-            capsule: { id: world.capsuleId, projectId: world.projectId, environment },
-            data: {
-              capsule: { id: world.capsuleId, name: "app", environment, projectId: world.projectId },
-              run: { id: world.runId, type: "apply", trigger: "user" },
-              code: "apply_failed"
-            }
-          })
+tests.live(
+  "test messages and notices are listed as deliveries with their body, and a filter excludes other Capsules",
+  () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const created = yield* ask("POST", base, { ...given, filter: { environments: ["production"] } })
+      const path = `${base}/${created.endpoint?.id}`
+      const tested = yield* ask("POST", `${path}/test`)
+      expect([tested.status, tested.delivery?.kind, tested.delivery?.sequence]).toEqual([201, "endpoint.test", 1])
+      const report = (environment: string) =>
+        transaction(sql)(
+          writeNotice(
+            sql,
+            "run.failed",
+            Effect.succeed({
+              workspaceId: world.workspaceA,
+              subject: { kind: "capsule", id: world.capsuleId } as const,
+              path: `runs/${world.runId}`,
+              capsule: { id: world.capsuleId, projectId: world.projectId, environment },
+              data: {
+                capsule: { id: world.capsuleId, name: "app", environment, projectId: world.projectId },
+                run: { id: world.runId, type: "apply", trigger: "user" },
+                code: "apply_failed"
+              }
+            })
+          )
         )
-      )
-    yield* report("staging")
-    yield* report("production")
-    const { deliveries } = yield* ask("GET", `${path}/deliveries?kind=run.failed`)
-    expect(deliveries?.map(({ kind, sequence }) => [kind, sequence])).toEqual([["run.failed", 1]])
-    const read = yield* ask("GET", `${path}/deliveries/${deliveries?.[0]?.id}`)
-    expect(JSON.parse(read.text).delivery.notice).toMatchObject({
-      type: "run.failed",
-      sequence: 1,
-      workspace: { id: world.workspaceA },
-      subject: { kind: "capsule", id: world.capsuleId },
-      data: { capsule: { environment: "production" }, code: "apply_failed" }
+      yield* report("staging")
+      yield* report("production")
+      const { deliveries } = yield* ask("GET", `${path}/deliveries?kind=run.failed`)
+      expect(deliveries?.map(({ kind, sequence }) => [kind, sequence])).toEqual([["run.failed", 1]])
+      const read = yield* ask("GET", `${path}/deliveries/${deliveries?.[0]?.id}`)
+      expect(JSON.parse(read.text).delivery.notice).toMatchObject({
+        type: "run.failed",
+        sequence: 1,
+        workspace: { id: world.workspaceA },
+        subject: { kind: "capsule", id: world.capsuleId },
+        data: { capsule: { environment: "production" }, code: "apply_failed" }
+      })
+      const replayed = yield* ask("POST", `${path}/deliveries/${deliveries?.[0]?.id}/replay`)
+      expect([replayed.status, replayed.delivery?.status]).toEqual([200, "waiting"])
+      expect((yield* ask("DELETE", path)).status).toBe(204)
     })
-    const replayed = yield* ask("POST", `${path}/deliveries/${deliveries?.[0]?.id}/replay`)
-    expect([replayed.status, replayed.delivery?.status]).toEqual([200, "waiting"])
-    expect((yield* ask("DELETE", path)).status).toBe(204)
-  })
 )
 
-tests.live("a notice that no endpoint and no person wants is neither written nor composed", () =>
+tests.live("a notice that neither an endpoint nor a person wants is never composed or stored", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* transaction(sql)(writeNotice(sql, "update.available", Effect.die(new Error("composed"))))
@@ -215,7 +219,7 @@ tests.live("a notice that no endpoint and no person wants is neither written nor
   })
 )
 
-tests.live("a person chooses the kinds of notice that arrive by email", () =>
+tests.live("people choose which kinds of notice they receive by email", () =>
   Effect.gen(function* () {
     const mails = "/api/v1/account/notice-mails"
     expect((yield* ask("GET", mails)).noticeMails).toEqual({ sendsMail: false, kinds: [] })

@@ -13,7 +13,7 @@ beforeEach(() => tests.runPromise(soundServer))
 
 const world = OAuthWorld
 
-/** The change that an attacker or an accident makes to the response, and the page that the person sees. */
+/** The change made to the response, by an attacker or by accident, and the page that the person then sees. */
 const attacks: ReadonlyArray<
   readonly [name: string, status: number, code: string, change: (answer: URLSearchParams, issuer: string) => void]
 > = [
@@ -42,14 +42,14 @@ describe("OAuth responses", () => {
         expect([refused.status, refused.json().error.code]).toEqual([status, code])
         expect(refused.text).not.toContain(sound.get("code") ?? "?")
         expect((yield* counts)?.["connections"]).toBe(before?.["connections"])
-        // Only a response with the state consumes the authorization.
+        // Only a response with the right state consumes the authorization.
         const known = answer.getAll("state").length === 1 && answer.get("state") === sound.get("state")
         expect((yield* returned(owner, "pliant", sound)).status).toBe(known ? 409 : 200)
       })
     )
   }
 
-  tests.live("PKCE refuses an OAuth code that was issued for another authorization attempt", () =>
+  tests.live("PKCE rejects an OAuth code that was issued for another authorization attempt", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const victim = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -60,7 +60,7 @@ describe("OAuth responses", () => {
     })
   )
 
-  tests.live("an OAuth response is accepted once", () =>
+  tests.live("accepts an OAuth response only once", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -73,7 +73,7 @@ describe("OAuth responses", () => {
     })
   )
 
-  tests.live("an OAuth response is refused after ten minutes", () =>
+  tests.live("rejects an OAuth response after ten minutes", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -84,7 +84,7 @@ describe("OAuth responses", () => {
     })
   )
 
-  tests.live("an OAuth response at another helper's address counts as a mix-up, and its code is sent nowhere", () =>
+  tests.live("an OAuth response at another helper's address is treated as a mix-up, and its code is sent nowhere", () =>
     Effect.gen(function* () {
       const { other, owner, pliant } = yield* world
       const asked = other.state.forms.length
@@ -96,7 +96,7 @@ describe("OAuth responses", () => {
     })
   )
 
-  tests.live("an OAuth response in another session is refused, and the authorization remains open", () =>
+  tests.live("another session cannot use an OAuth response, and the authorization remains open", () =>
     Effect.gen(function* () {
       const { owner, pliant, served, workspaceId } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -112,7 +112,7 @@ describe("OAuth responses", () => {
     })
   )
 
-  tests.live("an OAuth response creates nothing if the person has lost the role, the Workspace or the session", () =>
+  tests.live("an OAuth response creates nothing if the person has lost the role, Workspace or session", () =>
     Effect.gen(function* () {
       const { owner, pliant, served, workspaceId } = yield* world
       const sql = yield* database
@@ -162,14 +162,14 @@ describe("OAuth responses", () => {
       expect([refused.status, refused.headers.get("content-type")]).toEqual([403, "text/html; charset=utf-8"])
       expect(refused.text).toContain("access_denied (The person said &lt;b&gt;no&lt;/b&gt; )")
       expect(refused.headers.get("content-security-policy")).toContain("default-src 'none'")
-      // A response without a state from this session is not echoed, because another site could insert its own text.
+      // The page never repeats a response without this session's state, because another site could have written its text.
       denied.delete("state")
       const forged = yield* returned(owner, "pliant", denied, "text/html")
       expect([forged.status, forged.text.includes("access_denied")]).toEqual([409, false])
     })
   )
 
-  tests.live("the OAuth return route shows a page to a signed-out browser, and refuses a token", () =>
+  tests.live("the OAuth return route shows a page to a signed-out browser, and rejects a token", () =>
     Effect.gen(function* () {
       const { owner, pliant, workspaceId } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)

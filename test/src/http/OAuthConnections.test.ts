@@ -13,7 +13,7 @@ beforeEach(() => tests.runPromise(soundServer))
 const world = OAuthWorld
 
 describe("OAuth Connections", () => {
-  tests.live("an OAuth Connection is renewed before its access token expires, without a new version", () =>
+  tests.live("renews an OAuth Connection before its access token expires, without a new version", () =>
     Effect.gen(function* () {
       const { id } = yield* connected()
       yield* renewed(id)
@@ -31,7 +31,7 @@ describe("OAuth Connections", () => {
     })
   )
 
-  tests.live("an OAuth Connection whose renewal is refused needs attention until the person reconnects it", () =>
+  tests.live("an OAuth Connection needs attention after its renewal is refused, until the person reconnects it", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const sql = yield* database
@@ -47,7 +47,7 @@ describe("OAuth Connections", () => {
         kind: "connection_unrenewed",
         reason: expect.stringContaining("invalid_grant")
       })
-      // svc does not retry it forever, and testing the Connection does not repair it.
+      // svc stops retrying, and testing the Connection does not start another attempt.
       const asked = pliant.state.forms.length
       expect((yield* owner.post(`/api/v1/connections/${id}/test`, {})).status).toBe(409)
       expect(pliant.state.forms.length).toBe(asked)
@@ -68,7 +68,7 @@ describe("OAuth Connections", () => {
     })
   )
 
-  tests.live("an OAuth Connection revokes its tokens when it is removed, and reports a failure to do so", () =>
+  tests.live("removing an OAuth Connection revokes its tokens, and reports a failure to do so", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const { id } = yield* connected()

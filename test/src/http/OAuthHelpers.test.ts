@@ -15,7 +15,7 @@ beforeEach(() => tests.runPromise(soundServer))
 const world = OAuthWorld
 
 describe("OAuth helpers", () => {
-  tests.live("OAuth helpers are advertised, listed without a secret, and identified by name", () =>
+  tests.live("OAuth helpers are advertised, identified by name, and listed without their secret", () =>
     Effect.gen(function* () {
       const { owner, pliant, workspaceId } = yield* world
       const { extensions } = (yield* owner.send("/api/v1/extensions")).json()
@@ -63,7 +63,7 @@ describe("OAuth helpers", () => {
     })
   )
 
-  tests.live("an OAuth helper creates a Connection from the tokens, which are never returned", () =>
+  tests.live("an OAuth helper creates a Connection from the tokens, and never returns them", () =>
     Effect.gen(function* () {
       const { handle, owner, pliant, served, workspaceId } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("pliant", {
@@ -95,7 +95,7 @@ describe("OAuth helpers", () => {
       for (const text of [JSON.stringify(connection), audit, arrived.text]) {
         expect(text).not.toMatch(/of-the-pliant-server|svco_|code_verifier/)
       }
-      // svc stores only the digest of the state, and seals tokens and verifier.
+      // svc stores only a digest of the state, and seals the tokens and the verifier.
       const state = new URL(authorizationUrl).searchParams.get("state") ?? ""
       const token = `access-token-${/\d+/.exec(String(pliant.state.forms.length))}-of-the-pliant-server`
       expect(canarySweep(served.dataDir, [state, token, answer.get("code") ?? "?", "-of-the-pliant-server"])).toEqual(
@@ -108,7 +108,7 @@ describe("OAuth helpers", () => {
     Effect.gen(function* () {
       const { other, owner } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("other")
-      // A server without RFC 9207 does not identify itself.
+      // A server without RFC 9207 sends no `iss`.
       const answer = other.agreed(authorizationUrl)
       answer.delete("iss")
       expect((yield* returned(owner, "other", answer)).status).toBe(200)
@@ -145,7 +145,7 @@ describe("OAuth helpers", () => {
     })
   )
 
-  tests.live("an OAuth helper works against this service's own issuer", () =>
+  tests.live("an OAuth helper works with this service's own issuer", () =>
     Effect.gen(function* () {
       const { ours, owner } = yield* world
       const there = yield* visitor(ours, "there", "svc_session")
@@ -167,7 +167,7 @@ describe("OAuth helpers", () => {
     })
   )
 
-  tests.live("an OAuth helper works against an independent server", () =>
+  tests.live("an OAuth helper works with an independent server", () =>
     Effect.gen(function* () {
       const { owner } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("reference")

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { OpenApi } from "effect/http-api"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 
-/** Decisions reserved for the operator, made through the policy file and the server's settings. */
+/** Names of settings that only the operator may decide, in the policy file and the server's settings. */
 const operatorOnly = new Set([
   "allowOrigins",
   "baseConfigs",
@@ -27,7 +27,7 @@ const memberOf = (value: unknown, name: string): unknown =>
 
 const resolved = (reference: string): unknown => reference.split("/").slice(1).reduce(memberOf, document)
 
-/** The names of all fields in a schema, following each reference once. */
+/** Collects the names of all fields in a schema, following each reference once. */
 const fieldsOf = (schema: unknown, seen: Set<string> = new Set()): ReadonlyArray<string> => {
   if (typeof schema !== "object" || schema === null) return []
   return Object.entries(schema).flatMap(([key, value]): ReadonlyArray<string> => {
@@ -48,7 +48,7 @@ test("no route accepts isolation, allowed origins, keys, profiles or base config
       return body === undefined ? [] : [{ route: `${method} ${path}`, fields: fieldsOf(body) }]
     })
   )
-  // The search finds fields that are known to exist.
+  // Checks that the search works: it finds bodies and a nested field known to exist.
   expect(bodies.length).toBeGreaterThan(30)
   expect(bodies.find(({ route }) => route.endsWith("/install-config-re-adoptions"))?.fields).toContain("authorityGuard")
   expect(

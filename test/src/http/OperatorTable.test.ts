@@ -51,8 +51,8 @@ const tests = suite(matrixApplicationWith(Layer.mergeAll(sources, Audit.layer)))
 afterAll(tests.dispose)
 
 /**
- * The permitted callers of the operator's routes, written by hand. `get` and `post` are the verdicts on reads and on all other
- * methods; every caller in the authorisation table is listed here.
+ * Permitted callers of the operator's routes, written by hand. `get` is the verdict on reads, and `post` on all other methods.
+ * Every caller in the authorisation table has an entry here.
  */
 const table = [
   ["nobody", 401, 401],
@@ -108,7 +108,7 @@ const tokenOf = Effect.fnUntraced(function* (scopes: ReadonlyArray<string>, boun
   const subject = yield* operator
   const tokens = yield* AccessTokens
   const membership = { id: `mbr_${"o".repeat(24)}`, workspace_id: world.workspaceA, subject, role: "owner" }
-  // Binding a token requires a membership, which has no effect on the operator's routes.
+  // Binding a token requires a membership. Membership has no effect on the operator's routes.
   if (bound) {
     yield* sql`INSERT INTO memberships ${sql.insert({ ...membership, status: "active", created_at: at, updated_at: at })}`
   }
@@ -127,7 +127,7 @@ const operatorsOwn = Effect.gen(function* () {
 })
 
 describe("Operator routes", () => {
-  tests.live("operator routes admit operators with a token for the whole account, and nobody by role", () =>
+  tests.live("operator routes admit only operators with a token for the whole account, whatever a person's role", () =>
     Effect.gen(function* () {
       const credentials = new Map([...(yield* Principals), ...(yield* operatorsOwn)])
       const wrong: Array<string> = []
@@ -186,7 +186,7 @@ describe("Operator routes", () => {
     })
   )
 
-  tests.live("operator routes validate only after admission, and return nothing that may be cached", () =>
+  tests.live("operator routes validate only after admission, and never return cacheable responses", () =>
     Effect.gen(function* () {
       const credential = yield* tokenOf(["read", "write"])
       const code = (path: string, init: RequestInit = {}) =>

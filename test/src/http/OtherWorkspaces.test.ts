@@ -18,11 +18,11 @@ afterAll(tests.dispose)
 const workspaceRoutes = routes.filter(({ rule }) => rule.kind === "workspace")
 const idsOf = ({ path }: Route) => Array.from(path.matchAll(/:(\w+)/g), ([, name = ""]) => name)
 
-/** Routes whose first id identifies the record, and whose later ids identify a part of it. */
+/** Routes whose first id identifies the record and whose later ids identify parts of it. */
 const byRecord = workspaceRoutes.filter((route) => idsOf(route).length > 0)
 const byPart = workspaceRoutes.filter((route) => idsOf(route).length > 1)
 
-/** These parameters are no ids of records: a kind of helper, and people, who belong to no Workspace. */
+/** Parameters that do not identify a Workspace's record: a kind of helper, and people, who belong to no Workspace. */
 const noRecords = new Set(["helperId", "subject"])
 
 const ofA: Readonly<Record<string, string>> = {
@@ -37,7 +37,7 @@ const unknown = (id: string) => id.replace(/[^_]+$/, "q".repeat(24))
 
 const decodeError = Schema.decodeUnknownOption(ErrorEnvelope)
 
-/** Every credential that a caller can present, because some routes accept only one kind. */
+/** All credentials of a caller, because some routes accept only one kind. */
 const credentialsOf = Effect.fnUntraced(function* (subject: string) {
   const session = yield* (yield* Sessions).open({ subject, method: "password" })
   const token = yield* (yield* AccessTokens).create(serviceContext, subject, { name: "own", scopes: ["read", "write"] })
@@ -81,7 +81,7 @@ test("the foreign-record checks find the routes of Workspaces", () => {
   expect([byRecord.length > 80, byPart.length > 8]).toEqual([true, true])
 })
 
-tests.live("every route with another Workspace's record returns 403, and 404 for an unknown id", () =>
+tests.live("every route returns 403 for another Workspace's record, and 404 for an unknown id", () =>
   Effect.gen(function* () {
     const credentials = yield* scene
     for (const route of byRecord) {
@@ -98,7 +98,7 @@ tests.live("every route with another Workspace's record returns 403, and 404 for
 )
 
 tests.live(
-  "another Workspace's record under a record of the caller's own gets the same response as an unknown id",
+  "another Workspace's record, addressed under one of the caller's own records, looks like an unknown id",
   () =>
     Effect.gen(function* () {
       const credentials = yield* scene

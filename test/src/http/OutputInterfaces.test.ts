@@ -33,7 +33,7 @@ const reading = (outputName: string, outputType = "string") => ({
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Output Interfaces", () => {
-  live("an Interface of a Capsule can read every Output that is neither sensitive nor private", () =>
+  live("a Capsule's Interface can read every Output that is neither sensitive nor private", () =>
     Effect.gen(function* () {
       const { applied, call, capsule, installed, sql, workspaceId } = yield* servedPlane({ files })
       const { capsuleId, planRunId } = yield* installed("app", { variables: { key: "output-interfaces-key-41" } })
@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("Output Interfaces", () => {
       expect(body.failures).toMatchObject([{ code: "output_not_public" }])
       expect(JSON.stringify(body)).not.toContain("output-interfaces-key-41")
 
-      // The dashboard sends back the values it has read.
+      // The dashboard saves exactly the values that it has read.
       const { installConfigId } = yield* capsule(capsuleId)
       const read = (yield* call("GET", `/api/v1/capsule-configs/${installConfigId}`)).body.capsuleConfig
       expect(read.outputAllowlist).toEqual([])

@@ -7,7 +7,7 @@ import { world } from "./support/World.ts"
 
 const path = `/api/v1/capsules/${world.capsuleId}/plan`
 
-/** Sends a request that is handled under the test's clock. */
+/** Sends a request under the test's clock. */
 const send = Effect.fnUntraced(function* (address: string, init: RequestInit) {
   const { handler } = yield* TestApplication
   const { clock } = yield* TestTime
@@ -15,7 +15,7 @@ const send = Effect.fnUntraced(function* (address: string, init: RequestInit) {
   return yield* Effect.promise(() => handler(request, Context.make(Clock.Clock, clock)))
 })
 
-it.live("all credentials of a subject share a limit of 600 changes per minute, but not of reads", () =>
+it.live("all credentials of a subject share a limit of 600 changes per minute, which reads do not use up", () =>
   Effect.gen(function* () {
     const time = yield* TestTime
     const credentials = [
@@ -36,7 +36,7 @@ it.live("all credentials of a subject share a limit of 600 changes per minute, b
         Effect.forEach(Array.from({ length: count }), () => change),
         (responses) => [...new Set(responses.map(({ status }) => status))]
       )
-    // The limit refills over time, so the clock is stopped: exactly 600 requests succeed, even on a slow machine.
+    // The clock is stopped, because the limit refills over time: exactly 600 requests succeed, even on a slow machine.
     yield* time.stop
     expect(yield* statuses(600)).toEqual([409])
     const limited = yield* change
@@ -44,10 +44,10 @@ it.live("all credentials of a subject share a limit of 600 changes per minute, b
     expect(yield* Effect.promise(async () => await limited.json())).toMatchObject({ error: { code: "rate_limited" } })
     const read = yield* send("/api/v1/credential-recipes", { headers: { authorization: "Bearer ada-token" } })
     expect(read.status).toBe(200)
-    // A caller without permission is refused, and uses up nobody's budget.
+    // Requests from a caller without permission use up no budget.
     const refused = yield* send(path, { method: "POST", headers: { "x-svc-account-session": "viewer-session" } })
     expect(refused.status).toBe(403)
-    // One second later, ten more requests are available.
+    // After one second, the budget has refilled by ten requests.
     yield* time.advance("1 second")
     expect(yield* statuses(10)).toEqual([409])
     expect(yield* statuses(1)).toEqual([429])

@@ -9,7 +9,7 @@ const tests = suite(TestServer.layer.pipe(Layer.provideMerge(TestApplication.lay
 afterAll(tests.dispose)
 
 tests.live(
-  "ambiguous bytes are refused and never resolved, exactly as recorded in the corpus",
+  "ambiguous requests are rejected instead of being interpreted, exactly as recorded in the corpus",
   () =>
     Effect.gen(function* () {
       const { port } = yield* TestServer
@@ -18,7 +18,7 @@ tests.live(
         recorded,
         Effect.fnUntraced(function* ({ name, request }) {
           const text = yield* exchange(port, request)
-          // Links point to the configured origin, regardless of the request's host.
+          // Links contain the configured origin, never the request's host.
           expect(text).not.toContain("evil.example")
           expect(text).not.toContain("<html")
           if (text.includes('"product"')) expect(text).toContain(`"apiBaseUrl":"${origin}/api/v1"`)
@@ -27,7 +27,7 @@ tests.live(
         { concurrency: 8 }
       )
       expect(found).toEqual(recorded.map(({ answers, name }) => ({ name, answers: [...answers] })))
-      // No request in the corpus gets two responses, so no request can be smuggled in after a body.
+      // No request in the corpus gets two responses, so none can smuggle a second request behind its body.
       expect(recorded.filter(({ answers }) => answers.length > 1)).toEqual([])
     }),
   30_000

@@ -10,7 +10,7 @@ const files = { "main.tf": `output "greeting" { value = "hello" }` }
 type Plane = Effect.Success<ReturnType<typeof servedPlane>>
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** Reads the values for a re-adoption afresh, so that no refusal below is caused by a stale guard. */
+/** Reads the values for a re-adoption just before it, so that no refusal below is caused by a stale guard. */
 const reAdoption = Effect.fnUntraced(function* ({ capsule }: Plane, capsuleId: string) {
   const { adoptedSourceRevision, installConfigId, installConfigReAdoption } = yield* capsule(capsuleId)
   return {
@@ -26,7 +26,7 @@ const reAdopt = Effect.fnUntraced(function* (plane: Plane, capsuleId: string, he
   return yield* plane.call("POST", `/api/v1/capsules/${capsuleId}/install-config-re-adoptions`, { headers, body })
 })
 
-/** Runs the effect while a row has other values. */
+/** Changes the columns of a row while the effect runs. */
 const altered = <A, E, R>(
   { sql }: Plane,
   { columns, id, table }: { readonly table: string; readonly id: string; readonly columns: Columns },
@@ -109,7 +109,7 @@ describe.skipIf(Bun.which("terraform") === null)("Re-adoption over HTTP", () => 
       const { capsuleId, planRunId } = yield* installed("app")
       const apply = yield* applied(planRunId)
       const { currentStateVersionId: versionId = "" } = yield* capsule(capsuleId)
-      // The records as a settlement leaves them when the operator's check fails.
+      // The records after a settlement whose operator check failed.
       const [{ evidence } = { evidence: "{}" }] = yield* sql<{ readonly evidence: string }>`SELECT evidence FROM runs
         WHERE id = ${apply.id}`
       const failedCheck = { postApply: [{ name: "health", status: "failed", attempts: 1 }] }
@@ -145,7 +145,7 @@ describe.skipIf(Bun.which("terraform") === null)("Re-adoption over HTTP", () => 
         expect([name, refused.status, refused.body.error?.code]).toEqual([name, 409, "failed_precondition"])
         expect(yield* authority(plane, capsuleId)).toEqual(before)
       }
-      // A newer safety candidate.
+      // A newer apply than the recorded one also prevents the re-adoption.
       const [row = {}] = yield* sql<Columns>`SELECT * FROM runs WHERE id = ${apply.id}`
       const newer = `run_${"q".repeat(24)}`
       yield* sql`INSERT INTO runs ${sql.insert({ ...row, id: newer, finished_at: "2999-01-01T00:00:00.000Z" })}`.pipe(

@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test"
 import { requestTurns } from "../../../src/http/RequestTurns.ts"
 
-/** Sends requests that each block for this many milliseconds before they first wait, and returns them turn by turn. */
+/**
+ * Sends requests that each block for this many milliseconds before they first wait, and returns which requests started in each
+ * turn.
+ */
 const begunBy = async (addresses: ReadonlyArray<string>, millis: number) => {
   let time = 0n
   const { begin } = requestTurns(() => time)
@@ -17,7 +20,7 @@ const begunBy = async (addresses: ReadonlyArray<string>, millis: number) => {
   return [...turns.values()]
 }
 
-test("requests that arrive together start in one turn of the main thread only for a limited time", async () => {
+test("limits how long the main thread starts requests in one turn", async () => {
   const turns = await begunBy(
     Array.from({ length: 1000 }, () => "a"),
     1
@@ -27,11 +30,11 @@ test("requests that arrive together start in one turn of the main thread only fo
   expect(Math.max(...turns.map((begun) => begun.length))).toBeLessThanOrEqual(21)
 })
 
-test("a few requests start immediately, in the order of their arrival", async () => {
+test("starts a few requests immediately, in order of arrival", async () => {
   expect(await begunBy(["a", "b", "a", "c"], 1)).toEqual([["a", "b", "a", "c"]])
 })
 
-test("a client that sends many requests mostly waits for its own requests", async () => {
+test("a client that sends many requests does not hold up other clients", async () => {
   const turns = await begunBy([...Array.from({ length: 1000 }, () => "a"), "b"], 1)
   expect(turns.flat().indexOf("b")).toBeLessThan(50)
 })

@@ -53,10 +53,10 @@ const wantsSession = ({ rule }: Route) =>
 
 const isForOwners = ({ rule }: Route) => rule.kind === "workspace" && rule.role === "owner"
 
-/** Routes with the rule `token` accept only personal tokens. */
+/** Only personal tokens are accepted by routes with the rule `token`. */
 const takesOAuth = (route: Route) => !wantsSession(route) && route.rule.kind !== "token"
 
-/** The credential that the route requires: a session, or a token where tokens are accepted. */
+/** The credential to use for the route: a token where tokens are accepted, otherwise a session. */
 const credentialOf = Effect.fnUntraced(function* (route: Route) {
   if (wantsSession(route)) {
     const { secret } = yield* (yield* Sessions).open({ subject: world.ada, method: "password" })
@@ -68,7 +68,7 @@ const credentialOf = Effect.fnUntraced(function* (route: Route) {
   return headers
 })
 
-/** An access token from the issuer, for routes that accept tokens. */
+/** An access token from the issuer, used for routes that accept tokens. */
 const oauthCredential = Effect.map(granted(world.ada, ["read"]), ({ accessToken }) => {
   const headers: Headers = {
     authorization: `Bearer ${typeof accessToken === "string" ? accessToken : Redacted.value(accessToken)}`
@@ -76,7 +76,7 @@ const oauthCredential = Effect.map(granted(world.ada, ["read"]), ({ accessToken 
   return headers
 })
 
-/** One credential of each kind for all routes in a test, created when a route needs it. */
+/** One credential of each kind, shared by all routes in a test and created when first needed. */
 const sharedCredentials = (isOAuth: boolean) => {
   const kinds = new Map<boolean, Headers>()
   return Effect.fnUntraced(function* (route: Route) {
@@ -93,7 +93,7 @@ const isLetIn = (route: Route, headers: Headers) =>
 const isRefused = (route: Route, headers: Headers) =>
   Effect.map(verdictOf(route, "sound", headers), ({ status }) => status === 401 || status === 403 || status === 404)
 
-/** A commit like that of another process. */
+/** Commits a change as another process would. */
 const elsewhere = Effect.acquireRelease(
   Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
   (database) => Effect.sync(() => database.close())
@@ -105,7 +105,7 @@ interface Ending {
   readonly name: string
   readonly end: string
   readonly undo: string
-  /** True if it invalidates a token from the issuer instead of the service's own credentials. */
+  /** True if the change invalidates the issuer's tokens instead of the service's own credentials. */
   readonly isOAuth?: boolean
   readonly of: (route: Route) => boolean
 }
@@ -201,14 +201,14 @@ tests.live("the revocation checks cover reads of every kind", () =>
   Effect.sync(() => {
     expect(reads.length).toBeGreaterThan(45)
     expect(new Set(reads.map(({ rule }) => rule.kind))).toEqual(new Set(["workspace", "account", "token"]))
-    // A demoted member keeps every read except owner-only reads. A route that differs needs an entry in `endings`.
+    // A demoted member keeps every read except those reserved for owners. If a route differs, add an entry to `endings`.
     const roles = reads.flatMap(({ rule }) => (rule.kind === "workspace" ? [rule.role] : []))
     expect(new Set(roles)).toEqual(new Set(["viewer", "owner"]))
   })
 )
 
 for (const { end, isOAuth = false, name, of, undo } of endings) {
-  tests.live(`when ${name}, in this process or another, the next read is refused on every route`, () =>
+  tests.live(`if ${name}, in this process or another, the next read is refused on every route`, () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const other = yield* elsewhere
@@ -243,7 +243,7 @@ for (const { end, isOAuth = false, name, of, undo } of endings) {
         const headers = yield* credentialFor(route)
         expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
         const asked = Array.from({ length: 4 }, () => isRefused(route, headers))
-        // Earlier requests may succeed or fail; the commit itself does not yield to the event loop.
+        // Requests sent before the commit may succeed or fail. The commit is synchronous, so no request runs during it.
         const commit = Effect.as(
           Effect.sync(() => other.exec(end)),
           true
@@ -264,7 +264,7 @@ tests.live("expired authority is refused on every route, without a commit in bet
       expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       const life = wantsSession(route) ? Duration.toMillis(sessionLifetime) : Duration.toMillis("90 days")
       by(life - 60_000)
-      // Using a session extends it, which is a commit, so only credentials that are not extended are used close to their expiry.
+      // Using a session extends it, which is a commit. Close to their expiry, use only credentials that are never extended.
       if (!wantsSession(route)) expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       by(120_000)
       expect([route.name, yield* isRefused(route, headers)]).toEqual([route.name, true])

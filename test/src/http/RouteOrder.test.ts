@@ -50,7 +50,7 @@ const address = (route: Route, target: Target) => {
 
 const takesBody = (route: Route) => route.method !== "GET" && route.method !== "DELETE"
 
-/** A body that identifies its Workspace and is otherwise invalid. */
+/** A body that identifies its Workspace but is otherwise invalid. */
 const brokenBody = (route: Route, target: Target) =>
   takesBody(route)
     ? { body: JSON.stringify({ workspaceId: target.workspaceId, fromWorkspaceId: target.workspaceId, bogus: 1 }) }
@@ -103,7 +103,7 @@ describe("API routes", () => {
     })
   )
 
-  tests.live("every route authenticates first, and returns 401 without a credential for every body", () =>
+  tests.live("every route authenticates first, and returns 401 without a credential whatever the body", () =>
     each(guardedRoutes, (route) =>
       Effect.flatMap(ask(route, inA, {}), (response) => expectRefusal(response, route, 401, "unauthenticated"))
     )

@@ -39,7 +39,7 @@ const module = (resource: string, more = "") => ({
     ${more}`
 })
 
-/** Reads of records that this Workspace lacks, which can only return not found. */
+/** Reads of records that this Workspace does not have, which can only return 404. */
 const absent = new Set(["connectionId", "exportLink", "helperId", "leftOverStateId", "runGroupId"])
 
 const Row = rowShape({ id: Schema.String })
@@ -50,7 +50,7 @@ const scene = Effect.gen(function* () {
   const { capsuleId, installPlan, planRunId } = yield* installed("keys", { variables: { users } })
   const first = yield* applied(planRunId)
   expect(first.status).toBe("succeeded")
-  // A second generation that moved both resources, a drift check and a backup.
+  // Creates a second generation that moves both resources, a drift check and a backup.
   yield* commit(module("person", "moved {\n from = terraform_data.user\n to = terraform_data.person\n }"))
   const asked = Effect.fnUntraced(function* (path: string, body: unknown = {}) {
     const answer = yield* call("POST", `/api/v1${path}`, { headers: freshKey(), body })
@@ -63,7 +63,7 @@ const scene = Effect.gen(function* () {
   yield* ended((yield* asked(`/capsules/${capsuleId}/drift-check`)).run.id)
   yield* asked(`/capsules/${capsuleId}/backups`)
   const { revisionPlan } = yield* asked(`/capsules/${capsuleId}/revision-plans`, { ref: "main" })
-  // Every Run has to end before its event stream is read, because the stream of an open plan remains open.
+  // An event stream ends only with its Run, and the stream of an open plan stays open, so end every Run first.
   const planned = yield* eventually(
     call("GET", `/api/v1/revision-plans/${revisionPlan.id}`),
     ({ body }) => body.revisionPlan.phase === "reviewable"
@@ -109,7 +109,7 @@ const scene = Effect.gen(function* () {
   return { ...plane, capsuleId, names, viewer }
 })
 
-/** Every way to fill in the ids of a path. */
+/** Every combination of ids that completes a path. */
 const pathsOf = (path: string, names: Readonly<Record<string, ReadonlyArray<string>>>): ReadonlyArray<string> => {
   const name = /:(\w+)/.exec(path)?.[1]
   if (name === undefined) return [path]
@@ -118,7 +118,7 @@ const pathsOf = (path: string, names: Readonly<Record<string, ReadonlyArray<stri
   return values.flatMap((value) => pathsOf(path.replace(`:${name}`, value), names))
 }
 
-/** The queries of a route: the required parameters, and once more with the secret in every text filter. */
+/** The queries for a route: its required parameters alone, and again with the secret in every text filter. */
 const queriesOf = ({ path }: Route, names: Readonly<Record<string, ReadonlyArray<string>>>, address: string) => {
   const found = operations.find((known) => known.method === "GET" && known.path === path)
   const query = (found?.operation.parameters ?? []).filter((parameter) => parameter.in === "query")
@@ -141,7 +141,7 @@ const queriesOf = ({ path }: Route, names: Readonly<Record<string, ReadonlyArray
 }
 
 describe.skipIf(Bun.which("terraform") === null)("Secret instance keys", () => {
-  tests.live("a secret instance key is in no API response, event stream, opened backup or terminal output", () =>
+  tests.live("a secret instance key appears in no API response, event stream, opened backup or terminal output", () =>
     Effect.gen(function* () {
       const { asPerson, capsuleId, dataDir, names, url, viewer } = yield* scene
       const reads = routes.filter(({ method }) => method === "GET")
@@ -180,7 +180,7 @@ describe.skipIf(Bun.which("terraform") === null)("Secret instance keys", () => {
         }
       }
       expect(leaks).toEqual([])
-      // The viewer or the owner reads everything else successfully, because a refusal alone would prove nothing.
+      // Every other read must succeed for the viewer or the owner, because a refusal would prove nothing.
       const isRefused = ({ path, rule }: Route) =>
         [...absent].some((name) => path.includes(`:${name}`)) || (rule.kind === "workspace" && rule.confirmed === true)
       const unanswered = reads.filter((route) => !answered.has(route.path) && !isRefused(route))
@@ -214,7 +214,7 @@ describe.skipIf(Bun.which("terraform") === null)("Secret instance keys", () => {
         expect(shown.out).not.toContain(canary)
       }
 
-      // A restore opens the backup with a key that the archive itself does not contain.
+      // Opens the backup by restoring it. The archive itself does not contain the key.
       const files = yield* FileSystem.FileSystem
       const root = yield* folder
       expect((yield* svc(["backup", `${root}/backup`, "--data-dir", dataDir])).code).toBe(0)

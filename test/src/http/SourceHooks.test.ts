@@ -57,7 +57,7 @@ const zen = JSON.stringify({
 })
 const form = `payload=${encodeURIComponent(push)}`
 
-/** Gitea sends its own headers and its ancestors' headers; a branch of Forgejo adds more. */
+/** Gitea sends its own headers and those of its ancestors; Forgejo, a fork, adds more. */
 const giteaHeaders = (body: string, own: string) => ({
   ...json,
   "user-agent": "Go-http-client/1.1",
@@ -78,7 +78,7 @@ const giteaHeaders = (body: string, own: string) => ({
   "x-hub-signature": `sha1=${hmac("sha1", body)}`,
   "x-hub-signature-256": `sha256=${hmac("sha256", body)}`
 })
-/** Without a secret the signature headers are still sent, without a value. */
+/** Without a secret, the signature headers are sent empty. */
 const withoutSecret = {
   "x-gitea-signature": "",
   "x-gogs-signature": "",
@@ -351,7 +351,7 @@ test("a proxy's request id is not a delivery id", () => {
 
 const piece = new Uint8Array(512 * 1024).fill(120)
 
-/** A signed request in pieces, without a length. */
+/** A signed request, sent in chunks without a length. */
 const chunked = (bytes: number): RequestInit => {
   const hash = createHmac("sha256", secret)
   const sizes = Array.from({ length: Math.ceil(bytes / piece.length) }, (_, index) =>
@@ -369,7 +369,7 @@ const chunked = (bytes: number): RequestInit => {
   return { body, headers }
 }
 
-tests.live("a webhook accepts 25 MiB in pieces without a length, and refuses one byte more", () =>
+tests.live("a webhook accepts 25 MiB in chunks without a length, and rejects one byte more", () =>
   Effect.gen(function* () {
     expect((yield* deliver(chunked(mostDeliveryBytes))).status).toBe(202)
     expect(yield* deliver(chunked(mostDeliveryBytes + 1))).toMatchObject({

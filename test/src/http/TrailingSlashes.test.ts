@@ -19,7 +19,7 @@ afterAll(tests.dispose)
 
 const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.workspaceA, subject: world.viewer }
 
-/** Every route of the server, whether part of the API or not. */
+/** All routes of the server, inside and outside the API. */
 const routes: Array<{ readonly method: string; readonly path: string }> = []
 HttpApi.reflect(ServerApi, {
   onGroup: () => {},
@@ -46,7 +46,7 @@ const callers = { nobody: {}, owner: { "x-svc-account-session": "ada-session" } 
 describe("Trailing slashes", () => {
   for (const { method, path } of routes) {
     if (path.endsWith("/")) continue
-    tests.live(`a path with a trailing slash is unknown, or acts like the path without it: ${method} ${path}`, () =>
+    tests.live(`a trailing slash makes a path unknown, or has no effect: ${method} ${path}`, () =>
       Effect.gen(function* () {
         for (const [caller, headers] of Object.entries(callers)) {
           const slashed = yield* answerTo(method, `${path}/`, headers)

@@ -13,7 +13,7 @@ import { LicenseReportJson, reportText } from "../../../src/licenses/LicenseRepo
 import { licenseList } from "../../../src/licenses/Licenses.ts"
 import { suite } from "../../support/Effect.ts"
 
-// Bundles the sources to find out which packages they include.
+// Bundles the sources to find the packages that they include.
 setDefaultTimeout(120_000)
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 const tests = suite(NodeServices.layer)
@@ -38,12 +38,12 @@ tests.live("every bundled package has its licence text, and an allowed licence",
       expect([name, licenses.get(name)]).toEqual([name, license])
     }
     for (const name of ["openpgp", "oxlint", "playwright-core", "typescript"]) expect(licenses.has(name)).toBe(false)
-    // NOTICE covers every package under the LGPL.
+    // NOTICE lists every package under the LGPL.
     expect([...licenses].filter(([, license]) => /GPL/.test(license)).map(([name]) => name)).toEqual([
       "JavaScriptCore and WebKit, in Bun",
       "TinyCC, in Bun"
     ])
-    // The packages listed in the runtime's LICENSE.md, each with its own licence text rather than a reference to it.
+    // The packages listed in the runtime's LICENSE.md, with their own licence texts instead of references.
     for (const [library, words] of [
       ["BoringSSL", "The OpenSSL Project"],
       ["brotli", "the Brotli Authors"],
@@ -70,7 +70,7 @@ tests.live("every bundled package has its licence text, and an allowed licence",
   })
 )
 
-/** A repository whose service consists of one package. */
+/** A repository with a single service package. */
 const repositoryOf = Effect.fnUntraced(function* (options: {
   readonly license?: string
   readonly text?: string
@@ -109,7 +109,7 @@ const repositoryOf = Effect.fnUntraced(function* (options: {
 })
 
 describe("Bundled packages", () => {
-  tests.live("a bundled package is collected together with its licence text", () =>
+  tests.live("collects a bundled package together with its licence text", () =>
     Effect.gen(function* () {
       const { components } = yield* collectLicenses(yield* repositoryOf({ text: "as you like" }))
       expect(components.find(({ name }) => name === "one")).toEqual({
@@ -129,7 +129,7 @@ describe("Bundled packages", () => {
     ["under no licence", { text: "t", license: "" }, `one 1.2.3 is under ""`],
     ["with an unknown Go module", { text: "t", parser: "go1.25.0 example.com/x/y@v1.0.0" }, "example.com/x/y 1.0.0"]
   ] as const) {
-    tests.live(`a bundled package ${why} is refused`, () =>
+    tests.live(`rejects a bundled package ${why}`, () =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(collectLicenses(yield* repositoryOf(options)))
         expect(error).toMatchObject({ _tag: "LicensesIncomplete", message: expect.stringContaining(message) })
@@ -138,7 +138,7 @@ describe("Bundled packages", () => {
   }
 })
 
-tests.live("a licence expression is allowed if every part of an AND, or one part of an OR, is allowed", () =>
+tests.live("allows a licence expression if every part of an AND, or one part of an OR, is allowed", () =>
   Effect.sync(() => {
     const isAllowed = (license: string, name = "one") => licenseProblem({ name, version: "1", license }) === undefined
     for (const license of ["MIT", "(MIT AND Zlib)", "GPL-2.0-only OR MIT", "MIT OR Apache-2.0"]) {
@@ -153,7 +153,7 @@ tests.live("a licence expression is allowed if every part of an AND, or one part
   })
 )
 
-tests.live("packages are identified by their innermost folder, and Go modules by their file paths", () =>
+tests.live("identifies packages by their innermost folder, and Go modules by their file paths", () =>
   Effect.sync(() => {
     const inputs = [
       "src/Main.ts",
@@ -201,6 +201,6 @@ tests.live(
       const image = yield* files.readFileString(`${root}/docs/operations/Containerfile`)
       expect(image).toContain("COPY dist/LICENSE dist/NOTICE dist/THIRD-PARTY-LICENSES.txt /usr/share/doc/svc/")
     }).pipe(Effect.scoped),
-  // The test compiles the library first.
+  // The timeout is long because the test first compiles the library.
   240_000
 )

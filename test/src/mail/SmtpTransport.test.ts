@@ -33,7 +33,7 @@ const login = { user: "svc", password: "the-smtp-password" }
 const credentials = { user: login.user, password: Redacted.make(login.password) }
 
 describe("Mail servers", () => {
-  it.live("a mail server on this machine accepts mail as written, in clear text", () =>
+  it.live("mail goes unencrypted to a server on this machine, exactly as written", () =>
     Effect.gen(function* () {
       const server = yield* mailServer()
       yield* through({ url: `smtp://127.0.0.1:${server.port}` }, sending)
@@ -50,7 +50,7 @@ describe("Mail servers", () => {
 
   for (const mode of ["implicit", "starttls"] as const) {
     const scheme = mode === "implicit" ? "smtps" : "smtp"
-    it.live(`a mail server with TLS (${mode}) is verified, and svc signs in to it`, () =>
+    it.live(`svc verifies a mail server with TLS (${mode}) and signs in to it`, () =>
       Effect.gen(function* () {
         const { caFile, ...tls } = yield* certificate
         const server = yield* mailServer({ tls: { mode, ...tls }, login })
@@ -89,7 +89,7 @@ describe("Mail servers", () => {
     )
   }
 
-  it.live("a mail server without STARTTLS receives neither password nor mail if TLS is required", () =>
+  it.live("if TLS is required, a mail server without STARTTLS receives neither password nor mail", () =>
     Effect.gen(function* () {
       const { caFile } = yield* certificate
       const server = yield* mailServer({ login })
@@ -99,7 +99,7 @@ describe("Mail servers", () => {
     })
   )
 
-  it.live("a refused email is reported as permanent or temporary", () =>
+  it.live("reports whether a refused email was rejected permanently or temporarily", () =>
     Effect.gen(function* () {
       const server = yield* mailServer()
       const url = `smtp://127.0.0.1:${server.port}`
@@ -121,7 +121,7 @@ describe("Mail servers", () => {
     })
   )
 
-  it.live("the mail password is read from a file, which must exist", () =>
+  it.live("reads the mail password from a file, which must exist", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const passwordFile = `${yield* temporaryFolder}/password`

@@ -14,7 +14,7 @@ afterAll(plane.dispose)
 
 const text = PrometheusMetrics.format()
 
-/** The sum of all series with this name and these labels. */
+/** Adds up all series with this name and these labels. */
 const sumOf = (series: readonly [name: string, ...labels: ReadonlyArray<string>]) =>
   Effect.map(text, (lines) => {
     const [name, ...labels] = series
@@ -25,7 +25,7 @@ const sumOf = (series: readonly [name: string, ...labels: ReadonlyArray<string>]
   })
 
 plane.live(
-  "pools, agents and waiting Runs are gauges, and agents' Runs are counted when they end",
+  "pools, agents and waiting Runs are gauges, and a counter counts agents' Runs as they end",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -59,7 +59,7 @@ plane.live(
       const later = yield* offerTo(agent)
       yield* planOn(agent, later.offer)
       yield* (yield* Agents).revoke(agent.agentId)
-      // The request that delivers the result updates the count in the background.
+      // The count is updated in the background after the request that delivers the result.
       yield* eventually(sumOf(planned), (count) => count === (before[1] ?? 0) + 2)
       expect(yield* sumOf(lost)).toBe((before[0] ?? 0) + 1)
       expect(yield* sumOf(waits)).toBe((before[2] ?? 0) + 2)

@@ -22,7 +22,7 @@ const sources = (under: string): ReadonlyArray<string> =>
     .filter((name) => name.endsWith(".ts"))
     .map((name) => readFileSync(`${root}/${under}/${name}`, "utf8"))
 
-/** The names of all metrics that the code declares. */
+/** Finds the names of all metrics that the code declares. */
 const declared = [
   ...new Set(
     ["actors", "src"]
@@ -34,7 +34,7 @@ const declared = [
 
 const named = (text: string) => [...new Set([...text.matchAll(/\b(?:svc|process)_[a-z_]+\b/g)].map(([name]) => name))]
 
-test("the operator's documentation explains every metric, and nothing else", () => {
+test("the operator's documentation explains exactly the metrics that exist", () => {
   const document = readFileSync(`${root}/docs/operations.md`, "utf8")
   const [, section = ""] = /## Metrics and traces\n([\s\S]*?)\n## /.exec(document) ?? []
   const rows = section.split("\n").filter((line) => line.startsWith("| `"))
@@ -50,7 +50,7 @@ test("the alerts and the dashboard use existing metrics", () => {
   }
 })
 
-test("every alert includes instructions, and has a test case", () => {
+test("every alert has instructions and a test case", () => {
   const alerts = readFileSync(`${examples}/alerts.yml`, "utf8")
   const cases = readFileSync(`${examples}/alerts.test.yml`, "utf8")
   const names = [...alerts.matchAll(/alert: (\w+)/g)].map(([, name = ""]) => name)
@@ -59,7 +59,7 @@ test("every alert includes instructions, and has a test case", () => {
   for (const name of names) expect(cases).toContain(`alertname: ${name}`)
 })
 
-live("a scrape contains help text for every metric, and exposes no library metrics", () =>
+live("a scrape has help text for every metric, and contains no metrics of libraries", () =>
   Effect.gen(function* () {
     const { services, url } = yield* serve(`${yield* folder}/data`, new Map([["operatorListen", "127.0.0.1:0"]]))
     yield* Effect.promise(() => fetch(`${url}/.well-known/svc`))

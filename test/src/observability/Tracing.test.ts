@@ -13,7 +13,7 @@ import { migratedFolder } from "../../support/MigratedDatabase.ts"
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
 describe.skipIf(tool === null)("Main job telemetry", () => {
-  it.live("the telemetry of a Run spans the request, the actor and the tool, and contains no secret", () =>
+  it.live("a Run's telemetry covers the request, the actor and the tool, and contains no secret", () =>
     Effect.gen(function* () {
       const { bodies, everything, origin, ...collected } = yield* collector
       const environment = { SVC_OTLP_URL: origin, PATH: process.env["PATH"] ?? "" }
@@ -31,8 +31,7 @@ describe.skipIf(tool === null)("Main job telemetry", () => {
       const names = trace.map(({ name }) => name)
       expect(names).toContain("Runs.apply")
       expect(names).toContain("ToolRun.run")
-      // Sharing a trace is not enough, because client and server share a trace in this demo anyway: the request must be an
-      // ancestor.
+      // The request must be an ancestor: in this demo, client and server share a trace anyway.
       const leadingTo = (span: (typeof spans)[number] | undefined): ReadonlyArray<(typeof spans)[number]> =>
         span === undefined ? [] : [...leadingTo(spans.find(({ spanId }) => spanId === span.parentSpanId)), span]
       const routes = leadingTo(applies[0]).flatMap(({ attributes }) =>
@@ -58,7 +57,7 @@ describe.skipIf(tool === null)("Main job telemetry", () => {
   )
 })
 
-it.live("a trace contains neither the code nor the state of an authorization response", () =>
+it.live("traces never contain the code or state of an authorization response", () =>
   Effect.gen(function* () {
     const { everything, origin, ...collected } = yield* collector
     const dataDir = yield* migratedFolder

@@ -30,7 +30,7 @@ const client = (id: string, redirects: ReadonlyArray<string>) => ({
 })
 const before = [client("app", [kept, gone]), client("bystander", [gone]), client("retired", [gone])]
 
-/** A server with a policy file and a client file, and the commands for it. */
+/** A server with a policy file and a client file, and commands to edit and reload them. */
 const server = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const at = yield* folder
@@ -51,7 +51,7 @@ const server = Effect.gen(function* () {
   return { decide, files, clientsFile, register, reload, here: Layer.merge(Layer.succeedContext(services), browsing) }
 })
 
-live("svc admin reload removes clients with their codes and refresh families, and keeps other clients", () =>
+live("svc admin reload removes dropped clients with their codes and refresh families, and keeps other clients", () =>
   Effect.gen(function* () {
     const { here, register, reload } = yield* server
     yield* Effect.gen(function* () {
@@ -71,7 +71,7 @@ live("svc admin reload removes clients with their codes and refresh families, an
       const pending = yield* code("app", gone)
 
       yield* register([client("app", [kept]), client("bystander", [gone]), client("newcomer", [kept])])
-      // Registering the clients changes nothing before the reload.
+      // Clients are registered only by the reload.
       expect((yield* userInfo(ending.access_token)).status).toBe(200)
       const { code: exit, out } = yield* reload
       expect(exit).toBe(0)
@@ -88,7 +88,7 @@ live("svc admin reload removes clients with their codes and refresh families, an
       expect((yield* authorize(request("app", gone), cookie)).response.status).toBe(400)
       yield* signIn("newcomer", kept)
 
-      // Revoked grants remain revoked, regardless of later registrations.
+      // Revoked grants stay revoked, even if the client is registered again.
       yield* register(before)
       expect((yield* reload).code).toBe(0)
       expect(yield* errorOf(yield* renew("app", ending))).toBe("invalid_grant")
@@ -103,7 +103,7 @@ live("svc admin reload removes clients with their codes and refresh families, an
   })
 )
 
-live("a file that breaks a rule changes nothing in either file, and the refusal explains the remedy", () =>
+live("a reload with one invalid file applies neither file, and the error explains the fix", () =>
   Effect.gen(function* () {
     const { clientsFile, decide, files, here, register, reload } = yield* server
     yield* Effect.gen(function* () {

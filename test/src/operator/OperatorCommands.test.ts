@@ -9,7 +9,7 @@ import { serve } from "./support/Server.ts"
 const password = "a long enough password"
 const other = "another long password"
 
-/** A server with its own data folder, and the `svc admin` commands for it. */
+/** A server on a separate data folder, and `svc admin` commands for it. */
 const running = Effect.gen(function* () {
   const dataDir = `${yield* folder}/data`
   const server = yield* serve(dataDir)
@@ -27,7 +27,7 @@ const running = Effect.gen(function* () {
 const user = ["--email", "ada@example.com", "--password-stdin"]
 
 describe("Operator commands", () => {
-  live("an operator command refuses an out-of-range value in the same line with and without the server", () =>
+  live("an operator command rejects an out-of-range value with the same error with and without the server", () =>
     Effect.gen(function* () {
       const { admin } = yield* running
       const alone = `${yield* folder}/data`
@@ -53,7 +53,7 @@ describe("Operator commands", () => {
     })
   )
 
-  live("an operator command is executed by the server at once, and recorded in an event", () =>
+  live("the running server executes an operator command at once, and records an event", () =>
     Effect.gen(function* () {
       const { admin, audit, logged, services, url } = yield* running
       const first = yield* admin(["setup-link"])
@@ -96,7 +96,7 @@ describe("Operator commands", () => {
       expect((yield* signIn(other))._tag).toBe("Failure")
       expect((yield* admin(["users", "unlock", ...ada])).code).toBe(0)
       expect((yield* signIn(other))._tag).toBe("Success")
-      // Without --yes the command reports the consequences and deletes nothing.
+      // Without --yes, the command only reports the consequences.
       const asked = yield* admin(["users", "delete", ...ada])
       expect([asked.code, asked.error]).toEqual([2, expect.stringContaining("--yes")])
       expect((yield* states).length).toBe(1)
@@ -127,7 +127,7 @@ describe("Operator commands", () => {
     })
   )
 
-  live("a refused operator command changes nothing", () =>
+  live("an operator command that is refused changes nothing", () =>
     Effect.gen(function* () {
       const { admin, audit } = yield* running
       expect((yield* admin(["create-user", ...user], `${password}\n`)).code).toBe(0)
@@ -152,7 +152,7 @@ describe("Operator commands", () => {
     })
   )
 
-  live("svc admin grants, revokes and lists operators, effective from their next request", () =>
+  live("svc admin grants, revokes and lists operators, with effect from their next request", () =>
     Effect.gen(function* () {
       const { admin, audit, url } = yield* running
       const created = yield* admin(["create-user", ...user], `${password}\n`)
@@ -166,7 +166,7 @@ describe("Operator commands", () => {
       })
       const listed = (text: string) =>
         JSON.parse(text).operators.map((operator: { subject: string }) => operator.subject)
-      // The operator is the first account, created when the installation was set up.
+      // The operator is the account that was created during setup.
       expect(listed((yield* admin(["operators", "list"])).out)).toEqual([subject])
       expect(yield* asked).toBe(403)
       expect(listed((yield* admin(["operators", "grant", "eve@example.com"])).out)).toEqual([subject, second])
@@ -183,7 +183,7 @@ describe("Operator commands", () => {
     })
   )
 
-  live("operator commands leave the files of the data folder as private as they were", () =>
+  live("operator commands keep the files of the data folder private", () =>
     Effect.gen(function* () {
       const { admin, dataDir } = yield* running
       const files = yield* FileSystem.FileSystem

@@ -8,18 +8,18 @@ import { serve } from "./support/Server.ts"
 
 const setupLink = (dataDir: string) => svc(["admin", "setup-link", "--data-dir", dataDir, "--json"])
 
-/** A socket whose process has been killed, like the socket that a killed server leaves behind. */
+/** Leaves a socket behind, as a killed server does. */
 const deadSocket = (path: string) =>
   Effect.promise(async () => {
     const script = `Bun.listen({ unix: ${JSON.stringify(path)}, socket: { data() {} } }); process.kill(process.pid, "SIGKILL")`
     await Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "ignore", "ignore"] }).exited
   })
 
-/** A process that holds the folder, listens in it like a server, and calls `onData` when it first receives data. */
+/** Starts a process that holds the folder and listens in it like a server. `onData` runs when it first receives data. */
 const standIn = Effect.fn("standIn")(function* (dataDir: string, onData: string) {
   const script = `
     import { DatabaseSync } from "node:sqlite"
-    // Protected from the garbage collector, which would release the lock.
+    // Keeps the lock reachable, because garbage collection would release it.
     const lock = (globalThis.lock = new DatabaseSync(${JSON.stringify(`${dataDir}/instance.lock`)}))
     lock.exec("PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE")
     Bun.listen({ unix: ${JSON.stringify(`${dataDir}/operator.sock`)}, socket: { data(socket) { ${onData} } } })
@@ -72,7 +72,7 @@ describe("Operator socket", () => {
     })
   )
 
-  live("an operator socket whose path would be too long is reported by the server and the command", () =>
+  live("the server and the command both report an operator socket whose path is too long", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/${"long/".repeat(20)}data`
       const { logged } = yield* serve(dataDir)
@@ -85,9 +85,9 @@ describe("Operator socket", () => {
     })
   )
 
-  // Only root can change the owner of a folder.
+  // Only root can give a folder to another user.
   if (process.getuid?.() === 0)
-    live("root needs the socket, because its files would be unreadable for the server's user", () =>
+    live("root must use the socket, because the server's user could not read files that root writes", () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
         const dataDir = `${yield* folder}/data`
@@ -99,7 +99,7 @@ describe("Operator socket", () => {
       })
     )
 
-  live("a missing socket is reported while another command holds the folder", () =>
+  live("reports a missing socket while another command holds the folder", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       yield* Layer.build(Layer.fresh(DataFolder.layer(dataDir)))
@@ -111,7 +111,7 @@ describe("Operator socket", () => {
     })
   )
 
-  live("the operator socket closes a malformed connection, and answers the next connection", () =>
+  live("the operator socket closes a malformed connection, and still answers the next", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const { url } = yield* serve(dataDir)
@@ -199,7 +199,7 @@ describe("Operator socket", () => {
         yield* child.end
         return { level: sandbox.status.level, text }
       }).pipe(Effect.provide(services))
-      // Levels other than bubblewrap do not hide files, so the mode of the socket must suffice.
+      // Only bubblewrap hides the socket file; at the other levels its mode must protect it.
       if (seen.level === "bubblewrap") expect(seen.text).toBe("looked\n")
       else expect(process.env["SVC_TEST_REQUIRE_ALL"]).not.toBe("1")
     })

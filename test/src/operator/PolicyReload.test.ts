@@ -18,7 +18,7 @@ const main = `
 `
 
 describe.skipIf(Bun.which("terraform") === null)("Policy reload", () => {
-  live("a policy reload voids plans of the changed modules, and rereads ready-made configurations everywhere", () =>
+  live("a policy reload voids plans of changed modules, and rereads ready-made configurations everywhere", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -65,7 +65,7 @@ describe.skipIf(Bun.which("terraform") === null)("Policy reload", () => {
       expect((yield* ada.client.capsules.config({ params })).capsuleConfig).toEqual(
         listed ?? (yield* Effect.die("none"))
       )
-      // Other people are refused, an id without a Workspace is unknown, and nobody can change the configuration.
+      // Other people are refused, a Workspace id that does not exist is unknown, and nobody can change the configuration.
       expect(yield* Effect.flip(grace.client.capsules.config({ params }))).toMatchObject({ code: "permission_denied" })
       const unknown = { capsuleConfigId: `icfg_${"a".repeat(24)}` }
       for (const { client } of [ada, grace]) {
@@ -104,7 +104,7 @@ describe.skipIf(Bun.which("terraform") === null)("Policy reload", () => {
       expect(yield* Effect.flip(ada.client.runs.approve({ params: { runId: planRunId }, payload: {} }))).toMatchObject({
         code: "failed_precondition"
       })
-      // Records from the previous list no longer apply.
+      // Records based on the previous list no longer apply.
       expect(yield* Effect.flip(ada.client.capsules.config({ params }))).toMatchObject({ code: "not_found" })
     })
   )

@@ -12,7 +12,7 @@ const readyz = (url: string) =>
   })
 
 describe("Server readiness", () => {
-  live("/readyz of a running server reports a missing or replaced database, and so do the log and svc doctor", () =>
+  live("/readyz, the log and svc doctor report a missing or replaced database while the server runs", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -29,7 +29,7 @@ describe("Server readiness", () => {
       expect(yield* readyz(url)).toEqual([503, "database_replaced"])
       yield* files.rename(`${dataDir}/aside`, file)
       expect(yield* readyz(url)).toEqual([200, undefined])
-      // Overwritten in place: the same file, with the contents of another installation.
+      // Overwrites the file in place, so that the same file contains another installation.
       yield* Effect.flatMap(
         SqlClient.SqlClient,
         (sql) => sql`UPDATE installation SET installation_id = 'inst_other'`
@@ -38,7 +38,7 @@ describe("Server readiness", () => {
     })
   )
 
-  live("/readyz is unreachable without a database, because startup is refused, and svc doctor reports why", () =>
+  live("startup fails without a database, so /readyz is unreachable, and svc doctor reports why", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`

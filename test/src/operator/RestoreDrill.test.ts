@@ -17,76 +17,79 @@ const keysStored = Effect.flatMap(SigningKeys, (keys) => keys.keySet)
 const verifies = (jwt: string) => Effect.flatMap(SigningKeys, (keys) => keys.verify(jwt))
 
 describe("Restore drill", () => {
-  live("the restore drill backs up a running server, loses the folder, and continues from the copy and the key", () =>
-    Effect.gen(function* () {
-      const files = yield* FileSystem.FileSystem
-      const root = yield* folder
-      const lost = `${root}/lost`
-      const found = `${root}/found`
-      const copies = `${root}/copies`
-      yield* files.makeDirectory(copies)
-      const file = `${copies}/svc.sqlite`
+  live(
+    "in the restore drill, a running server is backed up, loses its folder, and continues from the copy and the key",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const root = yield* folder
+        const lost = `${root}/lost`
+        const found = `${root}/found`
+        const copies = `${root}/copies`
+        yield* files.makeDirectory(copies)
+        const file = `${copies}/svc.sqlite`
 
-      const before = yield* Effect.scoped(
-        Effect.gen(function* () {
-          const { services } = yield* serve(lost)
-          // A new installation creates its keys only after it has begun to respond; the copy must contain them.
-          yield* Effect.provide(keysStored, services)
-          const admin = (args: ReadonlyArray<string>) => svc(["admin", ...args, "--data-dir", lost, "--json"], password)
-          const created = yield* admin(["create-user", "--email", "ada@example.com", "--password-stdin"])
-          const { subject } = JSON.parse(created.out)
-          const writes = Effect.forEach(
-            Array.from({ length: 20 }, (_, index) => `token ${index}`),
-            (name) => admin(["create-token", "--subject", subject, "--name", name, "--scopes", "read"])
-          )
-          const [backup, written] = yield* Effect.all([svc(["backup", file, "--data-dir", lost, "--json"]), writes], {
-            concurrency: 2
+        const before = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const { services } = yield* serve(lost)
+            // Wait until the new installation has created its keys, which it does only after it begins to respond.
+            yield* Effect.provide(keysStored, services)
+            const admin = (args: ReadonlyArray<string>) =>
+              svc(["admin", ...args, "--data-dir", lost, "--json"], password)
+            const created = yield* admin(["create-user", "--email", "ada@example.com", "--password-stdin"])
+            const { subject } = JSON.parse(created.out)
+            const writes = Effect.forEach(
+              Array.from({ length: 20 }, (_, index) => `token ${index}`),
+              (name) => admin(["create-token", "--subject", subject, "--name", name, "--scopes", "read"])
+            )
+            const [backup, written] = yield* Effect.all([svc(["backup", file, "--data-dir", lost, "--json"]), writes], {
+              concurrency: 2
+            })
+            expect([backup.code, backup.error]).toEqual([0, ""])
+            expect(written.every(({ code }) => code === 0)).toBe(true)
+            const occupied = yield* svc(["restore", file, "--data-dir", lost, "--json"])
+            expect([occupied.code, JSON.parse(occupied.error).error.message]).toEqual([
+              1,
+              expect.stringMatching(/process \d+\) already uses the data folder .* Stop it/)
+            ])
+            return { jwt: yield* signs.pipe(Effect.provide(services)) }
           })
-          expect([backup.code, backup.error]).toEqual([0, ""])
-          expect(written.every(({ code }) => code === 0)).toBe(true)
-          const occupied = yield* svc(["restore", file, "--data-dir", lost, "--json"])
-          expect([occupied.code, JSON.parse(occupied.error).error.message]).toEqual([
-            1,
-            expect.stringMatching(/process \d+\) already uses the data folder .* Stop it/)
-          ])
-          return { jwt: yield* signs.pipe(Effect.provide(services)) }
-        })
-      )
-      yield* files.copyFile(`${lost}/master.key`, `${copies}/master.key`)
-      yield* files.remove(lost, { recursive: true })
+        )
+        yield* files.copyFile(`${lost}/master.key`, `${copies}/master.key`)
+        yield* files.remove(lost, { recursive: true })
 
-      const keyless = yield* svc(["restore", file, "--data-dir", found, "--json"])
-      expect([keyless.code, JSON.parse(keyless.error).error.message]).toEqual([
-        1,
-        expect.stringContaining("put the key there first")
-      ])
-      yield* files.copyFile(`${copies}/master.key`, `${found}/master.key`)
-      yield* files.chmod(`${found}/master.key`, 0o600)
-      // A folder containing only the key is not treated as a new installation.
-      const early = yield* Effect.flip(Effect.scoped(serve(found)))
-      expect(String(early)).toContain("holds master.key, but no database")
-      const restored = yield* svc(["restore", file, "--data-dir", found, "--json"])
-      expect([restored.code, restored.error]).toEqual([0, ""])
-      expect(JSON.parse(restored.out)).toMatchObject({ authenticated: true, review: [] })
-      const whole = yield* svc(["doctor", "--data-dir", found, "--json"])
-      expect([whole.code, statusOf(whole.out, "vault"), statusOf(whole.out, "sealed")]).toEqual([0, "ok", "ok"])
+        const keyless = yield* svc(["restore", file, "--data-dir", found, "--json"])
+        expect([keyless.code, JSON.parse(keyless.error).error.message]).toEqual([
+          1,
+          expect.stringContaining("put the key there first")
+        ])
+        yield* files.copyFile(`${copies}/master.key`, `${found}/master.key`)
+        yield* files.chmod(`${found}/master.key`, 0o600)
+        // A folder that contains only the key does not count as a new installation.
+        const early = yield* Effect.flip(Effect.scoped(serve(found)))
+        expect(String(early)).toContain("holds master.key, but no database")
+        const restored = yield* svc(["restore", file, "--data-dir", found, "--json"])
+        expect([restored.code, restored.error]).toEqual([0, ""])
+        expect(JSON.parse(restored.out)).toMatchObject({ authenticated: true, review: [] })
+        const whole = yield* svc(["doctor", "--data-dir", found, "--json"])
+        expect([whole.code, statusOf(whole.out, "vault"), statusOf(whole.out, "sealed")]).toEqual([0, "ok", "ok"])
 
-      const { services } = yield* serve(found)
-      yield* Effect.gen(function* () {
-        const signIn = yield* PasswordSignIn
-        yield* signIn.signIn({ email: "ada@example.com", password: Redacted.make(password) })
-        // Sealed values can still be decrypted, and are unchanged.
-        expect(yield* verifies(before.jwt)).toMatchObject({ claims })
-        expect(yield* verifies(yield* signs)).toMatchObject({ claims })
-      }).pipe(Effect.provide(services))
-    })
+        const { services } = yield* serve(found)
+        yield* Effect.gen(function* () {
+          const signIn = yield* PasswordSignIn
+          yield* signIn.signIn({ email: "ada@example.com", password: Redacted.make(password) })
+          // Sealed values are unchanged and can still be decrypted.
+          expect(yield* verifies(before.jwt)).toMatchObject({ claims })
+          expect(yield* verifies(yield* signs)).toMatchObject({ claims })
+        }).pipe(Effect.provide(services))
+      })
   )
 
   live("the restore drill works as written, for another folder and another user", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder
-      // The restored folder's user must be able to traverse the parent folder.
+      // The user of the restored folder must be able to enter its parent folder.
       yield* files.chmod(root, 0o755)
       const first = { root: `${root}/first`, programs: `${root}/bin`, isForeign: false }
       const second = { root: `${root}/second`, programs: `${root}/bin`, isForeign: true }
@@ -111,7 +114,7 @@ describe("Restore drill", () => {
           expect([backup.code, backup.text]).toEqual([0, expect.stringContaining("is good: it was restored and read.")])
         })
       )
-      // The files copied to the other machine.
+      // The files to copy to the other machine.
       yield* files.copy(`${first.root}/srv/backups`, `${second.root}/srv/backups`)
       yield* files.copy(`${first.root}/srv/keys`, `${second.root}/srv/keys`)
       yield* files.remove(`${first.root}/var`, { recursive: true })

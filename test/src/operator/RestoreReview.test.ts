@@ -10,7 +10,7 @@ import { later, ruleIn, restored, asked, signedIn, type Item } from "./support/R
 import { ConnectionCommands } from "../../../schema/commands/ConnectionCommands.ts"
 
 describe("Restored installations", () => {
-  live("a restored installation revokes everything that granted access", () =>
+  live("a restored installation revokes everything that grants access", () =>
     Effect.gen(function* () {
       const { ada, dataDir, session, told, token } = yield* restored
       expect(told.ended).toMatchObject({ sessions: 1, tokens: 1, grants: 1, links: 1 })
@@ -39,13 +39,13 @@ describe("Restored installations", () => {
         }>`SELECT data FROM audit_events WHERE action = 'installation.restore'`
         expect(JSON.parse(event?.data ?? "{}")).toMatchObject({ authenticated: true, sessions: 1, tokens: 1 })
       }).pipe(Effect.provide(services))
-      // In the meantime, a new password can be set.
+      // A new password can be set before the review.
       const link = yield* svc(["admin", "reset-password", "--email", ada.email, "--data-dir", dataDir, "--json"])
       expect([link.code, JSON.parse(link.out).setupLink]).toEqual([0, expect.stringContaining("/setup#")])
     })
   )
 
-  live("a restored installation restores no access that may have been revoked until an operator confirms it", () =>
+  live("after a restore, access that may have been revoked since stays off until an operator confirms it", () =>
     Effect.gen(function* () {
       const { ada, bob, connectionId, dataDir, review, told, workspaceId } = yield* restored
       const { services, url } = yield* serve(dataDir)
@@ -66,7 +66,7 @@ describe("Restored installations", () => {
         const looked = JSON.parse((yield* svc(["doctor", "--data-dir", dataDir, "--json"])).out)
         expect(looked.findings).toContainEqual(expect.objectContaining({ check: "restore", status: "warning" }))
 
-        // The list printed by the restore.
+        // The list that the restore printed.
         const listed: ReadonlyArray<Item> = (yield* review()).json.review
         expect(listed).toEqual(told.review)
         expect(listed.map(({ kind }) => kind).toSorted()).toEqual([
@@ -87,7 +87,7 @@ describe("Restored installations", () => {
         expect((yield* asked(url, path, byAda)).status).toBe(200)
         expect((yield* asked(url, path, byBob)).json.error.code).toBe("restore_unconfirmed")
 
-        // Another owner may revoke unconfirmed records, but not restore them.
+        // Another owner may revoke unconfirmed records, but cannot reactivate them.
         const members = yield* Members
         const scope = { workspaceId, acting: { subject: ada.subject } }
         const raised = yield* Effect.flip(members.update(as(ada.subject), scope, bob.subject, { status: "active" }))
@@ -123,11 +123,11 @@ describe("Restored installations", () => {
     })
   )
 
-  live("a restored installation lists Workspaces whose rules and teams were restored until each is reviewed", () =>
+  live("after a restore, Workspaces whose rules and teams were restored are listed until each is reviewed", () =>
     Effect.gen(function* () {
       const { dataDir, review, workspaceId } = yield* restored
       const { services } = yield* serve(dataDir)
-      // Written after the restore, so it is not a restored rule.
+      // This rule was written after the restore, so it needs no review.
       yield* Effect.flatMap(
         SqlClient.SqlClient,
         (sql) => sql`INSERT INTO approval_rules ${sql.insert(ruleIn(workspaceId, "apr_c", later))}`

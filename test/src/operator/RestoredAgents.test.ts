@@ -11,7 +11,7 @@ import { restoredWith, asked, type Item } from "./support/RestoredInstallation.t
 
 const machineFacts = { ...anyFacts, version }
 
-/** A pool, its grants to the Workspace, one of its agents, and a token for enrolling more. */
+/** A pool with its grants to the Workspace, one agent, and a token to enrol more. */
 const agentsAt = Effect.fnUntraced(function* (url: string) {
   const pools = yield* Pools
   yield* pools.create("far", {})
@@ -47,7 +47,7 @@ describe("Restored agents", () => {
       const another = yield* newKeys
       const enrolment = { token: secret, name: "two", keys: another.public, facts: machineFacts }
       expect(yield* Effect.flip(client.Enrol(enrolment))).toMatchObject({ _tag: "Unauthorised" })
-      // The agent is told to retry later, because it presented its own keys.
+      // The agent presented its own keys, so it is asked to retry later instead of being rejected.
       expect(yield* Effect.flip(hello)).toMatchObject({
         retry: true,
         message: expect.stringContaining("restore-review")

@@ -9,7 +9,7 @@ const of = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 const needed = ["users", "workspaces", "projects", "sources", "install_configs", "capsules", "runs"]
 const apply = of("run", "b")
 
-/** An installation with one log that was completed `days` ago. */
+/** Creates an installation with one log that was completed `days` ago. */
 const furnished = Effect.fnUntraced(function* (days: number) {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {
@@ -22,14 +22,14 @@ const furnished = Effect.fnUntraced(function* (days: number) {
 })
 
 describe("svc prune", () => {
-  live("svc admin lists removable records and removes them, with and without a running server", () =>
+  live("svc admin lists and deletes expired records, with and without a running server", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const prune = (...more: ReadonlyArray<string>) => svc(["prune", "--data-dir", dataDir, "--json", ...more])
       const expected = [{ kind: "logs", workspaceId: of("ws", "a"), workspace: "alpha", runs: 1, bytes: 70 }]
       yield* Effect.gen(function* () {
         const { logged, services } = yield* serve(dataDir, new Map([["keepLogs", "30"]]))
-        // After the background job's first pass, which finds nothing.
+        // Wait for the background job's first pass, which finds nothing.
         yield* Effect.provide(furnished(20), services)
         const young = yield* prune("--dry-run")
         expect([young.code, JSON.parse(young.out)]).toEqual([0, { dryRun: true, removed: [], kept: [] }])
@@ -43,7 +43,7 @@ describe("svc prune", () => {
         expect(yield* logged).toContain("svc prune")
         yield* Effect.flatMap(sql, (sql) => sql`UPDATE runs SET log_removed_at = NULL WHERE id = ${apply}`)
       }).pipe(Effect.scoped)
-      // The command's own flag applies, because no running server has different settings.
+      // With no server running, the command's own flag decides how long logs are kept.
       const kept = yield* prune("--dry-run", "--keep-logs", "60")
       expect([kept.code, JSON.parse(kept.out).removed]).toEqual([0, []])
       const without = yield* prune("--keep-logs", "30")

@@ -35,11 +35,11 @@ describe("Misspelt settings", () => {
     expect(likelySetting(given)).toBeUndefined()
   })
 
-  test("no setting is mistaken for another", () => {
+  test("never mistakes a valid setting for a misspelling of another", () => {
     for (const { env } of Object.values(settingDefinitions)) expect([env, likelySetting(env)]).toEqual([env, undefined])
   })
 
-  it.effect("a misspelt setting is found among all variables", () =>
+  it.effect("finds a misspelt setting among all variables", () =>
     Effect.gen(function* () {
       const environment = {
         PATH: "/bin",

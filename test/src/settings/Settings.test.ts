@@ -85,7 +85,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("settings are read from flags, then the environment, then the file, then the defaults", () =>
+  it.effect("settings come from flags, then the environment, then the file, then the defaults", () =>
     Effect.gen(function* () {
       const file = JSON.stringify({ runConcurrency: 7, name: "from file", gitAllowOrigins: ["http://127.0.0.1:1"] })
       const environment = { SVC_RUN_CONCURRENCY: "6", SVC_LOG: "debug" }
@@ -113,7 +113,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("settings describe a mail server completely, without a password in its address", () =>
+  it.effect("settings accept a complete mail server without a password in its address", () =>
     Effect.gen(function* () {
       const mail = { SVC_SMTP_URL: "smtps://mail.example.com:465", SVC_SMTP_FROM: "svc@example.com" }
       expect(mailServer(yield* load({}))).toBeUndefined()
@@ -184,7 +184,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("settings refuse unknown keys and broken files", () =>
+  it.effect("settings reject unknown keys and broken files", () =>
     Effect.gen(function* () {
       expect(yield* refusal({}, {}, '{"runConcurency":1}')).toContain("runConcurency")
       expect(yield* refusal({}, {}, '{"log":"info","log":"debug"}')).toContain("same key twice")
@@ -194,7 +194,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("settings refuse all invalid values at once, and list the setting and variable of each", () =>
+  it.effect("settings report all invalid values at once, each with its setting and variable", () =>
     Effect.gen(function* () {
       const message = yield* refusal(
         {},
@@ -228,7 +228,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("settings refuse plain http beyond loopback unless the operator requests it", () =>
+  it.effect("settings reject plain http beyond loopback unless the operator requests it", () =>
     Effect.gen(function* () {
       for (const listen of ["0.0.0.0:80", "[::]:0", "192.0.2.1:8787", "svc.internal:80", "127.0.0.1.example:80"]) {
         for (const base of [{}, { baseUrl: "http://127.0.0.1:8787" }]) {

@@ -87,7 +87,7 @@ describe("WebSocket streams", () => {
     })
   )
 
-  live("WebSocket streams at the same position share their reads", () =>
+  live("WebSocket streams at the same position share one read", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(10)
@@ -126,7 +126,7 @@ describe("WebSocket streams", () => {
     })
   )
 
-  live("a stalled WebSocket reader falls behind in the ledger instead of in memory", () =>
+  live("a stalled WebSocket reader falls behind in the ledger, and no backlog builds up in memory", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       yield* openStalled(logs, bearer)
@@ -136,12 +136,12 @@ describe("WebSocket streams", () => {
       journal.finish()
       yield* socket.closed
       expect((yield* logSequence(socket.received)).length).toBe(lines)
-      // Both readers read pages of 256 lines. The stalled reader's data fits into the socket buffers, a fraction of the 40 MB.
+      // Both readers must read pages of 256 lines. Only a fraction of the stalled reader's 40 MB fits into socket buffers.
       expect(journal.reads()).toBeLessThan((lines / 256) * 1.5)
     })
   )
 
-  live("a WebSocket stream admits nobody without authority", () =>
+  live("a WebSocket stream rejects callers without authority", () =>
     Effect.gen(function* () {
       for (const [path, headers, status] of [
         [events, page, 101],
@@ -179,7 +179,7 @@ describe("WebSocket streams", () => {
     })
   )
 
-  live("a WebSocket stream ends when the membership behind it is suspended", () =>
+  live("a WebSocket stream ends when its member is suspended", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const sql = yield* SqlClient.SqlClient
@@ -191,7 +191,7 @@ describe("WebSocket streams", () => {
     })
   )
 
-  live("a WebSocket stream refuses large messages from a subscriber, and ignores all other messages", () =>
+  live("a WebSocket stream rejects large messages from a subscriber, and ignores all others", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(1)
@@ -206,7 +206,7 @@ describe("WebSocket streams", () => {
     })
   )
 
-  live("a WebSocket stream states where to resume when the server stops", () =>
+  live("a WebSocket stream reports where to resume when the server stops", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { stop } = yield* TestServer
@@ -232,7 +232,7 @@ const readAll = (response: Response) =>
   }).pipe(Stream.decodeText, Stream.mkString)
 
 describe("Server-sent events", () => {
-  live("server-sent events carry the same frames, and resume by Last-Event-ID", () =>
+  live("server-sent events carry the same frames, and resume from Last-Event-ID", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { url } = yield* TestServer

@@ -17,7 +17,7 @@ import { applicationOver, live as streams } from "../http/support/TestApplicatio
 import { openSocket, TestServer } from "../http/support/TestServer.ts"
 import { seed, world } from "../http/support/World.ts"
 
-// Rechecks are off: only the commit of the revocation can end a stream here.
+// Periodic rechecks are off, so only the revocation's commit can end a stream here.
 const server = TestServer.layer.pipe(
   Layer.provideMerge(applicationOver(authenticatorLayer)),
   Layer.provideMerge(Layer.effectDiscard(seed)),
@@ -37,7 +37,7 @@ const inA = { workspaceId: WorkspaceId.make(world.workspaceA), acting: { subject
 const sessionOf = (subject: string) =>
   Effect.flatMap(Sessions, (sessions) => sessions.open({ subject, method: "password" }))
 
-/** A live stream for the session's owner that has received everything so far. */
+/** Opens a live stream for the session's owner, and waits until it has received everything so far. */
 const following = Effect.fnUntraced(function* (headers: Record<string, string>) {
   const socket = yield* openSocket(events, headers)
   yield* socket.messages(1)
@@ -87,7 +87,7 @@ describe("Stream revocation", () => {
         const bystander = yield* following(bySession(other.secret))
         yield* revoke(session.id)
         expect((yield* socket.closed).code).toBe(code)
-        // The authority of the other streams has been checked, and they continue.
+        // The other streams' authority has been checked, and they continue.
         ;(yield* Journal).append(1)
         expect((yield* bystander.messages(2)).length).toBe(2)
       })
@@ -105,7 +105,7 @@ describe("Stream revocation", () => {
     })
   )
 
-  live("a revoked stream over server-sent events ends without the frame that announces its end", () =>
+  live("a revoked server-sent event stream ends without the frame that announces an end", () =>
     Effect.gen(function* () {
       ;(yield* Journal).append(1)
       const { url } = yield* TestServer
@@ -119,7 +119,7 @@ describe("Stream revocation", () => {
     })
   )
 
-  live("a live stream continues when its Workspace is archived, because archived Workspaces stay readable", () =>
+  live("a live stream continues after its Workspace is archived, because archived Workspaces can be read", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(1)
@@ -133,7 +133,7 @@ describe("Stream revocation", () => {
   )
 })
 
-live("an unrelated commit does not wake any follower of a stream", () =>
+live("an unrelated commit wakes no follower of a stream", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { changedSince, seen } = yield* Effect.flatMap(AuthorityChanges, ({ follow }) => follow)
@@ -143,7 +143,7 @@ live("an unrelated commit does not wake any follower of a stream", () =>
     yield* changedSince(first)
     const second = seen()
     yield* sql`UPDATE workspaces SET display_name = 'another' WHERE id = ${world.workspaceA}`
-    // The order matters: had the first commit woken a follower, the second would have been the second change.
+    // The order matters: if the unrelated commit had woken a follower, the second commit would show up as a second change.
     yield* revoked
     yield* changedSince(second)
     expect(seen()).toBe(second + 1)

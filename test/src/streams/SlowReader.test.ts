@@ -45,16 +45,16 @@ const stall = (port: number) =>
     (socket) => Effect.sync(() => socket.destroy())
   )
 
-// Time advances only while the stalled reader is connected, so the machine's speed does not affect the other reader.
+// Time advances only while the stalled reader is connected, so a slow machine does not cut off the other reader.
 it.effect(
-  "a stalled stream reader is cut off, and then resumes where it stopped",
+  "cuts off a stalled stream reader, which can then resume where it stopped",
   () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { port } = yield* TestServer
       journal.append(lines, "x".repeat(1000))
       yield* stall(port)
-      // A paused client does not notice that it has been cut off, but the server's side does.
+      // A paused client does not notice that it was cut off, so check on the server's side.
       while (journal.listeners() === 0) yield* turn
       while (journal.listeners() > 0) {
         yield* TestClock.adjust(yield* StalledAfter)

@@ -29,7 +29,7 @@ test("Apache is installed wherever all suites must run", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(hasApache).toBe(true)
 })
 
-/** A browser for Apache's pages, with cookies, that does not follow redirects automatically. */
+/** Creates a browser that keeps cookies and does not follow redirects automatically. */
 const browsing = () => {
   const jar = new Map<string, string>()
   return (path: string) =>
@@ -73,7 +73,7 @@ describe.skipIf(!hasApache)("Apache with mod_auth_openidc", () => {
         expect((yield* open("/owners")).status).toBe(200)
         expect((yield* open("/strangers")).status).toBe(401)
 
-        // The code has been consumed, and the response is bound to one browser.
+        // The authorization response cannot be replayed: its code has been used, and it is bound to the first browser.
         expect((yield* browsing()(location)).status).not.toBe(302)
 
         const leaving = new URL(locationOf(yield* open(`/signed-in?logout=${encodeURIComponent(`${origin}/bye`)}`)))

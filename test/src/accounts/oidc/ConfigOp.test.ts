@@ -51,7 +51,7 @@ describe("oidcc-config-certification-test-plan", () => {
     })
   )
 
-  tests.live("the key set passes oidcc-discovery-endpoint-verification", () =>
+  tests.live("the key set passes the conformance module oidcc-discovery-endpoint-verification", () =>
     Effect.gen(function* () {
       const keys = yield* keySet
       expect(keys.length).toBeGreaterThanOrEqual(2)
@@ -86,7 +86,7 @@ describe("oidcc-config-certification-test-plan", () => {
 })
 
 describe("signing keys", () => {
-  tests.live("signing keys are published before they sign, until their last signature has expired", () =>
+  tests.live("signing keys are published before they sign, and until their last signature has expired", () =>
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const time = yield* TestTime
@@ -94,7 +94,7 @@ describe("signing keys", () => {
       const before = yield* keySet
       const old = yield* signInTo({}, cookie)
 
-      // A next key that clients may not have fetched yet is not used for signing.
+      // The next key does not sign yet, because clients may not have fetched it.
       yield* time.advance("11 minutes")
       const first = yield* keys.rotate(serviceContext)
       expect(before.map(({ kid }) => kid)).toEqual(expect.arrayContaining([...first.activeKeyIds]))
@@ -104,7 +104,7 @@ describe("signing keys", () => {
 
       const current = yield* signInTo({}, cookie)
       yield* idTokenClaims(current.id_token)
-      // The token was signed before the rotation, with a key that is still in a key set fetched afterwards.
+      // A token signed before the rotation still verifies, because later key sets contain the old key.
       const after = yield* keySet
       expect(after.map(({ kid }) => kid)).toEqual(expect.arrayContaining(before.map(({ kid }) => kid)))
       expect(old.id_token).not.toBe(current.id_token)

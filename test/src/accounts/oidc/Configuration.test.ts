@@ -101,7 +101,7 @@ describe("static clients", () => {
     })
   )
 
-  it.live("static clients are read from a file, and errors identify its faults but never its values", () =>
+  it.live("static clients are read from a file, and its errors never contain values", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const file = `${yield* temporaryFolder}/clients.json`
@@ -189,7 +189,7 @@ describe("cleanup", () => {
 })
 
 describe("mounting", () => {
-  it.live("the issuer is one layer on top of accounts, and absent unless it is added", () =>
+  it.live("the issuer is one layer on top of accounts, and is absent unless added", () =>
     Effect.gen(function* () {
       const { handle } = yield* TestIssuer
       const response = yield* Effect.promise(() =>
@@ -208,7 +208,7 @@ describe("mounting", () => {
     )
   )
 
-  it.live("discovery lists an existing client, or startup fails", () =>
+  it.live("startup fails if the client that discovery advertises does not exist", () =>
     Effect.gen(function* () {
       const started = (advertisedClientId: string) =>
         Layer.build(
@@ -230,7 +230,7 @@ describe("mounting", () => {
     Effect.gen(function* () {
       const { cookie } = yield* someone
       const time = yield* TestTime
-      // Rate limits refill over time, so the clock must not advance on a slow machine.
+      // The clock is stopped, because rate limits would refill during a slow test.
       yield* time.stop
       const statuses: Array<number> = []
       let last: Response | undefined

@@ -21,13 +21,13 @@ const initOf = ({ body, headers, path }: MalformedRequest): RequestInit => ({
 
 const errorIn = (text: string): string | undefined => /"error":"([a-z_]+)"/.exec(text)?.[1]
 
-/** The relevant parts of a response: its destination and meaning, not its wording. */
+/** The parts of a response that must match: its destination and meaning, not its wording. */
 const shapeOf = Effect.fnUntraced(function* (response: Response, issuer: string) {
   const location = response.headers.get("location")
   if (location !== null) {
     if (!location.startsWith(callback) && !location.startsWith("http://127.0.0.1:5123/cb?")) return "asks the person"
     const { hash, searchParams } = new URL(location)
-    // The reference implementation puts its refusal of an implicit request into the fragment.
+    // The reference returns its refusal of an implicit request in the fragment.
     const parameters = hash === "" ? searchParams : new URLSearchParams(hash.slice(1))
     return `tells the client ${parameters.get("error")}, state ${parameters.has("state")}, iss ${parameters.get("iss") === issuer}`
   }
@@ -48,7 +48,7 @@ const answers = Effect.fnUntraced(function* (request: MalformedRequest) {
 })
 
 describe("Reference comparison", () => {
-  test("the comparison with the reference covers at least forty malformed requests", () => {
+  test("compares at least forty malformed requests with the reference", () => {
     expect(malformedRequests.length).toBeGreaterThanOrEqual(40)
   })
 
@@ -57,7 +57,7 @@ describe("Reference comparison", () => {
       Effect.gen(function* () {
         const { ours, theirs } = yield* answers(request)
         if (request.wanted === undefined) expect(ours).toBe(theirs)
-        // A listed difference that no longer exists must be removed from the table.
+        // If a listed difference no longer occurs, remove it from the table.
         else expect(ours).not.toBe(theirs)
       })
     )

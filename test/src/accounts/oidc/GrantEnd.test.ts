@@ -30,7 +30,7 @@ const secretOf = (cookie: string) => Redacted.make(cookie.slice(cookie.indexOf("
 
 let people = 0
 
-/** A person in a browser, with an application that has offline access, an application that does not, and an unredeemed code. */
+/** A person's browser with three authorizations: an application with offline access, one without, and an unredeemed code. */
 const connected = Effect.gen(function* () {
   const { subject } = yield* newPerson(`connected-${people++}`)
   const cookie = yield* signIn(subject)
@@ -102,7 +102,7 @@ tests.live("a new password, a reset by link and a locked account revoke every ap
     expect(yield* reset.state).toEqual(ended)
     const locked = yield* connected
     yield* users.setStatus(serviceContext, locked.subject, "disabled")
-    // Unlocking the account restores no grant.
+    // Unlocking the account does not restore revoked grants.
     yield* users.setStatus(serviceContext, locked.subject, "active")
     expect(yield* locked.state).toEqual(ended)
   })
@@ -116,7 +116,7 @@ tests.live("signing in again in the same browser continues its grants, but anoth
     const same = yield* connected
     yield* anew(same)
     expect(yield* same.state).toEqual(untouched)
-    // The grant now depends on the new session.
+    // After signing in again, the grant depends on the new session: revoking that session revokes the grant.
     const left = yield* connected
     const { session } = yield* anew(left)
     yield* sessions.revoke(left.subject, session.id)
@@ -141,7 +141,7 @@ tests.live("people see the applications that act on their behalf, and can revoke
     const mine = yield* visit("/auth/grants", cookie)
     expect([mine.status, mine.headers.get("cache-control")]).toEqual([200, "no-store"])
     const { grants } = yield* json(mine)
-    // An unredeemed code does not count as an application yet.
+    // An application is listed only after its code has been redeemed.
     expect(grants).toMatchObject([
       { clientId: "basic", clientName: "Basic", scopes: ["openid"], offline: false },
       { clientId: "basic", workspaceId: workspace_id, scopes: ["openid", "offline_access"], offline: true }

@@ -6,7 +6,7 @@ import { it } from "../../../support/Effect.ts"
 import { servedPerson } from "../../support/ServedPerson.ts"
 import { formFields } from "./support/Browser.ts"
 
-it.live("the served control plane is an issuer, and accepts its own tokens", () =>
+it.live("a control plane serves its issuer, and accepts the tokens it issues", () =>
   Effect.gen(function* () {
     const { cookie, subject, url } = yield* servedPerson
     const headers = {
@@ -44,7 +44,7 @@ it.live("the served control plane is an issuer, and accepts its own tokens", () 
         fetch(`${url}/api/v1/workspaces`, { method, headers: { authorization: `Bearer ${tokens.access_token}` } })
       )
     expect((yield* call("GET")).status).toBe(200)
-    // The scope `read` alone does not permit changes.
+    // A token with only the scope `read` cannot make changes.
     expect((yield* call("POST")).status).toBe(403)
     yield* Effect.promise(() => client.tokenRevocation(config, tokens.refresh_token ?? ""))
     expect((yield* call("GET")).status).toBe(401)

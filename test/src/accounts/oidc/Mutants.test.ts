@@ -16,7 +16,7 @@ import { testTime } from "./support/TestTime.ts"
 import { tokenRuleModules } from "./support/TokenRules.ts"
 import { workspaceRuleModules } from "./support/WorkspaceRules.ts"
 
-// One database and one set of signing keys for all mutants.
+// All mutants share one database and one set of signing keys.
 const tests = suite(
   issuerSettings(defaultIssuer, clientDocument()).pipe(
     Layer.provideMerge(testAccounts),
@@ -45,14 +45,14 @@ const modules = new Map(
     .map(({ check, name }) => [name, check])
 )
 
-/** The outcome of running the check against a copy of the issuer. */
+/** Runs a check against a copy of the issuer and returns the outcome. */
 const outcome = Effect.fnUntraced(function* (
   { oidcRoutes, oidcServices }: Effect.Success<ReturnType<typeof loadIssuer>>,
   name: string
 ) {
   const check = modules.get(name) ?? Effect.die(new Error(`There is no check "${name}"`))
   const faulty = mounted(defaultIssuer, oidcRoutes).pipe(Layer.provideMerge(oidcServices))
-  // Builds the issuer first: a copy that does not even start would prove nothing.
+  // Builds the issuer before the check, so that a copy that fails to start does not count as a detected fault.
   const context = yield* Layer.build(faulty)
   return yield* Effect.exit(Effect.provideContext(check, context))
 }, Effect.scoped)
@@ -67,7 +67,7 @@ describe("Issuer mutants", () => {
     )
   }
 
-  // The same copies without a fault: a check that failed because of the copying would prove nothing.
+  // Control: an unmodified copy passes every check, so a failure is caused by the fault and not by copying.
   tests.live("a copy of the issuer without a fault passes every check", () =>
     Effect.gen(function* () {
       for (const file of new Set(mutants.map((mutant) => mutant.file))) {

@@ -90,7 +90,7 @@ describe("openid-client", () => {
       const question = yield* press("/oauth/device", { ...code, token: form.token, decision: "look" }, cookie)
       const { token } = formFields(yield* bodyText(question))
       yield* press("/oauth/device", { ...code, token, decision: "allow" }, cookie)
-      // No client has polled yet, so there is nothing to wait for.
+      // The first poll may be immediate, because the interval applies only between polls.
       const tokens = yield* promised(() => client.pollDeviceAuthorizationGrant(config, { ...started, interval: 0 }))
       expect(tokens.claims()?.sub).toBe(subject)
       expect(tokens.scope).toBe("openid offline_access read")
@@ -172,7 +172,7 @@ describe("oauth4webapi and jose", () => {
         jwtVerify(tokens.id_token ?? "", keys, { issuer, audience: "basic", algorithms: ["RS256"] })
       )
       expect(verified.payload["nonce"]).toBe(nonce)
-      // An ID token is not an access token.
+      // An ID token is not accepted as an access token.
       const wrong = new Request(resource, { headers: { authorization: `Bearer ${tokens.id_token}` } })
       const refused = yield* promised(() =>
         oauth.validateJwtAccessToken(server, wrong, resource, insecure).then(
@@ -186,7 +186,7 @@ describe("oauth4webapi and jose", () => {
 })
 
 describe("@auth/core", () => {
-  tests.live("@auth/core signs a person in to a complete framework", () =>
+  tests.live("@auth/core, a complete framework, signs a person in", () =>
     Effect.gen(function* () {
       const { issuer } = yield* TestIssuer
       const { cookie } = yield* someone
@@ -205,7 +205,7 @@ describe("@auth/core", () => {
             clientId: "spa",
             client: { token_endpoint_auth_method: "none", id_token_signed_response_alg: "ES256" },
             checks: ["pkce", "state", "nonce"],
-            // The profile comes from UserInfo, to make sure that the framework calls UserInfo too.
+            // The profile is read from UserInfo, which proves that the framework calls it.
             idToken: false,
             authorization: { params: { scope: "openid profile email" } }
           }
@@ -256,7 +256,7 @@ describe("oidc-client-ts", () => {
       const request = yield* promised(() => page.createSigninRequest({}))
       const { location = "" } = yield* authorize(new URL(request.url).search.slice(1), cookie)
       const signedIn = yield* promised(() => page.processSigninResponse(location))
-      // The framework takes the claims from the ID token, and UserInfo must not contradict them.
+      // The framework reads claims from the ID token, so check that UserInfo agrees with them.
       expect(signedIn.profile).toMatchObject({
         sub: subject,
         name: expect.stringContaining("person-"),

@@ -15,7 +15,7 @@ afterAll(tests.dispose)
 
 const secret = "b3".repeat(32)
 
-/** A Capsule whose resource server has a secret, and a token for its application. */
+/** Creates a Capsule whose resource server has a secret, and a token for its application. */
 const guarded = Effect.gen(function* () {
   const capsule = yield* served
   const clients = yield* CapsuleClients

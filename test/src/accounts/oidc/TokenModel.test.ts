@@ -17,7 +17,7 @@ import { callback, clientDocument, defaultIssuer, issuerSettings, mounted, signI
 import { testTime, TestTime } from "./support/TestTime.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
-// `passing` is revoked with the session that granted it; the other kinds request `offline_access`.
+// The kinds of grant. `passing` is revoked with its session; the others request `offline_access`.
 const kinds = ["passing", "unbound", "workspace", "capsule"] as const
 type Kind = (typeof kinds)[number]
 
@@ -88,7 +88,7 @@ let runs = 0
 const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
   const scope = yield* Effect.scope
   const time = yield* TestTime
-  // Only the walk advances time, so expiry does not depend on the machine's speed.
+  // Only the model advances time, so expiry does not depend on the machine's speed.
   yield* time.stop
   const sql = yield* SqlClient.SqlClient
   const started = yield* Scope.fork(scope)
@@ -125,10 +125,12 @@ const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
     kind === "capsule" ? [{ client_id: clientId, redirect_uri: capsuleCallback }, {}] : [{ redirect_uri: callback }]
 
   const isLive = (kind: Kind) => (isUnbound(kind) || model.member) && (kind !== "capsule" || model.current)
-  /** A refusal of this kind revokes the grant permanently, unlike a refusal of a Capsule that is waiting for its apply. */
+  /**
+   * True if a refusal of this kind revokes the grant permanently. A Capsule waiting for its apply is refused only temporarily.
+   */
   const isLost = (kind: Kind) => !isUnbound(kind) && !model.member && (kind !== "capsule" || model.current)
 
-  /** Records the issued tokens, and verifies them with the current keys. */
+  /** Records the issued tokens after verifying them with the current keys. */
   const took = Effect.fnUntraced(function* (grant: ModelGrant, response: Response) {
     const body = yield* json(response)
     const scopes = String(body["scope"]).split(" ")

@@ -19,7 +19,7 @@ describe("Token service", () => {
 })
 
 describe("Refresh grace period", () => {
-  graceful.live("a lost refresh response is repeated for ten seconds while the successor token is unused", () =>
+  graceful.live("a lost refresh response can be repeated for ten seconds while its successor is unused", () =>
     Effect.gen(function* () {
       const time = yield* TestTime
       const { cookie } = yield* someone

@@ -13,11 +13,14 @@ interface Answer {
   readonly challenge: string
   readonly crossOrigin: boolean
   readonly extraData?: string
-  /** One byte as hex: 01 present, 04 verified, 08 backup eligible, 10 backed up, 40 contains a credential. */
+  /**
+   * The authenticator's flags as one hex byte: 01 present, 04 verified, 08 backup eligible, 10 backed up, 40 contains a
+   * credential.
+   */
   readonly flags: string
 }
 
-/** An example from the specification's test vectors, with our site's requirements kept separate. */
+/** An example from the specification's test vectors. Fields that only our site requires are separate. */
 export interface PasskeyVector {
   readonly name: string
   readonly aaguid: string
@@ -39,7 +42,7 @@ const clientData = (type: string, { challenge, crossOrigin, extraData }: Answer)
 
 export const challengeText = ({ challenge }: Answer) => base64url(bytesOf(challenge))
 
-/** The registration data that a browser passes on, without attestation because none was requested. */
+/** The registration data that a browser passes on. It contains no attestation, because none was requested. */
 export const registrationOf = ({ aaguid, credentialId, publicKey, registration }: PasskeyVector) => ({
   id: base64url(bytesOf(credentialId)),
   rawId: base64url(bytesOf(credentialId)),
@@ -71,7 +74,10 @@ export const authenticationOf = ({ authentication, credentialId }: PasskeyVector
   }
 })
 
-/** From Web Authentication Level 3, chapter "Test Vectors": the responses for "example.org" that differ in our requirements. */
+/**
+ * Examples for "example.org" from Web Authentication Level 3, chapter "Test Vectors", chosen because our requirements treat them
+ * differently.
+ */
 export const passkeyVectors = {
   verified: {
     name: "packed.ES256",

@@ -2,10 +2,10 @@ import { Effect } from "effect"
 import { generateKeyPair } from "jose"
 import { takenInTurn } from "../../../support/TakenInTurn.ts"
 
-/** More than any test uses at a time, so that all of a test's keys differ. */
+/** More keys than any test uses at a time, so that a test never gets the same key twice. */
 const keyPairs = 6
 
-/** An RSA key pair, generated once because generation takes longer than most tests that need it. */
+/** Returns an RSA key pair from a pool that is generated once, because generating one takes longer than most tests. */
 export const signingKeyPair = takenInTurn(
   keyPairs,
   Effect.promise(() => generateKeyPair("RS256", { extractable: true }))

@@ -11,15 +11,17 @@ const attested = 0x40
 export interface Situation {
   readonly origin: string
   readonly rpId: string
-  /** True if the device has verified the person; the default. */
+  /** Whether the device has verified the person; true by default. */
   readonly userVerified?: boolean
-  /** True if the person touched the device; the default. */
+  /** Whether the person touched the device; true by default. */
   readonly userPresent?: boolean
-  /** Replaces members of the client data. */
+  /** Replaces or adds members of the client data. */
   readonly clientData?: Readonly<Record<string, unknown>>
 }
 
-/** A software authenticator with one ES256 passkey and a counter that the test may set. `id` claims another passkey's id. */
+/**
+ * A software authenticator with one ES256 passkey and a counter that the test may set. Pass `id` to claim another passkey's id.
+ */
 export const makeAuthenticator = (id: Uint8Array = randomBytes(20)) => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
   const { x = "", y = "" } = publicKey.export({ format: "jwk" })
@@ -49,7 +51,7 @@ export const makeAuthenticator = (id: Uint8Array = randomBytes(20)) => {
 
   return {
     id: base64url(id),
-    /** The response to registration options. */
+    /** Responds to registration options. */
     create: (challenge: string, situation: Situation, counter = 1) => {
       const length = Buffer.alloc(2)
       length.writeUInt16BE(id.length)
@@ -79,7 +81,7 @@ export const makeAuthenticator = (id: Uint8Array = randomBytes(20)) => {
         }
       }
     },
-    /** The response to sign-in options. */
+    /** Responds to sign-in options. */
     get: (challenge: string, situation: Situation, counter: number, userHandle?: string) => {
       const authData = authenticatorData(situation, counter, 0)
       const client = clientData("webauthn.get", challenge, situation)

@@ -17,7 +17,7 @@ import { upstreamSecret } from "./UpstreamIssuer.ts"
 export const origin = "https://svc.example.com"
 export const redirectUri = `${origin}/auth/upstream/callback`
 
-/** Attempts counted so far. */
+/** Sign-in attempts counted so far. */
 export const counted = { entered: 0 }
 const countedAttempts = Layer.succeed(AttemptLimits, {
   consume: () => Effect.void,
@@ -27,10 +27,10 @@ const countedAttempts = Layer.succeed(AttemptLimits, {
     })
 })
 
-/** The rules in force; a test replaces them. */
+/** The provisioning rules in force, which a test may replace. */
 export const policy: { rules: ReadonlyArray<ProvisioningRule> | undefined } = { rules: undefined }
 
-/** Accounts behind the routes for upstream sign-in. */
+/** Accounts, behind the routes for upstream sign-in. */
 export const upstreamAccounts = Layer.mergeAll(
   testAccounts.pipe(Layer.provide(Layer.succeed(ProvisioningRules, policy))),
   Layer.succeed(ProvisioningRules, policy),
@@ -103,7 +103,7 @@ export const installation = Effect.fnUntraced(function* (issuer: string, setting
   return { visit, jar, whoAmI }
 })
 
-/** A person whose address was set by the operator. */
+/** Creates a person whose address was set by the operator. */
 export const verifiedPerson = Effect.fnUntraced(function* (name: string) {
   const person = yield* newPerson(name)
   yield* (yield* Users).proveAddress(person.subject, person.email, "operator")
@@ -113,7 +113,7 @@ export const verifiedPerson = Effect.fnUntraced(function* (name: string) {
 export type Installation = Effect.Success<ReturnType<typeof installation>>
 export type Pliant = Effect.Success<typeof pliantProvider>
 
-/** The provider's response to the browser, as specified by the plan. */
+/** Returns the provider's response, built as the plan specifies. */
 export const answerOf = Effect.fnUntraced(function* (
   { visit }: Installation,
   { issuer, state }: Pliant,
@@ -129,7 +129,7 @@ export const answerOf = Effect.fnUntraced(function* (
   return yield* visit(`/auth/upstream/callback?${answer.toString()}`)
 })
 
-/** Starts a sign-in and immediately returns the provider's response. */
+/** Starts a sign-in and returns the provider's response at once. */
 export const signIn = Effect.fnUntraced(function* (
   here: Installation,
   provider: Pliant,

@@ -15,7 +15,7 @@ const signingKey = (kid: string) =>
   })
 type SigningKey = Effect.Success<ReturnType<typeof signingKey>>
 
-/** The reference OpenID provider on loopback for the lifetime of the Scope, with its own pages for sign-in and consent. */
+/** Runs the reference OpenID provider, with its own sign-in and consent pages, on loopback until the Scope closes. */
 export const referenceProvider = Effect.fn("referenceProvider")(function* (redirectUri: string) {
   let handle: RequestListener = (_, response) => response.end()
   const issuer = yield* loopback((request, response) => handle(request, response))
@@ -61,21 +61,21 @@ export const throughProvider = Effect.fn("throughProvider")(function* (location:
   throw new Error("The provider never came back")
 })
 
-/** The content of the next ID token from a provider under the test's control. */
+/** Contents of the next ID token from a provider that the test controls. */
 export interface TokenPlan {
   /** Replaces the usual claims; `undefined` omits a claim. */
   readonly claims?: Readonly<Record<string, unknown>>
   readonly header?: { readonly alg?: string; readonly kid?: string }
-  /** Signs with an unpublished key. */
+  /** Signs the token with an unpublished key. */
   readonly foreignKey?: boolean
   readonly unsigned?: boolean
-  /** Published at UserInfo in addition to the subject; without it, UserInfo responds with 500. */
+  /** Claims that UserInfo returns in addition to the subject. Without them, UserInfo responds with 500. */
   readonly userInfo?: Readonly<Record<string, unknown>>
 }
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
 
-/** A provider that behaves as the test dictates: rotated keys, forged tokens, silence. */
+/** A provider that misbehaves on request: it can rotate keys, forge tokens, or never respond. */
 export const pliantProvider = Effect.gen(function* () {
   const state: {
     keys: ReadonlyArray<SigningKey>
@@ -83,9 +83,9 @@ export const pliantProvider = Effect.gen(function* () {
     down: boolean
     nonce: string
     forms: Array<string>
-    /** Number of times that the keys have been fetched. */
+    /** How often the keys have been fetched. */
     keysFetched: number
-    /** True if the metadata contains a UserInfo endpoint. */
+    /** Whether the metadata contains a UserInfo endpoint. */
     publishesUserInfo: boolean
   } = {
     keys: [yield* signingKey("first")],

@@ -12,7 +12,7 @@ const redirectUri = "https://svc.example.com/auth/upstream/callback"
 const proof = { codeVerifier: Redacted.make("v".repeat(43)), nonce: "nonce", state: "state" }
 const ann = { sub: "ann-there", email: "ann@example.test", email_verified: true }
 
-/** An installation that waits this long for its provider. */
+/** Creates an installation with this timeout for its provider. */
 const installation = Effect.fnUntraced(function* (issuer: string, within: Duration.Duration) {
   const settings = {
     issuer,
@@ -32,7 +32,7 @@ const installation = Effect.fnUntraced(function* (issuer: string, within: Durati
     })
 })
 
-/** Sends a byte from time to time, and never the last byte. */
+/** Sends a byte from time to time, but never finishes the response. */
 const trickle = (response: ServerResponse) => {
   response.writeHead(200, { "content-type": "application/json" })
   response.write('{"more":"')
@@ -67,7 +67,7 @@ it.live("a sign-in ends with a clear reason if its provider never finishes a res
       const refused = yield* Effect.flip(signIn((location) => provider.authorize(location, ann)))
       expect([path, kind, refused.reason]).toEqual([path, kind, "unreachable"])
       yield* Deferred.await(closed)
-      // The next sign-in sends a new request.
+      // The next sign-in sends a new request instead of waiting for the stuck one.
       provider.state.lie = { userInfo: { groups: [] } }
       const again = yield* signIn((location) => provider.authorize(location, ann))
       expect([path, kind, again.subject]).toEqual([path, kind, "ann-there"])
@@ -76,7 +76,7 @@ it.live("a sign-in ends with a clear reason if its provider never finishes a res
   ).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("other people can sign in while a provider has not finished its response to one of them", () =>
+it.live("one unfinished provider response does not block other people's sign-ins", () =>
   Effect.gen(function* () {
     const provider = yield* signInProvider("slow")
     const signIn = yield* installation(provider.issuer, Duration.minutes(1))

@@ -23,7 +23,7 @@ export const tokenCanary = "enrolment-token-canary"
 const encodePlan = Schema.encodeEffect(Schema.fromJsonString(PlanJob))
 const encodeApply = Schema.encodeEffect(Schema.fromJsonString(ApplyJob))
 
-/** An archive of these files, in the format used for snapshots. */
+/** Packs these files into an archive in the snapshot format. */
 export const archiveOf = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
   const path = join(yield* temporaryFolder, "snapshot.tar.zst")
   const { archiveDigest } = yield* Effect.gen(function* () {
@@ -36,7 +36,7 @@ export const archiveOf = Effect.fnUntraced(function* (files: Readonly<Record<str
   return { path, archiveDigest }
 })
 
-/** A snapshot of these files on the server. */
+/** Stores a snapshot of these files on the server. */
 export const snapshotOf = Effect.fnUntraced(function* (
   server: ScriptedServer,
   files: Readonly<Record<string, string>>
@@ -83,7 +83,7 @@ export const slowModule = (seconds: number) =>
 
 const release = "continue"
 
-/** A module whose apply finishes only after `released` has been called. */
+/** A module whose apply does not finish until `released` is called. */
 const heldModule = moduleWith(`until [ -e ${release} ]; do sleep 0.1; done`)
 
 /** Lets a held module's apply continue. */
@@ -200,7 +200,7 @@ export const empty = (folder: string) =>
     (rooms) => rooms.length === 0
   )
 
-/** A server with a module whose apply takes this many seconds or is held, and an agent that has not been started. */
+/** A server with a module whose apply takes this many seconds or is held, and an agent that the test starts. */
 export const staged = Effect.fnUntraced(function* (lasting: number | "held") {
   const server = yield* scriptedServer
   const folder = join(yield* temporaryFolder, "agent")

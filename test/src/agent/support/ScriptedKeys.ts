@@ -5,6 +5,6 @@ export const pair = (name: "X25519" | "Ed25519") =>
     return made
   })
 
-/** A public key as announced to agents. */
+/** The public key as the server announces it to agents. */
 export const raw = (key: CryptoKey) =>
   crypto.subtle.exportKey("raw", key).then((bytes) => Buffer.from(bytes).toString("base64url"))

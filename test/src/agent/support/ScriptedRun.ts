@@ -3,18 +3,18 @@ import type { RunId } from "../../../../schema/records/Ids.ts"
 import type { JobResult } from "../../../../runner/agent/JobResult.ts"
 import type { UnfinishedApply } from "../../../../runner/execution/RunOutcome.ts"
 
-/** The script's view of a Run, with everything received for it. */
+/** A Run as scripted, together with everything received for it. */
 export interface ScriptedRun {
   readonly runId: RunId
   readonly fence: number
   readonly kind: JobKind
-  /** The job as JSON, without the state or the plan file. */
+  /** The job as JSON, without state and plan file. */
   readonly job: string
   readonly snapshot: string
   readonly secrets: { readonly state?: Uint8Array; readonly plan_file?: Uint8Array }
   leaseSeconds: number
   offered: boolean
-  /** Signs with a key that is not the server's. */
+  /** Signs with a key other than the server's. */
   isForged: boolean
   cancel: boolean
   gone: "hand_in" | "discard" | undefined
@@ -27,7 +27,7 @@ export interface ScriptedRun {
   readonly handedIn: Array<UnfinishedApply>
 }
 
-/** A message whose request or response is lost this many times. */
+/** Loses the request or response of a message this many times. */
 export interface Fault {
   readonly message: string
   readonly lost: "request" | "answer"
@@ -55,7 +55,7 @@ export const newRun = (run: NewRun): ScriptedRun => ({
   handedIn: []
 })
 
-/** Stores each batch only once. */
+/** Stores a repeated batch only once. */
 export const reported = (run: ScriptedRun, batch: ReportBatch) => {
   if (batch.number === run.lastBatch + 1) {
     run.lastBatch += 1

@@ -31,7 +31,7 @@ const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(by
 const collected = <E>(stream: Stream.Stream<Uint8Array, E>) =>
   Effect.map(Stream.runCollect(stream), (chunks) => new Uint8Array(Buffer.concat(chunks)))
 
-/** A server that implements its side of the protocol in memory, over real HTTP, and loses messages on request. */
+/** A server that implements its side of the protocol in memory over real HTTP, and loses messages when a test asks for it. */
 export const scriptedServer = Effect.gen(function* () {
   const [seal, sign, forger] = yield* Effect.promise(() =>
     Promise.all([pair("X25519"), pair("Ed25519"), pair("Ed25519")])
@@ -305,7 +305,7 @@ export const scriptedServer = Effect.gen(function* () {
             ? (/"tag":"([A-Za-z]+)"/.exec(new TextDecoder().decode(body))?.[1] ?? "")
             : `${request.method} ${pathname.split("/")[6] ?? ""}`
           said.push(message)
-          // A proxy's response when its server is down.
+          // The response of a proxy whose server is down.
           if (down || lost(message, "request")) return new Response(null, { status: 502 })
           const answer = await (isRpc ? web.handler(request) : blob(request, pathname, body))
           await answer.clone().arrayBuffer()
@@ -331,11 +331,11 @@ export const scriptedServer = Effect.gen(function* () {
     cut: (isCut: boolean) => {
       down = isCut
     },
-    /** The release it emulates, current or previous, for sessions started from now on. */
+    /** Switches the emulated release, current or previous, for new sessions. */
     takeFiles: (isTaking: boolean) => {
       takesFiles = isTaking
     },
-    /** Forgets all sessions, as after a restart. */
+    /** Forgets all sessions, as a restart does. */
     forgetSessions: () => sessions.clear(),
     add: (run: NewRun) => {
       const scripted = newRun(run)

@@ -1,7 +1,7 @@
 import { Effect, identity, Layer } from "effect"
 import { agentCalls, AgentSession } from "../../../../src/agent/AgentSession.ts"
 
-/** A session that has started and does not end, with a server that accepts small files within messages. */
+/** A session that has started and never ends. Its server accepts small files within messages. */
 export const steadySession = Layer.effect(
   AgentSession,
   Effect.map(agentCalls("http://server.example.test", identity), (calls) => ({

@@ -38,7 +38,7 @@ const svc = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> 
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environmentOf(env))))
   )
 
-/** The same command in a separate process, started as a person would start it. */
+/** Runs the same command in a separate process, as a person would start it. */
 const svcApart = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
   Effect.promise(async () => {
     const child = Bun.spawn([process.execPath, main, "agent", ...args], {
@@ -178,7 +178,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("svc agent also accepts places and labels from the environment, and refuses invalid values", () =>
+  live("svc agent also accepts slots and labels from the environment, and refuses invalid values", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const given = ["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder]

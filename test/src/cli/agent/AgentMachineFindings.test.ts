@@ -31,7 +31,7 @@ it.live("an agent's doctor reports a Run's limits and network, like the control 
   })
 )
 
-/** The finding about an agent's own credentials at this isolation level. */
+/** Doctor's finding about the agent's own credentials at this isolation level. */
 const found = Effect.fnUntraced(function* (
   level: SandboxLevel,
   set: { readonly withoutIsolation?: boolean; readonly label?: string }
@@ -51,7 +51,7 @@ const found = Effect.fnUntraced(function* (
   return findings.find(({ check }) => check === "credentials")
 })
 
-it.live("an agent's doctor reports which credentials reach no Run, and which credentials every module can read", () =>
+it.live("an agent's doctor reports which credentials no Run can use, and which credentials every module can read", () =>
   Effect.gen(function* () {
     expect(yield* found("landlock", {})).toEqual({ check: "credentials", status: "ok", message: "cloud." })
     expect((yield* found("landlock", { label: "blue" }))?.message).toBe("cloud (label blue).")

@@ -23,7 +23,7 @@ const appended = (from: number, to: number) =>
     for (let n = from; n <= to; n++) yield* audit.append(entry(n))
   })
 
-/** Changes made while no server is running, by an attacker with access only to the database. */
+/** Changes the database while no server is running, as an attacker with access only to the database could. */
 const tamper = (dataDir: string, statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
     Effect.provide(layerWriter(`${dataDir}/svc.sqlite`), { local: true })
@@ -36,7 +36,7 @@ const lines = (text: string): ReadonlyArray<{ readonly position: number; readonl
     .map((line) => JSON.parse(line))
 
 describe("svc audit", () => {
-  live("svc audit verifies the chain with and without a running server, and reports where a change was made", () =>
+  live("svc audit verifies the chain with and without a running server, and locates a change", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder
@@ -64,7 +64,7 @@ describe("svc audit", () => {
       }).pipe(Effect.scoped)
       expect((yield* audit("verify", "--head", kept)).code).toBe(0)
 
-      // An older backup is intact, but stops short of the head.
+      // An older backup verifies, but ends before the recorded head.
       const restored = `${root}/restored`
       yield* files.makeDirectory(restored, { mode: 0o700 })
       yield* files.copyFile(`${dataDir}/master.key`, `${restored}/master.key`)
@@ -111,7 +111,7 @@ describe("svc audit", () => {
         yield* Effect.provide(appended(1201, 1202), services)
         const rest = yield* audit("export", "--workspace", workspaceId, "--after", "1200")
         expect(lines(rest.out).map(({ position }) => position)).toEqual([1201, 1202])
-        // Exported data does not change.
+        // Exporting again gives the same bytes.
         const again = yield* audit("export", "--workspace", workspaceId)
         expect(again.out).toBe(`${first.out}\n${rest.out}`)
         const [chain] = JSON.parse((yield* audit("head", "--workspace", workspaceId)).out).chains

@@ -33,13 +33,13 @@ const setUp = Effect.gen(function* () {
   for (const [table, values] of representativeRows) {
     if (furnished.includes(table)) yield* sql`INSERT INTO ${sql(table)} ${sql.insert(values)} ON CONFLICT DO NOTHING`
   }
-  // The rows have no usable configuration, so the Run refers to none.
+  // The inserted Capsule and configuration rows are unusable, so the Run refers to neither.
   const bare = { capsule_id: null, install_config_id: null }
   const id = yield* run("talked", { status: "waiting_approval", type: "plan", finished_at: null, ...bare })
   return { id, reader: yield* tokenOf("a", "read"), writer: yield* tokenOf("a", "read", "write") }
 })
 
-live("svc run comment adds a comment and svc run comments lists them, safe for a terminal and by scope", () =>
+live("svc run comment adds and svc run comments lists comments, escaped for the terminal and limited by scope", () =>
   Effect.gen(function* () {
     const { services, url } = yield* serve(`${yield* folder}/data`)
     const { id, reader, writer } = yield* Effect.provide(setUp, services)

@@ -7,10 +7,10 @@ const rounded = ["9007199254740993", "12345678901234.123456", "-9223372036854775
 const exact = ['"9007199254740993"', "9007199254740991", "0.1", "1e2"]
 const within = (value: string) => `{"a":[{"b":"9223372036854775807"},${value}]}`
 
-/** A server that never responds, so a request that is not refused before sending fails differently. */
+/** No server is configured, so a request that is not refused before sending fails with another error. */
 const nobody = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: "/nowhere", SVC_TOKEN: "given" }))
 
-live("a file with a number that would be rounded is refused by `svc api --input` before anything is sent", () =>
+live("`svc api --input` rejects a file with a number that would be rounded, before sending anything", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const file = `${yield* folder}/input.json`
@@ -30,7 +30,7 @@ live("a file with a number that would be rounded is refused by `svc api --input`
   })
 )
 
-live("a file with a number that would be rounded is refused by `svc install --var-file`, and exact values arrive", () =>
+live("`svc install --var-file` rejects a file with a number that would be rounded, and sends exact values", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const file = `${yield* folder}/values.json`

@@ -6,7 +6,7 @@ import { platform } from "../../../../src/composition/Platform.ts"
 import { it } from "../../../support/Effect.ts"
 import { loopback } from "../../../support/LoopbackServer.ts"
 
-/** The output of `svc` against a server that has none of the routes and reports these API versions. */
+/** Runs `svc` against a server that has none of the routes and reports these API versions; returns the output. */
 const saidAt = Effect.fnUntraced(function* (versions: ReadonlyArray<string>) {
   const files = yield* FileSystem.FileSystem
   const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-other-" })

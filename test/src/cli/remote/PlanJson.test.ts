@@ -80,7 +80,7 @@ resource "terraform_data" "b" {
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(PlanDocument))
 
-/** The tool's document of a plan, and svc's document derived from the parts that reviewers see. */
+/** Returns the tool's document of a plan, and svc's document built from what reviewers see. */
 const documents = (size: number) => {
   mkdirSync(join(folder, "inner"), { recursive: true })
   writeFileSync(join(folder, "inner/main.tf"), inner)
@@ -89,7 +89,7 @@ const documents = (size: number) => {
   run("plan", "-input=false", "-out=plan")
   const text = run("show", "-json", "plan")
   const document = decode(text)
-  // Works like a Run: every value that the plan marks as sensitive is hidden everywhere.
+  // Redacts like a Run: every value that the plan marks as sensitive is hidden wherever it occurs.
   const redactor = new Redactor(derivedSecrets("plan", planSensitiveTexts(document)))
   const projection = Effect.runSync(projectPlan(document, directRedactor(redactor)))
   const details: PlanDetails = projection
@@ -113,18 +113,18 @@ type Change = {
 const byAddress = (changes: ReadonlyArray<Change>) =>
   new Map(changes.filter(({ change }) => !change.actions.includes("no-op")).map((one) => [one.address, one]))
 
-/** The members of one side that both documents have. */
+/** Keeps only the members that both documents have. */
 const common = (theirs: Record<string, unknown> | null, ours: Record<string, unknown> | null) =>
   theirs === null || ours === null
     ? theirs
     : Object.fromEntries(Object.entries(theirs).filter(([name]) => Object.hasOwn(ours, name)))
 
-/** The tool's marks without empty members. */
+/** Removes empty members from the tool's marks. */
 const withMarks = (marks: unknown) =>
   Object.fromEntries(Object.entries(marks ?? {}).filter(([, mark]) => JSON.stringify(mark) !== "{}"))
 
 describe.skipIf(isIncomplete)("svc run get --plan-json", () => {
-  test("svc run get --plan-json prints the tool's document as far as reviewers see it, and no secret", () => {
+  test("svc run get --plan-json prints the tool's document as reviewers see it, without secrets", () => {
     const created = documents(1)
     run("apply", "-input=false", "plan")
     const changed = documents(2)
@@ -155,7 +155,7 @@ describe.skipIf(isIncomplete)("svc run get --plan-json", () => {
       expect(ours.output_changes.size).toEqual(theirs.output_changes.size)
       expect(JSON.stringify([ours])).not.toContain("canary")
       expect(JSON.stringify([theirs])).toContain("canary")
-      // The parts of an address are in its text.
+      // svc's document has only the text of an address, so compare that instead of its parts.
       const plain = theirs.checks.map(
         (one: {
           readonly address: { readonly kind: string; readonly to_display: string }

@@ -35,7 +35,7 @@ const thing = (more: Partial<ResourceChange>): ResourceChange => ({
 })
 
 describe("Terminal plans", () => {
-  test("a plan in the terminal starts with objects that it may not include, and ends with other warnings", () => {
+  test("a terminal plan starts with objects that the plan may not include, and ends with other warnings", () => {
     const text = textOf({
       resourceChanges: planChanges,
       diagnostics: [
@@ -55,7 +55,7 @@ describe("Terminal plans", () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b))
   })
 
-  test("a plan in the terminal lists the riskiest changes first, and labels every change with its verb", () => {
+  test("a terminal plan lists the riskiest changes first, and labels every change with its verb", () => {
     const text = textOf({ resourceChanges: planChanges })
     const heads = text.split("\n").filter((line) => /^[-±⊘~+↓→?] \d/.test(line))
     expect(heads).toEqual([
@@ -72,14 +72,14 @@ describe("Terminal plans", () => {
     expect(text.split("\n").at(-1)).toBe("digest sha256:abc")
   })
 
-  test("a plan in the terminal shows the ref outside the lane, the opened data and the person who opened it", () => {
+  test("a terminal plan shows a ref outside the lane, opened data, and the person who opened it", () => {
     const openedForRef = { ref: "refs/pull/9/head", opened: ["inputs", "state"], basis: "other_ref" } as const
     expect(textOf({ openedForRef: { ...openedForRef, openedBy: "usr_admin" } })).toContain(
       "refs/pull/9/head is neither the adopted lane nor the default ref: opened inputs, state for its code, by usr_admin (an owner or admin started this)"
     )
   })
 
-  test("a plan in the terminal shows imported, moved, sensitive and unknown values", () => {
+  test("a terminal plan shows imported, moved, sensitive and unknown values", () => {
     const text = textOf({
       resourceChanges: [
         thing({ actions: ["no-op"], importing: { id: "i-123" } }),
@@ -102,7 +102,7 @@ describe("Terminal plans", () => {
     expect(text).not.toContain("hunter")
   })
 
-  test("a plan in the terminal shows which Output remains private, and why", () => {
+  test("a terminal plan shows which Outputs remain private, and why", () => {
     const text = textOf({
       outputChanges: [
         { name: "dsn", actions: ["create"], sensitive: true, reason: "holds_secret", origins: ["var.password"] },
@@ -113,7 +113,7 @@ describe("Terminal plans", () => {
     expect(text).not.toContain("same")
   })
 
-  test("a plan in the terminal shows deposed and tainted objects, and never the live object in their place", () => {
+  test("a terminal plan distinguishes deposed and tainted objects from the live object", () => {
     const text = textOf({
       resourceChanges: [
         thing({ actions: ["delete"] }),
@@ -129,7 +129,7 @@ describe("Terminal plans", () => {
     ])
   })
 
-  test("a plan in the terminal shows that a destroyed sensitive Output has no value afterwards", () => {
+  test("a terminal plan shows that a destroyed sensitive Output has no value afterwards", () => {
     const hidden = { actions: ["delete"], sensitive: true } as const
     const text = textOf({
       outputChanges: [
@@ -141,7 +141,7 @@ describe("Terminal plans", () => {
     expect(text).toContain("old: (sensitive value) → (none)")
   })
 
-  test("a plan in the terminal shows which Outputs the apply publishes and withdraws, and why", () => {
+  test("a terminal plan shows which Outputs the apply publishes and withdraws, and why", () => {
     const text = textOf({
       outputChanges: [
         {
@@ -167,7 +167,7 @@ describe("Terminal plans", () => {
     expect(text).toContain("# is withdrawn: it repeats a secret; it repeats var.key")
   })
 
-  test("a plan in the terminal describes drift as changes outside svc", () => {
+  test("a terminal plan describes drift as changes outside svc", () => {
     const text = driftText(
       {
         ...record,
@@ -207,7 +207,7 @@ describe("Terminal plans", () => {
     expect(hasDecision({ ...record, ...accepting, resourceDrift: [] })).toBe(false)
   })
 
-  test("a restore shows its changes to the records, as the dashboard does, and no counts of resources", () => {
+  test("a restore shows its changes to records, as the dashboard does, without resource counts", () => {
     const standing = (generation: number) => ({
       stateVersionId: StateVersionId.make("sv_aaaaaaaaaaaaaaaaaaaaaaaa"),
       generation,
@@ -245,7 +245,7 @@ describe("Terminal plans", () => {
     expect(text).not.toContain("There is no plan.")
   })
 
-  test("a plan in the terminal does not let untrusted text move the cursor or hide a line", () => {
+  test("untrusted text in a terminal plan cannot move the cursor or hide a line", () => {
     const evil = "a\u001b[2K\u001b[1A\r\nb\u202ec"
     const text = textOf({
       resourceChanges: [thing({ address: evil, changedAttributes: [{ name: evil, before: evil }] })]
@@ -254,7 +254,7 @@ describe("Terminal plans", () => {
     expect(textOf({ resourceChanges: [thing({ address: evil })] }, true)).not.toContain("\u001b[2K")
   })
 
-  test("a plan in the terminal is coloured only if the terminal supports colours", () => {
+  test("a terminal plan is coloured only if the terminal supports colours", () => {
     expect(textOf({ resourceChanges: planChanges }, true)).toContain("\u001b[31m- aws")
     expect(textOf({ resourceChanges: planChanges })).not.toContain("\u001b")
   })

@@ -41,7 +41,7 @@ const setUp = Effect.gen(function* () {
 })
 
 live(
-  "pool commands release a Run only with the fence that the person saw and a confirmation that its tool is dead",
+  "pool commands release a Run only with its current fence and a confirmation that the tool is dead",
   () =>
     Effect.gen(function* () {
       const { services, url } = yield* serve(`${yield* folder}/data`)
@@ -64,7 +64,7 @@ live(
       )
       expect(JSON.parse((yield* told("pool", "agents", "--pool", "near", "--json")).out)).toEqual({ agents: [] })
 
-      // A plan held by the agent, while no agent is reporting in.
+      // An agent holds the plan, but has stopped reporting.
       const held = {
         status: "running",
         type: "plan",
@@ -87,7 +87,7 @@ live(
       expect(shown.out).toMatch(/^agent +one \(agt_\w+\), fence 3$/m)
       const heard = yield* told("run", "release", id, "--fence", "3", "--tool-is-dead", "--json")
       expect(JSON.parse(heard.error)).toMatchObject({ error: { code: "failed_precondition" } })
-      // A server that started half a minute ago and has not heard from the agent since.
+      // Simulates a server that started half a minute ago and has not heard from the agent since.
       yield* within(after(-31, monitor.resume))
       yield* within(monitor.look)
       expect((yield* told("run", "get", id)).out).toMatch(/^unreachable +since /m)

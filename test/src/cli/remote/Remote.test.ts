@@ -9,7 +9,7 @@ const [flagged, fromEnvironment, ofContext, ofLogin] = ["flag", "environment", "
   (name) => `https://${name}.example.com`
 )
 
-/** The server and the Workspace that a command uses, with a separate home folder. */
+/** The server and Workspace that a command uses, with a temporary home folder. */
 const chosen = Effect.fnUntraced(function* (
   home: string,
   environment: Readonly<Record<string, string>>,
@@ -54,7 +54,7 @@ describe("Server selection", () => {
       expect(yield* chosen(folder, {})).toEqual([ofContext, "acme", "given"])
       expect(yield* chosen(folder, { SVC_CONTEXT: "two" })).toEqual([ofLogin, "beta", "given"])
       expect(yield* chosen(folder, { SVC_CONTEXT: "two" }, { context: "one" })).toEqual([ofContext, "acme", "given"])
-      // The Workspace does not carry over to another server.
+      // The Workspace of the previous server is not used with another server.
       expect(yield* chosen(folder, { SVC_URL: fromEnvironment ?? "" })).toEqual([fromEnvironment, undefined, "given"])
       const both = { SVC_URL: fromEnvironment ?? "", SVC_WORKSPACE: "gamma" }
       expect(yield* chosen(folder, both, { server: flagged ?? "" })).toEqual([flagged, "gamma", "given"])
@@ -71,7 +71,7 @@ describe("Server selection", () => {
     })
   )
 
-  live("a server receives the token from the environment without its newline, and no other token", () =>
+  live("sends the environment's token without its newline, and no other token", () =>
     Effect.gen(function* () {
       const { folder } = yield* home
       const at = { server: flagged ?? "" }
@@ -82,7 +82,7 @@ describe("Server selection", () => {
     })
   )
 
-  live("`svc api` sends the token only to the command's own server", () =>
+  live("`svc api` never sends the token to a server other than the command's own", () =>
     Effect.gen(function* () {
       for (const path of ["//elsewhere.example.com/api/v1/workspaces", "/\\elsewhere.example.com/x"]) {
         const args = ["api", "GET", path, "--server", flagged ?? ""]
@@ -118,7 +118,7 @@ describe("Server selection", () => {
       yield* Effect.gen(function* () {
         const { client } = yield* Remote
         yield* client.get(`${origin}/a`)
-        // Another command renews the login in the meantime.
+        // Another command renews the login while this command runs.
         yield* storing("second")
         yield* client.get(`${origin}/b`)
       }).pipe(onServer(named), Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: folder }))))
@@ -141,7 +141,7 @@ describe("Server selection", () => {
         { name: "home", server: ofLogin, current: true },
         { name: "work", server: flagged, workspace: "acme", current: false }
       ])
-      // The context of another server has no Workspace, because Workspaces differ between servers.
+      // A Workspace belongs to one server, so another server's context starts without a Workspace.
       yield* run("context", "set", "work", "--server", ofContext ?? "")
       expect(JSON.parse(yield* files.readFileString(file)).contexts.work).toEqual({ server: ofContext })
       expect((yield* run("context", "remove", "home")).code).toBe(0)

@@ -10,7 +10,7 @@ const rows = [
 ]
 
 describe("a table", () => {
-  test("a table written to a pipe is as wide as its cells", () => {
+  test("a table written to a pipe is as wide as its contents", () => {
     const lines = rowsText(head, rows, undefined).split("\n")
     expect(lines[1]).toBe(`${id}  waiting_approval  a-network-with-a-very-long-name/production  a71d259d`)
   })
@@ -35,7 +35,7 @@ describe("a table", () => {
     expect(Bun.stringWidth("東京のネットワーク")).toBe(displayWidth("東京のネットワーク"))
   })
 
-  test("a table never exceeds a terminal that has room for its columns", () => {
+  test("a table fits any terminal that has room for all of its columns", () => {
     const cell = fc.oneof(fc.string({ maxLength: 60 }), fc.constant(id), fc.string({ unit: "grapheme", maxLength: 30 }))
     fc.assert(
       fc.property(

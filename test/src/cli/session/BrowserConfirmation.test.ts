@@ -17,7 +17,7 @@ class Plane extends Context.Service<Plane, Effect.Success<ReturnType<typeof serv
 const tests = suite(Layer.effect(Plane, servedPlane({ files: { "main.tf": "" } })).pipe(Layer.provideMerge(platform)))
 afterAll(tests.dispose)
 
-/** The confirmations that the program has requested so far. */
+/** The program's error output, once it contains the request for a confirmation. */
 const asked = Effect.map(TestConsole.errorLines, (lines) => lines.join("\n")).pipe(
   Effect.filterOrFail((text) => text.includes("shows the code")),
   Effect.retry(Schedule.spaced("25 millis"))
@@ -29,7 +29,7 @@ const newSource = Effect.fnUntraced(function* (name: string) {
   yield* call("POST", "/api/v1/sources", { body, headers: { "idempotency-key": `source-${name}` } })
 })
 
-/** The program at its terminal, with a token of the person. */
+/** Runs the program in a terminal, with a token of the person. */
 const atTerminal = <A, E, R>(use: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { services, subject, url } = yield* Plane
@@ -61,7 +61,7 @@ tests.live("svc source hook-secret prints a new secret once its person has appro
       const printed = (yield* TestConsole.logLines).join("\n")
       expect(printed).toContain("Secret                ")
     }).pipe(atTerminal)
-    // The confirmation opened no session.
+    // Confirming the action did not open a session.
     expect(yield* sql`SELECT id FROM account_sessions`).toHaveLength(1)
   })
 )

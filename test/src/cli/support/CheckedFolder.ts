@@ -8,15 +8,15 @@ import { folder } from "./CommandLine.ts"
 import { placeMigratedDatabase } from "../../../support/MigratedDatabase.ts"
 
 export const isRoot = process.getuid?.() === 0
-/** Root can open every file unless it gives up that capability. The tree remains readable by its owner. */
+/** Starts a process without root's capability to open every file. The tree remains readable for its owner. */
 const asOwner = isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] : []
 
-/** No Run is executed here, and probing this machine's sandboxes would take up most of each process's time. */
+/** Isolation is off: these tests execute no Run, and probing the sandboxes would take most of each process's time. */
 const withoutRuns = { SVC_RUNNER_ISOLATION: "off", SVC_RUNNER_NETWORK: "host" }
 
 type Environment = Readonly<Record<string, string>>
 
-/** The variables that a command is started with. */
+/** Environment variables for a command. */
 export const environmentOf = (environment: Environment): Environment => ({
   PATH: process.env["PATH"] ?? "",
   HOME: "/nonexistent",
@@ -25,13 +25,13 @@ export const environmentOf = (environment: Environment): Environment => ({
   ...environment
 })
 
-/** Lets a server use a folder. */
+/** Gives a folder to the server's user. */
 export const use = Effect.fnUntraced(function* (dataDir: string) {
   yield* placeMigratedDatabase(dataDir)
   yield* Effect.scoped(Layer.build(Layer.fresh(storage(yield* testSettings({ dataDir })))))
 })
 
-/** A data folder that a server has used, in a separate folder. */
+/** Creates a separate data folder that a server has used. */
 export const usedFolder = Effect.gen(function* () {
   const root = yield* folder
   const dataDir = `${root}/data`
@@ -39,7 +39,7 @@ export const usedFolder = Effect.gen(function* () {
   return dataDir
 })
 
-/** A command of the service, in a separate process. */
+/** Starts a command of the service in a separate process. */
 export const spawned = Effect.fnUntraced(function* (args: ReadonlyArray<string>, environment: Environment = {}) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const [command = "", ...rest] = [...asOwner, yield* Effect.promise(svcProgram), ...args]
@@ -58,7 +58,7 @@ interface Finding {
   readonly remedy?: string
 }
 
-/** One check's finding in the JSON that `svc doctor` printed. */
+/** Finds one check's result in the JSON that `svc doctor` prints. */
 export const findingOf = (out: string, check: string) => {
   const { findings }: { readonly findings: ReadonlyArray<Finding> } = JSON.parse(out)
   const finding = findings.find((one) => one.check === check)
@@ -80,17 +80,17 @@ export interface ServeOptions {
 /** True if the log contains the line, as text or inside JSON. */
 export const says = (log: string, line: string) => log.includes(line) || log.includes(JSON.stringify(line).slice(1, -1))
 
-/** The commands in separate processes, started as a person would start them. `inProcess` provides the same two commands. */
+/** Runs the commands in separate processes, as a person would start them. `inProcess` provides the same two commands. */
 export const apart = {
-  /** The exit code of `svc doctor` and the finding of one check. */
+  /** Returns the exit code of `svc doctor` and the finding of one check. */
   doctor: Effect.fn("doctor")(function* (dataDir: string, check: string, environment: Environment = {}) {
     const process = yield* spawned(doctorLine(dataDir), environment)
     const out = yield* Stream.mkString(Stream.decodeText(process.stdout))
     return { ...findingOf(out, check), code: Number(yield* process.exitCode) }
   }),
   /**
-   * Starts a server and stops it once it has refused, or is ready and its log contains `line`; returns the log, and the exit code
-   * of a refusal.
+   * Starts a server, waits until it has failed or is ready with `line` in its log, and stops it. Returns the log, and the exit
+   * code if startup failed.
    */
   serve: Effect.fn("serve")(function* (dataDir: string, { environment = {}, line = "" }: ServeOptions = {}) {
     const server = yield* spawned(serveLine(dataDir), environment)

@@ -15,14 +15,14 @@ export const folder = Effect.flatMap(FileSystem.FileSystem, (files) =>
   files.makeTempDirectoryScoped({ prefix: "svc-command-line-" })
 )
 
-/** Standard input without a terminal, as in a script, wherever the tests are started. */
+/** Standard input that is never a terminal, as in a script, regardless of how the tests are started. */
 const scripted = (stdin: string) =>
   Layer.merge(
     Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(stdin)) }),
     Layer.succeed(TerminalCapabilities.TerminalCapabilities, { canColor: false, canAnimate: false, canPrompt: false })
   )
 
-/** The exit code of a program whose command line runs in this process and prints to its fiber's console. */
+/** Runs a program in this process, printing to its fiber's console, and returns the exit code. */
 export const codeOf = Effect.fn("codeOf")(
   (args: ReadonlyArray<string>, stdin = ""): Effect.Effect<number, never, Layer.Success<typeof platform>> =>
     Effect.flatMap(Effect.exit(run(args)), (exit) =>
@@ -40,7 +40,7 @@ export const svc = Effect.fn("svc")(function* (args: ReadonlyArray<string>, stdi
   return ended
 }, Effect.provide(TestConsole.layer))
 
-/** A test on the platform of the shipped command line. */
+/** Defines a test on the platform of the shipped command line. */
 export const live = (
   name: string,
   body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof platform> | Scope.Scope>,

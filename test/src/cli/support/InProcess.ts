@@ -12,7 +12,7 @@ interface Line {
   readonly text: string
 }
 
-/** A console whose lines are events. */
+/** A console that emits its lines as events. */
 const consoleInto = Effect.fnUntraced(function* (lines: Queue.Enqueue<Line, Cause.Done>) {
   const into =
     (isResult: boolean) =>
@@ -21,12 +21,12 @@ const consoleInto = Effect.fnUntraced(function* (lines: Queue.Enqueue<Line, Caus
   return { ...(yield* TestConsole.make), log: into(true), error: into(false) }
 })
 
-/** A command of the service that has to succeed. */
+/** Runs a command of the service, and fails unless the command succeeds. */
 export const succeeded = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   expect([args, yield* svc(args).pipe(withEnvironment({}))]).toMatchObject([args, { code: 0 }])
 })
 
-/** The two commands of `apart`, with the same command lines and variables, for a fraction of the CPU time. */
+/** The same two commands as `apart`, for a fraction of the CPU time. */
 export const inProcess = {
   doctor: Effect.fn("doctor")(function* (
     dataDir: string,

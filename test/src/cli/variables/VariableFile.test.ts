@@ -12,7 +12,7 @@ const isIncomplete = tool === null && process.env["SVC_TEST_REQUIRE_ALL"] !== "1
 const folder = mkdtempSync(join(tmpdir(), "svc-variable-file-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** The tool's interpretation of a file with values of declared variables, or `undefined` if it refuses the file. */
+/** Reads a file with values of declared variables as the tool does; `undefined` if the tool refuses it. */
 const toolReads = (
   types: Readonly<Record<string, string>>,
   values: string,
@@ -84,7 +84,7 @@ _under = "u"
 `
 
 describe.skipIf(isIncomplete)("Variable files", () => {
-  test("svc reads a variable file as the tool reads it", () => {
+  test("svc reads a variable file as the tool does", () => {
     const ours = jsonOf(accepted)
     const types = Object.fromEntries(Object.keys(ours).map((name) => [name, "any"]))
     expect(Object.keys(ours).length).toBeGreaterThan(20)
@@ -148,13 +148,13 @@ describe.skipIf(isIncomplete)("Variable files", () => {
     for (const { text, type } of cases) {
       const ours = Result.getOrThrow(typedValue(Result.getOrThrow(readValue(text)), type))
       const expected = theirs[`${type}_v${texts.indexOf(text)}`]
-      // svc gives another type to a value that the tool refuses, so the server refuses it too.
+      // If the tool refuses a value, svc must give it another type, so that the server refuses it too.
       if (expected === "(refused)") expect([type, text, typeof ours]).not.toEqual([type, text, type])
       else expect([type, text, ours]).toEqual([type, text, expected])
     }
   })
 
-  test("variables given as arguments have the same values in svc as in the tool", () => {
+  test("svc gives variable arguments the same values as the tool", () => {
     const given = { s: "string", n: "number", b: "bool", l: "list(string)", x: "any", u: "" }
     const texts = { s: "5", n: "5", b: "true", l: '["a", "b"]', x: "{ a = 5 }", u: "[5]" }
     const declared = { s: "string", n: "number", b: "boolean", l: "json", x: "json", u: "json" } as const
@@ -169,19 +169,19 @@ describe.skipIf(isIncomplete)("Variable files", () => {
 })
 
 describe("Variable values", () => {
-  test("numbers with more digits than JSON keeps become strings for number inputs, and are refused in structures", () => {
+  test("numbers with more digits than JSON keeps become strings for number inputs, and are rejected inside structures", () => {
     const [number, list] = [readValue("123456789012345678901"), readValue("[123456789012345678901]")]
     expect(typedValue(Result.getOrThrow(number), "number")).toEqual(Result.succeed("123456789012345678901"))
     expect(Result.isFailure(typedValue(Result.getOrThrow(list), "json"))).toBe(true)
     expect(typedValue(Result.getOrThrow(readValue("1e500")), "number")).toEqual(Result.fail("a number is too large"))
   })
 
-  test("variable values read as JSON are converted like values of the tool", () => {
+  test("converts variable values read as JSON like the tool's own values", () => {
     expect(typedValue(ofJson(5), "string")).toEqual(Result.succeed("5"))
     expect(typedValue(ofJson({ a: [1.5, null, "x"] }), "json")).toEqual(Result.succeed({ a: [1.5, null, "x"] }))
   })
 
-  test("refused variable values are never repeated in the error", () => {
+  test("an error about a refused variable value never contains the value", () => {
     for (const text of ['a = "canary', 'a = canary("x")', 'a = "${canary}"', "a = [canary canary]"]) {
       const read = readVariableFile(text)
       expect(Result.isFailure(read) && !JSON.stringify(read.failure).includes("canary")).toBe(true)

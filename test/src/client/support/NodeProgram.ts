@@ -1,4 +1,4 @@
-// A third-party program on Node that queries the service's capabilities and follows a Run with the typed client.
+// A third-party Node program that reads the service's capabilities and follows a Run with the typed client.
 import { Console, Effect, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { followEvents, makeClient } from "../../../../src/client/index.ts"

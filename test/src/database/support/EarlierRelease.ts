@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 /** The timestamp of every row that these tests write. */
 export const at = "2026-01-01T00:00:00.000Z"
 
-/** The columns that every Run of an earlier release has. */
+/** The columns of a Run in every earlier release. */
 export const run = {
   workspace_id: "ws_a",
   type: "plan",
@@ -21,7 +21,7 @@ export const run = {
   queued_at: at
 }
 
-/** Runs a test on a database with one Workspace, as it was before the migration with this number. */
+/** Defines a test on a database with one Workspace, in the version before the migration with this number. */
 export const beforeMigration = <A, E>(number: number, test: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder

@@ -1,4 +1,5 @@
-// Embeds a control plane, uses it, closes it, and prints the number of remaining fibers. It never calls exit.
+// Embeds a control plane, uses it, closes it, and prints the number of remaining fibers. Never calls exit, so the process ends
+// only if nothing keeps it alive.
 import { Console, Context, Effect, Layer, Metric } from "effect"
 import { makeClient } from "../../../../src/client/index.ts"
 import { platform } from "../../../../src/composition/Platform.ts"
@@ -17,7 +18,7 @@ const use = Effect.gen(function* () {
 const program = Effect.gen(function* () {
   yield* use
   yield* Console.log("disposed")
-  // Gives interrupted fibers time to finish.
+  // Gives interrupted fibers time to end.
   yield* Effect.yieldNow
   const active = (yield* Metric.snapshot).find(({ id }) => id === "child_fibers_active")
   yield* Console.log(`active fibers: ${String(active?.type === "Gauge" ? active.state.value : "not measured")}`)

@@ -15,7 +15,7 @@ import type { User } from "../../../../actors/access/account/Users.ts"
 import { demoRepository } from "../../../support/DemoRepository.ts"
 import { migratedFolder } from "../../../support/MigratedDatabase.ts"
 
-/** The owner of a control plane, and a module to install there. */
+/** The owner of a control plane, and a module that the owner can install. */
 export class PlaneFixture extends Context.Service<
   PlaneFixture,
   { readonly user: User; readonly workspace: Workspace; readonly repository: string }
@@ -27,7 +27,7 @@ export const temporaryFolder = Effect.flatMap(FileSystem.FileSystem, (files) =>
   files.makeTempDirectoryScoped({ prefix: "svc-embed-" })
 )
 
-/** A control plane with a listener, one account, and a repository with one module. */
+/** A control plane with a listener, one account, and a repository that contains one module. */
 export const servedPlane: Layer.Layer<Embedded | PlaneFixture> = Layer.unwrap(
   Effect.gen(function* () {
     const dataDir = yield* migratedFolder
@@ -48,7 +48,7 @@ export const servedPlane: Layer.Layer<Embedded | PlaneFixture> = Layer.unwrap(
   })
 ).pipe(Layer.provide(platform), Layer.provide(quiet), Layer.orDie)
 
-/** The session secret of an account that has just chosen its password. */
+/** Sets the account's password by setup link, and returns the session secret. */
 export const openSession = Effect.fnUntraced(function* (subject: string) {
   const { baseUrl } = yield* ControlPlane
   const answer = yield* handler
@@ -66,7 +66,7 @@ export const openSession = Effect.fnUntraced(function* (subject: string) {
   return Redacted.make(/_session=([^;]+)/.exec(opened.headers.get("set-cookie") ?? "")?.[1] ?? "")
 })
 
-/** Another account, which joined the Workspace by invitation. */
+/** Creates another account, which joins the Workspace by invitation. */
 export const newMember = Effect.fnUntraced(function* (email: string, role: Role) {
   const { user, workspace } = yield* PlaneFixture
   const { user: guest } = yield* (yield* Administration).createAccount({ email })

@@ -10,7 +10,7 @@ afterAll(plane.dispose)
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
 
-plane.live("after a restore, applies in a pool wait until the leases held at that time have expired", () =>
+plane.live("after a restore, applies in a pool wait until the leases granted before it have expired", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const sql = yield* SqlClient.SqlClient
@@ -26,7 +26,7 @@ plane.live("after a restore, applies in a pool wait until the leases held at tha
       decided_at: ago(30)
     })}`
     const { apply } = yield* approvedApply(id)
-    // A Run that changes nothing does not have to wait.
+    // A plan changes nothing, so it does not wait for the old leases.
     yield* begun("restored-meanwhile", { "meanwhile.md": "plan" })
     const plan = (yield* offerTo(agent)).offer
     expect(plan.kind).toBe("plan")

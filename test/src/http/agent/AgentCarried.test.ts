@@ -38,7 +38,7 @@ afterAll(plane.dispose)
 const succeeded = appliedResult(1, [{ name: "value", type: "string", value: Redacted.make("one"), sensitive: false }])
 
 plane.live(
-  "an offer contains its small files, sealed, for agents that accept them, and other agents fetch them",
+  "an offer contains its small sealed files for agents that accept them, and other agents fetch them",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -49,7 +49,7 @@ plane.live(
       const planned = yield* planOn(agent, first.offer)
       yield* approvedApply(id)
       const { name, offer } = yield* offerTo(agent)
-      // A repeated offer contains the files again, because the previous response may have been lost.
+      // A repeated offer contains the files again, because the first response may have been lost.
       for (const { files = [] } of [offer, (yield* agent.next(name)).offer ?? offer]) {
         expect(files.map(({ digest, kind }) => ({ digest, kind }))).toEqual([
           { kind: "plan_file", digest: offer.planFile ?? "" }
@@ -64,7 +64,7 @@ plane.live(
 )
 
 plane.live(
-  "a result that contains its files is stored once and settles its Run, and a checkpoint's state is saved",
+  "a result with its files is stored once and settles its Run, and a checkpoint saves its state",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -92,13 +92,13 @@ plane.live(
       expect((yield* settled(claim.runId)).status).toBe("succeeded")
       const logs = yield* sql<{ entries: string }>`SELECT entries FROM run_log_chunks WHERE run_id = ${claim.runId}`
       expect(logs.filter(({ entries }) => entries.includes("said last")).length).toBe(1)
-      // No response arrived before the settlement, so the agent sends the result again.
+      // The Run was settled before the agent got a response, so the agent sends the result again.
       yield* agent.as(agent.client.Result(result))
     }),
   120_000
 )
 
-/** The result of an apply with both its files, as its agent would send it and as stored. */
+/** An apply's result with both its files, as the agent sends it and as svc stores it. */
 const resultOf = Effect.fnUntraced(function* (agent: TestAgent, branch: string, bytes = stateFile(1)) {
   const { capsuleId, claim } = yield* applyingOn(agent, branch)
   const outcome = yield* agent.carried(claim, "outcome", yield* agent.outcomeOf(succeeded))
@@ -122,18 +122,18 @@ const resultOf = Effect.fnUntraced(function* (agent: TestAgent, branch: string, 
 })
 
 plane.live(
-  "the files of a result are stored with it, so another process can settle the Run, and are removed with it",
+  "a result's files are stored and removed with it, so another process can settle the Run",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
       const { claim, files, named, state, stored, take } = yield* resultOf(agent, "stored")
-      // A rejected result leaves none of its files behind, not even for a repeated message without files.
+      // After a rejected result none of its files remain, so repeating the message without files is rejected too.
       expect(yield* Effect.flip(take({ ...named, files, lastBatch: 1 }))).toMatchObject({ _tag: "Busy" })
       expect(yield* stored).toEqual([])
       expect(yield* Effect.flip(take(named))).toMatchObject({ _tag: "Rejected" })
       yield* take({ ...named, files })
       expect(yield* stored).toEqual(["outcome", "state"])
-      // The agent has been without a response for so long that it sends each file separately.
+      // After so long without a response, the agent sends each file separately.
       const { bytes, digest } = state
       expect(yield* agent.send(claim, "state", digest, bytes, 0, bytes.length)).toMatchObject({ status: 200 })
       const another = Context.get(yield* Layer.build(Layer.fresh(CarriedBlobs.layer)), CarriedBlobs)
@@ -152,7 +152,7 @@ plane.live(
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
-      // The result does not fit into pages that happen to be free.
+      // The result is too long for the pages that happen to be free.
       const long = {
         ...JSON.parse(new TextDecoder().decode(stateFile(1))),
         padding: randomBytes(200_000).toString("hex")
@@ -172,7 +172,7 @@ plane.live(
 )
 
 plane.live(
-  "a restored backup settles an apply from its stored result, but makes no plan reviewable",
+  "a restored backup settles an apply from its stored result, but does not make a plan reviewable",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
@@ -204,7 +204,10 @@ plane.live(
   120_000
 )
 
-/** Settles an apply after part of its result has been lost: its effects are uncertain, and the Capsule has the newest state. */
+/**
+ * Settles an apply that has lost part of its result, and checks that its effects are uncertain and the Capsule has the newest
+ * state.
+ */
 const settledPartly = Effect.fnUntraced(function* (
   runId: Parameters<typeof settled>[0],
   capsuleId: Parameters<Capsules["Service"]["read"]>[0]
@@ -281,7 +284,7 @@ plane.live(
 )
 
 plane.live(
-  "a file that started to arrive separately is completed by the message that contains it",
+  "a message that contains a file completes that file's interrupted separate upload",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -300,7 +303,7 @@ plane.live(
 )
 
 plane.live(
-  "a file in a message is refused unless it matches its digest, even if another file has that digest",
+  "rejects a file in a message unless it matches its digest, even if another file has that digest",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

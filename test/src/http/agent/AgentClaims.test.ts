@@ -25,7 +25,7 @@ const plane = suite(farPlane)
 afterAll(plane.dispose)
 
 plane.live(
-  "an unknown Run is submitted, an offer in transit continues, and one start rules out a second",
+  "submits an unknown Run, continues an offer in transit, and rejects a second start",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -47,7 +47,7 @@ plane.live(
       )
       const [run] = yield* sql<{ status: string; fence: number; started: string | null }>`SELECT status, fence,
         start_acknowledged_at AS started FROM runs WHERE id = ${apply.id}`
-      // Either the agent has started the Run and owns it, or it has done neither.
+      // The agent has either started and acquired the Run, or done neither.
       expect(run?.status === "running" && run.started !== null).toBe(outcome[0]._tag === "Success")
       expect(run?.status === "queued").toBe(outcome[0]._tag === "Failure")
       if (run?.status === "queued") {
@@ -62,7 +62,7 @@ plane.live(
 )
 
 plane.live(
-  "a cancelled apply is not offered again, and its log is closed",
+  "a cancelled apply is never offered again, and its log is closed",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -83,7 +83,7 @@ plane.live(
   120_000
 )
 
-plane.live("a draining agent process coexists with its successor, and unsigned keys are refused", () =>
+plane.live("a draining agent process and its successor both work, and unsigned keys are rejected", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -111,7 +111,7 @@ plane.live(
       const sql = yield* SqlClient.SqlClient
       const [run] = yield* sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`
       expect(run?.status).toBe("running")
-      // A blob that cannot be opened is refused while its agent still has it.
+      // A blob that cannot be opened is rejected while its agent still has the original.
       const bytes = text("not sealed")
       yield* agent.send(claim, "state", digestOf(bytes), bytes, 0, bytes.length)
       const result = { kind: "apply", status: "left", left: null } as const
@@ -119,7 +119,7 @@ plane.live(
       expect(refused).toMatchObject({ _tag: "Rejected" })
       yield* monitor.release(claim.runId)
       expect((yield* settled(claim.runId)).status).toBe("failed")
-      // Both states are evidence: the state that continues the base, and the state that does not.
+      // Both states are kept as evidence, although only one continues the base state.
       yield* agent.leftOver(claim, {
         state: Redacted.make(stateFile(3)),
         rejectedState: Redacted.make(stateFile(9)),

@@ -29,11 +29,11 @@ afterAll(plane.dispose)
 const often = Schedule.spaced("10 millis")
 const failed = { kind: "plan", status: "failed", failure: runnerFailure("killed", "plan", "It was stopped.") } as const
 
-/** By now, everything sent before these requests has reached its handler. */
+/** Sends ten more requests, after which every earlier message has reached its handler. */
 const laterAnswers = (agent: TestAgent) =>
   Effect.repeat(agent.as(agent.client.Renew({ held: [], disk: agent.facts.disk, draining: false })), { times: 9 })
 
-plane.live("a long agent message is read once, in another thread, and answered", () =>
+plane.live("a long agent message is parsed once, on another thread, and answered", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -42,7 +42,7 @@ plane.live("a long agent message is read once, in another thread, and answered",
     expect(value.status).toBe(200)
     expect(value.text).toContain('"_tag":"Exit"')
     expect(longest).toBeLessThan(longestReadHere)
-    // Answered messages are removed, so that none is answered again in place of the next message.
+    // The answered message must have been removed, or it would be answered again in place of this one.
     expect((yield* agent.as(agent.client.Challenge({ agentId: agent.agentId }))).nonce).toBeString()
   })
 )
@@ -55,7 +55,7 @@ plane.live("an agent revoked after its request was admitted receives nothing", (
     const offers = yield* AgentOffers
     const session = yield* sessions.of(yield* agent.token)
     yield* begun("revoked-meanwhile")
-    // A Run is waiting that could be offered, because the agent that was offered it has declined.
+    // The other agent declines its offer, so a Run is waiting that could be offered.
     const other = yield* enrolled()
     const { offer } = yield* offerTo(other)
     const back = { runId: offer.runId, fence: offer.fence, reason: "for somebody else" }
@@ -87,7 +87,7 @@ plane.live("an interrupted agent request is still carried out in full", () =>
       AND accepted_at IS NOT NULL`
     const held = yield* Deferred.make<void>()
     const letGo = yield* Deferred.make<void>()
-    // The handler waits for its turn, and by then its request is gone.
+    // The request ends while the handler waits for its turn.
     const turn = yield* Effect.forkScoped(
       leases.decided(Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(letGo)))
     )
@@ -107,7 +107,7 @@ plane.live("an interrupted agent request is still carried out in full", () =>
   })
 )
 
-plane.live("an interrupted greeting can be repeated, and an abandoned plan starts over once", () =>
+plane.live("an interrupted greeting can be repeated, and an abandoned plan starts over only once", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -138,7 +138,7 @@ plane.live("an interrupted greeting can be repeated, and an abandoned plan start
   })
 )
 
-plane.live("a claim without a lease gets a lease, which expires like any other", () =>
+plane.live("a claim that lost its lease gets a new lease, which expires like any other", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -147,7 +147,7 @@ plane.live("a claim without a lease gets a lease, which expires like any other",
     yield* begun("unleased")
     const { offer } = yield* offerTo(agent)
     const own = Effect.map(leases.all, (all) => all.find(({ runId }) => runId === offer.runId))
-    // The step that grants the lease was interrupted.
+    // Simulates an interruption before the lease was granted.
     yield* leases.end(offer)
     expect(yield* own).toBeUndefined()
     yield* monitor.look
@@ -163,7 +163,7 @@ plane.live("a claim without a lease gets a lease, which expires like any other",
 )
 
 plane.live(
-  "a result that currently cannot be read from disk is settled later",
+  "a result that cannot be read from disk at the moment is settled later",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -178,29 +178,29 @@ plane.live(
       const claim = { runId: offer.runId, fence: offer.fence }
       const leases = yield* AgentLeases
       const sql = yield* SqlClient.SqlClient
-      // The file cannot be read between the acknowledgement of the result and its settlement.
+      // The file becomes unreadable between the acknowledgement of the result and the settlement.
       const stored = sql`SELECT result FROM agent_runs WHERE run_id = ${claim.runId} AND result IS NOT NULL`
       const outcome = yield* agent.put(claim, "outcome", text(JSON.stringify(yield* encodedFailure)))
       const file = join(folder(claim), `outcome-${outcome.slice("sha256:".length)}`)
       yield* sql`UPDATE agent_runs SET result = ${JSON.stringify({ outcome })} WHERE run_id = ${claim.runId}`
       yield* leases.end(claim)
       renameSync(file, `${file}.away`)
-      // A link to itself can be neither read nor reported as missing.
+      // Reading a symbolic link to itself fails, but not with "not found".
       symlinkSync(file, file)
       expect(yield* stored).toHaveLength(1)
-      // Runs as in a request, which gets its response before the Run has finished.
+      // Starts the settlement as a request does, which is answered before the settlement has finished.
       yield* Effect.uninterruptible(settlement.begin(claim))
       const status = Effect.map(
         sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`,
         (rows) => rows[0]?.status
       )
-      // Repeated until the first attempts are certainly over.
+      // Repeats for long enough that the first attempts are certainly over.
       for (let look = 0; look < 2000; look += 1) expect(yield* status).toBe("running")
-      // Done in a single step, because a file that is missing even for a moment would count as a lost result.
+      // Renames the file in one step: if it were missing even for a moment, its result would count as lost.
       renameSync(`${file}.away`, file)
       const run = yield* settled(claim.runId)
       expect(run.status).toBe("failed")
-      // The Run is settled from the result, not forcibly.
+      // The Run ended with the result's own error, so the settlement was not forced.
       expect(run.error?.message).toContain("It was stopped.")
       yield* settlement.idle
     }),
@@ -220,7 +220,7 @@ const encodedFailure = Effect.succeed({
   }
 })
 
-plane.live("the server keeps only the files it needs, and accepts no more bytes than announced", () =>
+plane.live("the server stores only files it needs, and accepts no more bytes than announced", () =>
   Effect.gen(function* () {
     const blobs = yield* AgentBlobs
     const { runsFolder } = yield* RunSettings
@@ -237,7 +237,7 @@ plane.live("the server keeps only the files it needs, and accepts no more bytes 
     const names = readdirSync(folder)
     expect(names.filter((name) => name.startsWith("state-"))).toHaveLength(2)
     expect(names.filter((name) => name.startsWith("plan_file-"))).toHaveLength(1)
-    // The newest states are kept.
+    // The server keeps only the newest states.
     expect(yield* blobs.isComplete(claim, "state", digestOf(text("state three")))).toBe(true)
     expect(yield* blobs.isComplete(claim, "state", digestOf(text("state one")))).toBe(false)
     const long = yield* Effect.flip(put("state", "longer than it says", 5))
@@ -249,7 +249,7 @@ plane.live("the server keeps only the files it needs, and accepts no more bytes 
       bytes: Stream.make(other)
     })
     expect(yield* Effect.flip(wrong)).toMatchObject({ reason: "wrong_digest" })
-    // Sent again from the beginning, the blob becomes complete.
+    // Sending the blob again from the beginning completes it.
     yield* put("state", "other bytes")
     yield* blobs.removeAll(claim)
   })
@@ -273,7 +273,7 @@ plane.live("an interrupted transfer continues after the server has been restarte
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* sql<{ seal_key: string }>`SELECT seal_key FROM agents WHERE id = ${agent.agentId}`
     expect(row?.seal_key).toBe(agent.keys.seal)
-    // Restarts the server process, which reads the keys again and holds no part of the transfer in memory.
+    // Simulates a restart of the server process: the keys are read again, and no part of the transfer is in memory.
     const restarted = yield* Effect.gen(function* () {
       const files = yield* AgentFiles
       const sessions = yield* AgentSessions
@@ -281,7 +281,7 @@ plane.live("an interrupted transfer continues after the server has been restarte
       const found = yield* files.find(session, { runId: given.runId, fence: given.fence }, "plan_file", digest)
       return Option.getOrThrow(found)
     }).pipe(Effect.provide(Layer.fresh(AgentFiles.layer).pipe(Layer.provide(Layer.fresh(ServerKeys.layer)))))
-    // Continues after the header, which differs each time.
+    // Resumes after the header, because each sealing writes a different header.
     const half = first.indexOf(0x0a) + 5
     const rest = yield* Stream.runCollect(restarted.bytes(half))
     const continued = new Uint8Array(Buffer.concat([first.subarray(0, half), ...rest]))
@@ -293,7 +293,7 @@ plane.live("an interrupted transfer continues after the server has been restarte
   })
 )
 
-plane.live("a second apply that has not been started fails, unless it is just starting", () =>
+plane.live("a second apply fails if it was never started, unless it is just starting", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -315,7 +315,7 @@ plane.live("a second apply that has not been started fails, unless it is just st
     )
     const [run] = yield* sql<{ status: string; started: string | null }>`SELECT status,
       start_acknowledged_at AS started FROM runs WHERE id = ${apply.id}`
-    // Either its tool may start and the Run belongs to this agent, or the Run has ended, but never both.
+    // Either the tool may start and the Run belongs to this agent, or the Run has ended; never both.
     expect(run?.status === "running" && run.started !== null).toBe(started._tag === "Success")
     expect(run?.status === "failed" && run.started === null).toBe(started._tag === "Failure")
     yield* monitor.release(apply.id)
@@ -333,7 +333,7 @@ plane.live("an apply whose start was recorded is never settled as having changed
     const { claim } = yield* applyingOn(agent, "late")
     const run = yield* ledger.held({ ...claim, owner: agent.agentId })
     if (run === undefined) return yield* Effect.die(new Error("The Run is not held"))
-    // The row as it was read before the start.
+    // The row as another fiber would have read it before the start.
     const stale = { ...run, start_acknowledged_at: null }
     const late = yield* Effect.flip(controls.failed(stale, { code: "agent_lost", message: "nothing was changed" }))
     expect(late).toMatchObject({ _tag: "HoldLost" })
@@ -343,7 +343,7 @@ plane.live("an apply whose start was recorded is never settled as having changed
   })
 )
 
-// This test comes last, because it removes files that the others may need.
+// Must be the last test, because it removes files that the other tests may need.
 plane.live("only files that belong to no claim are removed", () =>
   Effect.gen(function* () {
     const { runsFolder } = yield* RunSettings

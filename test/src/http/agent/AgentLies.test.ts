@@ -13,17 +13,17 @@ import { digestOf } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** Every message an agent can send, with false variants. A new message without variants does not compile. */
+/** False variants of every message that an agent can send. A new message type does not compile until it has variants here. */
 const messages: Readonly<Record<Tag, Told>> = { ...sessionLies, ...runLies }
 
 interface Route {
-  /** For the agent's own Run: the status for the other agent's digest and for an unknown digest. */
+  /** Statuses in the agent's own Run for the other agent's digest and for an unknown digest. */
   readonly fetched: number
-  /** For the agent's own Run: the status for bytes that do not match the digest. */
+  /** Status in the agent's own Run for bytes that do not match the digest. */
   readonly stored: number
 }
 
-/** Every kind of file, in both directions. A new kind without its statuses does not compile. */
+/** Statuses for every kind of file in both directions. A new kind does not compile without them. */
 const routes: Readonly<Record<Kind, Route>> = {
   snapshot: { fetched: 404, stored: 400 },
   build: { fetched: 404, stored: 422 },
@@ -33,7 +33,7 @@ const routes: Readonly<Record<Kind, Route>> = {
   left_over: { fetched: 404, stored: 410 }
 }
 
-/** The parts of a Run that are visible to others. */
+/** The parts of a Run that other people and agents can see. */
 const standing = (claim: Claim) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -47,7 +47,7 @@ const standing = (claim: Claim) =>
   })
 
 plane.live(
-  "a lying agent neither reads nor changes another agent's Run, by any message or file",
+  "a lying agent can neither read nor change another agent's Run, with any message or file",
   () =>
     Effect.gen(function* () {
       const told = yield* scene
@@ -70,7 +70,7 @@ plane.live(
         }
       }
 
-      // A greeting ends the previous session.
+      // A greeting among the lies has ended the liar's session, so start a new one.
       yield* liar.hello()
       for (const kind of BlobKind.literals) {
         const { fetched, stored } = routes[kind]
@@ -100,7 +100,7 @@ plane.live(
 
       expect(yield* standing(held)).toEqual(before)
       expect((yield* standing(own)).run).toMatchObject({ status: "running", owner: liar.agentId })
-      // The honest agent continues, and so does the server.
+      // The honest agent can still work, and so can the server.
       const blob = yield* honest.put(held, "state", stateFile(2))
       yield* honest.as(honest.client.Checkpoint({ ...held, serial: 2, resourceCount: 1, blob }))
       expect((yield* standing(held)).row).toMatchObject({ checkpoint_serial: 2 })

@@ -20,7 +20,7 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** The plan of an install, once it is waiting for an agent. */
+/** Returns the plan of an install once it waits for an agent. */
 const waiting = Effect.fnUntraced(function* (branch: string) {
   const id = yield* begun(branch)
   const sql = yield* SqlClient.SqlClient
@@ -46,7 +46,7 @@ const revoked = Effect.fnUntraced(function* (...all: ReadonlyArray<TestAgent>) {
   yield* Effect.forEach(all, ({ agentId }) => agents.revoke(agentId), { discard: true })
 })
 
-plane.live("watching leases reads nothing before an agent connects, and then reads open claims through an index", () =>
+plane.live("watching leases reads nothing until an agent connects, and then reads open claims through an index", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const monitor = yield* AgentMonitor
@@ -60,7 +60,7 @@ plane.live("watching leases reads nothing before an agent connects, and then rea
 )
 
 plane.live(
-  "a Run in a pool reports which property rules out the agents, and when all agents are busy",
+  "a Run in a pool reports which property no agent has, and when all agents are busy",
   () =>
     Effect.gen(function* () {
       const { enrolled, pools } = yield* world
@@ -94,7 +94,7 @@ plane.live(
   120_000
 )
 
-plane.live("a Workspace sees the pools and agents assigned to it, but no others", () =>
+plane.live("a Workspace can see the pools and agents assigned to it, and no others", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const { workspaceId } = yield* TestPlane
@@ -143,7 +143,7 @@ const agentEvents = Effect.fnUntraced(function* (id: RunId) {
 })
 
 plane.live(
-  "a Run reports its agent's silence and saved state, and is released only with the fence that was read",
+  "a Run reports its agent's silence and saved state, and is released only with its current fence",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -174,7 +174,7 @@ plane.live(
       const until = Date.parse(silent.agent?.givenUpAt ?? "") - Date.parse(silent.agent?.heardAt ?? "")
       expect(until).toBe((2700 * 1.01 + 60) * 1000)
       expect(yield* agentEvents(claim.runId)).toEqual(["agent.unreachable"])
-      // A restarted server keeps reporting this until it hears from the agent.
+      // A restarted server keeps reporting the silence until it hears from the agent.
       yield* monitor.resume
       expect((yield* runs.read(claim.runId)).agent).not.toHaveProperty("heardAt")
       const hasty = yield* Effect.flip(release(claim.fence))
@@ -208,7 +208,7 @@ plane.live(
       expect((yield* agentEvents(claim.runId)).at(-1)).toBe("agent.released")
       const [told] = yield* sql<{ data: string }>`SELECT data FROM run_events
         WHERE run_id = ${claim.runId} AND kind = 'agent.released'`
-      // The operation history contains the person, but an event of the Run does not.
+      // The operation history records the person; the event of the Run does not.
       expect(JSON.parse(told?.data ?? "null")).toEqual({
         agentId: agent.agentId,
         by: "member",

@@ -89,7 +89,7 @@ plane.live(
         status: "running",
         agentUnreachableSince: expect.any(String)
       })
-      // The agent reports again, and svc clears the mark.
+      // Once the agent reports again, svc clears the mark.
       yield* renewal(agent, claim)
       expect((yield* runs.read(claim.runId)).agentUnreachableSince).toBeUndefined()
       yield* after(2700, monitor.look)
@@ -99,7 +99,7 @@ plane.live(
       const lost = yield* settled(claim.runId)
       expect(lost).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
       expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({ status: "error", runtimeSafety: "unknown" })
-      // A returning agent is refused and submits its results; sending them twice counts once.
+      // The returning agent is refused and submits its results; sending them twice counts once.
       const gone = yield* Effect.flip(agent.as(agent.client.Start(claim)))
       expect(gone).toMatchObject({ _tag: "Gone" })
       expect((yield* renewal(agent, claim)).gone).toMatchObject([{ order: "hand_in" }])
@@ -123,7 +123,7 @@ plane.live(
   120_000
 )
 
-plane.live("an agent whose tool never started has nothing left to deliver once it has reported that", () =>
+plane.live("an agent whose tool never started has nothing left to deliver after reporting that", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -141,7 +141,7 @@ plane.live("an agent whose tool never started has nothing left to deliver once i
   })
 )
 
-plane.live("an agent whose tool was seen working cannot claim that the tool never started", () =>
+plane.live("rejects an agent's claim that a tool never started if the tool was seen working", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -205,14 +205,14 @@ plane.live(
       yield* two.as(two.client.Accept(second))
       const claim = { runId: second.runId, fence: second.fence }
       const batch = { number: 1, entries: [] }
-      // Neither another agent nor an old fence is accepted.
+      // Another agent or an old fence is rejected.
       for (const lie of [claim, { runId: offer.runId, fence: offer.fence }]) {
         expect(yield* Effect.flip(one.as(one.client.Report({ ...lie, batch })))).toMatchObject({ _tag: "Gone" })
         expect((yield* one.get(lie, "snapshot", second.snapshot)).status).toBe(410)
         const bytes = text("x")
         expect((yield* one.send(lie, "outcome", digestOf(bytes), bytes, 0, 1)).status).toBe(410)
       }
-      // A plan whose agent has been silent for a minute starts over, once.
+      // A plan starts over once after its agent has been silent for a minute.
       yield* after(61, monitor.look)
       const third = (yield* offerTo(two)).offer
       expect(third).toMatchObject({ runId: offer.runId })
@@ -256,7 +256,7 @@ plane.live(
       yield* begun("left")
       const fences: Array<number> = []
       let runId: Parameters<typeof settled>[0] | undefined
-      // In the second result the tool stopped before it was killed, although nobody had asked it to.
+      // In the second result the tool stopped before it was killed, although nobody requested that.
       const stopped = runnerFailure("cancelled", "plan", "The run was cancelled.")
       const results = [
         { kind: "plan", status: "left" },
@@ -286,9 +286,9 @@ plane.live("tokens, nonces and sessions are valid once, for one agent, and are r
     yield* pools.revokeToken(revoked.id)
     expect(yield* Effect.flip(testAgent(origin, revoked.secret))).toMatchObject({ _tag: "Unauthorised" })
     expect(id.startsWith("aet_")).toBe(true)
-    // The server refuses every message without a session.
+    // Without a session, the server rejects every message.
     expect(yield* Effect.flip(agent.next(agent.claim()))).toMatchObject({ _tag: "Unauthorised", retry: true })
-    // The nonce of another agent and an unknown nonce are refused.
+    // The server rejects another agent's nonce and an unknown nonce.
     const other = yield* enrolled()
     const { nonce } = yield* agent.client.Challenge({ agentId: agent.agentId })
     for (const stolen of [nonce, "made-up"]) {

@@ -24,11 +24,11 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** Another Capsule's state. */
+/** A state of another Capsule. */
 const foreign = (serial: number) =>
   text(new TextDecoder().decode(stateFile(serial)).replace('"lineage":"lineage"', '"lineage":"other"'))
 
-/** Another apply for the Capsule, started by an agent. */
+/** Starts another apply of the Capsule on an agent. */
 const applyingAgain = Effect.fnUntraced(function* (agent: TestAgent, capsuleId: CapsuleId) {
   const { context } = yield* TestPlane
   const runs = yield* Runs
@@ -52,7 +52,7 @@ const leftOf = (runId: string) =>
     (sql) => sql`SELECT reason, lineage, serial FROM left_over_states WHERE run_id = ${runId} ORDER BY serial`
   )
 
-plane.live("a state that is resent while the server is reading it is saved once", () =>
+plane.live("saves a state only once if it is resent while the server is reading it", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -72,7 +72,7 @@ plane.live("a state that is resent while the server is reading it is saved once"
 )
 
 plane.live(
-  "a state that does not continue the Run's state is refused, regardless of the agent's report",
+  "rejects a state that does not continue the Run's state, whatever the agent reports",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -94,7 +94,7 @@ plane.live(
       yield* refused(save(foreign(6), 6), "Rejected")
       yield* refused(save(stateFile(4), 4), "Rejected")
       yield* refused(save(stateFile(6), 2 ** 31), "Rejected")
-      // A refused state does not block anything.
+      // A rejected state does not block the Capsule.
       yield* save(stateFile(6), 6)
 
       yield* agent.finish(claim, appliedResult(7), {
@@ -105,13 +105,13 @@ plane.live(
       const after = yield* capsules.read(capsuleId)
       expect(after).toMatchObject({ status: "error", runtimeSafety: "unknown" })
       expect(after.currentStateVersionId).toBe(before.currentStateVersionId)
-      // The saved state and the refused state are both kept for a person to review.
+      // Both the saved and the rejected state are kept for a person to review.
       expect(yield* leftOf(claim.runId)).toEqual([
         { reason: "lineage_changed", lineage: "lineage", serial: 6 },
         { reason: "lineage_changed", lineage: "other", serial: 7 }
       ])
 
-      // Saved unchecked by an earlier release.
+      // An earlier release saved the state without checking it.
       const silent = yield* applyingAgain(agent, capsuleId)
       const { workspaceId } = yield* TestPlane
       const checkpoints = yield* RunCheckpoints
@@ -125,7 +125,7 @@ plane.live(
 )
 
 plane.live(
-  "an apply that leaves no state did not succeed",
+  "an apply that leaves no state does not count as successful",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -147,9 +147,9 @@ plane.live(
       const { claim } = yield* applyingOn(agent, "unopened")
       const packed = yield* packContents(stateFile(5))
       const unopened = [
-        // Sealed for a purpose other than the message's purpose.
+        // Sealed for a plan file, not for a state.
         yield* agent.sealed(claim, "plan_file", stateFile(5)),
-        // Truncated, and with trailing data.
+        // One truncated state, and one with trailing data.
         yield* agent.sealedPacked(claim, "state", packed.subarray(0, packed.length - 4)),
         yield* agent.sealedPacked(claim, "state", Buffer.concat([packed, packed]))
       ]
@@ -168,7 +168,7 @@ plane.live(
 )
 
 plane.live(
-  "a state that is too long to be parsed becomes the Capsule's state like any other, and is stored in parts",
+  "a state that is too long to be parsed still becomes the Capsule's state, stored in parts",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -205,7 +205,7 @@ plane.live(
       const indexed =
         yield* sql`SELECT address, object_id FROM resource_versions WHERE capsule_id = ${capsuleId} ORDER BY 1`
       expect(indexed).toEqual([1, 2, 3].map((at) => ({ address: `t.n[${at}]`, object_id: `id-${at}` })))
-      // The parts of the previously saved state have been removed with it.
+      // The parts of the previous state are removed along with it.
       const parts = yield* sql`SELECT owner, COUNT(*) AS parts FROM sealed_parts GROUP BY owner`
       expect(parts).toEqual([{ owner: row.id, parts: Math.ceil(bytes.length / partBytes) }])
     }),

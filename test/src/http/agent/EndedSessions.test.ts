@@ -14,7 +14,7 @@ afterAll(plane.dispose)
 
 const incarnations = { one: "1".repeat(32), two: "2".repeat(32), thief: "3".repeat(32) }
 
-/** The test chooses this agent's keys and the process that starts its session. */
+/** The test sets this agent's keys and the process that starts its session. */
 const enrolledAgent = Effect.gen(function* () {
   const { origin, pools } = yield* world
   const keys = yield* newKeys
@@ -50,7 +50,7 @@ plane.live("an agent's new keys end every session started with former keys, and 
     const next = yield* newKeys
     const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
     const former = yield* begin(keys, { incarnation: incarnations.two })
-    // Anyone holding the former keys can keep a separate session by claiming to be a draining process.
+    // A process that claims to be draining keeps its session, so anyone with the former keys could keep one too.
     const stolen = yield* begin(keys, { incarnation: incarnations.thief, draining: true })
     yield* begin(keys, { incarnation: incarnations.two }, next)
     for (const session of [draining, stolen]) yield* session.renewed
@@ -63,18 +63,18 @@ plane.live("an agent's new keys end every session started with former keys, and 
       expect(yield* Effect.flip(session.renewed)).toMatchObject(over)
     }
     yield* present.renewed
-    // A job is sealed for the session's keys.
+    // Jobs are sealed for the keys of the session.
     yield* begun("after-the-new-keys")
     for (const poll of polls) expect((yield* Fiber.join(poll)).offer).toBeUndefined()
     expect((yield* present.next).offer).toBeDefined()
-    // The draining process continues with the new keys, which are on its disk.
+    // The draining process reads the new keys from its disk and continues.
     const again = yield* begin(next, { incarnation: incarnations.one, draining: true })
     yield* again.renewed
     yield* present.renewed
   })
 )
 
-plane.live("an agent is no longer connected once its last process reports that it is exiting", () =>
+plane.live("an agent counts as disconnected once its last process reports that it is exiting", () =>
   Effect.gen(function* () {
     const { agentId, begin, keys } = yield* enrolledAgent
     const status = Effect.map(
@@ -96,7 +96,7 @@ plane.live("an agent is no longer connected once its last process reports that i
   })
 )
 
-plane.live("a revoked agent has no session, and its waiting requests learn nothing", () =>
+plane.live("revoking an agent ends its session, and its waiting requests receive nothing", () =>
   Effect.gen(function* () {
     const { agentId, begin, keys } = yield* enrolledAgent
     const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })

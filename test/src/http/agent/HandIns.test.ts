@@ -15,7 +15,7 @@ import { digestOf, type TestAgent } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** The state of this serial that an agent kept of an apply. */
+/** The state with this serial, which the agent kept after an apply. */
 const kept = (serial: number): UnfinishedApply => ({
   state: Redacted.make(stateFile(serial)),
   lineage: "lineage",
@@ -27,7 +27,7 @@ const kept = (serial: number): UnfinishedApply => ({
   changedAnything: true
 })
 
-/** An apply that was settled without its agent. */
+/** Settles an apply without its agent. */
 const lost = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const { claim } = yield* applyingOn(agent, branch)
   yield* (yield* AgentMonitor).release(claim.runId)
@@ -35,7 +35,7 @@ const lost = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   return claim
 })
 
-/** Every record that a hand-in may add. */
+/** Every record to which a hand-in may add. */
 const added = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql`SELECT (SELECT COUNT(*) FROM agent_evidence) AS evidence,
@@ -48,7 +48,8 @@ const handIn = (agent: TestAgent, claim: Claim, leftOver: string) =>
   agent.as(agent.client.HandIn({ runId: claim.runId, fence: claim.fence, leftOver }))
 
 /**
- * Stores these sealed bytes as a left-over and hands them in. Returns the status of a refused part, or the result of the hand-in.
+ * Stores these sealed bytes as a left-over and hands them in. Returns the status of a rejected part, or the result of the
+ * hand-in.
  */
 const handedIn = Effect.fnUntraced(function* (agent: TestAgent, claim: Claim, sealed: Uint8Array) {
   const { status } = yield* agent.send(claim, "left_over", digestOf(sealed), sealed, 0, sealed.length)
@@ -60,7 +61,7 @@ const handedIn = Effect.fnUntraced(function* (agent: TestAgent, claim: Claim, se
 })
 
 plane.live(
-  "a hand-in that is forged, truncated, too large or for another Run leaves nothing",
+  "rejects forged, truncated and oversized hand-ins and hand-ins for another Run, and stores nothing",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -79,14 +80,14 @@ plane.live(
         expect([name, result._tag === "Success" && result.success === "taken"]).toEqual([name, false])
       })
 
-      // For another agent's Run, under any fence.
+      // Hand-ins for another agent's Run, under any fence.
       for (const fence of [theirs.fence - 1, theirs.fence, theirs.fence + 1]) {
         const claim = { ...theirs, fence }
         yield* fails("another's", handedIn(liar, claim, yield* liar.sealed(claim, "left_over", leftOver)))
         yield* refused(handIn(liar, claim, digest), "Gone")
         attempts += 1
       }
-      // Sealed for another Run, another fence, or as another kind of file.
+      // Hand-ins sealed for another Run, another fence or another kind of file.
       for (const sealed of [
         yield* liar.sealed(other, "left_over", leftOver),
         yield* liar.sealed({ ...own, fence: own.fence + 1 }, "left_over", leftOver),
@@ -96,7 +97,7 @@ plane.live(
       ]) {
         yield* fails("sealed for something else", handedIn(liar, own, sealed))
       }
-      // Truncated at sampled lengths, and with a bit changed at sampled positions.
+      // Hand-ins truncated at sampled lengths, or with a bit changed at sampled positions.
       for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 40)) {
         yield* fails(`torn at ${at}`, handedIn(liar, own, whole.slice(0, at)))
         const changed = whole.slice()
@@ -104,7 +105,7 @@ plane.live(
         yield* fails(`changed at ${at}`, handedIn(liar, own, changed))
       }
       yield* fails("with more behind it", handedIn(liar, own, new Uint8Array([...whole, 0])))
-      // Contents that are not a valid left-over.
+      // Contents that do not describe a left-over.
       for (const contents of [
         "",
         "{}",
@@ -122,7 +123,7 @@ plane.live(
           handedIn(liar, own, yield* liar.sealed(own, "left_over", text(contents)))
         )
       }
-      // Contents beyond every limit.
+      // Contents that exceed every limit.
       for (const form of [{}, { stated: 1000 * 1024 * 1024 }, { stated: 1024 }, { windowLog: 27 }]) {
         const bomb = yield* liar.sealedPacked(own, "left_over", zstdBomb(1000, form))
         yield* fails("a bomb", handedIn(liar, own, bomb))
@@ -132,7 +133,7 @@ plane.live(
       expect(yield* added).toEqual(before)
       expect(attempts).toBeGreaterThan(100)
 
-      // From an agent that was revoked in the meantime.
+      // A hand-in from an agent that has been revoked since.
       const later = yield* liar.sealed(own, "left_over", leftOver)
       yield* (yield* Agents).revoke(liar.agentId)
       yield* fails("revoked", handedIn(liar, own, later))
@@ -142,7 +143,7 @@ plane.live(
 )
 
 plane.live(
-  "a hand-in counts once even if it arrives repeatedly, and a Run accepts only a few different hand-ins",
+  "a repeated hand-in counts once, and a Run accepts only a few different hand-ins",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -154,13 +155,13 @@ plane.live(
       const blob = yield* agent.put(claim, "left_over", text("{}"))
       yield* refused(handIn(agent, claim, blob), "Rejected")
       const first = yield* agent.leftOver(claim, { ...kept(3), serial: 99, lineage: "another", resourceCount: 7 })
-      // The server derives the facts about a state from its bytes, not from its agent's report.
+      // The server derives everything about a state from its bytes and ignores the agent's report.
       expect(
         yield* sql`SELECT serial, lineage, resource_count FROM left_over_states WHERE run_id = ${claim.runId}`
       ).toEqual([{ serial: 3, lineage: "lineage", resource_count: 1 }])
       const evidence = sql<{ digest: string }>`SELECT digest FROM agent_evidence WHERE run_id = ${claim.runId}`
       const [stored] = yield* evidence
-      // The blob is gone, but the response is the same.
+      // The blob has been removed, but handing it in again gets the same response.
       const again = yield* Effect.forEach(
         Array.from({ length: 20 }),
         () => handIn(agent, claim, stored?.digest ?? ""),

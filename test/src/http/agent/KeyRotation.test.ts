@@ -30,23 +30,23 @@ plane.live("new keys are announced in one session and adopted in the next, which
   })
 )
 
-plane.live("after a process exits between any two steps of a key change, both sides can continue", () =>
+plane.live("both sides can continue after a process exits between any two steps of a key change", () =>
   Effect.gen(function* () {
-    // Created but not announced.
+    // The process exits after creating new keys, before announcing them.
     const made = yield* enrolledFolder
     const first = yield* made.folder.prepareKeys
     yield* made.process(1)
     yield* made.process(2)
     yield* settledOn(made, first)
 
-    // Announced, but the response was lost.
+    // The keys were announced, but the response was lost.
     const announced = yield* enrolledFolder
     const second = yield* announced.folder.prepareKeys
     yield* announced.hello(announced.keys, second)
     yield* announced.process(2)
     yield* settledOn(announced, second)
 
-    // Received by the server, but the response was lost.
+    // The server received the keys, but the response was lost.
     const taken = yield* enrolledFolder
     const third = yield* taken.folder.prepareKeys
     yield* taken.hello(taken.keys, third)
@@ -54,7 +54,7 @@ plane.live("after a process exits between any two steps of a key change, both si
     yield* taken.process(1)
     yield* settledOn(taken, third)
 
-    // Adopted by the agent too, but the file still exists.
+    // The agent has adopted the keys, but their file still exists.
     const left = yield* enrolledFolder
     const fourth = yield* left.folder.prepareKeys
     yield* left.hello(left.keys, fourth)
@@ -66,7 +66,7 @@ plane.live("after a process exits between any two steps of a key change, both si
     yield* left.process(1)
     yield* settledOn(left, fourth)
 
-    // A restored backup of the server has no record of the announced keys.
+    // The server was restored from a backup that does not contain the announced keys.
     const restored = yield* enrolledFolder
     const fifth = yield* restored.folder.prepareKeys
     const sql = yield* SqlClient.SqlClient
@@ -91,14 +91,14 @@ plane.live("a server restored from before a key change receives the current keys
     yield* agent.process(1)
     yield* settledOn(agent, present)
 
-    // The same holds while the agent is replacing its keys.
+    // This also works while the agent is replacing its keys.
     const next = yield* agent.folder.prepareKeys
     yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
       next_keys = NULL WHERE id = ${agent.agentId}`
     yield* agent.process(3)
     yield* settledOn(agent, next)
 
-    // The server adopted keys that another process of the agent has dropped.
+    // The server has adopted keys that another process of the agent has dropped.
     const dropped = yield* agent.folder.prepareKeys
     yield* agent.hello(next, dropped)
     yield* agent.hello(dropped)
@@ -106,13 +106,13 @@ plane.live("a server restored from before a key change receives the current keys
     yield* agent.process(1)
     yield* settledOn(agent, next)
 
-    // The server knows none of its keys, so it is still refused.
+    // Once revoked, the agent is refused, whichever keys it presents.
     yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
     expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
   })
 )
 
-plane.live("an unrelated refusal leaves the next keys that the server has adopted on disk", () =>
+plane.live("an unrelated refusal does not remove next keys that the server has adopted", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const sql = yield* SqlClient.SqlClient
@@ -122,7 +122,7 @@ plane.live("an unrelated refusal leaves the next keys that the server has adopte
     const weak = { ...machineFacts, isolation: "landlock" } as const
     const refused = (sessions: number, between: Effect.Effect<unknown> = Effect.void) =>
       Effect.map(Effect.flip(agent.process(sessions, between, weak)), ({ _tag }) => expect(_tag).toBe("Rejected"))
-    // The server adopted them, and the response was lost.
+    // The server adopted the next keys, but the response was lost.
     const taken = Effect.orDie(Effect.andThen(agent.hello(next), isolation("bubblewrap")))
     yield* refused(2, taken)
     yield* refused(1)
@@ -130,7 +130,7 @@ plane.live("an unrelated refusal leaves the next keys that the server has adopte
     yield* agent.process(1)
     yield* settledOn(agent, next)
 
-    // The same applies to a refusal that arrives before the keys are announced.
+    // A refusal before the keys are announced does not remove them either.
     const later = yield* agent.folder.prepareKeys
     yield* isolation("bubblewrap")
     yield* refused(1)
@@ -144,7 +144,7 @@ plane.live("an unrelated refusal leaves the next keys that the server has adopte
   )
 )
 
-plane.live("data sealed for former keys can be opened only while a process of the agent holds a Run", () =>
+plane.live("data sealed for former keys can be opened only while a process of the agent is working on a Run", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
@@ -185,14 +185,14 @@ plane.live("data sealed for adopted keys can be opened before the agent learns o
     const next = yield* agent.folder.prepareKeys
     const sealed = yield* sealFor(yield* sealingKey(next.public.seal), purpose, words)
     expect(yield* openSealed(yield* opening, purpose, sealed)).toEqual(words)
-    // The last message was opened with older keys, which the agent keeps.
+    // The message was opened with the agent's older keys, so the agent keeps them.
     expect((yield* open(purpose, sealed)).bytes).toEqual(words)
     const own = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
     expect(yield* openSealed(yield* opening, purpose, own)).toEqual(words)
   })
 )
 
-plane.live("undated keys from an earlier release are given a date, and are replaced once that date is old", () =>
+plane.live("undated keys from an earlier release get a date, and are replaced once they are old", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const file = join(agent.path, "keys.json")
@@ -212,7 +212,7 @@ plane.live("undated keys from an earlier release are given a date, and are repla
   })
 )
 
-plane.live("a session that starts during a key change neither undoes it nor is accepted for the former keys", () =>
+plane.live("a session that starts during a key change neither undoes it nor is accepted with the former keys", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const sql = yield* SqlClient.SqlClient
@@ -238,7 +238,7 @@ plane.live("nobody can announce another agent's keys, and an agent whose next ke
     const one = yield* enrolledFolder
     const other = yield* enrolledFolder
     expect(yield* Effect.flip(one.hello(one.keys, other.keys))).toMatchObject({ _tag: "Rejected" })
-    // Another agent's keys have been put into its folder.
+    // Another agent's keys were copied into this agent's folder.
     writeFileSync(
       join(one.path, "next-keys.json"),
       yield* Effect.promise(() => Bun.file(join(other.path, "keys.json")).text()),

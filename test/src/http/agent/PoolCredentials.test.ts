@@ -35,7 +35,7 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-plane.live("Workspaces that the operator allows use a pool's credentials, and svc stores none of their values", () =>
+plane.live("Workspaces that the operator allows can use a pool's credentials, and svc never stores their values", () =>
   Effect.gen(function* () {
     const { pools } = yield* world
     const { context, workspaceId } = yield* TestPlane
@@ -48,7 +48,7 @@ plane.live("Workspaces that the operator allows use a pool's credentials, and sv
       providedBy: { pool: PoolName.make(pool), name: "cloud" }
     })
     const created = connections.create(context, request("far"))
-    // A nonexistent pool is refused the same way.
+    // A pool that does not exist gets the same refusal.
     const unknown = yield* Effect.flip(connections.create(context, request("nowhere")))
     const early = yield* Effect.flip(created)
     for (const refused of [unknown, early]) {
@@ -65,7 +65,7 @@ plane.live("Workspaces that the operator allows use a pool's credentials, and sv
     const stored = sql`SELECT sealed_values, provided_name FROM connections WHERE id = ${connection.id}`
     expect(yield* stored).toEqual([{ sealed_values: null, provided_name: "cloud" }])
     expect((yield* connectionCommands.Test(connection.id, { context })).tested).toBe("pool")
-    // Only the Connection's own pool executes Runs that use it, and the reason identifies that pool.
+    // Runs with this Connection are executed only in its own pool, and the error identifies that pool.
     const row = yield* (yield* ConnectionStore).find(connection.id)
     if (row === undefined) return yield* Effect.die(new Error("The Connection is gone"))
     expect(yield* poolObstacle(row, workspaceId, "far")).toBeUndefined()
@@ -88,10 +88,10 @@ plane.live("Workspaces that the operator allows use a pool's credentials, and sv
     const withheld = yield* Effect.flip(connectionCommands.Test(connection.id, { context }))
     expect(withheld.code).toBe("failed_precondition")
     expect(withheld.message).toContain("does not let this Workspace")
-    // The Connection itself has no fault.
+    // The Connection itself stays verified.
     expect((yield* (yield* ConnectionStore).find(connection.id))?.status).toBe("verified")
     expect((yield* Effect.flip(pools.withhold("far", "cloud", workspaceId))).code).toBe("not_found")
-    // A Workspace that has lost the pool does not regain its credentials when it regains the pool.
+    // Assigning the pool to the Workspace again does not restore its use of the pool's credentials.
     yield* pools.provide("far", "cloud", workspaceId)
     yield* pools.unassign("far", workspaceId)
     expect((yield* Effect.flip(pools.provide("far", "cloud", workspaceId))).code).toBe("failed_precondition")
@@ -134,7 +134,7 @@ plane.live("Outputs of a lost agent's apply are private if only the pool knows w
 const credentials = (letter: string) => [{ name: "cloud", mark: letter.repeat(43) }]
 const provided = { provided: ["cloud"] }
 
-/** A plan that an agent created with these credentials, and that is waiting for approval. */
+/** Creates a plan on an agent with these credentials, and leaves it waiting for approval. */
 const plannedWith = Effect.fnUntraced(function* (agent: TestAgent, branch: string, letter: string) {
   const id = yield* begun(branch)
   const { offer } = yield* offerTo(agent)
@@ -152,7 +152,7 @@ const standing = Effect.fnUntraced(function* (planId: RunId) {
   return run
 })
 
-plane.live("a plan is void once no agent still has the credentials it was created with", () =>
+plane.live("a plan is void once no agent has the credentials it was created with", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const sql = yield* SqlClient.SqlClient
@@ -162,12 +162,12 @@ plane.live("a plan is void once no agent still has the credentials it was create
     const { planId } = yield* plannedWith(one, "replaced", "a")
     const waiting = { status: "waiting_approval", reason: null }
     expect(yield* standing(planId)).toEqual(waiting)
-    // Access to the database alone does not let anyone test guesses at the values.
+    // Nobody can verify a guess at the values with access to the database alone.
     const kept = yield* sql`SELECT mark FROM agent_provided_marks UNION ALL SELECT provided_marks FROM run_plans`
     expect(JSON.stringify(kept)).not.toContain("aaaa")
     yield* one.hello([], { marks: credentials("b") })
     expect(yield* standing(planId)).toEqual(waiting)
-    // An agent of an earlier release reports no credentials, so it may have the same credentials.
+    // An agent of an earlier release does not report credentials, so svc assumes that it may still have these.
     yield* two.hello()
     yield* (yield* ProvidedMarks).voidReplaced
     expect(yield* standing(planId)).toEqual(waiting)
@@ -183,20 +183,20 @@ plane.live("a plan is void once no agent still has the credentials it was create
   })
 )
 
-plane.live("an earlier report from its agent does not void a plan, which remains valid while the agent is away", () =>
+plane.live("an agent's earlier report does not void a plan, which remains valid while the agent is away", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const { voidReplaced } = yield* ProvidedMarks
     const agent = yield* enrolled(provided)
     yield* agent.hello([], { marks: credentials("a") })
-    // Replaced between the agent's last session and the plan.
+    // The credentials are replaced between the agent's last session and the plan.
     const { planId } = yield* plannedWith(agent, "newer", "b")
     yield* voidReplaced
     expect((yield* standing(planId))?.status).toBe("waiting_approval")
     yield* agent.hello([], { marks: [] })
     yield* voidReplaced
     expect((yield* standing(planId))?.status).toBe("waiting_approval")
-    // A second agent has different credentials, and the first agent is gone for good.
+    // A second agent has different credentials, and the first agent never returns.
     const other = yield* enrolled(provided)
     yield* other.hello([], { marks: credentials("c") })
     yield* agent.hello([], { marks: credentials("b") })
@@ -209,7 +209,7 @@ plane.live("an earlier report from its agent does not void a plan, which remains
   })
 )
 
-plane.live("a plan that finishes late does not bring back credentials that its agent no longer has", () =>
+plane.live("a plan that finishes late does not restore credentials that its agent no longer has", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const { voidReplaced } = yield* ProvidedMarks
@@ -244,7 +244,7 @@ plane.live("a plan does not wait for an agent that was silent for an hour if ano
       needs.of(apply.id),
       Option.match({ onNone: () => "none", onSome: (need) => need.holders })
     )
-    // The agent left without being revoked, as an instance in an autoscaling group does.
+    // The agent left without being revoked, as instances in an autoscaling group do.
     yield* presence.left(old.agentId)
     yield* after(3500, presence.heard(other.agentId))
     expect(yield* after(3500, holders)).toEqual([old.agentId])
@@ -261,7 +261,7 @@ plane.live("a plan does not wait for an agent that was silent for an hour if ano
   })
 )
 
-plane.live("an apply goes to an agent with its plan's credentials even if another agent has new credentials", () =>
+plane.live("an apply goes to an agent with its plan's credentials even if another agent has newer credentials", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const [one, two] = [yield* enrolled(provided), yield* enrolled(provided)]
@@ -274,7 +274,7 @@ plane.live("an apply goes to an agent with its plan's credentials even if anothe
     const { offer } = yield* offerTo(one)
     expect(offer.runId).toBe(apply.id)
     yield* one.as(one.client.Decline({ runId: offer.runId, fence: offer.fence, reason: "for the next one" }))
-    // No agent has these credentials any more, so whichever agent accepts the offer reports why it cannot apply the plan.
+    // Since no agent has these credentials any more, any agent may accept the offer, and reports why it cannot apply the plan.
     yield* one.hello([], { marks: credentials("c") })
     expect((yield* offerTo(two)).offer.runId).toBe(apply.id)
   })

@@ -14,7 +14,7 @@ import { digestOf, type TestAgent } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** More than the buffers at both ends of a connection can hold. */
+/** Longer than the buffers at both ends of a connection, so the transfer cannot finish early. */
 const largeBytes = 16 * 1024 * 1024
 const large = randomBytes(largeBytes).toString("base64")
 
@@ -32,7 +32,7 @@ const ends = [
   }
 ]
 
-/** An agent that holds a Run, and a second agent. */
+/** Creates an agent that holds a Run, and a second agent. */
 const holding = Effect.fnUntraced(function* (branch: string, files: Readonly<Record<string, string>> = {}) {
   const { enrolled, origin } = yield* world
   const agent = yield* enrolled()
@@ -115,7 +115,7 @@ for (const [index, { end, how }] of ends.entries()) {
         const blobs = yield* AgentBlobs
         yield* eventually(blobs.receivedAt(claim), (at) => at > 0)
         yield* revoked(other)
-        // By now the download's first check is over, and revoking another agent does not affect it.
+        // The download has passed its first check by now. Revoking another agent does not interrupt it.
         expect((yield* agent.get(claim, "plan_file", digestOf(bytes))).status).toBe(404)
         expect(answer).toBe("")
         yield* end(agent)

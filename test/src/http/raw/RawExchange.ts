@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 
 const file = fileURLToPath(new URL("./Corpus.json", import.meta.url))
 
-/** Requests as bytes, with a status and error code for each response, so one response means one request served. */
+/** Sends raw bytes and returns the status and error code of each response; each response means that a request was served. */
 const Corpus = Schema.fromJsonString(
   Schema.Array(Schema.Struct({ name: Schema.String, request: Schema.String, answers: Schema.Array(Schema.String) }))
 )
@@ -14,7 +14,7 @@ export const corpus = Effect.gen(function* () {
   return yield* Schema.decodeEffect(Corpus)(yield* files.readFileString(file))
 })
 
-/** Everything received until the server closes the connection, which it must do after each of these requests. */
+/** Reads until the server closes the connection, which it must do after each of these requests. */
 export const exchange = (port: number, bytes: string) =>
   Effect.callback<string>((resume) => {
     let answer = ""

@@ -3,7 +3,7 @@ import { OpenApi } from "effect/http-api"
 import { SvcApi } from "../../../../schema/api/SvcApi.ts"
 import { world } from "./World.ts"
 
-/** The part of JSON Schema that the document uses. */
+/** The JSON Schema keywords that the API description uses. */
 export interface JsonSchema {
   readonly $ref?: string
   readonly type?: string | ReadonlyArray<string>
@@ -93,14 +93,14 @@ const textFor = (schema: JsonSchema, name: string): string => {
   return [...(named[name] === undefined ? [] : [named[name]]), ...texts].find(fits) ?? "x".repeat(schema.minLength ?? 1)
 }
 
-/** The schema that a reference points to; any other schema is returned unchanged. */
+/** Follows a reference to its schema, and returns other schemas unchanged. */
 export const resolve = (schema: JsonSchema): JsonSchema => {
   if (schema.$ref === undefined) return schema
   const found = document.components.schemas[decodeURIComponent(schema.$ref.split("/").at(-1) ?? "")]
   return found === undefined ? {} : resolve(found)
 }
 
-/** The smallest value that a schema admits, with required members only. */
+/** Generates the smallest value that a schema admits, with required members only. */
 export const exampleOf = (given: JsonSchema, name = ""): Schema.Json => {
   const schema = resolve(given)
   if (schema.const !== undefined) return schema.const
@@ -133,7 +133,7 @@ export const exampleOf = (given: JsonSchema, name = ""): Schema.Json => {
   }
 }
 
-/** Every operation in the document, with the route's path in the router's notation. */
+/** Lists the operations of the document, with their paths in the router's notation. */
 export const operations: ReadonlyArray<{
   readonly method: string
   readonly path: string
@@ -151,7 +151,7 @@ export const bodySchema = (operation: Operation): JsonSchema | undefined => {
   return content?.schema
 }
 
-/** A body that the route's schema admits, or `undefined` if the route accepts none. */
+/** Generates a body that the route's schema admits; `undefined` if the route accepts none. */
 export const exampleBody = (method: string, path: string): Schema.Json | undefined => {
   const found = operations.find((known) => known.method === method && known.path === path)
   const schema = found === undefined ? undefined : bodySchema(found.operation)

@@ -24,7 +24,7 @@ export const malformedFiles = (say: (scene: Scene, files: ReadonlyArray<object>)
 
 const failure = { reason: "killed", phase: "plan", message: "x", diagnostics: [], sandboxKilled: false }
 
-/** The failure of a plan, as reported by an agent. */
+/** The failure of a plan, in the form agents report it. */
 export const failedPlan = { kind: "plan", status: "failed", failure: { _tag: "RunnerFailure", ...failure } }
 
 const stateOf = Effect.fnUntraced(function* ({ held, honest }: Scene, serial: number) {
@@ -89,13 +89,13 @@ export const carriedResults: ReadonlyArray<Lie> = [
       yield* refused(say([{ kind: "state", digest: outcome, bytes }], outcome), "Rejected")
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], digest), "Rejected")
       yield* refused(say([{ kind: "outcome", digest, bytes }], digest), "Rejected")
-      // A message with one file more than its result lists. Without that file, only the result's reports would be missing.
+      // The message contains one file too many. Without it, only the reports of the result would be missing.
       const ended = yield* liar.carried(own, "outcome", text(JSON.stringify(failedPlan)))
       const more = { kind: "state" as const, digest: outcome, bytes }
       const late = { ...own, lastBatch: 99, outcome: ended.digest }
       yield* refused(liar.as(liar.client.Result({ ...late, files: [ended, more] })), "Rejected")
       yield* refused(liar.as(liar.client.Result({ ...late, files: [ended] })), "Busy")
-      // A file for a different kind of Run.
+      // A file that belongs to a different kind of Run.
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], outcome), "Rejected")
       const elsewhere = yield* liar.sealed(held, "outcome", apply)
       const other = digestOf(elsewhere)

@@ -15,7 +15,7 @@ import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 import { world } from "./FarPlane.ts"
 import { agentClient, machineFacts } from "./TestAgent.ts"
 
-/** An enrolled agent as a folder on disk, and the actions of its processes, each as if it had just started. */
+/** An enrolled agent's folder on disk, and the steps that its processes take, each as if the process had just started. */
 export const enrolledFolder = Effect.gen(function* () {
   const { origin, pools } = yield* world
   const path = join(yield* temporaryFolder, "agent")
@@ -81,7 +81,10 @@ export const enrolledFolder = Effect.gen(function* () {
     })
   })
 
-  /** A first message signed with these keys, and an effect that runs between its proof and its record. */
+  /**
+   * Sends a first message signed with these keys, and runs the effect after the signature is verified and before the session is
+   * recorded.
+   */
   const slowHello = Effect.fnUntraced(function* (signer: StoredKeys, meanwhile: Effect.Effect<unknown>) {
     const slowKeys = Layer.effect(
       ServerKeys,

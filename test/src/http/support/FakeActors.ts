@@ -66,13 +66,16 @@ import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCo
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
-/** The actors behind the HTTP routes. Every call is recorded and refused with an error that validation never returns. */
+/**
+ * Fake actors for the HTTP routes. Every call is recorded and refused with an error that validation never returns, so a test can
+ * see whether a request reached an actor.
+ */
 export const reached = new ApiError({ code: "run_conflict", message: "An actor was reached." })
 
-/** The message of a defect, which belongs only in the log. */
+/** The message of a defect, which must appear only in the log. */
 export const defectText = "internal detail: password=hunter2"
 
-// The fake returns the delivery that arrived, instead of a Run.
+// Returns the delivery itself, instead of a Run, so that tests can check its bytes.
 const ranFor = Brand.nominal<RunId>()
 
 const refuse = () => Effect.fail(reached)
@@ -297,7 +300,7 @@ const authenticator = Layer.succeed(Authenticator, {
   host: () => Effect.fail(new ApiError({ code: "unauthenticated", message: "The account is unknown." }))
 })
 
-/** Without a pool, the agents' paths do not exist. */
+/** Agent routes exist only if there is a pool. */
 const agents = Layer.mergeAll(
   Layer.mock(Pools)({ exist: Effect.succeed(false) }),
   Layer.succeed(WorkspacePools, { pools: refuse, agents: refuse }),

@@ -4,7 +4,7 @@ import type { RunEvent, RunLogEntry } from "../../../../schema/events/RunEvent.t
 
 const at = "2026-01-01T00:00:00.000Z"
 
-/** The writer of the in-memory sequences that the streams under test read from. */
+/** Writes to the in-memory sequences that the tested streams read. */
 export class Journal extends Context.Service<
   Journal,
   {
@@ -15,7 +15,7 @@ export class Journal extends Context.Service<
   }
 >()("test/http/Journal") {}
 
-/** One Run's sequences in memory, with the same contract as the durable sequences. */
+/** A Run's sequences in memory, with the same contract as the stored sequences. */
 export const fakeRunStreams = Layer.effectContext(
   Effect.sync(() => {
     let texts: ReadonlyArray<string> = []

@@ -26,14 +26,14 @@ const policy: OperatorConfigsShape = {
 }
 const inForce: { -readonly [Field in keyof OperatorConfigsShape]: OperatorConfigsShape[Field] } = policy
 
-/** A control plane whose Runs go to the agents in a pool. */
+/** A control plane that sends its Runs to the agents of a pool. */
 export const farPlane = AgentServer.layer.pipe(
   Layer.provide(AuthorityChanges.layer),
   Layer.provideMerge(testPlane({ runner: pureRunner(pureModules()) })),
   Layer.provide(Layer.succeed(OperatorConfigs, inForce))
 )
 
-/** Runs the effect with the process's monotonic clock this many seconds ahead. */
+/** Runs the effect with the process's monotonic clock set forward by this many seconds. */
 export const after = <A, E, R>(seconds: number, effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((clock) => {
     const nanos = BigInt(seconds) * 1_000_000_000n
@@ -67,7 +67,7 @@ export const evidence = {
   diagnostics: []
 }
 
-/** An agent's report about an apply, which may differ from the state it actually left behind. */
+/** An agent's report about an apply. It may differ from the state that the apply left. */
 export const appliedResult = (
   serial: number,
   outputs: Extract<JobResult, { readonly kind: "apply"; readonly status: "ended" }>["outcome"]["outputs"] = []
@@ -87,7 +87,7 @@ export const appliedResult = (
   }
 })
 
-/** The credentials that a test's plans are bound to. */
+/** The credentials to which a test's plans are bound. */
 const planBinding: PlanSecrets["provided"] = [{ name: "cloud", digest: "digest-of-the-plan" }]
 
 export const world = Effect.gen(function* () {
@@ -135,7 +135,7 @@ export const offerTo = Effect.fnUntraced(function* (agent: TestAgent) {
   }
 })
 
-/** Executes a plan as the test's agent. */
+/** Executes a plan as the test's agent would. */
 export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offer, provided = planBinding) {
   const job = yield* agent.planJob(offer)
   yield* agent.as(agent.client.Accept(offer))
@@ -147,7 +147,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
       { kind: "line" as const, at, phase: "plan" as const, stream: "stdout" as const, text: "planning\u001b[31m" }
     ]
   }
-  // Sends each message twice, as if its response had been lost.
+  // Sends each message twice, as an agent does after a lost response.
   for (const _ of [1, 2]) {
     expect(yield* agent.as(agent.client.Report({ runId: offer.runId, fence: offer.fence, batch }))).toEqual({
       acknowledged: 1
@@ -156,7 +156,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
   const planned = text(`plan of ${offer.runId}`)
   const planFile = yield* agent.put(offer, "plan_file", planned)
   yield* agent.finish(
-    // The claim of the offer, because the complete offer also contains the plan's starting state.
+    // Returns the claim of an offer; the complete offer also contains the plan's initial state.
     { runId: offer.runId, fence: offer.fence },
     {
       kind: "plan",
@@ -171,7 +171,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
         resourceChanges: [],
         outputChanges: [],
         resourceDrift: [],
-        // These Outputs match the states that the test's agents hand in.
+        // Outputs that match the states handed in by the test's agents.
         plannedOutputs: [{ name: "value", sensitive: false, unknown: false }],
         hasChanges: true,
         applyable: true
@@ -198,7 +198,7 @@ export const approvedApply = Effect.fnUntraced(function* (id: InstallPlanId) {
   return { capsuleId: install.capsuleId, apply: (yield* runs.apply(context, plan.id, undefined)).value }
 })
 
-/** A Capsule whose apply has been offered to an agent. `planned` is the plan's file. */
+/** Creates a Capsule whose apply has been offered to an agent. `planned` is the plan's file. */
 export const applyOfferedTo = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const id = yield* begun(branch)
   const { offer } = yield* offerTo(agent)
@@ -209,12 +209,12 @@ export const applyOfferedTo = Effect.fnUntraced(function* (agent: TestAgent, bra
   return { capsuleId, offer: applyOffer, planned, claim: { runId: applyOffer.runId, fence: applyOffer.fence } }
 })
 
-/** A Capsule whose apply has been started by an agent. */
+/** Creates a Capsule whose apply an agent has started. */
 export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const { capsuleId, claim, offer, planned } = yield* applyOfferedTo(agent, branch)
-  // Withholds an offer from all agents until it is accepted.
+  // Holds an offer back from all agents until the test accepts it.
   expect((yield* agent.get(offer, "plan_file", offer.planFile ?? "")).status).toBe(410)
-  // An agent applies a plan only with the credentials that the plan was created with.
+  // An agent must have the credentials that the plan was created with.
   expect((yield* agent.applyJob(offer)).secrets.provided).toEqual(planBinding)
   yield* agent.as(agent.client.Accept(offer))
   expect(yield* agent.fetched(offer, "plan_file", offer.planFile ?? "")).toEqual(planned)

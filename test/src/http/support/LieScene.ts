@@ -23,15 +23,15 @@ export interface Claim {
   readonly fence: number
 }
 
-/** Two agents in one pool, each with its own Run, and one agent in another pool. */
+/** Two agents in one pool, each with a Run, and one agent in another pool. */
 export interface Scene {
   readonly honest: TestAgent
-  /** For an apply that has been started. */
+  /** The claim on an apply that has been started. */
   readonly held: Claim
   /** The files that the honest agent has uploaded or may fetch, by kind. */
   readonly digests: Readonly<Record<Kind, string>>
   readonly liar: TestAgent
-  /** For a plan that the liar has accepted. */
+  /** The claim on a plan that the liar has accepted. */
   readonly own: Claim
   readonly stranger: TestAgent
 }
@@ -49,7 +49,7 @@ export const lineOf = (words: string) => ({
 export const refused = <A, E, R>(told: Effect.Effect<A, E, R>, tag: string) =>
   Effect.map(Effect.flip(told), (refusal) => expect(refusal).toMatchObject({ _tag: tag }))
 
-/** Claims that the liar does not hold: the other agent's claim, a claim with an old fence, and claims without a Run. */
+/** Claims that the liar does not hold: the other agent's, one with an old fence, and claims without a Run. */
 export const notOwn = ({ held, own }: Scene): ReadonlyArray<Claim> => [
   held,
   { ...held, fence: held.fence - 1 },

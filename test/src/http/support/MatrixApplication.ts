@@ -8,7 +8,7 @@ import { matrixIssuer, Principals } from "./Principals.ts"
 import { fakeInvitations, fakeMembers, fakeTeamGroups, fakeWorkspaces } from "./RemainingGroups.ts"
 import { applicationWith } from "./TestApplication.ts"
 
-/** `instead` replaces fakes. */
+/** `instead` replaces individual fakes. */
 export const matrixApplicationWith = <A, E, R>(instead: Layer.Layer<A, E, R>) =>
   applicationWith(
     Layer.mergeAll(authenticatorLayer, unlimitedAttempts, instead),
@@ -26,5 +26,5 @@ export const matrixApplicationWith = <A, E, R>(instead: Layer.Layer<A, E, R>) =>
     Layer.provideMerge(testAccounts)
   )
 
-/** The routes over real accounts, tokens and issuer, with every kind of caller; everything behind them is fake. */
+/** The routes over real accounts, tokens and issuer, with every kind of caller. Everything else is fake. */
 export const matrixApplication = matrixApplicationWith(Layer.empty)

@@ -5,7 +5,7 @@ import { begun, OAuthWorld, returned } from "./OAuthWorld.ts"
 
 const world = OAuthWorld
 
-/** The pliant server in its default state. */
+/** Resets the pliant server to its default behaviour. */
 export const soundServer = Effect.map(OAuthWorld, ({ pliant }) =>
   Object.assign(pliant.state, {
     metadata: {},
@@ -25,7 +25,7 @@ export const database = Effect.flatMap(world, ({ served }) =>
   Effect.succeed(Context.get(served.services, SqlClient.SqlClient))
 )
 
-/** The current Connections and open authorizations. */
+/** Counts the Connections and open authorizations. */
 export const counts = Effect.gen(function* () {
   const sql = yield* database
   const [row] = yield* sql`SELECT (SELECT COUNT(*) FROM connections) AS connections,
@@ -33,7 +33,7 @@ export const counts = Effect.gen(function* () {
   return row
 })
 
-/** A Connection created at the pliant server. */
+/** Creates a Connection through the pliant server. */
 export const connected = Effect.fnUntraced(function* (more: Readonly<Record<string, unknown>> = {}) {
   const { owner, pliant } = yield* world
   const { authorizationUrl, connectionId } = yield* begun("pliant", more)
@@ -52,7 +52,7 @@ export const attention = Effect.gen(function* () {
   return (yield* owner.send(`/api/v1/dashboard/overview?workspaceId=${workspaceId}`)).json().attention
 })
 
-/** Lets the access token expire and tests the Connection, which renews the token. */
+/** Expires the access token and tests the Connection, which renews the token. */
 export const renewed = Effect.fnUntraced(function* (connectionId: string) {
   const { owner } = yield* world
   const sql = yield* database

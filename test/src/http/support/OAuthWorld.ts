@@ -18,7 +18,7 @@ const secret = "the-client-secret-of-the-installation-under-test"
 
 const connection = (name: string) => ({ provider: "example.test/acme/cloud", accessToken: name })
 
-/** The independent server, with its own sign-in, consent, rotation and revocation. */
+/** Runs the independent server, with its own sign-in, consent, rotation and revocation. */
 const referenceServer = Effect.gen(function* () {
   let handle: Parameters<typeof loopback>[0] = (_, response) => response.end()
   const issuer = yield* loopback((request, response) => handle(request, response))
@@ -82,7 +82,7 @@ export const visitor = Effect.fnUntraced(function* ({ services, url }: Served, n
 })
 export type Person = Effect.Success<ReturnType<typeof visitor>>
 
-/** A server whose operator declares helpers at four authorization servers, and its people. */
+/** A server with helpers for four authorization servers, and the people who use it. */
 export class OAuthWorld extends Context.Service<
   OAuthWorld,
   {
@@ -93,7 +93,7 @@ export class OAuthWorld extends Context.Service<
     readonly pliant: PliantServer
     readonly other: PliantServer
     readonly reference: string
-    /** This service acting as another installation's authorization server. */
+    /** Runs another installation of this service as an authorization server. */
     readonly ours: Served
   }
 >()("test/http/OAuthWorld") {
@@ -184,6 +184,6 @@ export const begun = Effect.fnUntraced(function* (helperId: string, more: Readon
   return { authorizationUrl: String(authorizationUrl), connectionId: String(connectionId) }
 })
 
-/** The other server's response, delivered by a person's browser. */
+/** Delivers the authorization server's response through a person's browser. */
 export const returned = (person: Person, helperId: string, answer: URLSearchParams, accept = "application/json") =>
   person.send(`${callbackOf(helperId)}?${answer.toString()}`, { headers: { accept, "sec-fetch-site": "cross-site" } })

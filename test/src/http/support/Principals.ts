@@ -16,7 +16,7 @@ import { seed, world } from "./World.ts"
 const at = "2026-01-01T00:00:00.000Z"
 const times = { created_at: at, updated_at: at }
 
-/** People in addition to the test world's people: one per role in Workspace A, and an operator who belongs to no Workspace. */
+/** People other than the test world's: one per role in Workspace A, and an operator who belongs to no Workspace. */
 const extras = {
   admin: `usr_${"d".repeat(24)}`,
   member: `usr_${"m".repeat(24)}`,
@@ -34,7 +34,7 @@ const seedExtras = Effect.gen(function* () {
   }
 })
 
-/** The matrix's issuer URL. */
+/** The URL of the issuer in the authorisation matrix. */
 const issuer = "http://svc.example.test"
 const resource = "https://api.example.com"
 const callback = "https://rp.example.com/cb"
@@ -54,15 +54,15 @@ const clients = StaticClients.layer({
   resource_servers: [{ resource, scopes: ["api.use"] }]
 })
 
-/** The issuer whose tokens the matrix presents, on top of the matrix's accounts. */
+/** The issuer of the matrix's tokens, on top of the matrix's accounts. */
 export const matrixIssuer = oidcServices.pipe(
   Layer.provideMerge(clients),
   Layer.provideMerge(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero })),
-  // The operator allows a client to omit PKCE, and this client does.
+  // The operator allows this client to omit PKCE, and it does.
   Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
 )
 
-/** The tokens that the issuer grants a client on behalf of a consenting person. */
+/** Requests the tokens that the issuer grants a client after a person's consent. */
 export const granted = Effect.fnUntraced(function* (
   subject: string,
   scopes: ReadonlyArray<string>,
@@ -98,7 +98,7 @@ const bearer = (secret: Redacted.Redacted | string): Credential => ({
   authorization: `Bearer ${typeof secret === "string" ? secret : Redacted.value(secret)}`
 })
 
-/** Headers for every kind of caller, by name, on top of real accounts. */
+/** Returns headers for every kind of caller, by name, on top of real accounts. */
 export class Principals extends Context.Service<Principals, ReadonlyMap<string, Credential>>()("test/http/Principals") {
   static readonly layer = Layer.effect(
     Principals,

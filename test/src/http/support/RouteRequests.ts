@@ -14,7 +14,7 @@ export interface Route {
   readonly method: string
   readonly path: string
   readonly rule: AccessRule
-  /** True if its body is a file. */
+  /** True if the body is a file. */
   readonly isFile: boolean
 }
 
@@ -47,7 +47,7 @@ const landing = "connections.finishOAuth"
 
 export type RequestKind = "sound" | "broken"
 
-/** A request that the route would accept, or the same request with a fault that only validation can detect. */
+/** A request that the route accepts, or the same request with a fault that only validation detects. */
 const requestOf = (route: Route, kind: RequestKind) => {
   const path = route.path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "helper")
   const query = [
@@ -88,21 +88,21 @@ const codeOf = (response: Response) =>
         ({ error }) => error.code
       )
 
-/** Statuses that validation, actors and the test world may return to an admitted caller. */
+/** Statuses that an admitted caller may get from validation, the actors or the test world. */
 const admitted: ReadonlySet<number> = new Set([200, 201, 202, 204, 400, 409, 422, 501])
 
 const settle = (route: Route, kind: RequestKind, status: number, code: string): string => {
   if (retired.has(route.name) && status === 405) return "ok"
   if (route.name === defective && kind === "sound" && status === 500) return "ok"
-  // Another site controls the query, so svc refuses no query as invalid.
+  // Another site controls the query of this route, so svc never rejects a query as invalid.
   if (route.name === landing && status === 501) return "ok"
   if (kind === "broken") return status === 400 && code === "invalid_request" ? "ok" : `${status}`
-  // For personal records, an unknown id means not found.
+  // An unknown id of a personal record returns 404.
   if (route.rule.kind === "account" && status === 404) return "ok"
   return admitted.has(status) && code !== "failed_precondition" ? "ok" : `${status}`
 }
 
-/** The application's response to the caller: `ok` if admitted, otherwise the status and its code. */
+/** Returns how the application treats the caller: `ok` if admitted, otherwise the status and its code. */
 export const verdictOf = Effect.fnUntraced(function* (
   route: Route,
   kind: RequestKind,

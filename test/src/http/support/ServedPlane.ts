@@ -27,25 +27,25 @@ interface Sent {
 export interface ServedPlaneOptions {
   readonly files: Readonly<Record<string, string>>
   readonly settings?: Readonly<Record<string, string>>
-  /** A proxy between the service and the Git server at this origin; returns the proxy's origin. */
+  /** Starts a proxy between the service and the Git server at this origin, and returns the proxy's origin. */
   readonly gitThrough?: (origin: string) => Effect.Effect<string, never, Scope.Scope>
   /** The service's clock; the machine's clock by default. */
   readonly clock?: Clock.Clock
-  /** When the service cleans up; by default, never. */
+  /** When the service cleans up; never by default. */
   readonly cleanup?: Layer.Layer<never>
-  /** Wraps the writing database client, which the service uses. */
+  /** Wraps the service's writing database client. */
   readonly writer?: Layer.Layer<SqlClient.SqlClient, never, SqlClient.SqlClient>
 }
 
 let keys = 0
 
-/** An unused idempotency key. */
+/** Returns an unused idempotency key. */
 export const freshKey = () => {
   keys += 1
   return { "idempotency-key": `served-plane-${keys}` }
 }
 
-/** The whole product on its own port with a Git repository, one person, their token and their session. */
+/** Serves the whole product on a separate port, with a Git repository, one person, their token and their session. */
 export const servedPlane = Effect.fnUntraced(function* ({
   cleanup = cleanupByHand,
   clock,
@@ -73,7 +73,7 @@ export const servedPlane = Effect.fnUntraced(function* ({
         log: "error",
         toolDownload: "off",
         gitAllowOrigins: gitOrigin,
-        // Creating a network takes as long as a plan.
+        // Runs share the host's network, because creating a network takes as long as a plan.
         runnerNetwork: "host",
         ...settings
       })
@@ -103,7 +103,7 @@ export const servedPlane = Effect.fnUntraced(function* ({
   const [workspace] = (yield* client.workspaces.list({ query: {} })).workspaces
   const workspaceId = workspace?.id ?? (yield* Effect.die(new Error("There is no Workspace")))
 
-  /** Sends a request as it is, with the person's token unless it has its own authentication headers. */
+  /** Sends the request unchanged, with the person's token unless it has authentication headers. */
   const call = (method: string, path: string, { body, headers = {} }: Sent = {}) =>
     Effect.promise(async () => {
       const presents = Object.hasOwn(headers, "authorization") || Object.hasOwn(headers, "cookie")
@@ -151,7 +151,7 @@ export const servedPlane = Effect.fnUntraced(function* ({
       ({ run }) => run
     )
 
-  /** Approves and applies a plan, and returns the apply once it has ended. */
+  /** Approves and applies a plan, and returns the apply once it ends. */
   const applied = Effect.fnUntraced(function* (planRunId: string) {
     const { planDigest } = yield* ended(planRunId)
     yield* client.runs.approve({

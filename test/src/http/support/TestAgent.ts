@@ -31,7 +31,7 @@ type Claim = typeof RunClaim.Type
 type Offer = typeof JobOffer.Type
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
-/** The agent routes over the plane under test, on a separate port. */
+/** Serves the agent routes of the plane under test on a separate port. */
 export class AgentServer extends Context.Service<AgentServer, { readonly origin: string }>()("test/AgentServer") {
   static readonly layer = Layer.effect(
     AgentServer,
@@ -41,7 +41,7 @@ export class AgentServer extends Context.Service<AgentServer, { readonly origin:
 
 type Marker = HttpRouter.Request<"Requires" | "Error" | "GlobalRequires" | "GlobalError", unknown>
 
-/** Every agent of a test has the same address. */
+/** All agents of a test connect from the same address. */
 const unlimited = Layer.succeed(AttemptLimits, { consume: () => Effect.void, enter: () => Effect.void })
 
 const serving = Effect.gen(function* () {
@@ -91,12 +91,12 @@ export const machineFacts: AgentFacts = {
   draining: false
 }
 
-/** An agent's message, without the agent's identity. */
+/** An agent's message without the fields that identify the agent. */
 export const agentClient = Effect.fnUntraced(function* (origin: string) {
   const protocol = yield* Layer.build(
     RpcClient.layerProtocolHttp({
       url: origin,
-      // The session belongs to the HTTP request, as real agents send it.
+      // The session is sent with the HTTP request, as by real agents.
       transformClient: HttpClient.mapRequestEffect((request) =>
         Effect.map(RpcClient.CurrentHeaders, (headers) =>
           HttpClientRequest.setHeaders(HttpClientRequest.setUrl(request, `${origin}${agentRpcPath}`), headers)
@@ -107,7 +107,7 @@ export const agentClient = Effect.fnUntraced(function* (origin: string) {
   return yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
 })
 
-/** An agent that sends any message a test specifies. */
+/** An agent that sends whatever message a test specifies. */
 export const testAgent = Effect.fnUntraced(function* (
   origin: string,
   token: Redacted.Redacted,
@@ -134,7 +134,7 @@ export const testAgent = Effect.fnUntraced(function* (
       createPrivateKey(signing.privateKey.export({ format: "pem", type: "pkcs8" }))
     ).toString("base64url")
 
-  /** `unsignedKeys` are inserted by an attacker between the agent and the server. */
+  /** `unsignedKeys` are keys that an attacker inserts between the agent and the server. */
   const hello = Effect.fnUntraced(function* (
     held: ReadonlyArray<typeof HeldRun.Type> = [],
     more: {
@@ -158,7 +158,7 @@ export const testAgent = Effect.fnUntraced(function* (
     return begun
   })
 
-  /** Sends a message in any form, and returns the response. */
+  /** Sends a message in any form, valid or not, and returns the response. */
   const unchecked = (tag: string, payload: unknown, headers: Readonly<Record<string, string>> = {}) =>
     Effect.promise(async () => {
       const message = { _tag: "Request", id: "1", tag, payload, headers: [] }
@@ -172,7 +172,7 @@ export const testAgent = Effect.fnUntraced(function* (
       return { status: response.status, text: await response.text() }
     })
 
-  /** Sends a message; the connection can be cut before the response. */
+  /** Sends a message; the connection can be cut before the response arrives. */
   const cuttable = (tag: string, payload: unknown) =>
     Effect.sync(() => {
       const line = new AbortController()
@@ -228,14 +228,14 @@ export const testAgent = Effect.fnUntraced(function* (
       kind
     )
 
-  /** Compressed bytes sealed for the server. */
+  /** Compresses bytes and seals them for the server. */
   const sealedPacked = Effect.fnUntraced(function* (claim: Claim, kind: Kind, packed: Uint8Array) {
     const key = yield* sealingKey(server.seal)
     const chunks = yield* Stream.runCollect(sealBlob(key, purpose(claim, kind, true), Stream.make(packed)))
     return new Uint8Array(Buffer.concat(chunks))
   })
 
-  /** Bytes sealed for the server. */
+  /** Seals bytes for the server. */
   const sealed = (claim: Claim, kind: Kind, plain: Uint8Array) =>
     Effect.flatMap(packContents(plain), (packed) => sealedPacked(claim, kind, packed))
 
@@ -252,7 +252,7 @@ export const testAgent = Effect.fnUntraced(function* (
     const digest = digestOf(bytes)
     const half = Math.floor(bytes.length / 2)
     yield* send(claim, kind, digest, bytes.subarray(0, half), 0, bytes.length)
-    // The response to the first part was lost, so the whole blob is sent again.
+    // The response to the first part was lost, so send the whole blob again.
     const response = yield* send(claim, kind, digest, bytes, 0, bytes.length)
     const stored = yield* decodeStored(yield* Effect.promise(() => response.json()))
     if (!stored.complete) return yield* Effect.die(new Error(`${kind} is not complete`))
@@ -286,7 +286,7 @@ export const testAgent = Effect.fnUntraced(function* (
     const outcome = yield* put(held, "outcome", yield* outcomeOf(result))
     const message = { ...held, outcome, ...more }
     yield* as(client.Result(message))
-    // The response was lost, so the message is repeated.
+    // The response was lost, so repeat the message.
     yield* as(client.Result(message))
   })
 

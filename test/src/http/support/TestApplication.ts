@@ -27,12 +27,12 @@ export const settings = Layer.succeed(HttpSettings, plainSettings)
 
 const noDashboard = Layer.succeed(DashboardAssets, { assets: Effect.succeed(new Map()) })
 
-/** Live streams over sequences in memory. */
+/** Live streams backed by in-memory sequences. */
 export const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityChanges.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
 )
 
-/** The services that a server's routes need: fake actors over a real database. */
+/** The services that the routes need: fake actors over a real database. */
 const serverServicesWith = (more: Partial<HttpSettings["Service"]>) =>
   remainingGroups.pipe(
     Layer.provideMerge(
@@ -65,7 +65,7 @@ export class TestApplication extends Context.Service<TestApplication, { readonly
   static readonly layer = TestApplication.layerWith({})
 }
 
-/** Like the real application, but over the test's own database, which the test fills; `instead` and `groups` replace fakes. */
+/** The same application over a database that the test fills; `instead` and `groups` replace fakes. */
 export const applicationWith = <A, E, R, A2, E2, R2>(instead: Layer.Layer<A, E, R>, groups: Layer.Layer<A2, E2, R2>) =>
   Layer.effect(
     TestApplication,
@@ -77,7 +77,7 @@ export const applicationWith = <A, E, R, A2, E2, R2>(instead: Layer.Layer<A, E, 
 
 export const applicationOver = <A, E, R>(instead: Layer.Layer<A, E, R>) => applicationWith(instead, remainingGroups)
 
-/** Sends a request straight into the application. */
+/** Sends a request to the application without a socket. */
 export const send = Effect.fn("send")(function* (path: string, init: RequestInit = {}) {
   const { handler } = yield* TestApplication
   return yield* Effect.promise(() => handler(new Request(`${origin}${path}`, init)))

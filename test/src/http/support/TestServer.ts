@@ -4,7 +4,7 @@ import { HttpListener } from "../../../../src/http/HttpListener.ts"
 import { TestApplication } from "./TestApplication.ts"
 import { WebSocket } from "ws"
 
-/** The application behind a real socket on a free port; `stop` closes the listener before the test's Scope does. */
+/** Serves the application on a free port. `stop` closes the listener before the test's Scope does. */
 export class TestServer extends Context.Service<
   TestServer,
   { readonly url: string; readonly port: number; readonly stop: Effect.Effect<void> }
@@ -28,7 +28,7 @@ export interface Closed {
   readonly reason: string
 }
 
-/** A WebSocket client that records received messages, in order, and how the connection was closed. */
+/** A WebSocket client that records messages in order, and how the connection was closed. */
 export interface TestSocket {
   readonly received: ReadonlyArray<string>
   /** Waits until `count` messages have arrived. */
@@ -72,7 +72,7 @@ export const openSocket = Effect.fn("openSocket")(function* (path: string, heade
   return opened
 })
 
-/** A subscriber that upgrades the connection and then never reads. */
+/** A subscriber that upgrades the connection and never reads. */
 export const openStalled = Effect.fn("openStalled")(function* (path: string, headers: Record<string, string>) {
   const { port } = yield* TestServer
   const lines = Object.entries({
@@ -96,7 +96,7 @@ export const openStalled = Effect.fn("openStalled")(function* (path: string, hea
   )
 })
 
-/** The status with which the server refused an upgrade, or 101 if it accepted. */
+/** Returns the status with which the server refused an upgrade, or 101 if it accepted. */
 export const upgradeStatus = Effect.fn("upgradeStatus")(function* (path: string, headers: Record<string, string>) {
   const { url } = yield* TestServer
   const response = yield* Effect.promise((signal) =>

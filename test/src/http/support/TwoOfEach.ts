@@ -30,7 +30,7 @@ const emptyConfig = JSON.stringify({
 const newest = "2026-02-02T00:00:00.000Z"
 
 /**
- * At least two rows for every list of a Workspace, copied from the test's world. Returns the ids that list routes need. The
+ * Adds at least two rows to every list of a Workspace by copying the test's world, and returns the ids that list routes need. The
  * letter distinguishes the records of two Workspaces.
  */
 export const twoOfEach = Effect.fnUntraced(function* (workspace_id: WorkspaceId, letter: string) {
@@ -297,7 +297,7 @@ export const twoOfEach = Effect.fnUntraced(function* (workspace_id: WorkspaceId,
     })
   }
 
-  // A second generation of the first Capsule, in which both resources changed.
+  // Adds a second generation of the first Capsule, in which both resources changed.
   yield* copy("state_versions", world.stateVersionId, {
     id: id("sv", 3),
     capsule_id: first.capsule,

@@ -30,7 +30,7 @@ import {
 
 const id = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 
-/** One record of every kind in Workspace A, owned by Ada; Bob owns Workspace B. */
+/** One record of each kind in Workspace A, owned by Ada. Bob owns Workspace B. */
 export const world = {
   workspaceA: WorkspaceId.make(id("ws", "a")),
   workspaceB: WorkspaceId.make(id("ws", "b")),
@@ -68,7 +68,7 @@ const session = (subject: string): Principal => ({
   credentialId: `ses_${subject}`,
   subject,
   scopes: "all",
-  // Confirmed at every time of the test's clock.
+  // The session counts as recently confirmed at any time the test's clock may show.
   confirmedAt: Number.MAX_SAFE_INTEGER
 })
 
@@ -80,7 +80,7 @@ const token = (subject: string, scopes: ReadonlyArray<string>, bound?: string): 
   ...(bound === undefined ? {} : { boundWorkspaceId: WorkspaceId.make(bound) })
 })
 
-/** Secrets known to the test's authenticator. */
+/** Secrets of the test's authenticator. */
 const known = new Map<string, Principal>([
   ["ada-session", session(world.ada)],
   ["bob-session", session(world.bob)],

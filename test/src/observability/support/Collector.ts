@@ -25,7 +25,7 @@ const Traces = Schema.fromJsonString(
 
 const decodeTraces = Schema.decodeEffect(Traces)
 
-/** A collector on loopback, open for the lifetime of the Scope. */
+/** Runs a collector on loopback until the Scope closes. */
 export const collector = Effect.gen(function* () {
   const received: Array<{ readonly path: string; readonly body: string }> = []
   const origin = yield* fetchServer(async (request) => {
@@ -38,7 +38,7 @@ export const collector = Effect.gen(function* () {
   return {
     origin,
     bodies,
-    /** All received telemetry as one string. */
+    /** Returns all received telemetry as one string. */
     everything: () => received.map(({ body }) => body).join("\n"),
     spans: Effect.suspend(() => Effect.forEach(bodies("/v1/traces"), (body) => decodeTraces(body))).pipe(
       Effect.map((decoded) =>

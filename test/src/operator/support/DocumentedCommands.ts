@@ -9,10 +9,10 @@ const page = new URL("../../../../docs/operations.md", import.meta.url)
 const other = "65534"
 const isRoot = process.getuid?.() === 0
 
-/** The prefix that runs a command as another user, if this process is allowed to. */
+/** The prefix that runs a command as another user, if this process may do that. */
 const asOther = isRoot ? `setpriv --reuid ${other} --regid ${other} --clear-groups ` : ""
 
-/** The commands from a marked block on the operations page. */
+/** Extracts the commands of a marked block on the operations page. */
 export const documentedCommands = Effect.fnUntraced(function* (name: string) {
   const files = yield* FileSystem.FileSystem
   const text = yield* files.readFileString(page.pathname)
@@ -20,7 +20,7 @@ export const documentedCommands = Effect.fnUntraced(function* (name: string) {
   return block ?? (yield* Effect.die(new Error(`The operations page has no block "${name}"`)))
 })
 
-/** A folder of programs containing this tree's `svc`. */
+/** Creates a folder of programs with this tree's `svc`. */
 export const programs = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   yield* files.makeDirectory(folder)
@@ -29,14 +29,14 @@ export const programs = Effect.fnUntraced(function* (folder: string) {
 })
 
 export interface Machine {
-  /** Stands in for `/`. */
+  /** The folder that replaces `/`. */
   readonly root: string
   readonly programs: string
-  /** True if the machine's `svc` user differs from the user of this process. */
+  /** True if this machine's `svc` user differs from the user of this process. */
   readonly isForeign: boolean
 }
 
-/** The same commands for a folder that stands in for `/` and a user that exists here. */
+/** Rewrites the commands for a folder that replaces `/` and a user that exists here. */
 const translated = (commands: string, { isForeign, root }: Machine) => {
   const isOther = isForeign && isRoot
   return commands
@@ -46,7 +46,7 @@ const translated = (commands: string, { isForeign, root }: Machine) => {
     .replaceAll(/ \/(srv|var)\//g, ` ${root}/$1/`)
 }
 
-/** Runs commands from the page, and returns their output and the exit code of the first failing command. */
+/** Runs commands from the page, and returns their output and the exit code of the first that fails. */
 export const runDocumented = Effect.fnUntraced(function* (commands: string, machine: Machine) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(

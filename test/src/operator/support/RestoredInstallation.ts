@@ -30,7 +30,7 @@ export const ruleIn = (workspaceId: string, id: string, writtenAt: string) => ({
   updated_at: writtenAt
 })
 
-/** An installation with two people in one Workspace, a Connection, a share, and every kind of credential. */
+/** Creates an installation with two people in one Workspace, a Connection, a share, and every kind of credential. */
 const furnished = Effect.gen(function* () {
   const users = yield* Users
   const workspaces = yield* Workspaces
@@ -71,10 +71,10 @@ const furnished = Effect.gen(function* () {
   return { ada, bob, workspaceId, connectionId: connection.id, token, session }
 })
 
-/** While a server runs in this process, a command prints to the console that both share. */
+/** A server running in this process shares its console with the command, so the output contains both. */
 const lastLine = (text: string) => text.split("\n").at(-1) ?? ""
 
-/** A restored installation whose server has not been started yet. */
+/** Restores the installation, and does not start its server yet. */
 export const restoredWith = Effect.fnUntraced(function* <A, E, R>(more: (url: string) => Effect.Effect<A, E, R>) {
   const files = yield* FileSystem.FileSystem
   const root = yield* folder

@@ -7,7 +7,7 @@ import type { SettingName } from "../../../../src/settings/SettingDefinitions.ts
 import { loadSettings } from "../../../../src/settings/Settings.ts"
 import { placeMigratedDatabase } from "../../../support/MigratedDatabase.ts"
 
-/** The real server, running in this process on a data folder: all its services, its address, and its log so far. */
+/** Runs the real server in this process on a data folder, and returns its services, its address and its log so far. */
 export const serve = Effect.fn("serve")(function* (
   dataDir: string,
   more: ReadonlyMap<SettingName, string> = new Map()

@@ -10,10 +10,10 @@ import { secret } from "./IssuerFixture.ts"
 const modules = "/usr/lib/apache2/modules"
 const program = "/usr/sbin/apache2"
 
-/** As packaged by Debian: apache2-bin and libapache2-mod-auth-openidc. */
+/** The paths that Debian's apache2-bin and libapache2-mod-auth-openidc install. */
 export const hasApache = existsSync(program) && existsSync(`${modules}/mod_auth_openidc.so`)
 
-/** A loopback port that was free a moment ago, because Apache cannot report the port it was assigned. */
+/** Picks a free loopback port in advance, because Apache cannot report which port it was assigned. */
 export const freeOrigin = Effect.scoped(fetchServer(() => new Response()))
 
 const claims = ["sub", "name", "preferred_username", "email", "email_verified", "groups"] as const
@@ -58,12 +58,12 @@ OIDCPassClaimsAs environment
 </Location>
 `
 
-/** Apache with mod_auth_openidc as a client of the issuer, running until the Scope closes. */
+/** Runs Apache with mod_auth_openidc as a client of the issuer until the Scope closes. */
 export const apacheAt = Effect.fnUntraced(function* (issuer: string, origin: string) {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const folder = yield* temporaryFolder
-  // Apache's workers run as another user.
+  // Apache's workers run as another user, who must be able to read these files.
   yield* files.chmod(folder, 0o755)
   yield* files.makeDirectory(`${folder}/site`)
   for (const page of ["index.html", "owners", "strangers", "bye"]) {

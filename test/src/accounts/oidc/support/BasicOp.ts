@@ -28,7 +28,7 @@ import { someone } from "./Someone.ts"
 import { maxAge1, notLoggedIn, promptLogin, silent, withHint } from "./SessionChecks.ts"
 import { bearerInBody, claimsWith, essential, postedUserInfo } from "./UserInfoChecks.ts"
 
-/** The request succeeds like the plain request, with a code that yields an ID token. */
+/** Checks that the extra parameters do not prevent a sign-in: the code still yields an ID token. */
 const succeeds = (fields: Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie } = yield* someone
@@ -109,7 +109,7 @@ const unregisteredRedirect = Effect.gen(function* () {
 const byPost = Effect.gen(function* () {
   const { cookie } = yield* someone
   yield* signInTo({}, cookie)
-  // The request comes from another site, so it carries no session.
+  // The cookie is not sent, as in a request from another site.
   const sent = yield* post("/oauth/authorize", authorization(), { origin: "https://rp.example.com" })
   yield* mustBe(sent.status, 303, "status")
   const location = new URL(sent.headers.get("location") ?? "")
@@ -254,7 +254,7 @@ export const basicOpModules: ReadonlyArray<Module> = [
   { name: "oidcc-ensure-request-with-valid-pkce-succeeds", check: pkce }
 ]
 
-/** Close relatives of those modules that no certification requires. */
+/** Related modules that no certification requires. */
 export const stricterModules: ReadonlyArray<Module> = [
   { name: "a code is redeemed after it expired", check: reuse("90 seconds") },
   { name: "PKCE is optional where it is configured so, and then stays out", check: withoutPkce },

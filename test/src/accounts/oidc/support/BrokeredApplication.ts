@@ -2,15 +2,15 @@ import { Context, Effect, Layer } from "effect"
 import type { StaticClientDocument } from "../../../../../actors/access/issuer/StaticClientConfig.ts"
 import { fetchServer } from "../../../../support/FetchServer.ts"
 
-/** An application whose callback belongs to a broker that redirects to another origin, as is common. */
+/** An application whose registered callback belongs to a broker, which redirects to the application's own origin. */
 export class BrokeredApplication extends Context.Service<
   BrokeredApplication,
   {
     readonly callback: string
     readonly signedOut: string
-    /** The address to which the broker redirects people. */
+    /** Where the broker redirects people. */
     readonly home: string
-    /** Every `Referer` sent when a person arrived at one of the two origins. */
+    /** Every `Referer` header received on arrival at either origin. */
     readonly referrers: ReadonlyArray<string>
   }
 >()("test/oidc/BrokeredApplication") {
@@ -20,7 +20,7 @@ export class BrokeredApplication extends Context.Service<
       const referrers: Array<string> = []
       const noted = (answer: (url: URL) => Response) => (request: Request) => {
         const referrer = request.headers.get("referer")
-        // The page's own requests, such as for its icon, send the page as `Referer`.
+        // Requests that the page itself makes, such as for its icon, send the page as `Referer`; ignore them.
         if (referrer !== null && request.headers.get("sec-fetch-dest") === "document") referrers.push(referrer)
         return answer(new URL(request.url))
       }

@@ -8,7 +8,7 @@ export const challenge = createHash("sha256").update(verifier).digest("base64url
 
 export type Fields = Readonly<Record<string, string>>
 
-/** Sends a request to the issuer under test; redirects are not followed. */
+/** Sends a request to the issuer under test, without following redirects. */
 export const send = Effect.fnUntraced(function* (path: string, init: RequestInit = {}) {
   const { handle, issuer } = yield* TestIssuer
   const clock = yield* Clock.Clock
@@ -27,11 +27,11 @@ export const post = (path: string, fields: Fields | string, headers: Record<stri
 
 const decodeObject = Schema.decodeUnknownEffect(Schema.Record(Schema.String, Schema.Unknown))
 
-/** The JSON object in a response. */
+/** Parses a response as a JSON object. */
 export const json = (response: Response) =>
   Effect.promise(() => response.json()).pipe(Effect.flatMap(decodeObject), Effect.orDie)
 
-/** The error code in a response. */
+/** Returns the error code of a response. */
 export const errorOf = (response: Response) => Effect.map(json(response), (body) => body["error"])
 
 export const bodyText = (response: Response) => Effect.promise(() => response.text())
@@ -57,7 +57,7 @@ const unescaped = (text: string): string =>
 const hidden = (page: string, name: string): string =>
   unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "")
 
-/** The browser's next address, reached by a redirect or through a page that continues automatically. */
+/** Returns where the browser goes next, by redirect or through a page that submits itself. */
 export const onwardOf = Effect.fnUntraced(function* (response: Response) {
   const location = response.headers.get("location")
   if (location !== null) return location
@@ -76,7 +76,7 @@ export const formFields = (page: string) => ({ request: hidden(page, "request"),
 export const press = (path: string, fields: Fields, cookie: string) =>
   post(path, fields, { cookie, "sec-fetch-site": "same-origin" })
 
-/** The browser's final destination: the response parameters, or nothing if it remains on a page of the issuer. */
+/** Returns the response parameters at the browser's final destination, or nothing if it stays on a page of the issuer. */
 export interface Arrival {
   readonly response: Response
   readonly location: string | undefined
@@ -102,7 +102,7 @@ export const authorize = Effect.fnUntraced(function* (fields: Fields | string, c
   return yield* arrival(yield* press("/oauth/consent", { ...formFields(page), decision: "allow" }, cookie))
 })
 
-/** The code from a successful authorization; dies without a code. */
+/** Returns the code of a successful authorization, and dies without a code. */
 export const codeOf = Effect.fnUntraced(function* (fields: Fields, cookie: string) {
   const { location, parameters } = yield* authorize(fields, cookie)
   const code = parameters.get("code")
@@ -136,7 +136,7 @@ const Tokens = Schema.Struct({
 })
 const decodeTokens = Schema.decodeUnknownEffect(Tokens)
 
-/** The tokens in a successful response; dies on any other response. */
+/** Returns the tokens of a successful response, and dies on any other response. */
 export const tokensOf = Effect.fnUntraced(function* (response: Response) {
   const body = yield* json(response)
   return yield* decodeTokens(body).pipe(
@@ -154,7 +154,7 @@ export const signInTo = Effect.fnUntraced(function* (fields: Fields, cookie: str
   return yield* tokensOf(yield* exchange(code))
 })
 
-/** Checks a condition. Unlike `expect`, it works outside a test, so that a faulty issuer can be shown to fail. */
+/** Dies unless the value is as expected. Unlike `expect`, it works outside a test, so mutants can be checked for failure. */
 export const must = (holds: boolean, what: string): Effect.Effect<void> =>
   holds ? Effect.void : Effect.die(new Error(what))
 

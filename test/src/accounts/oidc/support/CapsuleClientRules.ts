@@ -20,7 +20,7 @@ import type { Module } from "./Modules.ts"
 import { someone } from "./Someone.ts"
 import { served } from "./WorkspaceRules.ts"
 
-/** A Capsule whose latest apply had these paths and this secret. */
+/** Creates a Capsule whose latest apply registered these paths and this secret. */
 const appliedWith = Effect.fnUntraced(function* (
   capsule: Effect.Success<typeof served>,
   run: string,
@@ -34,7 +34,9 @@ const appliedWith = Effect.fnUntraced(function* (
   yield* clients.register(plan, capsule.capsuleId, secret)
 })
 
-/** Signs out through the Capsule's application, and returns the browser's destination, or nothing if the address is refused. */
+/**
+ * Signs out through the Capsule's application. Returns the browser's destination, or nothing if the return address is refused.
+ */
 const leaving = Effect.fnUntraced(function* (clientId: string, post_logout_redirect_uri: string) {
   const { cookie } = yield* someone
   const response = yield* visit(
@@ -72,7 +74,7 @@ const returnAddresses = Effect.gen(function* () {
 const pinnedPaths = Effect.gen(function* () {
   const clients = yield* CapsuleClients
   const capsule = yield* served
-  // A plan reviewed with one path does not register the path of a plan reviewed later.
+  // Applying a plan registers the path reviewed in that plan, not the path of a later plan.
   const earlier = namedRun(`${capsule.name}earlier`)
   yield* clients.pin(earlier, capsule.capsuleId, capsuleOrigin, ["/goodbye"])
   yield* clients.pin(namedRun(`${capsule.name}later`), capsule.capsuleId, capsuleOrigin, ["/elsewhere"])
@@ -133,7 +135,7 @@ const introspectionOnly = Effect.gen(function* () {
     const refused = yield* post(path, fields, headers)
     yield* mustBe(yield* errorOf(refused), "invalid_client", `the secret at ${path}`)
   }
-  // The client is public, as before, and refreshes without a secret.
+  // The client is still public, so it refreshes without a secret.
   const refreshed = yield* post("/oauth/token", {
     grant_type: "refresh_token",
     refresh_token,

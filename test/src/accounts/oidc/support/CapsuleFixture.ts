@@ -10,7 +10,7 @@ const id = (prefix: string, name: string) => `${prefix}_${createHash("sha256").u
 export const capsuleOrigin = "https://app.example.com"
 export const capsuleCallback = `${capsuleOrigin}/oidc/callback`
 
-/** A configuration that requests an identity, or nothing. */
+/** A configuration that may request an identity. */
 const configOf = (identity: boolean, name: string) =>
   JSON.stringify({
     compiled: {
@@ -45,7 +45,7 @@ const configOf = (identity: boolean, name: string) =>
     rootProviderRequirements: []
   })
 
-/** A Capsule in its own Workspace, owned by that person, with a configuration that requests an identity. */
+/** Creates a Capsule in a new Workspace of that person, with a configuration that requests an identity. */
 export const capsuleOf = Effect.fnUntraced(function* (owner: string, name: string, identity = true) {
   const sql = yield* SqlClient.SqlClient
   const workspace = yield* newWorkspace(owner, { handle: name.slice(0, 38) })
@@ -60,7 +60,7 @@ export const capsuleOf = Effect.fnUntraced(function* (owner: string, name: strin
   return { capsuleId, workspaceId: workspace_id, configId }
 })
 
-/** A re-adoption's effect on the authority: a new epoch. */
+/** Starts a new authority epoch, as a re-adoption does. */
 export const nextEpoch = Effect.fnUntraced(function* (capsuleId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE capsules SET execution_authority_epoch = execution_authority_epoch + 1 WHERE id = ${capsuleId}`
@@ -71,7 +71,7 @@ export const setCapsuleStatus = Effect.fnUntraced(function* (capsuleId: string, 
   yield* sql`UPDATE capsules SET status = ${status} WHERE id = ${capsuleId}`
 })
 
-/** Makes a different configuration of the Capsule current, in the same epoch. */
+/** Makes a different configuration current without changing the epoch. */
 export const otherConfig = Effect.fnUntraced(function* (capsuleId: string, name: string, identity = true) {
   const sql = yield* SqlClient.SqlClient
   const configId = id("icfg", name)
@@ -79,7 +79,7 @@ export const otherConfig = Effect.fnUntraced(function* (capsuleId: string, name:
   yield* sql`UPDATE capsules SET install_config_id = ${configId} WHERE id = ${capsuleId}`
 })
 
-/** Changes a membership directly in the database, as an administrator could through the service. */
+/** Changes a membership directly in the database, as an administrator could through the API. */
 export const setMembership = Effect.fnUntraced(function* (
   workspaceId: string,
   subject: string,

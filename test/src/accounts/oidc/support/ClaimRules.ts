@@ -12,7 +12,7 @@ const at = "2026-01-01T00:00:00.000Z"
 const names = ["name", "preferred_username", "updated_at", "email", "email_verified", "groups"] as const
 const shape = (value: unknown) => JSON.stringify(value)
 
-/** The content of the ID token and UserInfo for one person; both must agree. */
+/** Returns one person's claims, after checking that the ID token and UserInfo agree. */
 const claimsOf = Effect.fnUntraced(function* (fields: Record<string, string>, cookie: string) {
   const tokens = yield* signInTo(fields, cookie)
   const token = yield* idTokenClaims(tokens.id_token)
@@ -97,7 +97,7 @@ const removedAddress = Effect.gen(function* () {
   const { cookie, subject } = yield* someone
   const sql = yield* SqlClient.SqlClient
   const { tokens } = yield* claimsOf({ scope: everything }, cookie)
-  // Simulates a restart with a different client file.
+  // Restarts the issuer with a different client file.
   yield* sql`UPDATE oidc_grants SET redirect_uri = 'https://rp.example.com/removed' WHERE subject = ${subject}`
   yield* mustBe((yield* userInfo(tokens.access_token)).status, 401, "UserInfo after the address went")
   const refreshed = yield* refresh(tokens.refresh_token ?? "")
@@ -107,7 +107,7 @@ const removedAddress = Effect.gen(function* () {
   yield* mustBe(yield* errorOf(again), "invalid_grant", "refresh after the address came back")
 })
 
-/** Rules for the data about a person that applications receive, and for its lifetime. */
+/** Rules for the personal data that applications receive, and how long they may read it. */
 export const claimRuleModules: ReadonlyArray<Module> = [
   { name: "the ID token and UserInfo say the same, of the scopes that were asked for", check: alike },
   { name: "an address is verified only while an upstream provider vouches for it", check: verified },

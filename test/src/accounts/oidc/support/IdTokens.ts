@@ -15,7 +15,7 @@ const asJwks = (keys: ReadonlyArray<Readonly<Record<string, string>>>): JSONWebK
   keys: keys.map((key) => ({ kty: key["kty"] ?? "", ...key }))
 })
 
-/** Verifies a JWT from the issuer with its published keys, and dies if anything is wrong with the JWT. */
+/** Verifies a JWT with the issuer's published keys, and dies if it is invalid. */
 export const verifyJwt = Effect.fnUntraced(function* (
   token: string,
   options: JWTVerifyOptions,
@@ -27,7 +27,7 @@ export const verifyJwt = Effect.fnUntraced(function* (
   return yield* Effect.promise(() => jwtVerify(token, set, { issuer, currentDate, ...options }))
 })
 
-/** The verified claims in the client's ID token. */
+/** Verifies the client's ID token and returns its claims. */
 export const idTokenClaims = Effect.fnUntraced(function* (idToken: string | undefined, clientId = "basic") {
   if (idToken === undefined) return yield* Effect.die(new Error("There is no ID token"))
   const { payload } = yield* verifyJwt(idToken, {

@@ -64,7 +64,8 @@ const neighbour = Effect.fnUntraced(function* (capsuleId: string, name: string) 
 })
 
 /**
- * A Capsule with an Interface, another Capsule with an application, and a person who may use the Interface from that application.
+ * Creates a Capsule with an Interface, another Capsule with an application, and a person who may use the Interface from that
+ * application.
  */
 const consuming = Effect.gen(function* () {
   const capsule = yield* served
@@ -104,7 +105,7 @@ const invoked = Effect.gen(function* () {
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
   yield* mustBe((yield* userInfo(tokens.access_token)).status, 401, "UserInfo takes no token of an Interface")
   yield* mustBe(yield* introspect(tokens.access_token), true, "the guard of the Interface sees it")
-  // Without the resource, the same grant gives access to the issuer's own API and to no part of the Interface.
+  // A token requested without the resource opens the issuer's own API, but not the Interface.
   const opaque = yield* tokensOf(yield* refresh(tokens.refresh_token ?? "", { client_id: clientId }, {}))
   yield* mustBe(opaque.scope, "openid offline_access", "scope of a token of the issuer")
   yield* time.advance("301 seconds")
@@ -143,7 +144,7 @@ const withdrawn = Effect.gen(function* () {
     yield* mustBe(yield* refusal(asked, cookie), "invalid_target", `authorize after the ${what} went`)
     yield* restore
   }
-  // The refusals consume nothing, but a lost membership revokes the grant permanently.
+  // These refusals do not use up the refresh token, but losing the membership revokes the grant permanently.
   const again = yield* tokensOf(yield* next)
   live = again.refresh_token ?? ""
   const dark = yield* withoutTable("interface_bindings", next)
@@ -175,7 +176,7 @@ const confined = Effect.gen(function* () {
   yield* mustBe(yield* refusal(elsewhere, cookie), "invalid_target", "error for another address")
   const nothing = { ...asked, scope: "openid" }
   yield* mustBe(yield* refusal(nothing, cookie), "invalid_target", "error without a permission")
-  // Two Interfaces claim the same address: a binding to one must not open the other.
+  // If two Interfaces claim the same address, a binding to one must not open the other.
   yield* provide(`${name}-double`, capsuleId, workspaceId)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
 })
@@ -195,7 +196,7 @@ const configured = Effect.gen(function* () {
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
 })
 
-/** A client that is not aware of Workspaces. */
+/** A client that does not know about Workspaces. */
 const plain = { client_id: "mcp", redirect_uri: callback, scope: "mcp.invoke" }
 
 const meant = Effect.gen(function* () {
@@ -218,14 +219,14 @@ const meant = Effect.gen(function* () {
   const svc = { workspace_id: workspaceId, role: "owner" }
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
 
-  // The same address in a Workspace where this person has no membership or permission is not a candidate.
+  // An Interface at the same address is not a candidate in a Workspace where the person has no membership or no permission.
   const other = yield* served
   const elsewhere = yield* provide(`${name}-elsewhere`, other.capsuleId, other.workspaceId, resource)
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome beside a stranger's Interface")
   const membership = id("mbr", name)
   yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${other.workspaceId}`)[0], id: membership, subject })}`
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome beside an Interface without a binding")
-  // With two candidates the issuer does not guess, and the client can still request either one explicitly.
+  // With two candidates the issuer refuses to choose, but the client can request either one explicitly.
   yield* bind(elsewhere, other.workspaceId, subject)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error with two")
   const named = { ...asked, workspace_id: other.workspaceId }
@@ -233,12 +234,12 @@ const meant = Effect.gen(function* () {
   yield* setMembership(other.workspaceId, subject, { status: "suspended" })
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome after the other membership ended")
   yield* mustBe(yield* refusal({ ...asked, client_id: "spa" }, cookie), "invalid_target", "a client that may not")
-  // Two Interfaces at the same address in one Workspace are also ambiguous.
+  // Two Interfaces at the same address in one Workspace are ambiguous too.
   yield* provide(`${name}-double`, provider, workspaceId, resource)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
 })
 
-/** A device works the same way: the consent page shows the Workspace, and the response applies only to that Workspace. */
+/** The same holds for devices: the consent page shows the Workspace, and approval covers only that Workspace. */
 const meantByDevice = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const time = yield* TestTime
@@ -278,7 +279,8 @@ const meantByDevice = Effect.gen(function* () {
   const { payload } = yield* verifyJwt(tokens.access_token, { audience: resource, typ: "at+jwt" })
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify({ workspace_id: workspaceId, role: "owner" }), "svc")
 
-  // If the person gains a second Interface at the same address, the issuer does not guess, and an earlier page is void.
+  // If a person gains access to a second Interface at the same address, the issuer refuses to choose, and consent pages opened
+  // earlier are void.
   const elsewhere = yield* served
   const second = yield* provide(`${name}-elsewhere`, elsewhere.capsuleId, elsewhere.workspaceId, resource)
   yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${elsewhere.workspaceId}`)[0], id: id("mbr", name), subject })}`
@@ -287,14 +289,14 @@ const meantByDevice = Effect.gen(function* () {
   const refused = yield* press("/oauth/device", late, cookie)
   yield* must(refused.status >= 400, "a page that was shown before there were two")
   yield* must((yield* begun).shown.status >= 400, "two of them are not guessed")
-  // If the resource now identifies the other Interface, the earlier page does not authorise it.
+  // If the address now belongs to the other Interface, consent pages opened earlier do not authorise it.
   yield* setMembership(workspaceId, subject, { status: "suspended" })
   yield* must((yield* press("/oauth/device", late, cookie)).status >= 400, "an answer for the other Workspace")
   yield* time.advance("10 seconds")
   yield* mustBe(yield* errorOf(yield* poll(other.deviceCode)), "authorization_pending", "nothing was given")
 })
 
-/** Tokens for Interfaces require a binding, and last only as long as the binding. */
+/** Rules for Interface tokens: they need a binding, and expire with it. */
 export const interfaceRuleModules: ReadonlyArray<Module> = [
   { name: "a token for an Interface needs a binding, and grants no more than it", check: invoked },
   { name: "the authority of an Interface token is checked again at each use", check: withdrawn },

@@ -19,11 +19,11 @@ import { newPerson, testAccounts, text } from "../../../../support/Accounts.ts"
 
 export const secret = "a-client-secret-of-at-least-32-characters"
 export const resource = "https://api.example.com/v1"
-/** The protected address of an Interface that is not among the operator's resource servers. */
+/** The protected address of an Interface; it is not one of the operator's resource servers. */
 export const interfaceResource = "https://tools.example.com/mcp"
 export const callback = "https://rp.example.com/cb"
 
-/** The suites' clients; `origin` is the address a real client listens on, for clients that need one. */
+/** The clients used by all suites. `origin` is the address on which a real client listens, if it needs one. */
 export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocument => ({
   clients: [
     {
@@ -80,7 +80,7 @@ export const testPolicy = {
   policy: { ...defaultOperatorPolicy, allowedOidcScopes: ["openid", "profile", "email", "offline_access"] }
 }
 
-/** Folders and settings of an issuer under test. */
+/** Folders and settings for an issuer under test. */
 export const issuerSettings = (
   issuer: string,
   document: StaticClientDocument,
@@ -112,7 +112,7 @@ export class TestIssuer extends Context.Service<TestIssuer, { readonly issuer: s
 type Marker = HttpRouter.Request<"Requires" | "Error" | "GlobalRequires" | "GlobalError", unknown>
 type Needs = Exclude<Layer.Services<typeof oidcRoutes>, HttpRouter.HttpRouter | Marker>
 
-/** Mounts routes as the real server does. */
+/** Mounts the routes as the real server does. */
 export const mounted = (issuer: string, routes: typeof oidcRoutes) =>
   Layer.effect(
     TestIssuer,
@@ -131,7 +131,7 @@ export const mounted = (issuer: string, routes: typeof oidcRoutes) =>
 
 export const defaultIssuer = "https://svc.example.test"
 
-/** The whole issuer over a temporary database. */
+/** The complete issuer over a temporary database. */
 export const issuerLayer = (
   options: {
     readonly issuer?: string
@@ -146,18 +146,18 @@ export const issuerLayer = (
     Layer.provideMerge(issuerSettings(issuer, clientDocument(), options.graceSeconds, options.limits)),
     Layer.provideMerge(testAccounts),
     Layer.provideMerge(testTime),
-    // Unreadable authorities are logged in full, and these suites make many of them unreadable.
+    // svc logs every unreadable authority in full. These suites cause many, so their log is silenced.
     Layer.provideMerge(Logger.layer([]))
   )
 }
 
-/** A person with an open session; `cookie` is the header their browser sends. */
+/** Creates a person with an open session; `cookie` is the header their browser sends. */
 export const signedInPerson = Effect.fnUntraced(function* (name: string) {
   const { subject } = yield* newPerson(name)
   return { subject, cookie: yield* signIn(subject) }
 })
 
-/** Signs a person in again, with a new session from this moment on. */
+/** Signs a person in again, with a session that starts now. */
 export const signIn = Effect.fnUntraced(function* (subject: string) {
   const sessions = yield* Sessions
   const { issuer } = yield* IssuerSettings

@@ -1,13 +1,13 @@
 import { authorization, challenge, query } from "./Browser.ts"
 import { callback, secret } from "./IssuerFixture.ts"
 
-/** A malformed request, and the deliberate difference between our response and the reference. */
+/** A malformed request. If our response deliberately differs from the reference, the entry describes the difference. */
 export interface MalformedRequest {
   readonly name: string
   readonly path: string
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** The reason why our response differs, if it does. */
+  /** Why our response differs, if it does. */
   readonly wanted?: string
 }
 

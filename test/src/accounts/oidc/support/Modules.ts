@@ -8,7 +8,7 @@ import type { Workspaces } from "../../../../../actors/ledger/workspace/Workspac
 import type { TestIssuer } from "./IssuerFixture.ts"
 import type { TestTime } from "./TestTime.ts"
 
-/** Everything a check may use: the issuer from outside, and the accounts behind it for setup. */
+/** Everything a check may use: the issuer, seen from outside, and the accounts behind it for setup. */
 export type CheckServices =
   | CapsuleClients
   | TestIssuer
@@ -19,7 +19,7 @@ export type CheckServices =
   | Users
   | Workspaces
 
-/** A named check of an issuer, either our own or a faulty copy. It dies if the issuer fails the check. */
+/** A named check that runs against our own issuer or a faulty copy, and dies if the issuer fails. */
 export interface Module {
   readonly name: string
   readonly check: Effect.Effect<unknown, unknown, CheckServices>

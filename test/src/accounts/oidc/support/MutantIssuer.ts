@@ -4,7 +4,7 @@ import { Effect, FileSystem } from "effect"
 import type { oidcRoutes } from "../../../../../src/accounts/oidc/OidcRoutes.ts"
 import type { oidcServices } from "../../../../../src/accounts/oidc/OidcServices.ts"
 
-/** A one-line fault in our own issuer. */
+/** A one-line fault to insert into our own issuer. */
 export interface Mutant {
   readonly name: string
   /** Path relative to the repository. */
@@ -23,7 +23,7 @@ const entries = ["src/accounts/oidc/OidcRoutes.ts", "src/accounts/oidc/OidcServi
 
 const importing = /from "(\.\.?\/[^"]+)"/g
 
-/** The source of every file in the issuer, by its path from the repository root. */
+/** Sources of all files of the issuer, by path from the repository root. */
 const sources = Effect.runSync(
   Effect.cached(
     Effect.promise(async () => {
@@ -36,7 +36,7 @@ const sources = Effect.runSync(
   )
 )
 
-/** The issuer's files affected by a change: the changed file, and all files that import it directly or indirectly. */
+/** The files of the issuer that a change affects: the changed file and every file that imports it, directly or indirectly. */
 const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): ReadonlySet<string> => {
   const importsOf = new Map(
     [...texts].map(([file, text]) => [
@@ -45,7 +45,7 @@ const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): Readonl
     ])
   )
   const reached = new Set([changed])
-  // The loop also visits files added during the iteration.
+  // Files added during the loop are visited too.
   for (const target of reached) {
     for (const [file, imports] of importsOf) if (imports.has(target)) reached.add(file)
   }
@@ -60,7 +60,7 @@ const rewired = (text: string, file: string, copied: ReadonlySet<string>): strin
   })
 
 /**
- * The issuer with a fault in one file, loaded alongside the real one; `undefined` means no fault. The affected files are copied
+ * Loads the issuer with a fault in one file, alongside the real issuer; `undefined` means no fault. The affected files are copied
  * to a folder under node_modules, where packages resolve and no tool treats them as source. The copy is deleted when the Scope
  * closes.
  */

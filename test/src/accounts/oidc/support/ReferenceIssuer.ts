@@ -45,7 +45,7 @@ const routes = {
   code_verification: "/oauth/device"
 }
 
-/** An independent implementation with the same clients and paths, on loopback. */
+/** Runs an independent implementation on loopback, with the same clients and paths. */
 export class ReferenceIssuer extends Context.Service<ReferenceIssuer, { readonly issuer: string }>()(
   "test/oidc/ReferenceIssuer"
 ) {

@@ -43,7 +43,7 @@ const confirm = (response: Response, cookie: string, decision = "leave") =>
     return yield* press("/oauth/logout/decision", { ...formFields(page), decision }, cookie)
   })
 
-/** The request remains on our page, and the session remains open. */
+/** The request must stay on our page and leave the session open. */
 const staysOnPage = (fields: (idToken: string) => Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie, idToken } = yield* signedIn
@@ -53,7 +53,7 @@ const staysOnPage = (fields: (idToken: string) => Record<string, string>) =>
     yield* isSignedIn(cookie, true)
   })
 
-/** A caller without proof sees a prompt, and is signed out without a redirect. */
+/** Without proof, the caller sees a prompt, and signing out does not redirect. */
 const asksFirst = (fields: Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie } = yield* signedIn
@@ -129,7 +129,7 @@ export const rpLogoutModules: ReadonlyArray<Module> = [
   }
 ]
 
-/** Our own rules about signing out. */
+/** Our own sign-out rules, which the conformance modules do not cover. */
 export const leavingModules: ReadonlyArray<Module> = [
   {
     name: "another session's ID token, or a client_id without one, prompts the person",

@@ -7,7 +7,7 @@ import { fetchServer } from "../../../../support/FetchServer.ts"
 import { clientDocument, issuerSettings, mounted, TestIssuer } from "./IssuerFixture.ts"
 import { testTime } from "./TestTime.ts"
 
-/** The issuer on a real socket at a free loopback port, for clients with their own HTTP stack. */
+/** Serves the issuer on a free loopback port, for clients with their own HTTP stack. */
 export const servedIssuerOf = (document: (issuer: string) => StaticClientDocument) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -28,5 +28,5 @@ export const servedIssuerOf = (document: (issuer: string) => StaticClientDocumen
     })
   )
 
-/** The served issuer with the suites' clients. */
+/** The served issuer with the clients used by all suites. */
 export const servedIssuer = servedIssuerOf(clientDocument)

@@ -2,5 +2,5 @@ import { Effect } from "effect"
 import { signedInPerson } from "./IssuerFixture.ts"
 
 let people = 0
-/** A person who has no account yet. */
+/** A person without an account. */
 export const someone = Effect.suspend(() => signedInPerson(`person-${people++}`))

@@ -5,12 +5,12 @@ import type { PlanOutcome } from "../../../../../runner/execution/RunOutcome.ts"
 import { terraform } from "../../../../runner/execution/support/RunnerHarness.ts"
 import type { Executed, Pool } from "./Pool.ts"
 
-/** Everything a Run reported, except the parts that differ between executions. */
+/** Removes the parts of a Run's reports that differ between executions. */
 export type Told = ReadonlyArray<string>
 
 export interface Case {
   readonly name: string
-  /** Checks the events in one pool, and returns the parts that must be identical in every other pool. */
+  /** Checks one pool's events, and returns the parts that must be the same in every pool. */
   readonly run: (pool: Pool) => Effect.Effect<Told, unknown, Scope.Scope>
 }
 
@@ -63,7 +63,7 @@ output "hidden" {
 `
 })
 
-/** Ids and durations differ every time, and only an agent has a phase in which files arrive. */
+/** Omitted: ids and durations, which differ every time, and the phase in which files arrive, which only agents have. */
 const toldBy = <Outcome>({ events, failure, lines }: Executed<Outcome>): Told =>
   [
     ...events
@@ -89,7 +89,7 @@ const addresses = <Outcome>({ events }: Executed<Outcome>, wanted: string) =>
 const stateOf = (state: Redacted.Redacted<Uint8Array> | undefined): string =>
   state === undefined ? "" : new TextDecoder().decode(Redacted.value(state))
 
-/** JSON with object members in a fixed order, because their order has no meaning. */
+/** Serialises JSON with sorted members, because their order has no meaning. */
 const inOrder = (value: unknown) =>
   JSON.stringify(value, (_, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
@@ -139,7 +139,7 @@ export const cases: ReadonlyArray<Case> = [
       expect(done).toMatchObject({ exit: "succeeded", changedAnything: true, possiblyCreated: [], resourceCount: 2 })
       expect(addresses(apply, "resource.completed")).toEqual(["terraform_data.first", "terraform_data.second"])
       expect(apply.lines.some(({ text }) => text.includes("a provisioner works"))).toBe(true)
-      // States were saved while the tool was working, each newer than the last.
+      // States were saved while the tool was working, with increasing serials.
       expect(apply.saved.length).toBeGreaterThan(0)
       expect(apply.saved).toEqual(apply.saved.toSorted((a, b) => a - b))
       expect(stateOf(done.state)).toContain(canary)
@@ -160,7 +160,7 @@ export const cases: ReadonlyArray<Case> = [
       const { digest, outcome } = yield* planned(pool, "true")
       const first = ended(yield* pool.apply(applyOf(digest, outcome)))
       const state = first.state ?? Redacted.make(new Uint8Array(0))
-      // Only the Output differs, because nothing outside the state can change a terraform_data resource.
+      // Only the Output differs, because only the state can change a terraform_data resource.
       const moved = yield* pool.keep({ "main.tf": module("true")["main.tf"].replace('"one"', '"two"') })
       const refresh = { ...planOf(moved), mode: "refresh_only" as const, state }
       const plan = yield* pool.plan(refresh)

@@ -14,7 +14,7 @@ import type { Executed, Pool, Request } from "./Pool.ts"
 
 const decodeFact = Schema.decodeUnknownSync(ReportedFact, closed)
 
-/** The runner in this process, as the control plane calls it for the pool `local`. */
+/** Runs jobs in this process, as the control plane does for the pool `local`. */
 export const localPool = Effect.gen(function* () {
   const folder = yield* temporaryFolder
   const context = yield* Layer.build(agentMachine(folder).pipe(Layer.provide(platform)))

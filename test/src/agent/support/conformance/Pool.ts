@@ -6,7 +6,7 @@ import type { LogStream, ReportedFact, RunPhase } from "../../../../../schema/ev
 
 type Unnamed<Job> = Omit<Job, "runId">
 
-/** A Run as seen by the control plane: exactly one of `outcome` and `failure`, and the reports made while it ran. */
+/** A finished Run as the control plane sees it: either `outcome` or `failure`, and everything reported along the way. */
 export interface Executed<Outcome> {
   readonly outcome: Outcome | undefined
   readonly failure: RunnerFailure | undefined
@@ -26,9 +26,7 @@ type Executes<Job, Outcome> = (
   request?: Request
 ) => Effect.Effect<Executed<Outcome>, unknown, Scope.Scope>
 
-/**
- * The place where Runs are executed: the control plane's process, or an agent. This is the only difference visible to the cases.
- */
+/** Where Runs are executed: in the control plane's process or by an agent. The cases see no other difference. */
 export interface Pool {
   /** Stores a snapshot of these files, and returns its digest. */
   readonly keep: (files: Readonly<Record<string, string>>) => Effect.Effect<string, unknown, Scope.Scope>

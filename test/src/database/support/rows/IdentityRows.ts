@@ -1,6 +1,6 @@
 import { at, grant_id, id, later, producer, subject, times, workspace_id, type Rows } from "./RowValues.ts"
 
-/** The issuer, the Interfaces of a Capsule, and the upstream provider. */
+/** The issuer, a Capsule's Interfaces, and the upstream provider. */
 export const identityRows: Rows = [
   [
     "oidc_signing_keys",

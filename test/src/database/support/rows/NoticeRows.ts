@@ -5,7 +5,7 @@ const notice_id = id("ntc", "a")
 const delivery_id = id("ndl", "a")
 const about = `capsule:${id("cap", "a")}`
 
-/** An endpoint with one attempted delivery, and the kind of notice that a person receives by email. */
+/** An endpoint with one attempted delivery, and a person's choice to receive a kind of notice by email. */
 export const noticeRows: Rows = [
   [
     "notice_endpoints",

@@ -1,4 +1,4 @@
-/** The columns of a row, without the columns that a version does not have yet. */
+/** Drops the columns that a version does not have yet. */
 type Values = Readonly<Record<string, string | number | Uint8Array>>
 
 /** Rows of several tables, in dependency order. */
