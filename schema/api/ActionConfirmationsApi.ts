@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { ActionConfirmation, ConfirmableAction, NewActionConfirmation } from "../records/ActionConfirmation.ts"
 import { WorkspaceId } from "../records/Ids.ts"
 import { created } from "./AnswerStatus.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 /** `targetId` is the id of the Capsule or the Source. */
 export const ConfirmationToBegin = Schema.Struct({
@@ -24,4 +25,5 @@ export class ActionConfirmationsApi extends HttpApiGroup.make("actionConfirmatio
       payload: Schema.Struct({ workspaceId: WorkspaceId, code: Schema.String.check(Schema.isMaxLength(128)) }),
       success: Schema.Struct({ confirmation: ActionConfirmation })
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "action-confirmations") {}

@@ -4,6 +4,7 @@ import { Agent, WorkspacePool } from "../records/AgentPool.ts"
 import { freeText } from "../records/Primitives.ts"
 import { Run } from "../records/Run.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const ofWorkspace = { workspaceId: Schema.String }
 
@@ -38,4 +39,5 @@ export class AgentPoolsApi extends HttpApiGroup.make("agentPools")
       payload: ReleaseRequest,
       success: Schema.Struct({ run: Run })
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "agent-pools") {}

@@ -5,6 +5,7 @@ import { ProjectId, TeamId } from "../records/Ids.ts"
 import { EnvironmentName } from "../records/Primitives.ts"
 import { created } from "./AnswerStatus.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
 const ofRule = { ...inWorkspace, ruleId: Schema.String }
@@ -68,4 +69,5 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
       payload: Schema.Struct({}),
       success: Schema.Struct({ approvalRequest: ApprovalRequest }).pipe(created)
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "approval-rules") {}

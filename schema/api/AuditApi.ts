@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AuditHead } from "../records/AuditHead.ts"
 import { AskedTime } from "../records/Primitives.ts"
 import { AfterSequence } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
 const asked = Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80)))
@@ -29,4 +30,5 @@ export class AuditApi extends HttpApiGroup.make("audit")
       params: inWorkspace,
       success: AuditHead
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "audit") {}

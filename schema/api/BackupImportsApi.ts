@@ -7,6 +7,7 @@ import { repeatable } from "./AnswerStatus.ts"
 import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { RawBody } from "./RawBody.ts"
 import { stateUploadAnswer } from "./StateUploadsApi.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 /** `confirm` is the exact name of the Capsule. */
 export class ImportConfirmationRequest extends Schema.Opaque<ImportConfirmationRequest>()(
@@ -31,4 +32,5 @@ export class BackupImportsApi extends HttpApiGroup.make("backupImports")
       payload: ImportConfirmationRequest,
       success: Schema.Struct({ capsule: Capsule })
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "backup-imports") {}

@@ -5,6 +5,7 @@ import { Run } from "../records/Run.ts"
 import { repeatable } from "./AnswerStatus.ts"
 import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { SealedBackup } from "./SealedBackup.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const ofBackup = { backupId: Schema.String }
 
@@ -27,4 +28,5 @@ export class BackupsApi extends HttpApiGroup.make("backups")
       payload: RestorePlanRequest,
       success: repeatable(Schema.Struct({ run: Run }))
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "restores") {}

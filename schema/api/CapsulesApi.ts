@@ -14,6 +14,7 @@ import { ConfigurationPlanRequest, ReAdoptionRequest } from "./ConfigurationRequ
 import { created, repeatable } from "./AnswerStatus.ts"
 import { idempotencyHeaders, optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const ofCapsule = { capsuleId: Schema.String }
 const runAnswer = Schema.Struct({ run: Run })
@@ -74,7 +75,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       params: ofCapsule,
       payload: ReleaseRequest,
       success: CapsuleReleased
-    })
+    }).annotate(ExtensionFamily, "capsule-release")
   )
   .add(
     HttpApiEndpoint.get("outputs", "/api/v1/capsules/:capsuleId/outputs", {
@@ -107,7 +108,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       params: ofCapsule,
       query: pageQuery,
       success: Schema.Struct({ decisions: Schema.Array(AutoUpdateDecision), ...nextCursor })
-    })
+    }).annotate(ExtensionFamily, "drift-repair")
   )
   .add(
     HttpApiEndpoint.get("dependencies", "/api/v1/capsules/:capsuleId/dependencies", {
@@ -172,7 +173,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       params: ofCapsule,
       payload: Schema.optional(Schema.Struct({})),
       success: Schema.Struct({ look: CapsuleLook })
-    })
+    }).annotate(ExtensionFamily, "capsule-look")
   )
   .add(
     HttpApiEndpoint.post("configurationPlan", "/api/v1/capsules/:capsuleId/configuration-plans", {
@@ -188,7 +189,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       headers: optionalIdempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
       success: repeatable(runAnswer)
-    })
+    }).annotate(ExtensionFamily, "drift-repair")
   )
   .add(
     HttpApiEndpoint.post("destroyPlan", "/api/v1/capsules/:capsuleId/destroy-plan", {

@@ -5,6 +5,7 @@ import { CommentText, mostMentions, RunComment } from "../records/RunComment.ts"
 import { repeatable } from "./AnswerStatus.ts"
 import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const ofRun = { runId: Schema.String }
 const record = Schema.Struct({ comment: RunComment })
@@ -33,4 +34,5 @@ export class CommentsApi extends HttpApiGroup.make("comments")
       params: { ...ofRun, commentId: Schema.String },
       success: record
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "run-comments") {}

@@ -12,6 +12,7 @@ import { created } from "./AnswerStatus.ts"
 import { BrowserLanding } from "./BrowserLanding.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { GivenProviderAddress } from "../records/ProviderAddress.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const CredentialFile = Schema.Struct({
   name: Schema.String.check(
@@ -129,27 +130,27 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
     HttpApiEndpoint.get("read", "/api/v1/connections/:connectionId", {
       params: ofConnection,
       success: Schema.Struct({ connection: Connection })
-    })
+    }).annotate(ExtensionFamily, "connection-administration")
   )
   .add(
     HttpApiEndpoint.patch("update", "/api/v1/connections/:connectionId", {
       params: ofConnection,
       payload: UpdateConnection,
       success: UpdatedConnection
-    })
+    }).annotate(ExtensionFamily, "connection-administration")
   )
   .add(
     HttpApiEndpoint.delete("remove", "/api/v1/connections/:connectionId", {
       params: ofConnection,
       success: HttpApiSchema.NoContent
-    })
+    }).annotate(ExtensionFamily, "connection-administration")
   )
   .add(
     HttpApiEndpoint.post("confirmOrigins", "/api/v1/connections/:connectionId/origins/confirm", {
       params: ofConnection,
       payload: Schema.Struct({ origins: GivenOrigins }),
       success: Schema.Struct({ connection: Connection })
-    })
+    }).annotate(ExtensionFamily, "connection-administration")
   )
   .add(
     HttpApiEndpoint.post("revoke", "/api/v1/connections/:connectionId/revoke", {
@@ -163,7 +164,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       params: { helperId: Schema.String },
       payload: StartOAuthConnection,
       success: StartedOAuthConnection
-    })
+    }).annotate(ExtensionFamily, "oauth-helpers")
   )
   .add(
     HttpApiEndpoint.get("finishOAuth", "/api/v1/connections/oauth/:helperId/callback", {
@@ -176,7 +177,9 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
         error_description: Schema.optionalKey(AnswerParameter)
       },
       success: Schema.Struct({ connection: Connection })
-    }).annotate(BrowserLanding, true)
+    })
+      .annotate(ExtensionFamily, "oauth-helpers")
+      .annotate(BrowserLanding, true)
   )
   .add(
     HttpApiEndpoint.get("providerConnections", "/api/v1/provider-connections", {

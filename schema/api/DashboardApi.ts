@@ -7,6 +7,7 @@ import { CapsuleHealth, Need, NeedCounts, NeedKind, StuckWorkKind } from "../rec
 import { LatestRun, ListedRun } from "../records/Run.ts"
 import { Workspace } from "../records/Workspace.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 export const AttentionItem = Schema.Struct({
   /** `check_failed` and `update_held` occur only in the attention list. */
@@ -119,11 +120,11 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         health: CapsuleHealth,
         ...nextCursor
       })
-    })
+    }).annotate(ExtensionFamily, "dashboard-lists")
   )
   .add(
     HttpApiEndpoint.get("latestRuns", "/api/v1/dashboard/latest-runs", {
       query: { workspaceId: Schema.String, capsuleIds: CapsuleIds },
       success: Schema.Struct({ latestRuns: Schema.Array(LatestRun) })
-    })
+    }).annotate(ExtensionFamily, "dashboard-lists")
   ) {}

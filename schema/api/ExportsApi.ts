@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { confirmationHeaders } from "../records/ActionConfirmation.ts"
 import { CapsuleExport } from "../records/CapsuleExport.ts"
 import { created } from "./AnswerStatus.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 /** `confirm` is the exact name of the Capsule. */
 export class ExportRequest extends Schema.Opaque<ExportRequest>()(
@@ -25,4 +26,5 @@ export class ExportsApi extends HttpApiGroup.make("exports")
       params: { capsuleId: Schema.String, exportLink: Schema.String },
       success: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/gzip" }))
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "exports") {}

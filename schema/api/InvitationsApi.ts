@@ -5,6 +5,7 @@ import { GivenTime } from "../records/Primitives.ts"
 import { Role } from "../records/Workspace.ts"
 import { created } from "./AnswerStatus.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
 const secretBody = Schema.Struct({ secret: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(1024)) })
@@ -57,4 +58,5 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       payload: secretBody,
       success: record
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "invitations") {}

@@ -5,6 +5,7 @@ import { Departure } from "../records/Departure.ts"
 import { displayText, GivenTime } from "../records/Primitives.ts"
 import { created } from "./AnswerStatus.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const ofMember = { workspaceId: Schema.String, subject: Schema.String }
 
@@ -42,4 +43,5 @@ export class MembersApi extends HttpApiGroup.make("members")
       params: { ...ofMember, tokenId: Schema.String },
       success: Schema.Struct({ tokenRecord: AccountToken })
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "member-tokens") {}

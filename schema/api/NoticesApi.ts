@@ -14,6 +14,7 @@ import {
 import { repeatable } from "./AnswerStatus.ts"
 import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
 const ofEndpoint = { ...inWorkspace, endpointId: Schema.String }
@@ -149,4 +150,5 @@ export class NoticesApi extends HttpApiGroup.make("notices")
       payload: Schema.Struct({ kinds: Schema.Array(NoticeKind).check(Schema.isMaxLength(NoticeKind.literals.length)) }),
       success: Schema.Struct({ noticeMails: NoticeMails })
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "notices") {}

@@ -4,6 +4,7 @@ import { OrphanedState } from "../records/OrphanedState.ts"
 import { AdoptionRequest, OrphanedStateAdopted } from "./OrphanedStateAdoption.ts"
 import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const ofCapsule = { capsuleId: Schema.String }
 const ofOrphanedState = { ...ofCapsule, leftOverStateId: Schema.String }
@@ -36,4 +37,5 @@ export class OrphanedStatesApi extends HttpApiGroup.make("leftOverStates")
       params: ofOrphanedState,
       success: record
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "left-over-states") {}

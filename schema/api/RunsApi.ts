@@ -12,6 +12,7 @@ import { UncertainCode } from "../records/UncertainGround.ts"
 import { created, repeatable } from "./AnswerStatus.ts"
 import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { sequenceQuery } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const ofRun = { runId: Schema.String }
 
@@ -96,13 +97,13 @@ export class RunsApi extends HttpApiGroup.make("runs")
     HttpApiEndpoint.get("sourceChanges", "/api/v1/runs/:runId/source-changes", {
       params: ofRun,
       success: Schema.Struct({ sourceChanges: SourceChanges })
-    })
+    }).annotate(ExtensionFamily, "run-search")
   )
   .add(
     HttpApiEndpoint.get("changeCauses", "/api/v1/runs/:runId/change-causes", {
       params: ofRun,
       success: Schema.Struct({ changeCauses: ChangeCauses })
-    })
+    }).annotate(ExtensionFamily, "run-search")
   )
   .add(
     HttpApiEndpoint.get("group", "/api/v1/run-groups/:runGroupId", {
@@ -125,7 +126,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       params: { runGroupId: Schema.String },
       payload: Schema.Struct({ reason: Schema.optionalKey(freeText(2000)) }),
       success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) })
-    })
+    }).annotate(ExtensionFamily, "run-groups")
   )
   .add(
     HttpApiEndpoint.get("stateVersion", "/api/v1/state-versions/:stateVersionId", {

@@ -12,6 +12,7 @@ import { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../records/Sou
 import { created } from "./AnswerStatus.ts"
 import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const ofSource = { sourceId: Schema.String }
 const ofSnapshot = { ...ofSource, sourceSnapshotId: Schema.String }
@@ -117,7 +118,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
     HttpApiEndpoint.delete("remove", "/api/v1/sources/:sourceId", {
       params: ofSource,
       success: HttpApiSchema.NoContent
-    })
+    }).annotate(ExtensionFamily, "source-administration")
   )
   .add(
     HttpApiEndpoint.post("renewHookSecret", "/api/v1/sources/:sourceId/hook-secret", {
@@ -131,7 +132,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
         Schema.Struct({ source: Source, hookSecret: Schema.String }).pipe(created),
         Schema.Struct({ source: Source })
       ]
-    })
+    }).annotate(ExtensionFamily, "source-administration")
   )
   .add(
     HttpApiEndpoint.post("sync", "/api/v1/sources/:sourceId/sync", {
@@ -145,7 +146,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       params: ofSource,
       payload: Schema.Struct({ ref: Schema.optionalKey(GivenGitRef) }),
       success: Schema.Struct({ revisions: SourceRevisions })
-    })
+    }).annotate(ExtensionFamily, "source-revisions")
   )
   .add(
     HttpApiEndpoint.get("snapshots", "/api/v1/sources/:sourceId/snapshots", {

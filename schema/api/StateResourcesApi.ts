@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { StateVersionId } from "../records/Ids.ts"
 import { ResourceDrift, ResourceEvent, StateDifference, StateResource } from "../records/StateResource.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const searchText = Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500)))
 
@@ -45,4 +46,5 @@ export class StateResourcesApi extends HttpApiGroup.make("stateResources")
       query: { ...pageQuery, from: Schema.optionalKey(StateVersionId) },
       success: Schema.Struct({ difference: StateDifference, ...nextCursor })
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "state-resources") {}

@@ -5,14 +5,17 @@ import { mostStateBytes } from "../records/StateUploadLimits.ts"
 import { repeatable } from "./AnswerStatus.ts"
 import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { RawBody } from "./RawBody.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 export const stateUploadAnswer = Schema.Struct({ stateUpload: StateUpload, replayed: Schema.Boolean })
 
-export class StateUploadsApi extends HttpApiGroup.make("stateUploads").add(
-  HttpApiEndpoint.post("create", "/api/v1/workspaces/:workspaceId/state-uploads", {
-    params: { workspaceId: Schema.String },
-    headers: idempotencyHeaders,
-    payload: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array()),
-    success: repeatable(stateUploadAnswer)
-  }).annotate(RawBody, { maxBytes: mostStateBytes })
-) {}
+export class StateUploadsApi extends HttpApiGroup.make("stateUploads")
+  .add(
+    HttpApiEndpoint.post("create", "/api/v1/workspaces/:workspaceId/state-uploads", {
+      params: { workspaceId: Schema.String },
+      headers: idempotencyHeaders,
+      payload: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array()),
+      success: repeatable(stateUploadAnswer)
+    }).annotate(RawBody, { maxBytes: mostStateBytes })
+  )
+  .annotateEndpoints(ExtensionFamily, "state-uploads") {}

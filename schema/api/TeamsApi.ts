@@ -4,6 +4,7 @@ import { Subject } from "../records/Ids.ts"
 import { mostGrants, Team, TeamGrant, TeamName } from "../records/Team.ts"
 import { created } from "./AnswerStatus.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
 const ofTeam = { ...inWorkspace, teamId: Schema.String }
@@ -49,4 +50,5 @@ export class TeamsApi extends HttpApiGroup.make("teams")
       params: ofTeam,
       success: HttpApiSchema.NoContent
     })
-  ) {}
+  )
+  .annotateEndpoints(ExtensionFamily, "teams") {}

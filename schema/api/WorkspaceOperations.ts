@@ -10,6 +10,7 @@ import { StateVersion } from "../records/StateVersion.ts"
 import { created } from "./AnswerStatus.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { RunFacets, runFilterQuery } from "./RunQueries.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 /** Metrics of stored bytes, which are measured in the background. */
 const storedMetrics = ["event_bytes", "plan_bytes", "snapshot_bytes", "backup_bytes", "history_bytes"] as const
@@ -92,7 +93,7 @@ export const workspaceOperations = [
     params: inWorkspace,
     query: runFilterQuery,
     success: Schema.Struct({ facets: RunFacets })
-  }),
+  }).annotate(ExtensionFamily, "run-search"),
   HttpApiEndpoint.get("capsules", "/api/v1/workspaces/:workspaceId/capsules", {
     params: inWorkspace,
     query: {

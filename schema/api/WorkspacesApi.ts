@@ -10,6 +10,7 @@ import { created } from "./AnswerStatus.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { wholeNumber } from "./WholeNumber.ts"
 import { workspaceOperations } from "./WorkspaceOperations.ts"
+import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
 
@@ -83,7 +84,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       params: inWorkspace,
       payload: Schema.Struct({ paused: Schema.Boolean, reason: Schema.optionalKey(displayText(500)) }),
       success: Schema.Struct({ workspace: Workspace })
-    })
+    }).annotate(ExtensionFamily, "ownership")
   )
   .add(
     HttpApiEndpoint.get("members", "/api/v1/workspaces/:workspaceId/members", {
@@ -126,7 +127,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       params: inWorkspace,
       payload: Schema.Struct({ subject: Schema.String.check(Schema.isMaxLength(128)) }),
       success: Schema.Struct({ owner: Member, previousOwner: Member })
-    })
+    }).annotate(ExtensionFamily, "ownership")
   )
   .add(
     HttpApiEndpoint.get("projects", "/api/v1/workspaces/:workspaceId/projects", {

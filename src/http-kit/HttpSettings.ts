@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import type { OptionalFamily } from "../../schema/api/Extensions.ts"
+import type { OptionalFamily } from "../../schema/api/ExtensionFamily.ts"
 import type { Discovery } from "../../schema/records/Discovery.ts"
 
 /** The HTTP server's settings of its own deployment. They are never taken from a request. */

@@ -1,5 +1,5 @@
 import { Config, Effect, FileSystem, Option, Result, Schema, SchemaIssue, SchemaTransformation, Struct } from "effect"
-import { optionalFamilies } from "../../schema/api/Extensions.ts"
+import { optionalFamilies } from "../../schema/api/ExtensionFamily.ts"
 import { ByteSize } from "../../schema/records/ByteSize.ts"
 import { MailLanguage } from "../../actors/base/mail/MailTexts.ts"
 import { UpstreamTrust } from "../../actors/access/member/ProvisioningRules.ts"

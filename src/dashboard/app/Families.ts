@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import type { OptionalFamily } from "../../../schema/api/Extensions.ts"
+import type { OptionalFamily } from "../../../schema/api/ExtensionFamily.ts"
 import { familiesOffQuery } from "../api/FamilyQueries.ts"
 
 /**

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { extensions, helperFamily } from "../../../schema/api/Extensions.ts"
+import { helperFamily } from "../../../schema/api/ExtensionFamily.ts"
+import { extensions } from "../../../schema/api/Extensions.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { apiVersion, type Discovery } from "../../../schema/records/Discovery.ts"
 import { MountedBaseUrl } from "../MountedBaseUrl.ts"

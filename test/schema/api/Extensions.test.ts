@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
-import { extensions, helperFamily } from "../../../schema/api/Extensions.ts"
+import { helperFamily } from "../../../schema/api/ExtensionFamily.ts"
+import { extensions } from "../../../schema/api/Extensions.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 
 const page = readFileSync(new URL("../../../docs/builders/specification.md", import.meta.url), "utf8")

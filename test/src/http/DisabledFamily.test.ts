@@ -1,6 +1,7 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
-import { extensions, optionalFamilies } from "../../../schema/api/Extensions.ts"
+import { optionalFamilies } from "../../../schema/api/ExtensionFamily.ts"
+import { extensions } from "../../../schema/api/Extensions.ts"
 import { suite } from "../../support/Effect.ts"
 import { origin, send, TestApplication } from "./support/TestApplication.ts"
 import { world } from "./support/World.ts"

@@ -1,4 +1,4 @@
-import type { OptionalFamily } from "../../../../schema/api/Extensions.ts"
+import type { OptionalFamily } from "../../../../schema/api/ExtensionFamily.ts"
 import { agents, pools } from "../records/Agents.ts"
 import type {
   Agent,
