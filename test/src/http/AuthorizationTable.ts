@@ -166,8 +166,8 @@ GET    /api/v1/backups/:backupId/archive                                        
 POST   /api/v1/backups/:backupId/restore-plan                                                401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | capsuleId
 POST   /api/v1/capsules/:capsuleId/exports                                                   401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409
 GET    /api/v1/capsules/:capsuleId/exports/:exportLink                                       401  403  403  403  ok   | 403  403  403  | ok   ok   ok   403  ok   403  403  | ok
-POST   /api/v1/confirmations                                                                 401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
-POST   /api/v1/confirmations/poll                                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/confirmations                                                                 401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | targetId workspaceId
+POST   /api/v1/confirmations/poll                                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | workspaceId
 GET    /api/v1/capsules/:capsuleId/auto-update-decisions                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/state-versions/:stateVersionId                                                401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/state-versions/:stateVersionId/difference                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok

@@ -312,6 +312,8 @@ export const races: ReadonlyMap<string, Race> = new Map<string, Race>([
     race([[reviewable], run("status = 'superseded'"), [running]], "superseded", () => ({ planDigest: "sha256:1" }))
   ],
   ["runs.apply", race([[reviewable], run("status = 'superseded'"), [running]], "superseded")],
+  ["approvals.ask", race([[reviewable], run("status = 'superseded'"), [running]], "nobody can be asked", nothing)],
+  ["comments.write", race(suspended, "no active member", () => ({ text: "Look at this.", mentions: [viewer] }))],
   ["runs.cancel", race([[], run("status = 'failed'"), [running]], "failed already", nothing)],
   [
     "runs.approveGroup",
@@ -406,6 +408,7 @@ export const decidedElsewhere: ReadonlyMap<string, string> = new Map([
   ["invitations.inspect", "changes nothing"],
   ["invitations.accept", "test/actors/access/member/InvitationAcceptance.test.ts"],
   ["invitations.decline", setsOnce],
+  ["comments.remove", "one transaction reads the comment and removes its text"],
   ["installPlans.reconcile", oneStep],
   ["stateUploads.create", "grants nothing; the install that takes the state compares it again"],
   ["revisionPlans.reconcile", oneStep],

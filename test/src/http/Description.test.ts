@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApi, OpenApi } from "effect/http-api"
+import { samplePath } from "../../../runner/git/SampleModule.ts"
 import { oidcRoutes } from "../../../src/accounts/oidc/OidcRoutes.ts"
 import { type HttpServices, serverRoutes } from "../../../src/http/HttpApplication.ts"
 import { answerExamples } from "../../../src/http/AnswerExamples.ts"
@@ -45,9 +46,10 @@ const declared = () => {
   return names
 }
 
-/** The dashboard's pages and files, served under every path that no route claims. */
-const pages = ["GET /*"]
-/** Also covers the pages before sign-in. */
+/** The pages and files of the dashboard, served under every path not claimed by a route. */
+/** The dashboard, and the sample repository, which is served in Git's protocol. */
+const pages = ["GET /*", `GET ${samplePath}/info/refs`, `POST ${samplePath}/git-upload-pack`]
+/** Includes the pages before sign-in. */
 const pageRoutes = ["GET /sign-in", "GET /setup"]
 
 it.live("the API description contains every route of the server, and no others", () =>

@@ -75,6 +75,7 @@ const outside: Readonly<Record<string, string>> = {
   sourceId: id("src"),
   sourceSnapshotId: id("snap"),
   subject: world.bob,
+  targetId: id("cap"),
   teamId: id("team"),
   toWorkspaceId: world.workspaceB,
   uploadId: id("sup"),

@@ -51,6 +51,7 @@ const wantsSession = ({ rule }: Route) =>
   (rule.kind === "account" && rule.credential === "session") ||
   (rule.kind === "workspace" && (rule.session === true || rule.confirmed === true))
 
+const isForAdmins = ({ rule }: Route) => rule.kind === "workspace" && rule.role === "admin"
 const isForOwners = ({ rule }: Route) => rule.kind === "workspace" && rule.role === "owner"
 
 /** Only personal tokens are accepted by routes with the rule `token`. */
@@ -148,6 +149,12 @@ const endings: ReadonlyArray<Ending> = [
     of: isForOwners
   },
   {
+    name: "an owner becomes a member",
+    end: `UPDATE memberships SET role = 'member' WHERE subject = '${world.ada}'`,
+    undo: `UPDATE memberships SET role = 'owner' WHERE subject = '${world.ada}'`,
+    of: (route) => isForOwners(route) || isForAdmins(route)
+  },
+  {
     name: "the token loses its scope",
     end: `UPDATE access_tokens SET scopes = '["write"]'`,
     undo: `UPDATE access_tokens SET scopes = '["read"]'`,
@@ -201,9 +208,9 @@ tests.live("the revocation checks cover reads of every kind", () =>
   Effect.sync(() => {
     expect(reads.length).toBeGreaterThan(45)
     expect(new Set(reads.map(({ rule }) => rule.kind))).toEqual(new Set(["workspace", "account", "token"]))
-    // A demoted member keeps every read except those reserved for owners. If a route differs, add an entry to `endings`.
+    // A demoted member keeps every read except those of admins and owners. A route that differs needs an entry in `endings`.
     const roles = reads.flatMap(({ rule }) => (rule.kind === "workspace" ? [rule.role] : []))
-    expect(new Set(roles)).toEqual(new Set(["viewer", "owner"]))
+    expect(new Set(roles)).toEqual(new Set(["viewer", "admin", "owner"]))
   })
 )
 

@@ -39,8 +39,16 @@ const module = (resource: string, more = "") => ({
     ${more}`
 })
 
-/** Reads of records that this Workspace does not have, which can only return 404. */
-const absent = new Set(["connectionId", "exportLink", "helperId", "leftOverStateId", "runGroupId"])
+/** Reads of records that this Workspace lacks, which can only return not found. */
+const absent = new Set([
+  "connectionId",
+  "deliveryId",
+  "endpointId",
+  "exportLink",
+  "helperId",
+  "leftOverStateId",
+  "runGroupId"
+])
 
 const Row = rowShape({ id: Schema.String })
 

@@ -5,27 +5,9 @@ import { serviceContext } from "../../../../schema/commands/Command.ts"
 import { AutomationMembers } from "../../../../actors/access/member/AutomationMembers.ts"
 import { AutomationTokens } from "../../../../actors/access/member/AutomationTokens.ts"
 import type { WorkspaceId } from "../../../../schema/records/Ids.ts"
-import { world } from "./World.ts"
+import { emptyConfig, world } from "./World.ts"
 
 type Row = Readonly<Record<string, string | number | null>>
-
-const emptyConfig = JSON.stringify({
-  compiled: {
-    origin: "generic",
-    assistance: "absent",
-    pins: { sourceSnapshotId: world.sourceSnapshotId, compatibilityReportId: world.reportId, modulePath: "." },
-    inputs: [],
-    requires: [],
-    features: [],
-    interfaceBlueprints: [],
-    bindingRequests: [],
-    outputAllowlist: [],
-    diagnostics: []
-  },
-  variables: [],
-  outputs: [],
-  rootProviderRequirements: []
-})
 
 const newest = "2026-02-02T00:00:00.000Z"
 

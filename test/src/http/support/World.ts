@@ -63,6 +63,25 @@ export const world = {
   deliveryId: NoticeDeliveryId.make(id("ndl", "a"))
 }
 
+/** A configuration without inputs and requirements. */
+export const emptyConfig = JSON.stringify({
+  compiled: {
+    origin: "generic",
+    assistance: "absent",
+    pins: { sourceSnapshotId: world.sourceSnapshotId, compatibilityReportId: world.reportId, modulePath: "." },
+    inputs: [],
+    requires: [],
+    features: [],
+    interfaceBlueprints: [],
+    bindingRequests: [],
+    outputAllowlist: [],
+    diagnostics: []
+  },
+  variables: [],
+  outputs: [],
+  rootProviderRequirements: []
+})
+
 const session = (subject: string): Principal => ({
   credential: "session",
   credentialId: `ses_${subject}`,
@@ -140,12 +159,12 @@ export const seed = Effect.gen(function* () {
   yield* sql`INSERT INTO sources ${sql.insert({ id: world.sourceId, workspace_id, name: "app", url: "https://git.example.test/app.git", default_ref: "HEAD", default_path: ".", auto_sync: 0, status: "active", hook_secret: "sealed", ...times })}`
   yield* sql`INSERT INTO source_snapshots ${sql.insert({ id: world.sourceSnapshotId, workspace_id, source_id: world.sourceId, url: "https://git.example.test/app.git", ref: "refs/heads/main", resolved_commit: "0".repeat(40), path: ".", archive_digest: `sha256:${"0".repeat(64)}`, archive_size_bytes: 1, file_count: 1, omitted: "[]", repository_manifest: "{}", warnings: "[]", created_by_run_id: world.runId, created_at: at })}`
   yield* sql`INSERT INTO compatibility_reports ${sql.insert({ id: world.reportId, workspace_id, source_id: world.sourceId, source_snapshot_id: world.sourceSnapshotId, module_path: ".", status: "ready", report: "{}", module_scan: "{}", contract_digest: "d", created_by_run_id: world.runId, created_at: at })}`
-  yield* sql`INSERT INTO install_configs ${sql.insert({ id: world.capsuleConfigId, workspace_id, origin: "generic", module_path: ".", contract_digest: "d", digest: "d", config: "{}", created_at: at })}`
+  yield* sql`INSERT INTO install_configs ${sql.insert({ id: world.capsuleConfigId, workspace_id, origin: "generic", module_path: ".", contract_digest: "d", digest: "d", config: emptyConfig, created_at: at })}`
   yield* sql`INSERT INTO capsules ${sql.insert({ id: world.capsuleId, workspace_id, project_id: world.projectId, name: "app", slug: "app", environment: "production", source_id: world.sourceId, module_path: ".", install_config_id: world.capsuleConfigId, status: "active", runtime_safety: "safe", current_state_generation: 0, execution_authority_epoch: 1, tracked_ref: "HEAD", tracked_path: ".", auto_update_enabled: 0, auto_update_apply: 0, drift_status: "unknown", ...times })}`
   yield* sql`INSERT INTO state_versions ${sql.insert({ id: world.stateVersionId, workspace_id, capsule_id: world.capsuleId, generation: 1, serial: 1, lineage: "l", digest: "d", resource_count: 0, size_bytes: 1, state: "sealed", partial: 0, install_config_id: world.capsuleConfigId, created_by_run_id: world.runId, created_at: at })}`
   yield* sql`INSERT INTO dependencies ${sql.insert({ id: world.dependencyId, workspace_id, producer_capsule_id: world.capsuleId, consumer_capsule_id: world.capsuleId, mode: "published_output", outputs: "[]", created_at: at })}`
   yield* sql`INSERT INTO backups ${sql.insert({ id: world.backupId, workspace_id, capsule_id: world.capsuleId, digest: "d", size_bytes: 1, archive: "sealed", created_by_run_id: world.runId, created_at: at })}`
-  yield* sql`INSERT INTO connections ${sql.insert({ id: world.connectionId, workspace_id, scope: "workspace", provider: "p", kind: "provider", recipe_id: "generic-env", auth_mode: "env", display_name: "p", status: "pending", env_names: "[]", file_names: "[]", provider_config: "{}", module_input_defaults: "{}", ...times })}`
+  yield* sql`INSERT INTO connections ${sql.insert({ id: world.connectionId, workspace_id, scope: "workspace", provider: "p", kind: "provider", recipe_id: "generic-env", auth_mode: "env", display_name: "p", status: "pending", env_names: "[]", file_names: "[]", provider_config: emptyConfig, module_input_defaults: "{}", ...times })}`
   yield* sql`INSERT INTO output_shares ${sql.insert({ id: world.shareId, from_workspace_id: workspace_id, to_workspace_id: workspace_id, producer_capsule_id: world.capsuleId, outputs: "[]", status: "pending", created_at: at })}`
   yield* sql`INSERT INTO install_plans ${sql.insert({ id: world.installPlanId, workspace_id, phase: "reviewable", request: "{}", actor: "{}", diagnostics: "[]", ...times })}`
   yield* sql`INSERT INTO revision_plans ${sql.insert({ id: world.revisionPlanId, workspace_id, capsule_id: world.capsuleId, ref: "main", phase: "reviewable", actor: "{}", execution_authority_epoch: 1, diagnostics: "[]", ...times })}`
