@@ -41,7 +41,7 @@ describe("Run discussions", () => {
     await page.keyboard.press("Enter")
     await page.keyboard.type("and @")
     // The list does not offer automations and invited people.
-    expect(await page.getByRole("option").count()).toBe(3)
+    expect(await page.getByRole("listbox", { name: words.people }).getByRole("option").count()).toBe(3)
     await page.keyboard.press("ArrowUp")
     await page.keyboard.press("Tab")
     await page.keyboard.type("look")
