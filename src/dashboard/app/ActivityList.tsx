@@ -11,7 +11,7 @@ import { markOf } from "./ActivityMarks.ts"
 import { ActivityTarget } from "./ActivityTarget.tsx"
 import { useActorName } from "./Actors.ts"
 import { useWorkspace } from "./Workspace.ts"
-import { counted } from "../words/Format.ts"
+import { counted, exactTime } from "../words/Format.ts"
 
 const isAction = (action: string, names: Readonly<Record<string, string>>): string =>
   names[action] ?? action.replaceAll(/[._]/g, " ")
@@ -65,6 +65,7 @@ interface RowProps {
 
 const Sentence = ({ event, runs, detailed }: RowProps) => {
   const actions = useWords(actionWords)
+  const language = useLanguage()
   const workspace = useWorkspace()
   const summary = planOf(event, runs)
   const comment = commentOf(event)
@@ -75,7 +76,7 @@ const Sentence = ({ event, runs, detailed }: RowProps) => {
         {event.runId === undefined ? null : (
           <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: event.runId }}>
             {actions.openRun}
-            <span className="visually-hidden"> {event.runId}</span>
+            <span className="visually-hidden"> {exactTime(language, event.createdAt)}</span>
           </Link>
         )}{" "}
         {summary === undefined ? null : <Sum summary={summary} />}

@@ -196,9 +196,9 @@ export const SecondFactor = () => {
         {(factor) => (
           <>
             <p>
-              <Status tone={factor.active ? "good" : "muted"}>{factor.active ? words.on : words.off}</Status>{" "}
-              <span className="muted">{factor.active ? words.codesLeft(factor.recoveryCodes) : words.offText}</span>
+              <Status tone={factor.active ? "good" : "muted"}>{factor.active ? words.on : words.off}</Status>
             </p>
+            <p className="muted">{factor.active ? words.codesLeft(factor.recoveryCodes) : words.offText}</p>
             {factor.active ? null : <Begin />}
           </>
         )}

@@ -77,7 +77,7 @@ export const PlanWhy = ({ causes, status, unknown }: ChangeCauses) => {
   return (
     <>
       <p>{causes.length === 0 && unknown.length === 0 ? words.nothing : words.since}</p>
-      <ul className="plain-list">
+      <ul className="plain-list marked-list">
         {causes.map((cause) => (
           <li key={JSON.stringify(cause)}>{textOf(cause)}</li>
         ))}

@@ -105,7 +105,7 @@ export const RunsScreen = () => {
       <div className="run-filters">
         <input
           type="search"
-          className="input run-search"
+          className="input"
           data-page-search
           aria-label={text.search}
           placeholder={text.search}

@@ -46,7 +46,7 @@ const Row = ({ invitation }: { readonly invitation: Invitation }) => {
       </span>
       <Status tone={tones[status]}>{words.status[status]}</Status>
       <span className="row-end">
-        {invitation.role === undefined ? null : <span className="tag">{terms.role[invitation.role]}</span>}
+        {invitation.role === undefined ? null : <span className="row-role tag">{terms.role[invitation.role]}</span>}
         {status === "pending" && may("admin") ? (
           <Button small tone="quiet" onClick={() => setAsking(true)}>
             {words.withdraw}

@@ -77,19 +77,21 @@ const Row = ({ member }: { readonly member: Member }) => {
       </span>
       <Status tone={member.status === "active" ? "good" : "muted"}>{words.status[member.status]}</Status>
       <span className="row-end">
-        {may("owner") && member.status !== "suspended" ? (
-          <Button
-            small
-            tone="quiet"
-            aria-label={`${words.changeRole(name)}: ${terms.role[member.role]}`}
-            onClick={() => setAsked("role")}
-          >
-            {terms.role[member.role]}
-            <Icon name="updown" />
-          </Button>
-        ) : (
-          <span className="tag">{terms.role[member.role]}</span>
-        )}
+        <span className="row-role">
+          {may("owner") && member.status !== "suspended" ? (
+            <Button
+              small
+              tone="quiet"
+              aria-label={`${words.changeRole(name)}: ${terms.role[member.role]}`}
+              onClick={() => setAsked("role")}
+            >
+              {terms.role[member.role]}
+              <Icon name="updown" />
+            </Button>
+          ) : (
+            <span className="tag">{terms.role[member.role]}</span>
+          )}
+        </span>
         {isAutomation ? (
           <Button small tone="quiet" onClick={() => setAsked("tokens")}>
             {automations.tokens}
