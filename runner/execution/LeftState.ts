@@ -12,8 +12,9 @@ const emergencyFileName = "errored.tfstate"
 type Base = Pick<StateFile, "lineage" | "serial">
 
 /**
- * The state that an apply left behind. - `found`: the newest complete state that continues the base; absent if no state was
- * written - `problem`, `rejected`: describe a file that does not continue the base
+ * The state that an apply left behind.
+ * - `found`: the newest complete state that continues the base; absent if no state was written
+ * - `problem`, `rejected`: describe a file that does not continue the base
  */
 export interface LeftState {
   readonly found: Option.Option<{ readonly bytes: Redacted.Redacted<Uint8Array>; readonly state: StateFile }>

@@ -193,9 +193,10 @@ export interface ToolRun {
 }
 
 /**
- * Why a program ended. - `cancelled`: a cancellation came first, whatever the exit code; an apply may have had effects, so it
- * also reads the code - `exited`: the program exited, possibly after it exceeded its time limit but succeeded - `killed`:
- * something else killed it
+ * Why a program ended.
+ * - `cancelled`: a cancellation came first, whatever the exit code; an apply may have had effects, so it also reads the code
+ * - `exited`: the program exited, possibly after it exceeded its time limit but succeeded
+ * - `killed`: something else killed it
  */
 export type ToolEnding = "exited" | "cancelled" | "timed_out" | "killed"
 

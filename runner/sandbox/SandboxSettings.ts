@@ -3,8 +3,9 @@ import type { SandboxLevel } from "../../schema/records/Run.ts"
 import { metadataRanges, type NetworkSettings } from "./network/NetworkSettings.ts"
 
 /**
- * - `auto`: the best accepted level on this machine; Runs are refused if there is none - `required`: only levels with their own
- *   namespaces - `off`: plain child processes, which can access the server's own files
+ * - `auto`: the best accepted level on this machine; Runs are refused if there is none
+ * - `required`: only levels with their own namespaces
+ * - `off`: plain child processes, which can access the server's own files
  */
 export type Isolation = "auto" | "required" | "off"
 

@@ -10,7 +10,7 @@ export interface ReadFile {
   readonly blocks: ReadonlyArray<ConfigBlock>
 }
 
-/** An argument and its location, which is in another file if an override changes it. */
+/** An argument, and its location, which is in another file if an override changes the argument. */
 export interface PlacedAttribute {
   readonly value: ConfigValue
   readonly syntax: ConfigSyntax
@@ -41,7 +41,7 @@ const place = (block: ConfigBlock, path: string): PlacedBlock => ({
   )
 })
 
-/** Blocks that a module may contain only once, with the name of their group. */
+/** Blocks that a module may contain only once, and the name of their group. */
 const singletons: ReadonlyMap<string, string> = new Map([
   ["required_providers", "required_providers"],
   ["backend", "backend or cloud"],
@@ -53,7 +53,7 @@ const aliasOf = ({ attributes }: PlacedBlock) => {
   return alias?.kind === "string" ? alias.value : ""
 }
 
-/** The key of a block that can be duplicated or overridden; `undefined` for blocks that a module may repeat. */
+/** Returns the key of a block that can be duplicated or overridden, or `undefined` for a block that a module may repeat. */
 const identityOf = (block: PlacedBlock): string | undefined => {
   const singleton = singletons.get(block.type)
   if (singleton !== undefined) return singleton
@@ -61,7 +61,7 @@ const identityOf = (block: PlacedBlock): string | undefined => {
   return block.labels.length === 0 ? undefined : [block.type, ...block.labels].join(" ")
 }
 
-/** Splits local values into separate blocks, so that they can be duplicated and overridden by name like other declarations. */
+/** Splits local values into separate blocks, so that they can be duplicated and overridden by name, like other declarations. */
 const separateLocals = (block: PlacedBlock): ReadonlyArray<PlacedBlock> =>
   block.type === "locals"
     ? [...block.attributes].map(([name, { location }]) => ({
@@ -78,12 +78,12 @@ const mayBeNew = (block: PlacedBlock) =>
   block.type === "provider_meta" ||
   (block.type === "provider" && !block.attributes.has("alias"))
 
-/** Blocks that the tools do not accept in an override file. */
+/** Blocks that the tools refuse in an override file. */
 const neverOverriding: ReadonlySet<string> = new Set(["check", "import", "language", "moved"])
 
 /**
  * Merges the files of one folder, in order. A duplicate declaration is an error. An override file changes a declaration argument
- * by argument; its version constraints replace all earlier ones.
+ * by argument, except that its version constraints replace all earlier ones.
  */
 export const mergeBlocks = (files: ReadonlyArray<ReadFile>): MergedBlocks => {
   const declared = new Map<string, PlacedBlock>()

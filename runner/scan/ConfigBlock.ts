@@ -18,10 +18,10 @@ export interface ConfigBlock {
   readonly attributes: ReadonlyMap<string, ConfigAttribute>
 }
 
-/** The attributes of a block that a scan reads. */
+/** Attributes of a block that a scan reads. */
 export type KeptAttributes = ReadonlySet<string> | "all"
 
-/** The number of labels of a block, the attributes that a scan reads, and its nested blocks. */
+/** Shape of a block: the number of its labels, the attributes that a scan reads, and its nested blocks. */
 export interface BlockShape {
   readonly labels: number
   readonly keep: KeptAttributes
@@ -34,7 +34,7 @@ const nothing: KeptAttributes = new Set<string>()
 const provider: KeptAttributes = new Set(["provider"])
 const resource: BlockShape = { labels: 2, keep: provider }
 
-/** The top-level blocks of the language. Unknown blocks are refused, because their effect is unknown. */
+/** Top-level blocks of the language. Unknown blocks are refused, because their effect is unknown. */
 export const blockShapes: ReadonlyMap<string, BlockShape> = new Map<string, BlockShape>([
   ["variable", { labels: 1, keep: new Set(["type", "default", "description", "sensitive", "ephemeral", "nullable"]) }],
   ["output", { labels: 1, keep: new Set(["description", "sensitive", "ephemeral"]) }],

@@ -13,7 +13,7 @@ export interface ConfigFileName {
 
 const configExtension = /\.(tf|tofu)(\.json)?$/
 
-/** Hidden files and editor backups, which the tools skip too. */
+/** Returns true for hidden files and editor backups, which the tools skip too. */
 const isIgnored = (name: string) =>
   name.startsWith(".") || name.endsWith("~") || (name.startsWith("#") && name.endsWith("#"))
 
@@ -31,8 +31,8 @@ export const configFileName = (name: string): ConfigFileName | undefined => {
 }
 
 /**
- * The configuration files of one folder in the order in which a tool applies them: normal files by name, then overrides by name.
- * For OpenTofu, its own file hides the common file with the same stem and syntax. Terraform reads only common files; the others
+ * Lists the configuration files of one folder in the order in which a tool applies them: normal files by name, then overrides by
+ * name. OpenTofu's own file hides the common file with the same stem and syntax. Terraform reads only common files; the others
  * are `unread`.
  */
 export const configFilesOf = (names: ReadonlyArray<string>, tool: ToolName) => {

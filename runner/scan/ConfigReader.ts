@@ -18,7 +18,7 @@ interface ConfigReading {
 
 const labelsText = (count: number) => (count === 1 ? "one label" : count === 0 ? "no label" : `${count} labels`)
 
-/** Joins the outline of a file (every block with its line) and the parser's result (the values). */
+/** Combines the outline of a file (every block with its line) with the parser's result (the values). */
 class HclReader {
   readonly blocks: Array<ConfigBlock> = []
   readonly problems: Array<ScanProblem> = []
@@ -28,7 +28,8 @@ class HclReader {
   }
 
   /**
-   * The outline and the parser disagree: either an argument hides a block, or one of them is wrong. Neither can be trusted then.
+   * Reports that the outline and the parser disagree: either an argument hides a block, or one of them is wrong. Neither can be
+   * trusted then.
    */
   #disagreement(block: OutlineBlock) {
     this.#refuse(
@@ -59,7 +60,7 @@ class HclReader {
     return true
   }
 
-  /** Checks for an argument and a block with the same name, one of which would be missing from the parser's result. */
+  /** Checks for an argument and a block with the same name, because the parser's result would contain only one of them. */
   #checkNames(body: OutlineBody): boolean {
     const clash = body.blocks.find((block) => body.attributes.has(block.type))
     if (clash === undefined) return true
@@ -170,7 +171,7 @@ const countBlocks = (node: LocatedJson, labels: number): number => {
   return [...node.entries.values()].reduce((total, child) => total + countBlocks(child, labels - 1), 0)
 }
 
-/** The blocks of a file in HCL syntax. Do not use them if the reading has a problem of severity `error`. */
+/** Reads the blocks of a file in HCL syntax. Do not use them if the reading has a problem of severity `error`. */
 const readHclConfig = (outline: OutlineBody, json: LocatedObject): ConfigReading => {
   const reader = new HclReader()
   reader.readFile(outline, json)
@@ -188,7 +189,7 @@ const hasRepeatedKey = (value: LocatedJson): boolean => {
   }
 }
 
-/** A property that is a comment. */
+/** Name of a property that is a comment. */
 const comment = "//"
 
 class JsonReader {
@@ -199,12 +200,12 @@ class JsonReader {
     this.problems.push(refusal(code, message, line))
   }
 
-  /** The objects in a position that accepts one object or a list. */
+  /** Returns the objects in a position that accepts one object or a list. */
   #objects(node: LocatedJson, type: string, isBody: boolean): ReadonlyArray<LocatedObject> {
     const objects: Array<LocatedObject> = []
     for (const item of node.kind === "array" ? node.items : [node]) {
       if (item.kind === "object") objects.push(item)
-      // In a list of bodies, null is a body without arguments.
+      // In a list of bodies, null stands for a body without arguments.
       else if (isBody && item.kind === "null") objects.push({ kind: "object", entries: new Map(), line: item.line })
       else this.#refuse("wrong_labels", `A ${quoted(type)} block must be an object here.`, item.line)
     }
@@ -213,7 +214,7 @@ class JsonReader {
 
   #readLabelled(type: string, shape: BlockShape, node: LocatedJson, labels: ReadonlyArray<string>) {
     const isBody = labels.length === shape.labels
-    // Where a body is expected, null means that the block is absent.
+    // In the position of a body, null means that the block is absent.
     if (isBody && node.kind === "null") return
     const objects = this.#objects(node, type, isBody)
     if (!isBody && objects.every(({ entries }) => entries.size === 0)) {
@@ -267,7 +268,7 @@ class JsonReader {
   }
 }
 
-/** The blocks of a file in JSON syntax. Do not use them if the reading has a problem of severity `error`. */
+/** Reads the blocks of a file in JSON syntax. Do not use them if the reading has a problem of severity `error`. */
 const readJsonConfig = (root: LocatedJson): ConfigReading => {
   const reader = new JsonReader()
   for (const part of root.kind === "array" ? root.items : [root]) {
@@ -299,7 +300,10 @@ const readJson = (text: string, limits: ScanLimitValues): ConfigReading => {
   }
 }
 
-/** Each level of the source adds several levels to the parser's output, because of blocks and arrays around it. */
+/**
+ * Returns the depth to accept in the parser's output. Each level of the source adds several levels, for the block and the arrays
+ * around it.
+ */
 const outputDepth = (nesting: number) => nesting * 4 + 16
 
 /**
@@ -309,7 +313,7 @@ const outputDepth = (nesting: number) => nesting * 4 + 16
 export class ConfigReader extends Context.Service<
   ConfigReader,
   {
-    /** An unreadable file has problems of severity `error`, and its blocks are not reliable. */
+    /** Reads a file. If it is unreadable, the result has problems of severity `error`, and its blocks are not reliable. */
     readonly read: (bytes: Uint8Array, syntax: ConfigSyntax) => Effect.Effect<ConfigReading, HclParserUnavailable>
   }
 >()("svc/runner/scan/ConfigReader") {
@@ -325,7 +329,8 @@ export class ConfigReader extends Context.Service<
 
       const readHcl = Effect.fnUntraced(function* (text: string, limits: ScanLimitValues) {
         const outline = readOutline(text, limits.nesting)
-        // The parser has better messages about a broken file than the outline, but it must never get a deeply nested one.
+        // Refuse deeply nested files here, because the parser must never get one. It reports all other broken files, with better
+        // messages than the outline.
         if (Result.isFailure(outline) && outline.failure.code === "nesting_too_deep") {
           return refused(refusal(outline.failure.code, outline.failure.message, outline.failure.line))
         }
@@ -390,7 +395,7 @@ export class ConfigReader extends Context.Service<
   static readonly layer = this.layerWithoutParser.pipe(Layer.provide(HclParser.layer))
 }
 
-/** At most 16 MiB of source in total. The cached result of a file is smaller than its text. */
+/** Maximum number of cached files: at most 16 MiB of source in total. The cached result of a file is smaller than its text. */
 const cachedFiles = 512
 const cachedFileBytes = 32 * 1024
 const cacheTime = Duration.minutes(15)

@@ -5,18 +5,18 @@ import { refusal, type ScanProblem } from "./ScanProblem.ts"
 
 const pointerStart = "version https://git-lfs.github.com/spec/"
 
-/** Replaces a byte that is not UTF-8. No identifier, string or operator of the language contains this character. */
+/** Replacement for a byte that is not UTF-8. No identifier, string or operator of the language contains this character. */
 const badByte = "\uFDD0"
 const replacement = "\uFFFD"
 
-/** The number of bytes of the character at `at`; 0 if the bytes are not UTF-8. */
+/** Returns the number of bytes of the character at `at`, or 0 if the bytes are not UTF-8. */
 const characterLength = (bytes: Uint8Array, at: number): number => {
   const first = bytes[at] ?? 0
   if (first < 0x80) return 1
   const length = first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0
   if (first < 0xc2 || length === 0) return 0
   const second = bytes[at + 1] ?? 0
-  // Only the shortest form, no surrogates, and nothing beyond U+10FFFF.
+  // Accept only the shortest form, no surrogates, and nothing beyond U+10FFFF.
   const lowest = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80
   const highest = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf
   if (second < lowest || second > highest) return 0
@@ -24,7 +24,7 @@ const characterLength = (bytes: Uint8Array, at: number): number => {
   return length
 }
 
-/** The text with `mark` for each byte that is not UTF-8, as Go decodes it. */
+/** Decodes the bytes like Go, with `mark` for each byte that is not UTF-8. */
 const markedText = (bytes: Uint8Array, mark: string): string => {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   let text = ""
@@ -42,7 +42,7 @@ const markedText = (bytes: Uint8Array, mark: string): string => {
 
 const lineOf = (text: string, at: number) => text.slice(0, at).split("\n").length
 
-/** The first line with an invalid byte outside comments. */
+/** Returns the first line with an invalid byte outside comments. */
 const badLine = (tokens: ReadonlyArray<ConfigToken>): number | undefined => {
   for (const token of tokens) {
     const found =
@@ -61,7 +61,8 @@ const badLine = (tokens: ReadonlyArray<ConfigToken>): number | undefined => {
 }
 
 /**
- * The tools ignore the bytes of a comment, and read an invalid byte in a JSON string as U+FFFD. Everything else must be UTF-8.
+ * Accepts invalid bytes where the tools do: they ignore the bytes of a comment, and read an invalid byte in a JSON string as
+ * U+FFFD. Everything else must be UTF-8.
  */
 const tolerated = (bytes: Uint8Array, syntax: ConfigSyntax): Result.Result<string, ScanProblem> => {
   if (syntax === "json") return Result.succeed(markedText(bytes, replacement))
@@ -74,8 +75,8 @@ const tolerated = (bytes: Uint8Array, syntax: ConfigSyntax): Result.Result<strin
 }
 
 /**
- * The text of a configuration file, or the reason why it cannot be read. A byte order mark is removed; it is allowed only in HCL
- * syntax, as in the tools.
+ * Returns the text of a configuration file, or the reason why it cannot be read. Removes a byte order mark, which is allowed only
+ * in HCL syntax, as in the tools.
  */
 export const configText = (bytes: Uint8Array, syntax: ConfigSyntax): Result.Result<string, ScanProblem> => {
   const decoded = Result.orElse(

@@ -1,9 +1,7 @@
 import { type Cursor, heredocMarker, skipComment, stepTemplate } from "./HclExpression.ts"
 import { identifierAt } from "./Identifier.ts"
 
-/**
- * A token of a configuration file. Strings and heredocs contain their unescaped literal text, and the tokens of each template.
- */
+/** A token of a configuration file. Strings and heredocs contain their unescaped literal text and the tokens of each template. */
 export type ConfigToken =
   | { readonly kind: "name"; readonly text: string; readonly line: number }
   | { readonly kind: "sign"; readonly text: string; readonly line: number }
@@ -15,7 +13,7 @@ export type ConfigToken =
       readonly line: number
     }
 
-/** Far more than the nesting that a scan accepts. */
+/** Maximum nesting, far deeper than a scan accepts. */
 const maxDepth = 200
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\" }
@@ -32,7 +30,7 @@ class Tokenizer implements Cursor {
     this.text = text
   }
 
-  /** All tokens up to the brace that closes a template, or to the end of the file. */
+  /** Returns all tokens up to the brace that closes a template, or to the end of the file. */
   tokens(inTemplate: boolean): ReadonlyArray<ConfigToken> {
     const found: Array<ConfigToken> = []
     let braces = 0
@@ -92,7 +90,7 @@ class Tokenizer implements Cursor {
     return escaped ?? ""
   }
 
-  /** The end of a heredoc, if the cursor is at its last line. */
+  /** Returns the end of a heredoc if the cursor is at its last line. */
   #endOf(marker: string): number | undefined {
     const next = this.text.indexOf("\n", this.at)
     const end = next === -1 ? this.text.length : next
@@ -141,7 +139,7 @@ class Tokenizer implements Cursor {
   }
 }
 
-/** The tokens of a file in HCL syntax; `undefined` if brackets are not balanced. */
+/** Returns the tokens of a file in HCL syntax, or `undefined` if its brackets are not balanced. */
 export const configTokens = (text: string): ReadonlyArray<ConfigToken> | undefined => {
   const tokenizer = new Tokenizer(text)
   const tokens = tokenizer.tokens(false)

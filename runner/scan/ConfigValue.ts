@@ -2,9 +2,10 @@ import type { Schema } from "effect"
 import type { LocatedJson } from "./LocatedJson.ts"
 
 /**
- * The value of an argument, in either syntax. `expression` needs evaluation; its `text` is the source, without the template marks
- * if the whole value is one template. An object with a computed key is also an expression. `plain` is a whole JSON string, which
- * is the value of an argument that the tools do not evaluate.
+ * Value of an argument, in either syntax.
+ * - `expression`: needs evaluation; `text` is the source, without the template marks if the whole value is one template; also
+ *   used for an object with a computed key
+ * - `plain`: a whole JSON string, which is the value of an argument that the tools do not evaluate
  */
 export type ConfigValue =
   | { readonly kind: "null" }
@@ -17,7 +18,10 @@ export type ConfigValue =
 
 export type ConfigSyntax = "hcl" | "json"
 
-/** The literal text of a template string; `undefined` if it contains a template. A doubled sign before a brace is literal. */
+/**
+ * Returns the literal text of a template string, or `undefined` if it contains a template. A doubled sign before a brace is
+ * literal.
+ */
 const literalText = (template: string): string | undefined => {
   if (!template.includes("{")) return template
   let literal = ""
@@ -36,7 +40,10 @@ const literalText = (template: string): string | undefined => {
   return literal
 }
 
-/** In JSON syntax, an escaped template has two meanings, depending on the argument and the tool. Such a string is not literal. */
+/**
+ * Returns the literal text of a string. In JSON syntax, the meaning of an escaped template depends on the argument and the tool,
+ * so such a string does not count as literal.
+ */
 const literalOf = (text: string, syntax: ConfigSyntax): string | undefined => {
   if (syntax === "hcl") return literalText(text)
   return text.includes("${") || text.includes("%{") ? undefined : text
@@ -83,7 +90,7 @@ const withoutTrailingZeros = (digits: string): string => {
   return digits.slice(0, end)
 }
 
-/** Sign, significant digits and exponent. Equal numbers give equal results in any notation. */
+/** Returns the sign, significant digits and exponent of a number, so that equal numbers give equal results in any notation. */
 const canonicalNumber = (text: string): string => {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = numberParts.exec(text) ?? []
   const digits = `${whole}${fraction}`.replace(/^0+/, "")
@@ -92,7 +99,10 @@ const canonicalNumber = (text: string): string => {
   return `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length)}`
 }
 
-/** More digits than any number that a double represents exactly, unless padded with zeros. */
+/**
+ * Maximum length of a number to compare. Any number that a double represents exactly has fewer digits, unless it is padded with
+ * zeros.
+ */
 const maxExactLength = 1000
 
 /** Returns true if parsing a number as a double and printing it does not change it. */
@@ -100,7 +110,8 @@ const isExact = (text: string): boolean =>
   text.length <= maxExactLength && canonicalNumber(String(Number(text))) === canonicalNumber(text)
 
 /**
- * A literal value as exact JSON text, and as a value unless a number would lose digits. `undefined` if any part needs evaluation.
+ * Returns a literal value as exact JSON text, and also as a value unless a number would lose digits. Returns `undefined` if any
+ * part needs evaluation.
  */
 export const literalJson = (value: ConfigValue): { readonly text: string; readonly exact: boolean } | undefined => {
   switch (value.kind) {
@@ -139,7 +150,7 @@ export const literalJson = (value: ConfigValue): { readonly text: string; readon
   }
 }
 
-/** The value of a literal that `literalJson` marked as exact. */
+/** Parses a literal that `literalJson` marked as exact. */
 export const exactJson = (text: string): Schema.Json => {
   const value: Schema.Json = JSON.parse(text)
   return value

@@ -28,7 +28,8 @@ export class DeclarationArguments {
   }
 
   /**
-   * Reads a boolean. The tools convert some strings too. A value that needs evaluation is an error and is replaced by `cautious`.
+   * Reads a boolean. Like the tools, converts some strings. Reports a value that needs evaluation as an error, and replaces it by
+   * `cautious`.
    */
   boolean(name: string, absent: boolean, cautious: boolean): boolean {
     const attribute = this.get(name)

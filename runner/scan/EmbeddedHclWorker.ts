@@ -1,4 +1,4 @@
-// The entry point of the same worker in a compiled binary, which embeds the parser.
+// Entry point of the worker thread in a compiled binary, which embeds the parser.
 import wasm from "@cdktn/hcl2json/main.wasm.gz" with { type: "file" }
 import { serveParser } from "./ParserThread.ts"
 

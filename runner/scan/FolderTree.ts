@@ -28,7 +28,7 @@ const describe = (root: string, path: string) =>
     catch: (cause) => new FolderUnreadable({ path, message: `${path} cannot be looked at (${reasonOf(cause)}).` })
   })
 
-/** Does not follow a link that replaced the file after it was listed. */
+/** Refuses a link, which may have replaced the file after it was listed. */
 const readRegularFile = async (path: string) => {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
@@ -42,7 +42,7 @@ const byPath = (left: { readonly path: string }, right: { readonly path: string 
   Buffer.compare(Buffer.from(left.path), Buffer.from(right.path))
 
 /**
- * The tree of a folder on disk, like a commit with its current content, without `.git`, links and special files. Fails with
+ * Reads the tree of a folder on disk like a commit with its current content, without `.git`, links and special files. Fails with
  * `FolderUnreadable` if the folder cannot be listed or is too large.
  */
 export const folderTree = Effect.fn("folderTree")(function* (

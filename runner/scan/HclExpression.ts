@@ -1,6 +1,6 @@
 import { identifierAt } from "./Identifier.ts"
 
-/** The position and reason of a failure. Lines are counted from 1. */
+/** Position of a failure, and its reason. Lines are counted from 1. */
 export class OutlineFault {
   readonly code: "hcl_syntax" | "nesting_too_deep"
   readonly line: number
@@ -12,7 +12,7 @@ export class OutlineFault {
   }
 }
 
-/** A position in the text of a file, which reading functions move forward. */
+/** Position in the text of a file. Reading functions move it forward. */
 export interface Cursor {
   readonly text: string
   at: number

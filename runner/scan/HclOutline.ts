@@ -2,7 +2,7 @@ import { Result } from "effect"
 import { type Cursor, OutlineFault, skipComment, skipExpression } from "./HclExpression.ts"
 import { identifierAt } from "./Identifier.ts"
 
-/** The arguments of a body with their first lines, and its blocks. */
+/** The arguments of a body with their first lines, and the blocks in the body. */
 export interface OutlineBody {
   readonly attributes: Map<string, number>
   readonly blocks: Array<OutlineBlock>
@@ -36,7 +36,7 @@ const readIdentifier = (cursor: Cursor): string | undefined => {
   return name
 }
 
-/** A quoted label without its quotes; `undefined` if it does not end on its line. */
+/** Reads a quoted label and returns it without its quotes. Returns `undefined` if it does not end on its line. */
 const readQuotedLabel = (cursor: Cursor): string | undefined => {
   const start = cursor.at + 1
   let end = start
@@ -76,7 +76,7 @@ const readHeader = (cursor: Cursor): "argument" | ReadonlyArray<string> | Outlin
 }
 
 /**
- * Reads the headers of all blocks and arguments of a file with their lines. The parser's result contains neither lines, nor a
+ * Reads the headers of all blocks and arguments of a file with their lines. The parser's result contains no lines, and omits a
  * block that an argument of the same name hides. Also limits the nesting before the parser gets the file. Not recursive; linear
  * in the length of the text.
  */

@@ -15,10 +15,9 @@ export interface HclDiagnostic {
 
 /**
  * The parser's verdict on a file.
- *
  * - `Parsed`: the content as JSON text
  * - `Refused`: the file is not HCL; at least one diagnostic
- * - `Abandoned`: the file crashed the parser or never finished; the parser was restarted
+ * - `Abandoned`: the file crashed the parser or took too long; the parser was restarted
  */
 export type HclVerdict =
   | { readonly _tag: "Parsed"; readonly json: string }
@@ -30,12 +29,12 @@ interface ParserThread {
 }
 
 const startDeadline = Duration.seconds(30)
-// A thread uses 28 MB, and restarts in a fraction of a second.
+// Time after which an idle thread stops. A thread uses 28 MB, and restarts in a fraction of a second.
 const idleTime = Duration.seconds(10)
 const maxThreads = 2
-/** Includes threads that have not ended yet. */
+/** Maximum number of threads, including threads that have not ended yet. */
 const maxLiveThreads = 4
-/** The memory for a large file is released only when its thread ends. */
+/** Length of a text after which its thread is stopped, because memory for a large file is released only when the thread ends. */
 const largeText = 256 * 1024
 
 const location = () =>
@@ -43,7 +42,7 @@ const location = () =>
 
 const decodeAnswer = Schema.decodeUnknownResult(HclAnswer)
 
-/** The next message of the worker; `failed` if the worker fails or exits. `begin` runs after the listener has been added. */
+/** Waits for the next message of the worker; `failed` if the worker fails or exits. Calls `begin` after adding the listener. */
 const nextAnswer = (worker: Worker, begin: () => void = () => {}): Effect.Effect<HclAnswer> =>
   Effect.callback<HclAnswer>((resume) => {
     const finish = (answer: HclAnswer) => {
@@ -72,8 +71,9 @@ const unavailable = (reason: string) =>
   })
 
 /**
- * A worker holds a permit of `live` until it has really exited. This may take longer than a file's deadline, because some loops
- * of the parser do not check for termination. Nothing waits for such threads, but the permits limit their number.
+ * Starts a worker, which holds a permit of `live` until it has really exited. This may take longer than a file's deadline,
+ * because some loops of the parser do not check for termination. Nothing waits for such threads, but the permits limit their
+ * number.
  */
 const startWorker = (live: Semaphore.Semaphore): Effect.Effect<Worker, HclParserUnavailable, Scope.Scope> =>
   Effect.uninterruptibleMask(
@@ -93,7 +93,7 @@ const startThread = Effect.fnUntraced(function* (
   live: Semaphore.Semaphore
 ): Effect.fn.Return<ParserThread, HclParserUnavailable, Scope.Scope> {
   const worker = yield* startWorker(live)
-  // Without a listener, this process would throw an error event.
+  // Ignore error events. Without a listener, this process would throw them.
   worker.on("error", () => {})
   worker.unref()
   const first = yield* nextAnswer(worker).pipe(
@@ -113,13 +113,13 @@ const startThread = Effect.fnUntraced(function* (
   return { ask }
 })
 
-/** Threads that start when a file needs them and stop when none does, until the scope closes. */
+/** Starts threads when a file needs them and stops them when none does, until the scope closes. */
 export const parserThreads = Effect.gen(function* () {
   const live = yield* Semaphore.make(maxLiveThreads)
   return yield* Pool.makeWithTTL({ acquire: startThread(live), min: 0, max: maxThreads, timeToLive: idleTime })
 })
 
-/** The threads of a parser. By default each parser has its own; several in one process may share them. */
+/** Threads of a parser. By default each parser has its own; several parsers in one process may share them. */
 export const ParserThreads = Context.Reference("svc/runner/scan/ParserThreads", { defaultValue: () => parserThreads })
 
 const maxDiagnostics = 10
@@ -153,13 +153,13 @@ const verdictOf = (answer: HclAnswer): HclVerdict => {
 }
 
 /**
- * The reference HCL parser, in its own threads. A hostile file can crash or stall its thread, which is then replaced. Threads
- * start with the first file, and stop after a while without files.
+ * Runs the reference HCL parser in its own threads. If a hostile file crashes or stalls its thread, the thread is replaced.
+ * Threads start with the first file, and stop after a while without files.
  */
 export class HclParser extends Context.Service<
   HclParser,
   {
-    /** Fails only if no thread can be started. Respects `ScanLimits.fileDeadline`. */
+    /** Parses a file within `ScanLimits.fileDeadline`. Fails only if no thread can be started. */
     readonly parse: (text: string) => Effect.Effect<HclVerdict, HclParserUnavailable>
   }
 >()("svc/runner/scan/HclParser") {

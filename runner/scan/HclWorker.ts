@@ -1,5 +1,5 @@
-// The entry point of a worker thread. The parser's package does not export the path of its file, but that path never changes
-// within the package.
+// Entry point of a worker thread. The parser's package does not export the path of its file, so the path within the package is
+// fixed here.
 import { createRequire } from "node:module"
 import { serveParser } from "./ParserThread.ts"
 

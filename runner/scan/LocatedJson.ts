@@ -22,7 +22,7 @@ export type LocatedProperty = readonly [key: string, value: LocatedJson]
 
 export type LocatedObject = Extract<LocatedJson, { readonly kind: "object" }>
 
-/** All properties of an object, including repeated keys. */
+/** Lists all properties of an object, including repeated keys. */
 export const propertiesOf = ({ entries, repeated = [] }: LocatedObject): ReadonlyArray<LocatedProperty> => [
   ...entries,
   ...repeated
@@ -32,7 +32,7 @@ const unbounded = Number.MAX_SAFE_INTEGER
 const whiteSpace = /[ \t\r\n]*/y
 const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
-/** Builds the tree of a document that `JsonScanner` has accepted, so it checks nothing. */
+/** Builds the tree of a document. Checks nothing, because `JsonScanner` has accepted the document. */
 class TreeBuilder {
   readonly #text: string
   #at = 0

@@ -9,12 +9,12 @@ interface AddressStep {
   readonly key: string | undefined
 }
 
-/** From the root down to a resource or module. */
+/** Steps from the root down to a resource or module. */
 type AddressSteps = ReadonlyArray<AddressStep>
 
 const instanceKey = /\[\s*("(?:[^"\\]|\\.)*"|\d+)\s*\]/y
 
-/** The names between the dots, each with its key; `undefined` for anything else. */
+/** Splits an address into the names between the dots, each with its key. Returns `undefined` for anything else. */
 const partsOf = (text: string): ReadonlyArray<AddressStep> | undefined => {
   const parts: Array<AddressStep> = []
   let at = 0
@@ -62,7 +62,7 @@ const addressIn = ({ attributes }: PlacedBlock, name: string): ReadonlyArray<str
   return text === undefined || parseAddress(text) === undefined ? [] : [text.trim()]
 }
 
-/** The declarations in the blocks of one folder, relative to that folder. */
+/** Reads the declarations in the blocks of one folder, relative to that folder. */
 export const readAddresses = (blocks: ReadonlyArray<PlacedBlock>): ModuleAddresses => ({
   declared: blocks.flatMap(({ labels, type }) => (type === "resource" ? [labels.join(".")] : [])),
   moved: blocks.flatMap((block) =>
@@ -73,7 +73,7 @@ export const readAddresses = (blocks: ReadonlyArray<PlacedBlock>): ModuleAddress
   removed: blocks.flatMap((block) => (block.type === "removed" ? addressIn(block, "from") : []))
 })
 
-/** The addresses in a module that is called as `key`, as seen from the root. */
+/** Converts the addresses in a module that is called as `key` to addresses from the root. */
 export const addressesBelow = (key: string, { declared, moved, removed }: ModuleAddresses): ModuleAddresses => {
   const prefix = key
     .split(".")
@@ -87,7 +87,7 @@ export const addressesBelow = (key: string, { declared, moved, removed }: Module
   }
 }
 
-/** More than the consecutive moves of any module. Circular moves stop at this number. */
+/** Maximum number of consecutive moves, more than any module has. It also ends circular moves. */
 const longestChain = 16
 
 const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<AddressSteps> =>
@@ -98,14 +98,14 @@ const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<AddressSteps> =>
 
 const nameOf = (steps: AddressSteps) => steps.map(({ name }) => name).join(".")
 
-/** The address after moving `from` to `to`. An instance key moves with it. */
+/** Returns the address after moving `from` to `to`. An instance key moves with it. */
 const movedTo = (from: AddressSteps, to: AddressSteps, address: AddressSteps): AddressSteps => {
   const key = address[from.length - 1]?.key
   const target = to.map((step, at) => (at === to.length - 1 && step.key === undefined ? { ...step, key } : step))
   return [...target, ...address.slice(from.length)]
 }
 
-/** The sorted addresses that the module neither declares nor covers with a `moved` or `removed` block. */
+/** Returns the sorted addresses that the module neither declares nor covers with a `moved` or `removed` block. */
 export const undeclaredAddresses = (
   module: ModuleAddresses,
   addresses: ReadonlyArray<string>

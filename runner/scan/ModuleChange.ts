@@ -2,8 +2,7 @@ import { posix } from "node:path"
 import type { ModuleFootprint } from "./ModuleFootprint.ts"
 
 /**
- * One of the two commits of a module to compare.
- *
+ * A module at one of the two commits to compare.
  * - `files`: a digest of each file in the tree; a different digest counts as a change
  * - `manifest`: a digest of the repository's manifest; `null` if unknown
  */
@@ -25,7 +24,9 @@ export const isPartOf = (footprint: ModuleFootprint, file: string): boolean => {
   return false
 }
 
-/** Compares a module at two commits. `untouched` is certain; a change that cannot be ruled out is `touched`. */
+/**
+ * Compares a module at two commits. Returns `untouched` only if that is certain, and `touched` if a change cannot be ruled out.
+ */
 export const moduleChange = (applied: ModuleAt, newer: ModuleAt): ModuleChange => {
   if (applied.manifest === null || applied.manifest !== newer.manifest) return touched("The manifest changed")
   for (const { footprint } of [newer, applied]) if (footprint.kind === "unknown") return touched(footprint.reason)

@@ -13,8 +13,8 @@ import { parseVersionConstraint, prereleaseIn } from "./VersionConstraint.ts"
 import { type ModuleProviders, readProviders } from "./ProviderDeclarations.ts"
 
 /**
- * Features that only some versions of a tool support, with the first version; `null` if a tool does not support the feature at
- * all.
+ * Features that only some versions of a tool support, with the first such version, or `null` if a tool does not support the
+ * feature at all.
  */
 const newerBlocks: ReadonlyMap<string, Pick<ToolConstraint, "opentofu" | "terraform">> = new Map([
   ["language", { opentofu: [">= 1.12"], terraform: null }],
@@ -28,10 +28,10 @@ const namesInstance = (value: ConfigValue): boolean =>
     : (value.kind === "expression" || value.kind === "string") &&
       (value.kind === "string" ? value.value : value.text).includes("[")
 
-/** The only edition of the language. */
+/** The only edition of the language that exists. */
 const knownEdition = "tofu2024"
 
-/** The requirements of one folder's blocks for the tool. */
+/** Requirements of one folder's blocks for the tool. */
 interface ModuleToolConstraints {
   readonly requiredVersion: ReadonlyArray<string>
   readonly constraints: ReadonlyArray<ToolConstraint>
@@ -58,7 +58,10 @@ class ConstraintReader {
     return undefined
   }
 
-  /** No tool accepts its own prerelease in a constraint. A prerelease counts as the version that it precedes. */
+  /**
+   * Removes prereleases from a constraint, because no tool accepts its own prerelease there. A prerelease counts as the version
+   * that it precedes.
+   */
   #withoutPrerelease(name: string, attribute: PlacedAttribute): ReadonlyArray<string> | undefined {
     const constraints = this.#constraint(name, attribute)
     const named = prereleaseIn(constraints ?? [])
@@ -77,7 +80,7 @@ class ConstraintReader {
     this.constraints.push(constraint)
   }
 
-  /** Records `for_each` of a provider, and references to one of its instances. */
+  /** Records a provider with `for_each`, and references to one of its instances. */
   #providerInstances({ attributes, type }: PlacedBlock) {
     const since = { opentofu: [">= 1.9"], terraform: null }
     const forEach = type === "provider" ? attributes.get("for_each") : undefined
@@ -151,7 +154,7 @@ const readToolConstraints = (blocks: ReadonlyArray<PlacedBlock>): ModuleToolCons
   return reader
 }
 
-/** Names with a special meaning in a module call. */
+/** Argument names with a special meaning in a module call, so that no variable may use them. */
 const reservedNames: ReadonlySet<string> = new Set([
   "source",
   "version",
@@ -194,7 +197,7 @@ const readType = (args: DeclarationArguments): { readonly expression: string; re
   return { expression, constraint: anyType.constraint }
 }
 
-/** Converts a default to a primitive type like the tool. */
+/** Converts a default to a primitive type, as the tool does. */
 const converted = (value: ConfigValue, type: TypeConstraint): ConfigValue => {
   if (type.kind === "string") {
     if (value.kind === "boolean") return { kind: "string", value: String(value.value) }
@@ -220,7 +223,7 @@ const readDefault = (attribute: PlacedAttribute, type: TypeConstraint, args: Dec
   return literal.exact ? { default: exactJson(literal.text), defaultJson: literal.text } : { defaultJson: literal.text }
 }
 
-/** Reads a `variable` block. Omits a default that must not be shown, but always reports that it exists. */
+/** Reads a `variable` block. Omits a default that must not be shown, but always reports its existence. */
 const readVariable = (
   block: PlacedBlock
 ): { readonly variable: ScannedVariable; readonly findings: ReadonlyArray<Finding> } => {
@@ -299,7 +302,7 @@ const ephemeralAtRoot = ({ ephemeral, location, name }: ScannedOutput): Readonly
   return ephemeral ? [locate(refusal("ephemeral_root_output", message, location.line), location.path)] : []
 }
 
-/** Blocks that change where the state is stored. */
+/** Reports blocks that change where the state is stored. */
 const stateFindings = (blocks: ReadonlyArray<PlacedBlock>) => {
   const findings: Array<Finding> = []
   const rootFindings: Array<Finding> = []

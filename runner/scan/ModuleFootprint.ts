@@ -33,13 +33,13 @@ interface FileReads {
   readonly unproven?: string
 }
 
-/** Includes functions that providers and later tool versions may add. */
+/** Matches functions that read files, including functions that providers and later tool versions may add. */
 const readingFunction = /^(?:file[a-z0-9_]*|templatefile)$/
 const pathFunction = /^(?:templatestring|abspath|pathexpand)$/
 const functionCall = /\b(?:file[a-z0-9_]*|templatefile|templatestring|abspath|pathexpand)\s*\(|\bprovider\s*::/
 const programBlock = /^(?:external|local_command)$/
 
-/** Arguments for which providers accept a path. */
+/** Matches arguments for which providers accept a path. */
 const readingArgument =
   /^(?:sources?|src|path|chart|program|scripts?|interpreter|context|dockerfile|working_dir)$|(?:^|_)(?:files?|filenames?|filepath|dirs?|directory|folder)$|^(?:config|source|local|package|template|script|build|chart|values|module)_paths?$/
 
@@ -68,12 +68,12 @@ class ReadWalk {
     this.unproven ??= `${what} (${this.#place.path}:${line})`
   }
 
-  /** The existing entry at a path in the tree. Paths outside the tree are ignored, because a commit cannot change them. */
+  /** Returns the existing entry at a path in the tree. Ignores paths outside the tree, because a commit cannot change them. */
   #resolved(from: string, path: string): string | undefined {
     return path.startsWith("/") || path.startsWith("~") ? undefined : resolveLocalSource(from, path)
   }
 
-  /** The folder of a lone `path.module` or `path.root`. */
+  /** Returns the folder to which a lone `path.module` or `path.root` refers. */
   #folderOf(tokens: ReadonlyArray<ConfigToken>): string | undefined {
     const [path, dot, name, ...rest] = tokens
     if (rest.length > 0 || path?.kind !== "name" || path.text !== "path") return undefined
@@ -81,7 +81,9 @@ class ReadWalk {
     return name?.kind === "name" && name.text === "module" ? this.#place.folder : this.#place.root
   }
 
-  /** A path in plain text, possibly below `path.module` or `path.root`. `inTree` is absent if the path is outside the tree. */
+  /**
+   * Returns a path in plain text, possibly below `path.module` or `path.root`. Omits `inTree` if the path is outside the tree.
+   */
   #provenPath(token: ConfigToken | undefined): { readonly inTree: string | undefined } | undefined {
     if (token?.kind !== "text" || token.heredoc) return undefined
     const [first, second, ...rest] = token.parts
@@ -101,7 +103,7 @@ class ReadWalk {
     if (path !== undefined) this.paths.add(path)
   }
 
-  /** A provider may accept any string as a file name. */
+  /** Records a string as a path, because a provider may accept any string as a file name. */
   #text(token: Extract<ConfigToken, { readonly kind: "text" }>) {
     const proven = this.#provenPath(token)
     const [first, ...rest] = token.parts
@@ -118,7 +120,7 @@ class ReadWalk {
   }
 
   /**
-   * Reads the arguments of a function that reads files, beginning at `at`. Returns the number of tokens after its name that were
+   * Reads the arguments of a function that reads files, beginning at `at`. Returns how many tokens after its name were
    * understood.
    */
   #call(name: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
@@ -172,7 +174,7 @@ class ReadWalk {
     if (isAssigned && readingArgument.test(name)) this.#argument(name, tokens, at + 2)
   }
 
-  /** Returns the number of tokens after the name that were understood. */
+  /** Reads a name. Returns how many tokens after it were understood. */
   #name(token: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
     if (isSign(tokens[at - 1], ".")) return 0
     const next = tokens[at + 1]
@@ -195,7 +197,7 @@ class ReadWalk {
       if (isSign(token, "{")) depth++
       if (isSign(token, "}")) depth--
       if (token?.kind === "name" && depth === 0) inModule = token.text === "module"
-      // The scan itself finds the folders of module calls; no other subfolders are read.
+      // Skip the sources of module calls, which the scan itself follows. No other subfolders are read.
       const isCall = inModule && depth === 1 && token?.kind === "name" && token.text === "source"
       if (isCall && isSign(tokens[at + 1], "=")) at += 2
       else if (token?.kind === "name") at += this.#name(token, tokens, at)
@@ -209,8 +211,8 @@ class ReadWalk {
 }
 
 /**
- * The paths that a configuration file may read from the tree. Includes too many rather than too few: every string that is the
- * path of a file counts, and a possible path that is not plain text makes the list unproven.
+ * Lists the paths that a configuration file may read from the tree, rather too many than too few: every string that is the path
+ * of a file counts, and a possible path that is not plain text makes the list unproven.
  */
 const fileReads = (text: string, place: ReadingPlace): FileReads => {
   const walk = new ReadWalk(place)
@@ -222,8 +224,7 @@ const fileReads = (text: string, place: ReadingPlace): FileReads => {
 }
 
 /**
- * The parts of a tree that belong to a module.
- *
+ * Parts of a tree that belong to a module.
  * - `folders`: folders of the module and of the local modules it reaches, with the files directly in them
  * - `paths`: files that it reads, and folders in which it may read any file
  * - `unknown`: why the parts of this tree cannot be determined
@@ -234,7 +235,7 @@ export type ModuleFootprint =
 
 const unknown = (reason: string): ModuleFootprint => ({ kind: "unknown", reason })
 
-/** The scans of the module for every tool that reads different files. A change to any of these files affects some tool. */
+/** Scans the module once for every tool that reads different files, because a change to any of these files affects some tool. */
 const scansOf = Effect.fnUntraced(function* (tree: SourceTree, modulePath: string) {
   const scanner = yield* ModuleScanner
   const [module] = yield* scanner.scanModules(tree, [modulePath])
@@ -245,7 +246,7 @@ const scansOf = Effect.fnUntraced(function* (tree: SourceTree, modulePath: strin
 const foldersOf = (scans: ReadonlyArray<ScannedModule>): ReadonlySet<string> =>
   new Set(scans.flatMap(({ localModules, path }) => [path, ...localModules.map((call) => call.path)]))
 
-/** Bounded by the limits of a module scan, and by the size of the tree. */
+/** Determines the parts of a tree that belong to a module, within the limits of a module scan and the size of the tree. */
 export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: SourceTree, modulePath: string) {
   const scans = yield* scansOf(tree, modulePath)
   const [module] = scans
@@ -288,8 +289,8 @@ export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: Sou
 const isBelow = (path: string, folder: string) => folder === "." || path === folder || path.startsWith(`${folder}/`)
 
 /**
- * The omitted entries of the tree that the module may read. If its reads are unknown, it may read anything below its folder and
- * the folders of the modules that it calls.
+ * Lists the omitted entries of the tree that the module may read. If its reads are unknown, it may read anything below its folder
+ * and the folders of the modules that it calls.
  */
 export const neededOmissions = Effect.fn("neededOmissions")(function* (tree: SourceTree, modulePath: string) {
   const special = tree.omitted.filter(({ kind }) => kind === "special")

@@ -18,7 +18,7 @@ import { isAmbientFile, reservedFileProblem } from "../execution/ModuleOverride.
 import type { ReadFile } from "./BlockMerge.ts"
 import { configFileName, configFilesOf } from "./ConfigFileName.ts"
 
-/** Findings about other files in a module's folder. They matter only if that module is installed. */
+/** Reports findings about other files in a module's folder, which matter only if that module is installed. */
 const folderRemarks = (index: TreeIndex, folder: string, names: ReadonlyArray<string>): ReadonlyArray<Finding> => {
   const remarks = names.filter(isAmbientFile).map((name) => {
     const code = name.includes("tfvars") ? "tfvars_ignored" : "file_ignored"
@@ -31,7 +31,7 @@ const folderRemarks = (index: TreeIndex, folder: string, names: ReadonlyArray<st
   return [...remarks, locate(notice("warning", "entries_omitted", message), folder)]
 }
 
-/** Configuration files that would be lost, or would conflict with the runner's own files. */
+/** Reports configuration files that would be lost, or would conflict with the runner's own files. */
 const misplacedFiles = (index: TreeIndex, folder: string, names: ReadonlyArray<string>): ReadonlyArray<Finding> => {
   const lost = index.omittedOf(folder).flatMap((name) => {
     if (configFileName(name) === undefined) return []
@@ -76,7 +76,7 @@ const dialectRemarks = (folder: string, files: ReturnType<typeof configFilesOf>)
   )
 ]
 
-/** Terraform finds no configuration in a folder with only OpenTofu's own files. */
+/** Reports a folder with only OpenTofu's own files, in which Terraform finds no configuration. */
 const missingForTerraform = (
   folder: string,
   { read, unread }: ReturnType<typeof configFilesOf>
@@ -113,7 +113,7 @@ class ModuleLoader {
     this.#tool = tool
   }
 
-  /** The folders that have been read, including folders of module calls without any configuration. */
+  /** Folders that have been read, including folders of module calls without any configuration. */
   get loaded(): ReadonlyMap<string, ModuleDeclaration> {
     return this.#loaded
   }
@@ -127,7 +127,7 @@ class ModuleLoader {
     return { names, files, sizeOf, count: readable.length, bytes: readable.reduce((total, size) => total + size, 0) }
   }
 
-  /** Fails for folders that exceed the limits of a scan in total, before reading any of them. */
+  /** Fails if folders exceed the limits of a scan in total, before reading any of them. */
   checkSizes(folders: ReadonlyArray<string>): Effect.Effect<void, ScanLimitExceeded> {
     const all = folders.map((folder) => this.#configFiles(folder))
     const total = (key: "count" | "bytes") => all.reduce((sum, folder) => sum + folder[key], 0)
@@ -167,7 +167,7 @@ class ModuleLoader {
         findings.push(locate(refusal("file_unreadable", content.failure.message), path))
         continue
       }
-      // A folder on disk may have changed since it was listed.
+      // Check the size again, because a folder on disk may have changed since it was listed.
       if (content.success.byteLength > this.#limits.fileBytes) {
         findings.push(locate(tooLarge, path))
         continue
@@ -196,7 +196,7 @@ class ModuleLoader {
     }
   })
 
-  /** Reads a folder, and all folders that its module calls reach. */
+  /** Reads a folder, and all folders that it reaches through module calls. */
   readonly load = Effect.fnUntraced(function* (
     this: ModuleLoader,
     folder: string
@@ -327,10 +327,13 @@ const packagesOf = (modules: Iterable<ModuleDeclaration>): ReadonlyArray<Provide
 const severities = ["error", "warning", "info"]
 const maxFindings = 200
 
-/** Enough constraints to explain why a tool does not fit. Among thousands of modules, the same few constraints recur. */
+/**
+ * Maximum number of constraints to keep, enough to explain why a tool does not fit. Among thousands of modules, the same few
+ * constraints recur.
+ */
 const maxToolConstraints = 500
 
-/** Distinct findings, most severe first. Findings beyond the limit are only counted. */
+/** Returns the distinct findings, most severe first. Only counts findings beyond the limit. */
 const orderedFindings = (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
   const unique = [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()].sort(
     (left, right) =>
@@ -348,8 +351,8 @@ const orderedFindings = (findings: ReadonlyArray<Finding>): ReadonlyArray<Findin
 }
 
 /**
- * The verdict on one module, and the number of module calls that were followed. `loaded` contains every folder that the module
- * reaches.
+ * Returns the verdict on one module, and the number of module calls that were followed. `loaded` contains every folder that the
+ * module reaches.
  */
 const judgeModule = (
   root: ModuleDeclaration,
@@ -407,7 +410,7 @@ const exampleOfPath = "Give . for the root or a path such as modules/network, as
 const notInTree = (modulePath: string) =>
   new ModuleNotInTree({ modulePath, message: `The tree has no module at this path. ${exampleOfPath}` })
 
-/** The default tool of a scan: OpenTofu, which the toolchain prefers. */
+/** Default tool of a scan: OpenTofu, which the toolchain prefers. */
 const defaultTool: ToolName = "opentofu"
 
 /**
@@ -417,12 +420,14 @@ const defaultTool: ToolName = "opentofu"
 export class ModuleScanner extends Context.Service<
   ModuleScanner,
   {
-    /** Scans every folder in the tree that contains configuration files. Each gets a verdict with everything it reaches. */
+    /**
+     * Scans every folder in the tree that contains configuration files. Each verdict covers everything that the module reaches.
+     */
     readonly scanTree: (
       tree: SourceTree,
       tool?: ToolName
     ) => Effect.Effect<TreeScan, ScanLimitExceeded | HclParserUnavailable>
-    /** Scans one module, and everything it reaches. */
+    /** Scans one module and everything it reaches. */
     readonly scanModule: (
       tree: SourceTree,
       modulePath: string,
@@ -434,13 +439,13 @@ export class ModuleScanner extends Context.Service<
       modulePaths: ReadonlyArray<string>,
       tool?: ToolName
     ) => Effect.Effect<ReadonlyArray<ScannedModule>, ScanLimitExceeded | HclParserUnavailable>
-    /** The managed resources of one module and everything it reaches. */
+    /** Lists the managed resources of one module and everything it reaches. */
     readonly addresses: (
       tree: SourceTree,
       modulePath: string,
       tool?: ToolName
     ) => Effect.Effect<ModuleAddresses, ModuleNotInTree | ScanLimitExceeded | HclParserUnavailable>
-    /** The paths of all modules in the tree, in order. Reads no files. */
+    /** Lists the paths of all modules in the tree, in order. Reads no files. */
     readonly listModules: (tree: SourceTree) => ReadonlyArray<string>
   }
 >()("svc/runner/scan/ModuleScanner") {

@@ -1,6 +1,6 @@
 /**
- * The target of a module call's `source`. Only `local` can be followed. For other kinds, `code` is the code of the finding and
- * `what` a description.
+ * Target of a module call's `source`. Only `local` can be followed. For other kinds, `code` is the code of the finding and `what`
+ * a description.
  */
 export type ModuleSource =
   | { readonly kind: "local" }
@@ -45,7 +45,7 @@ export const classifyModuleSource = (source: string): ModuleSource => {
 
 const maxShown = 300
 
-/** Position where user information would begin in an address: after the scheme, or after the name of a getter. */
+/** Returns the position where user information would begin in an address: after the scheme, or after the name of a getter. */
 const authorityStart = (source: string, end: number): number => {
   for (const mark of ["//", "::"]) {
     const found = source.indexOf(mark)
@@ -54,7 +54,7 @@ const authorityStart = (source: string, end: number): number => {
   return 0
 }
 
-/** The source without user information and query values, because people put credentials into both. */
+/** Returns the source without user information and query values, because people put credentials into both. */
 export const shownModuleSource = (source: string): string => {
   const address = source.split("?", 1)[0] ?? ""
   const end = address.lastIndexOf("@")
@@ -66,8 +66,8 @@ export const shownModuleSource = (source: string): string => {
 }
 
 /**
- * The folder of a local source, relative to a folder in the tree; `undefined` if it is outside the tree. Both paths are
- * canonical.
+ * Returns the folder of a local source, relative to a folder in the tree, or `undefined` if it is outside the tree. Both paths
+ * are canonical.
  */
 export const resolveLocalSource = (from: string, source: string): string | undefined => {
   const segments = from === "." ? [] : from.split("/")

@@ -1,4 +1,4 @@
-// Plain code without Effect: it starts once per worker, and loading more than the parser would double the startup time.
+// Plain code without Effect: this file is loaded once per worker, and loading more than the parser would double the startup time.
 import { readFile } from "node:fs/promises"
 import { parentPort } from "node:worker_threads"
 import { gunzipSync } from "node:zlib"
@@ -23,7 +23,7 @@ declare global {
 const answer = (message: HclAnswer) => parentPort?.postMessage(message)
 
 const start = async (wasm: string | URL) => {
-  // The parser's own output, such as the stack trace of a crash, must not appear in the output of this process.
+  // Discard the parser's own output, such as the stack trace of a crash, which must not appear in the output of this process.
   globalThis.fs.writeSync = (_, bytes) => bytes.length
   const parser: typeof globalThis.__parse_terraform_config_wasm__ = {}
   globalThis.__parse_terraform_config_wasm__ = parser
@@ -47,7 +47,7 @@ const start = async (wasm: string | URL) => {
   answer({ kind: "ready" })
 }
 
-/** A stack overflow leaves the Go runtime damaged even if it still responds. */
+/** Detects a stack overflow, which leaves the Go runtime damaged even if it still responds. */
 const isParserFault = (error: string) =>
   error.includes("call stack") || error.includes("already exited") || error.includes("unreachable")
 

@@ -15,8 +15,7 @@ export interface DeclaredProvider {
 }
 
 /**
- * The providers of a module.
- *
+ * Providers of a module.
  * - `names`: all local names that the module requires, configures or uses
  * - `aliases`: additional configurations that the module defines or expects from its caller
  * - `configured`: local names whose default configuration the module defines
@@ -193,7 +192,10 @@ class ProviderReader {
   }
 }
 
-/** The type of a resource of the root module in an `import` block. A resource in a child module is declared there. */
+/**
+ * Returns the type of the resource that an `import` block imports into the root module. A resource in a child module is declared
+ * there.
+ */
 const resourceTypeOf = (to: ConfigValue | undefined): string | undefined => {
   const text = to?.kind === "string" ? to.value : to?.kind === "expression" ? to.text : ""
   const first = text.trim().split(/[.[]/, 1)[0] ?? ""
@@ -202,13 +204,13 @@ const resourceTypeOf = (to: ConfigValue | undefined): string | undefined => {
 
 const resourceTypes: ReadonlySet<string> = new Set(["resource", "data", "ephemeral", "action", "import"])
 
-/** Collects the providers of a module. `passed` are the configurations that its module calls pass on. */
+/** Collects the providers of a module. `passed` contains the configurations that its module calls pass on. */
 export const readProviders = (
   blocks: ReadonlyArray<PlacedBlock>,
   passed: ReadonlyArray<{ readonly reference: ProviderReference; readonly location: SourceLocation }>
 ): { readonly providers: ModuleProviders; readonly findings: ReadonlyArray<Finding> } => {
   const reader = new ProviderReader()
-  // Requirements come first, because they define the local names of all other blocks.
+  // Read the requirements first, because they define the local names that all other blocks use.
   for (const { type, attributes } of blocks) {
     if (type === "required_providers") for (const [name, attribute] of attributes) reader.require(name, attribute)
   }

@@ -14,8 +14,8 @@ const addressesOf = ({ providers }: ModuleDeclaration, localNames: Iterable<stri
 }
 
 /**
- * The providers whose default configuration a module inherits from its caller, because neither the module nor one below it
- * defines it. `known` caches the result for each module. There must be no cycles.
+ * Returns the providers whose default configuration a module inherits from its caller, because neither the module nor a module
+ * below it defines it. `known` caches the result for each module. There must be no cycles.
  */
 const inheritedBy = (
   module: ModuleDeclaration,
@@ -57,10 +57,10 @@ const byTuple = (left: ProviderRequirement, right: ProviderRequirement) =>
   compare(left.moduleLocalName, right.moduleLocalName) ||
   compare(left.childAlias ?? "", right.childAlias ?? "")
 
-/** The provider's type if the root module does not use that name; otherwise the type with the lowest free number. */
+/** Returns the provider's type if the root module does not use that name, and otherwise the type with the lowest free number. */
 const freeName = (provider: string, taken: ReadonlySet<string>): string => {
   const type = providerType(provider)
-  // A name must not begin with a digit, but a type may.
+  // Prefix a type that begins with a digit, because a name must not.
   const plain = /^\d/.test(type) ? `provider-${type}` : type
   let name = plain
   for (let number = 2; taken.has(name); number++) name = `${plain}-${number}`
@@ -68,8 +68,7 @@ const freeName = (provider: string, taken: ReadonlySet<string>): string => {
 }
 
 /**
- * The provider configurations of a root module.
- *
+ * Determines the provider configurations of a root module.
  * - `requirements`: one for each local name, one for each additional configuration with an alias, and the default configurations
  *   that child modules inherit, each under its own name
  * - `inherited`: the sorted addresses of providers that only child modules use; the root module has no local name for them

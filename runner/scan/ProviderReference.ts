@@ -10,11 +10,11 @@ export interface ProviderReference {
 const textOf = (value: ConfigValue, syntax: ConfigSyntax): string => {
   if (value.kind === "string") return value.value
   if (value.kind === "expression") return value.text
-  // There is a provider named `null`. Without quotes, its name looks like the literal.
+  // Treat `null` as a name: there is a provider named `null`, whose name looks like the literal without quotes.
   return value.kind === "null" && syntax === "hcl" ? "null" : ""
 }
 
-/** Parses a reference, with or without quotes. An index in brackets selects an instance of the configuration and is ignored. */
+/** Parses a reference, with or without quotes. Ignores an index in brackets, which selects an instance of the configuration. */
 export const parseProviderReference = (value: ConfigValue, syntax: ConfigSyntax): ProviderReference | undefined => {
   const text = textOf(value, syntax)
   const bracket = text.indexOf("[")

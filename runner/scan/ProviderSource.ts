@@ -39,7 +39,7 @@ export const parseProviderSource = (text: string): Result.Result<ProviderSource,
   })
 }
 
-/** The provider to which a local name refers if the module does not specify it. */
+/** Returns the provider to which a local name refers if the module does not specify one. */
 export const impliedProviderSource = (localName: string): Result.Result<ProviderSource, string> =>
   localName === "terraform"
     ? Result.succeed({ address: `${builtinHost}/builtin/terraform`, builtin: true })
@@ -47,5 +47,5 @@ export const impliedProviderSource = (localName: string): Result.Result<Provider
       ? Result.fail("it must not hold a /")
       : parseProviderSource(localName)
 
-/** The default local name of a provider: the last part of its address. */
+/** Returns the default local name of a provider: the last part of its address. */
 export const providerType = (address: string): string => address.slice(address.lastIndexOf("/") + 1)

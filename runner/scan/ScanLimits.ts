@@ -17,7 +17,7 @@ export interface ScanLimitValues {
   readonly totalBytes: number
   /** Maximum time for a whole scan. */
   readonly scanDeadline: Duration.Duration
-  /** Maximum number of module calls that one module reaches. Each path of calls counts separately. */
+  /** Maximum number of module calls that one module reaches. Every path of calls counts separately. */
   readonly moduleCalls: number
   /** Like `moduleCalls`, for all modules of a tree together. */
   readonly treeModuleCalls: number

@@ -1,6 +1,6 @@
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 
-/** A finding without its file, because identical files in a tree are read only once. */
+/** A finding without its file. Identical files in a tree are read only once, so one problem may apply to several files. */
 export interface ScanProblem {
   readonly severity: Finding["severity"]
   readonly code: string
@@ -8,7 +8,7 @@ export interface ScanProblem {
   readonly line?: number
 }
 
-/** A problem that prevents the installation of the module. */
+/** Creates a problem that prevents the installation of the module. */
 export const refusal = (code: string, message: string, line?: number): ScanProblem => ({
   severity: "error",
   code,
@@ -27,6 +27,6 @@ export const locate = (problem: ScanProblem, path: string): Finding => ({ ...pro
 
 const maxQuoted = 100
 
-/** A name from a repository, in a form that is safe for messages. */
+/** Quotes a name from a repository so that it is safe in messages. */
 export const quoted = (name: string): string =>
   JSON.stringify(name.length > maxQuoted ? `${name.slice(0, maxQuoted)}…` : name)

@@ -70,7 +70,10 @@ export const LocalModuleCall = Schema.Struct({
 })
 export type LocalModuleCall = typeof LocalModuleCall.Type
 
-/** A feature that only some tools support; `null` for a tool that never does, and an empty list if every version does. */
+/**
+ * A feature that only some tools support: the first versions that do. `null` for a tool that never does, and an empty list if
+ * every version does.
+ */
 export const ToolConstraint = Schema.Struct({
   what: Schema.String,
   opentofu: Schema.NullOr(Schema.Array(Schema.String)),
@@ -80,8 +83,8 @@ export const ToolConstraint = Schema.Struct({
 export type ToolConstraint = typeof ToolConstraint.Type
 
 /**
- * The managed resources that a module declares, and its `moved` and `removed` blocks. Addresses have no instance keys, except
- * keys in these blocks.
+ * Managed resources that a module declares, and its `moved` and `removed` blocks. Addresses have no instance keys, except keys in
+ * these blocks.
  */
 export const ModuleAddresses = Schema.Struct({
   declared: Schema.Array(Schema.String),

@@ -28,14 +28,14 @@ const judge = (constraint: ToolConstraint, { name, version }: ToolIdentity): Fin
 
 type Scanned = Pick<ScannedModule, "findings" | "readAs" | "toolDemands">
 
-/** The tool whose files a scan read; `undefined` if every tool reads the same files. */
+/** Returns the tool whose files a scan read, or `undefined` if every tool reads the same files. */
 const readingTool = ({ findings, readAs }: Scanned): ToolName | undefined =>
   readAs ?? (findings.some(({ code }) => openTofuFindings.has(code)) ? "opentofu" : undefined)
 
 /** Returns true if the tool reads the scanned files instead of other files of the same module. */
 export const readsSameFiles = (scan: Scanned, tool: ToolName): boolean => (readingTool(scan) ?? tool) === tool
 
-/** The reasons why the current tool would refuse the module, or run other files than were scanned. */
+/** Returns the reasons why the current tool would refuse the module, or would run other files than were scanned. */
 export const toolProblems = (scan: Scanned, tool: ToolIdentity): ReadonlyArray<Finding> => {
   const other = readingTool(scan)
   const unlike: ReadonlyArray<Finding> =

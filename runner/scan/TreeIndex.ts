@@ -5,10 +5,10 @@ import { configFileName } from "./ConfigFileName.ts"
 /** The kind of entry that a module call finds at a path in the tree. */
 export type FolderKind = "folder" | "missing" | OmittedEntry["kind"]
 
-/** Folders of the tools, which the runner removes, so they are not part of a module. */
+/** Returns true for folders of the tools. The runner removes them, so they are not part of a module. */
 const isToolFolder = (segment: string) => segment === ".terraform" || segment === ".git"
 
-/** A tree by folder. Paths are canonical; the root is `.`. */
+/** Index of a source tree by folder. Paths are canonical; the root is `.`. */
 export class TreeIndex {
   readonly #files = new Map<string, Array<SourceFile>>()
   readonly #folders = new Set<string>(["."])
@@ -28,7 +28,7 @@ export class TreeIndex {
     for (const { path, kind } of tree.omitted) this.#addOmitted(path, kind)
   }
 
-  /** The files directly in a folder. */
+  /** Lists the files directly in a folder. */
   filesOf(folder: string): ReadonlyArray<SourceFile> {
     return this.#files.get(folder) ?? []
   }
@@ -45,12 +45,12 @@ export class TreeIndex {
     }
   }
 
-  /** Names of omitted entries directly in a folder. */
+  /** Lists the names of omitted entries directly in a folder. */
   omittedOf(folder: string): ReadonlyArray<string> {
     return this.#omittedNames.get(folder) ?? []
   }
 
-  /** Number of omitted entries below a folder. */
+  /** Counts the omitted entries below a folder. */
   countOmittedBelow(folder: string): number {
     return this.#omittedBelow.get(folder) ?? 0
   }
@@ -67,7 +67,7 @@ export class TreeIndex {
     return this.filesOf(path).some((file) => configFileName(posix.basename(file.path)) !== undefined)
   }
 
-  /** All folders with configuration files, sorted by the bytes of their paths. */
+  /** Lists all folders with configuration files, sorted by the bytes of their paths. */
   modules(): ReadonlyArray<string> {
     return [...this.#files.keys()]
       .filter((folder) => this.isModule(folder))

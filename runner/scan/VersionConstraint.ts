@@ -4,7 +4,9 @@ const single =
   /^(=|!=|>=|<=|~>|>|<)?[ \t]*v?(\d{1,20}(?:\.\d{1,20}){0,9}(?:-[0-9A-Za-z.-]{1,100})?(?:\+[0-9A-Za-z.-]{1,100})?)$/
 const maxLength = 500
 
-/** The parts of a version constraint, each an operator and a version, or a version alone. Fails with the invalid part. */
+/**
+ * Splits a version constraint into its parts, each an operator and a version, or a version alone. Fails with the invalid part.
+ */
 export const parseVersionConstraint = (text: string): Result.Result<ReadonlyArray<string>, string> => {
   if (text.length > maxLength) return Result.fail(`it is longer than ${maxLength} characters`)
   if (text.trim() === "") return Result.fail("it is empty")
@@ -18,11 +20,11 @@ export const parseVersionConstraint = (text: string): Result.Result<ReadonlyArra
   )
 }
 
-/** The first constraint with a prerelease. */
+/** Returns the first constraint with a prerelease. */
 export const prereleaseIn = (constraints: ReadonlyArray<string>): string | undefined =>
   constraints.find((constraint) => constraint.includes("-"))
 
-/** Like `parseVersionConstraint`, for the version of a provider, for which the tools accept less. */
+/** Like `parseVersionConstraint`, but for provider versions, for which the tools accept less. */
 export const parseProviderConstraint = (text: string): Result.Result<ReadonlyArray<string>, string> =>
   /(?:^|[^0-9A-Za-z.-])v\d/.test(text)
     ? Result.fail("a version has no v before it")
@@ -45,7 +47,7 @@ const compareSegments = (left: ReadonlyArray<bigint>, right: ReadonlyArray<bigin
 
 const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => {
   const [, operator = "=", text] = single.exec(constraint) ?? []
-  // The tools refuse a constraint with a prerelease, whatever their own version is.
+  // Refuse a constraint with a prerelease, as the tools do, whatever their own version is.
   if (text === undefined || text.includes("-")) return false
   const wanted = segmentsOf(text)
   const order = compareSegments(version, wanted)

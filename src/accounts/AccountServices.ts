@@ -57,7 +57,7 @@ const authority = Accounts.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Memberships.layer, TokenUse.layer, Workspaces.layer, Projects.layer))
 )
 
-/** The services behind the account and Workspace routes: people, their credentials, and the Workspaces they share. */
+/** Services behind the account and Workspace routes: people, their credentials, and the Workspaces they share. */
 export const accountServices = AutomationTokens.layer.pipe(
   Layer.provideMerge(authority),
   Layer.provideMerge(people),

@@ -23,15 +23,17 @@ const perMinute = {
 export type Attempt = keyof typeof perMinute
 
 /**
- * Sign-in attempts allowed per minute. `account` limits one address for one account, `address` limits one address for all
- * accounts (an office or a household), and `device` limits one browser in which a person has signed in before.
+ * Maximum number of sign-in attempts per minute.
+ * - `account`: from one address for one account
+ * - `address`: from one address for all accounts (an office or a household)
+ * - `device`: in one browser in which the person has signed in before
  */
 const entrancePerMinute = { account: 10, address: 60, device: 20 } as const
 
-/** Above this rate, strangers' attempts at one account are delayed. */
+/** Maximum number of strangers' attempts at one account per minute before further attempts are delayed. */
 const unhurriedPerMinute = 30
 const strangerDelay = Duration.seconds(5)
-/** Maximum number of delayed attempts on the whole server, since each of them keeps a request open. */
+/** Maximum number of delayed attempts on the whole server, because each of them keeps a request open. */
 const mostWaiting = 200
 
 const tooMany = (seconds: number) =>
@@ -41,7 +43,7 @@ const tooMany = (seconds: number) =>
     retryAfter: Math.max(1, Math.ceil(seconds))
   })
 
-/** Treats all addresses of a subscriber as one address. For IPv6, a subscriber has a whole /64. */
+/** Returns the same key for all addresses of a subscriber, who has a whole /64 with IPv6. */
 const subscriber = (address: string): string =>
   address.includes(":") && !address.includes(".") ? expandIpv6(address).slice(0, 4).join(":") : address
 
@@ -57,20 +59,20 @@ const expandIpv6 = (address: string): ReadonlyArray<string> => {
 export class AttemptLimits extends Context.Service<
   AttemptLimits,
   {
-    /** Counts an attempt under every given key. Fails with `rate_limited` and the seconds to wait. */
+    /** Counts an attempt under every given key. Fails with `rate_limited`, which includes the seconds to wait. */
     readonly consume: (
       attempt: Attempt,
       keys: { readonly address?: string | undefined; readonly subject?: string | undefined }
     ) => Effect.Effect<void, ApiError>
     /**
      * Counts a sign-in attempt. A known device has its own budget, which nobody else can use up. Strangers are limited by
-     * address, per account and in total. Attempts at one account from many addresses are only delayed, because refusing them
-     * would let the attackers lock the owner out. Only a limited number may wait at the same time; the rest are refused. Fails
-     * with `rate_limited`.
+     * address, both per account and in total. If many addresses try one account, their attempts are only delayed, because
+     * refusing them would let attackers lock the owner out. Only a limited number of attempts may wait at the same time; the rest
+     * are refused. Fails with `rate_limited`.
      */
     readonly enter: (from: {
       readonly address: string | undefined
-      /** The account that the attempt is for, as named in the request. */
+      /** Account that the attempt is for, as named in the request. */
       readonly account?: string | undefined
       readonly device?: string | undefined
     }) => Effect.Effect<void, ApiError>
@@ -81,13 +83,13 @@ export class AttemptLimits extends Context.Service<
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
 
-      // Strangers choose the keys, so they are folded into a fixed number of buckets to bound the memory they use. The salt makes
-      // collisions unpredictable for strangers.
+      // Fold the keys, which strangers choose, into a fixed number of buckets to bound memory use. The salt makes collisions
+      // unpredictable for strangers.
       const random = yield* SecureRandom.SecureRandom
       const key = yield* random.randomBytes(32)
       const fold = (text: string) => createHmac("sha256", key).update(text).digest("hex").slice(0, 5)
       const addressKey = (address: string) => fold(`a:${subscriber(address)}`)
-      // Otherwise each spelling of an address would have its own budget.
+      // Normalise the address. Otherwise each spelling would have its own budget.
       const named = (name: string) => addressForms(name)[1]
 
       const spend = (name: string, limit: number) =>
@@ -112,7 +114,8 @@ export class AttemptLimits extends Context.Service<
       }) {
         const { account, address, device } = from
         if (device !== undefined) {
-          // Each person has a separate budget in each browser, even if somebody else shares the browser or planted its id.
+          // Each person has a separate budget in each browser, so nobody else who uses the browser, or who planted its id, can
+          // use that budget up.
           return yield* consumeOne(`enter:d:${fold(`${device} ${named(account ?? "")}`)}`, entrancePerMinute.device)
         }
         if (address !== undefined) yield* consumeOne(`enter:a:${addressKey(address)}`, entrancePerMinute.address)

@@ -13,8 +13,8 @@ const limits: JsonLimits = {
 }
 
 /**
- * The body of an authentication route. Unknown members are refused. Errors describe only its shape and never quote it, because
- * these bodies contain secrets.
+ * Reads the body of an authentication route. Refuses unknown members. Errors describe only the shape of the body and never quote
+ * it, because these bodies contain secrets.
  */
 export const authBody = <A, I>(schema: Schema.Codec<A, I>, shape: string) =>
   Effect.flatMap(readJsonBody(limits), (value) =>
@@ -23,10 +23,10 @@ export const authBody = <A, I>(schema: Schema.Codec<A, I>, shape: string) =>
     )
   )
 
-/** A secret in a request body. It is redacted as soon as it is decoded. */
+/** A secret in a request body, redacted as soon as it is decoded. */
 export const SecretText = Schema.RedactedFromValue(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(1024)))
 
-/** The fields that redeem a setup link, in addition to the new credential. */
+/** Fields that redeem a setup link, in addition to the new credential. */
 export const redemptionFields = {
   secret: SecretText,
   email: Schema.optionalKey(Schema.String),

@@ -53,8 +53,7 @@ const offer = Effect.gen(function* () {
 const encodeLink = HttpServerResponse.schemaJson(SetupLinkAnswer)
 
 /**
- * Called when the page opens. Returns the purpose of the link, or the reason why it no longer works, before the person fills in a
- * form.
+ * Returns the purpose of the link when the page opens, or the reason why it no longer works, before the person fills in a form.
  */
 const inspectLink = Effect.gen(function* () {
   yield* refuseCrossSite
@@ -76,7 +75,7 @@ const signIn = Effect.gen(function* () {
   return yield* signedInResponse(yield* enterByPassword(yield* signInBody), 200)
 })
 
-/** Removes the cookie, whatever its value. */
+/** Closes the session, if any, and removes the cookie whatever its value. */
 const signOut = Effect.gen(function* () {
   const presented = yield* presentedSession
   if (presented?.ambient !== false) yield* requireSameOrigin
@@ -120,7 +119,7 @@ const revokeSession = Effect.gen(function* () {
   return sessionId === principal.credentialId ? yield* withoutSession(response) : response
 })
 
-/** Closes every session of the person, including this one. Tokens are not revoked, because automation may depend on them. */
+/** Closes every session of the person, including this one. Does not revoke tokens, because automation may depend on them. */
 const signOutEverywhere = Effect.gen(function* () {
   const { subject } = yield* signedInToChange
   const sessions = yield* Sessions

@@ -39,7 +39,7 @@ const sessionOf = ({ credentialId, subject }: Principal) =>
 
 const done = HttpServerResponse.empty({ status: 204 })
 
-/** Returns whether the person is currently confirmed, and the available ways to confirm. */
+/** Reports whether the person is currently confirmed, and the available ways to confirm. */
 const read = Effect.gen(function* () {
   const principal = yield* signedIn
   const confirmations = yield* Confirmations
@@ -77,7 +77,7 @@ const byPasskey = Effect.gen(function* () {
   const { response } = yield* passkeyBody
   const answer = yield* decodeAssertion(response)
   const confirmations = yield* Confirmations
-  // The client would treat a 401 as an expired session.
+  // Avoid 401, which the client would treat as an expired session.
   yield* confirmations
     .byPasskey(yield* sessionOf(principal), party, answer)
     .pipe(
@@ -88,7 +88,7 @@ const byPasskey = Effect.gen(function* () {
   return done
 })
 
-/** Counts an entered code, because it could be a guess. */
+/** Counts an entered code as an attempt, because it could be a guess. */
 const countCode = Effect.fnUntraced(function* (subject: string) {
   const limits = yield* AttemptLimits
   yield* limits.consume("confirmation", { subject: `code:${subject}` })
@@ -96,7 +96,7 @@ const countCode = Effect.fnUntraced(function* (subject: string) {
 
 const encodeWaiting = HttpServerResponse.schemaJson(WaitingConfirmationAnswer)
 
-/** The action that a program asks this person to confirm. */
+/** Returns the action that a program asks this person to confirm. */
 const waiting = Effect.gen(function* () {
   const { subject } = yield* signedInToChange
   const { userCode } = yield* waitingBody
@@ -110,7 +110,7 @@ const decide = Effect.gen(function* () {
   const principal = yield* signedInToChange
   const { decision, userCode } = yield* decisionBody
   yield* countCode(principal.subject)
-  // Denying needs no confirmation, because anybody at the browser may stop a program.
+  // Denying requires no confirmation, because anybody at the browser may stop a program.
   if (decision === "approve") yield* requireConfirmed(principal)
   const confirmations = yield* ActionConfirmations
   yield* confirmations.decide(yield* sessionOf(principal), userCode, decision === "approve")

@@ -31,7 +31,7 @@ const read = Effect.gen(function* () {
   return yield* Effect.orDie(encodeFactor(yield* factors.read(subject)))
 })
 
-/** Returns the data for an authenticator app, both as text to type in and as a URI. */
+/** Returns the secret for an authenticator app, both as text to type in and as a URI. */
 const begin = Effect.gen(function* () {
   const { subject } = yield* signedInAndConfirmed
   yield* requirePasswords
@@ -69,7 +69,7 @@ const remove = Effect.gen(function* () {
   return HttpServerResponse.empty({ status: 204 })
 })
 
-/** The second factor of the signed-in person, and its recovery codes. */
+/** Routes for the second factor of the signed-in person, and its recovery codes. */
 export const factorRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(yield* Effect.context<AttemptLimits | HttpSettings | SecondFactors | Sessions | Users>())

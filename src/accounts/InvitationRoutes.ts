@@ -24,7 +24,7 @@ const passkeyBody = authBody(
   "{secret, name, response, email?, displayName?}, response as the browser gave it"
 )
 
-/** Counts the request both as a sign-in attempt and as a use of an invitation. */
+/** Counts the request as a sign-in attempt and as a use of an invitation. */
 const admitted = Effect.gen(function* () {
   yield* refuseCrossSite
   const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest

@@ -2,7 +2,9 @@ import { Effect, Schema } from "effect"
 import { PasskeyAssertion, PasskeyRegistration } from "../../actors/access/account/PasskeyResponse.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** A browser's response to a ceremony. Browsers add members that the server does not need, so unknown members are accepted. */
+/**
+ * A browser's response to a ceremony. Unknown members are accepted, because browsers add members that the server does not need.
+ */
 export const BrowserAnswer = Schema.Json
 
 const invalidAnswer = () =>

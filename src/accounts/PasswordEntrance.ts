@@ -22,7 +22,8 @@ export const countAttempt = Effect.gen(function* () {
 })
 
 /**
- * Counts an attempt at the account with the given address. A browser in which the owner has signed in before has its own budget.
+ * Counts an attempt at the account with the given address, in a separate budget for a browser in which the owner has signed in
+ * before.
  */
 const countAttemptAt = Effect.fnUntraced(function* (email: string) {
   const limits = yield* AttemptLimits
@@ -51,7 +52,7 @@ export const requirePasswords = Effect.filterOrFail(
     })
 )
 
-/** Redeems a setup link with a password. The attempt is counted first. */
+/** Counts an attempt, and redeems a setup link with a password. */
 export const enterBySetup = Effect.fnUntraced(function* (
   redemption: Pick<PasswordRedemption, "secret" | "password" | "email" | "displayName">
 ) {
@@ -59,7 +60,7 @@ export const enterBySetup = Effect.fnUntraced(function* (
   return yield* links.redeem({ ...redemption, userAgent: yield* userAgent, requestId: yield* currentRequestId })
 })
 
-/** Signs in with a password. The attempt is counted, and the browser's previous session is closed. */
+/** Counts an attempt, signs in with a password, and closes the browser's previous session. */
 export const enterByPassword = Effect.fnUntraced(function* (body: {
   readonly email: string
   readonly password: Redacted.Redacted

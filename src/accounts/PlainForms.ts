@@ -32,7 +32,9 @@ const signedInPage = (language: Language, path: string) => onwardPage({ language
 const maxFormBytes = 16_384
 const formType = /^application\/x-www-form-urlencoded(?:\s*;|$)/i
 
-/** The fields of a form sent by a browser without scripts. An empty field counts as omitted. Errors never quote the fields. */
+/**
+ * Parses the fields of a form sent by a browser without scripts. An empty field counts as omitted. Errors never quote the fields.
+ */
 const form = <A, I>(schema: Schema.Codec<A, I>) =>
   Effect.gen(function* () {
     const { headers } = yield* HttpServerRequest.HttpServerRequest
@@ -40,8 +42,7 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
       return yield* new ApiError({ code: "unsupported_media_type", message: "Send the form of the page." })
     }
     const fields = new URLSearchParams(new TextDecoder().decode(yield* readBodyBytes(maxFormBytes)))
-    // A password is used exactly as typed, including whitespace. Other fields may be pasted, so surrounding whitespace is
-    // removed.
+    // Use a password exactly as typed, including whitespace. Trim other fields, which may be pasted.
     const said = [...fields].map(([name, value]) => [name, name === "password" ? value : value.trim()] as const)
     const given = Object.fromEntries(said.filter(([, value]) => value !== ""))
     return yield* Schema.decodeUnknownEffect(schema)(given).pipe(
@@ -52,7 +53,7 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
 const signInForm = form(SignInForm)
 const setupForm = form(SetupForm)
 
-/** The path to open after sign-in. It is only present in the page's own address. */
+/** Returns the path to open after sign-in, which only the page's own address contains. */
 const wantedPath = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings
@@ -95,7 +96,7 @@ const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
   })
 })
 
-/** Handles the forms on the pages before sign-in, as sent by a browser without scripts. It responds with pages and redirects. */
+/** Handles the forms on the pages before sign-in, as sent by a browser without scripts. Responds with pages and redirects. */
 export const plainForms = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<

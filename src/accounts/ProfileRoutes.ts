@@ -41,7 +41,7 @@ const rename = Effect.gen(function* () {
   return done
 })
 
-/** The response reveals nothing about other accounts. Only the email contains the secret. */
+/** Sends the link. The response reveals nothing about other accounts, and only the email contains the secret. */
 const mailAddressLink = Effect.gen(function* () {
   const { subject } = yield* signedInAndConfirmed
   const limits = yield* AttemptLimits

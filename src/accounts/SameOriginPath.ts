@@ -1,7 +1,7 @@
 const maxPathLength = 2048
 
 /**
- * Returns the path if it is on this origin, and the start page otherwise, so that nobody can make a sign-in redirect to another
+ * Returns the path if it is on this origin, and the start page otherwise. This prevents a sign-in from redirecting to another
  * site.
  */
 export const sameOriginPath = (text: string | undefined, baseUrl: string): string => {
@@ -9,6 +9,6 @@ export const sameOriginPath = (text: string | undefined, baseUrl: string): strin
   const { origin } = new URL(baseUrl)
   const url = URL.canParse(text, origin) ? new URL(text, origin) : undefined
   if (url === undefined || url.origin !== origin) return "/"
-  // "/.//evil.example" resolves to a path on this origin that a browser would mistake for another host.
+  // Refuse paths such as "/.//evil.example". It resolves to a path on this origin that a browser would mistake for another host.
   return url.pathname.startsWith("//") ? "/" : `${url.pathname}${url.search}${url.hash}`
 }

@@ -51,17 +51,14 @@ const crossSite = () =>
 const comesFromABrowser = (headers: Headers.Headers) =>
   headers["origin"] !== undefined || headers["sec-fetch-site"] !== undefined
 
-/**
- * Refuses requests from pages on other sites. Accepts requests without a site, because clients other than browsers do not send
- * it.
- */
+/** Refuses requests from pages on other sites. Accepts requests without a site, because only browsers send it. */
 export const refuseCrossSite = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings
   if (comesFromABrowser(headers) && !isSameOrigin(headers, new URL(baseUrl).origin)) return yield* crossSite()
 })
 
-/** Like `refuseCrossSite`, for a request authenticated by a cookie. Also refuses the request if it does not include a site. */
+/** Like `refuseCrossSite`, for a request authenticated by a cookie. Refuses a request without a site too. */
 export const requireSameOrigin = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

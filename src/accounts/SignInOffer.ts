@@ -4,10 +4,10 @@ import type { OfferedSignInMethods } from "../../actors/access/account/SignInMet
 import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
-/** Returns true if the host is a name and not an IP address. Passkeys require a host name. */
+/** Returns true if the host is a name and not an IP address, as passkeys require. */
 export const isNamedHost = (hostname: string): boolean => isIP(hostname.replace(/^\[|\]$/g, "")) === 0
 
-/** The sign-in methods of this server. */
+/** Lists the sign-in methods of this server. */
 export const offeredSignInMethods = Effect.gen(function* () {
   const { auth, baseUrl } = yield* HttpSettings
   const { issuer } = yield* UpstreamProvider

@@ -11,12 +11,12 @@ const addresses = { signIn: "/sign-in", join: "/join" } as const
 export interface SignInRefusal {
   readonly status: number
   readonly body: Markup
-  /** The page to which this page links. */
+  /** Page to which this page links. */
   readonly back?: keyof typeof addresses
   readonly requestId: string
 }
 
-/** Explains in the browser why the person was not signed in. */
+/** Creates a page that explains why the person was not signed in. */
 export const signInRefusalPage = (language: Language, { back = "signIn", body, requestId, status }: SignInRefusal) => {
   const { request, title, ...ways } = words[language]
   return page({
@@ -28,5 +28,5 @@ export const signInRefusalPage = (language: Language, { back = "signIn", body, r
   })
 }
 
-/** A message that exists only in English, because none of the product's pages links to it. */
+/** Formats a message that exists only in English, because none of the product's pages links to it. */
 export const plainMessage = (message: string): Markup => html`<p lang="en" role="alert">${message}</p>`

@@ -14,7 +14,7 @@ import { presentedSession, requireSameOrigin, withSession } from "./SessionCooki
 
 /**
  * Returns the person behind the session of this request. Fails with `unauthenticated` without a session. The request's
- * transactions check the session again, because it may be revoked while the body arrives or a password is hashed.
+ * transactions must check the session again, because it may be revoked while the body arrives or a password is hashed.
  */
 export const signedIn = Effect.gen(function* () {
   const sessions = yield* Sessions
@@ -53,7 +53,7 @@ export const signedInToChange = Effect.gen(function* () {
  */
 export const signedInAndConfirmed = Effect.tap(signedInToChange, requireConfirmed)
 
-/** A command context for this person. */
+/** Creates a command context for this person. */
 export const commandOf = (principal: Principal): Effect.Effect<CommandContext> =>
   Effect.map(currentRequestId, (requestId) => ({
     actor: { kind: "user", subject: principal.subject },
@@ -74,7 +74,7 @@ export const withSignIn = Effect.fnUntraced(function* (
 
 const encodeSignedIn = HttpServerResponse.schemaJson(SignedInAnswer)
 
-/** The response to a sign-in: the person, and the session cookie. Only the cookie contains the secret. */
+/** Creates the response to a sign-in: the person, and the session cookie. Only the cookie contains the secret. */
 export const signedInResponse = Effect.fnUntraced(function* (
   opened: OpenSession & { readonly subject: string },
   status: 200 | 201

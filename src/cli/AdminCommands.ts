@@ -21,14 +21,14 @@ const emailFlag = Flag.String("email").pipe(
   Flag.withDescription("E-mail address of the account"),
   Flag.withMetavar("address")
 )
-/** The server to which a link leads: from the flag, else from the server that issued the link, else from the settings. */
+/** Builds a link to the server given by the flag, else to the server that issued the link, else to the server in the settings. */
 const linkOf = (
   settings: Settings,
   link: IssuedLink,
   isGiven: boolean,
   page: "setup" | "join" | "account/address" = "setup"
 ) => {
-  // Without a public origin, the listener's address is used. A listener on port 0 has no known address.
+  // Without a public origin, use the listener's address, unless it listens on port 0, whose actual port is unknown.
   const known = settings.baseUrl ?? `http://${formatListenAddress(settings.listen)}`
   const origin = isGiven ? known : (link.origin ?? known)
   return `${origin}/${page}#${Redacted.value(link.secret)}`
@@ -233,7 +233,8 @@ const rotateKeys = Command.make(
 )
 
 /**
- * The operator's commands for an installation. They use its running server, or its data folder directly if no server is running.
+ * The operator's commands for an installation. They go through the running server, or open the data folder directly if no server
+ * is running.
  */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription(

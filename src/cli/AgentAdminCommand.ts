@@ -65,7 +65,7 @@ const tokenCommand = Command.make(
       withPools(settings, ({ changeAgent }) => changeAgent({ word: "revoke-token", id: issued.id }))
     )
     if (json) return
-    // Written to stderr, because stdout may become an agent's token file.
+    // Write to stderr, because stdout may be redirected to an agent's token file.
     yield* Console.error(
       `Shown this once; good for ${uses} ${uses === 1 ? "agent" : "agents"} until ${issued.expiresAt} (${issued.id}).`
     )

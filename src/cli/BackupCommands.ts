@@ -74,7 +74,7 @@ export const backupCommand = Command.make(
         message: `${settings.dataDir} holds no database. Name the data folder with --data-dir.`
       })
     }
-    // Works while a server is running: the copy uses SQLite's online backup API, and nothing is migrated, claimed or written.
+    // Safe while a server is running: the copy uses SQLite's online backup API, and nothing is migrated, claimed or written.
     const filesOf = settings.backupSnapshots ? settings.dataDir : undefined
     const written = yield* backupTo(file, yield* masterKeys(settings), { filesOf, progress }).pipe(
       Effect.provide(layerCopying(database))

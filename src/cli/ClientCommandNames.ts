@@ -1,6 +1,6 @@
 /**
  * The commands for people and scripts, with their aliases. They are clients of a server and load none of its code, because
- * loading takes most of the time of a short command.
+ * loading that code would take most of the time of a short command.
  */
 export const clientCommandNames: ReadonlySet<string> = new Set([
   "login",
@@ -52,8 +52,8 @@ const leadingFlags: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * Puts the command first on the command line: flags of every command may also precede it, and `svc help plan` becomes `svc plan
- * --help`.
+ * Moves the command to the front of the command line, because the common flags may precede it. Turns `svc help plan` into `svc
+ * plan --help`.
  */
 export const commandFirst = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   let taken = 0
@@ -73,14 +73,14 @@ export const commandFirst = (args: ReadonlyArray<string>): ReadonlyArray<string>
 }
 
 /**
- * Returns true if the command line is for an agent. Such a command loads the code that executes Runs, and none of the server's
+ * Returns true if the command line is for an agent. An agent command loads the code that executes Runs, and none of the server's
  * code.
  */
 export const isAgentCommand = ([name]: ReadonlyArray<string>): boolean => name === "agent"
 
 /** Returns true if the command line is for a client. */
 export const isClientCommand = ([name, ...rest]: ReadonlyArray<string>): boolean => {
-  // While the first word is still being typed, it may become any command.
+  // A first word that is still being typed may become any command, so it does not count.
   if (name === candidatesCommandName) return rest.length > 2 && isClientCommand(rest.slice(1))
   return name !== undefined && clientCommandNames.has(name)
 }

@@ -75,7 +75,7 @@ export const clientGroups = [
   { group: "Team", commands: teamCommands }
 ] as const
 
-/** The command line with only the client commands. */
+/** The command line with the client commands only. */
 export const clientSvc = Command.make("svc").pipe(
   Command.withDescription("A client of svc servers; the server itself, and its commands, are in the svc binary"),
   Command.withSubcommands(clientGroups)

@@ -34,7 +34,10 @@ const codeOf = (error: unknown): string => {
     : "failed"
 }
 
-/** The failure that ended a command. Printing output can still fail even if the command declares no failure for it. */
+/**
+ * Returns the failure that ended a command. Its type is unknown, because printing can fail even in a command that declares no
+ * failures.
+ */
 const failureOf = (cause: Cause.Cause<unknown>): unknown => {
   const unwritten = cause.reasons.find((reason) => Cause.isDieReason(reason) && reason.defect instanceof OutputFailed)
   return (
@@ -43,17 +46,17 @@ const failureOf = (cause: Cause.Cause<unknown>): unknown => {
   )
 }
 
-/** Reports on standard error why a command failed, unless the failure has already been printed as its result. */
+/** Reports on standard error why a command failed, unless the command has already printed the failure as its result. */
 const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
-  // A full disk may end any step as a defect. Its stack and its SQL do not help.
+  // Report a full disk as such. It can end any step as a defect, whose stack and SQL would not help.
   const full = cause.reasons.find((reason) => Cause.isDieReason(reason) && isStorageFull(reason.defect))
   const failure = failureOf(cause) ?? (full !== undefined && Cause.isDieReason(full) ? full.defect : undefined)
   const isReported =
     failure instanceof PlanWaits ||
     Terminal.isQuitError(failure) ||
     (failure instanceof CommandFailed && failure.reported === true) ||
-    // The reader of the pipe has closed it and needs no more output.
+    // The reader of the pipe has closed it, so it needs no more output.
     (failure instanceof OutputFailed && failure.errno === "EPIPE")
   if (CliError.isCliError(failure) || isReported) return Effect.void
   if (failure === undefined) return Console.error(Cause.pretty(cause))
@@ -64,7 +67,7 @@ const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void>
   )
 }
 
-/** Runs a command line with the commands below `root`. The arguments do not include the program's name. */
+/** Creates a program that runs command lines with the commands below `root`. The arguments do not include the program's name. */
 export const commandLine = <const Name extends string, Input, E, R, Context>(
   root: Command.Command<Name, Input, Context, E, R>
 ) => {
@@ -89,7 +92,7 @@ export const commandLine = <const Name extends string, Input, E, R, Context>(
       ),
       Effect.provideServiceEffect(CommandTree, tree),
       Effect.tapCause((cause) => report(cause, json)),
-      // Standard output is reserved for results. A server has its own log settings.
+      // Log to standard error, because standard output is reserved for results. A server uses its own log settings.
       Effect.provide(Layer.merge(logging({ level: "warn", format: "pretty" }), presentation(json)))
     )
   }
@@ -99,7 +102,7 @@ export const commandLine = <const Name extends string, Input, E, R, Context>(
 export const isServing = ([name, next]: ReadonlyArray<string>) =>
   name === "serve" || (name === "agent" && next !== "doctor")
 
-/** Ends the process with the command's exit code. A server that is stopped on request exits with success. */
+/** Ends the process with the command's exit code. A server that was asked to stop exits with success. */
 export const teardown =
   (args: ReadonlyArray<string>, signal: () => StopSignal = () => "SIGINT"): Runtime.Teardown =>
   (exit, end) => {

@@ -66,7 +66,7 @@ export const exitMeanings: Readonly<Record<ExitName, Meaning>> = {
   terminated: { meaning: "terminated", examples: "SIGTERM, as a pipeline sends it. What runs on the server goes on." }
 }
 
-/** Returns the exit code for a server's refusal with this HTTP status. */
+/** Maps the HTTP status of a server's refusal to an exit code. */
 export const exitCodeOfStatus = (status: number) => {
   switch (status) {
     case 401:
@@ -87,7 +87,7 @@ const isErrorCode = (code: unknown): code is keyof typeof errorStatuses =>
 const propertyOf = (failure: unknown, key: PropertyKey): unknown =>
   typeof failure === "object" && failure !== null ? Reflect.get(failure, key) : undefined
 
-/** Returns the exit code for the failure that ended a command. */
+/** Maps the failure that ended a command to an exit code. */
 export const exitCodeOf = (failure: unknown): number => {
   if (failure instanceof SettingsRefused) return exitCodes.usage
   if (failure instanceof PlatformError.PlatformError && failure.reason._tag === "NotFound") return exitCodes.usage
@@ -101,14 +101,14 @@ export const exitCodeOf = (failure: unknown): number => {
   return isErrorCode(code) ? exitCodeOfStatus(errorStatuses[code]) : exitCodes.failed
 }
 
-/** The exit codes that a shell reports for a program ended by these signals. */
+/** Exit codes that a shell reports for a program that these signals ended. */
 export const stoppedExitCodes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const
 export type StopSignal = keyof typeof stoppedExitCodes
 
-/** Name of the flag that selects the tool's own exit codes. */
+/** Name of the flag that selects the exit codes of OpenTofu and Terraform. */
 export const detailedExitcode = "detailed-exitcode"
 
-/** Converts an exit code to the tool's codes if the flag is present: 0 for no changes, 2 for changes, 1 for everything else. */
+/** If the flag is present, converts an exit code to the tool's own: 0 for no changes, 2 for changes, 1 for everything else. */
 export const inToolTerms = (args: ReadonlyArray<string>, code: number): number => {
   const isAsked = args.some((arg) => arg === `--${detailedExitcode}` || arg === `--${detailedExitcode}=true`)
   if (!isAsked || code === exitCodes.done || code >= exitCodes.interrupted) return code

@@ -3,12 +3,12 @@ import { CommandFailed, misuse } from "./Output.ts"
 
 const visible = /^[\x21-\x7e]*$/
 
-/** Returns the entered token without the whitespace that an editor or a shell left around it. */
+/** Returns an entered token without the whitespace that an editor or a shell added around it. */
 export const givenToken = (place: string, given: string): Effect.Effect<Redacted.Redacted, CommandFailed> => {
   const token = given.trim()
   const refused = (why: string) => new CommandFailed({ ...misuse, message: `${place} holds no token: ${why}` })
   if (token === "") return refused("it is empty.")
-  // A token that cannot be sent in a header would make the server appear unreachable.
+  // Refuse a token that cannot be sent in a header. Otherwise the failed request would look like an unreachable server.
   if (!visible.test(token)) {
     return refused("there is a space, a line break or another character that no token has in it. Give the token alone.")
   }

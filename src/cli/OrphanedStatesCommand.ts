@@ -46,7 +46,7 @@ const downloadCommand = Command.make(
       ...misuse,
       message: `${out} exists already. Name a new file: nothing is overwritten.`
     })
-    // Checked before the state is requested, so that the audit trail contains no download that failed.
+    // Check before requesting the state, so that the audit trail contains no failed download.
     if (yield* files.exists(out)) return yield* taken
     const { digest, state } = yield* Effect.flatMap(OperatorOrphanedStates, ({ download }) => download(id)).pipe(
       Effect.provide(OperatorOrphanedStates.layer(settings))
@@ -62,7 +62,7 @@ const downloadCommand = Command.make(
   })
 ).pipe(Command.withDescription("Write the state to a new file of mode 0600; the audit trail of its Workspace says so"))
 
-/** Manages states that applies left behind and that could not become the state of their Capsule. */
+/** Manages states that applies left behind and that could not become their Capsule's state. */
 export const orphanedStatesCommand = Command.make("left-over-states").pipe(
   Command.withDescription("States that applies left and that could not become the state of their Capsule"),
   Command.withSubcommands([listCommand, downloadCommand])

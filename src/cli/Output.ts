@@ -10,11 +10,11 @@ export const jsonFlag = Flag.Boolean("json").pipe(
   Flag.withDefault(false)
 )
 
-/** A command failed or was refused. `reported` is true if its result has already been printed. */
+/** A command failed or was refused. `reported` is true if the failure has already been printed as the result. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
   message: Schema.String,
   reported: Schema.optionalKey(Schema.Boolean),
-  /** A code for programs. The default is `failed`. */
+  /** Machine-readable code. Defaults to `failed`. */
   code: Schema.optionalKey(Schema.String),
   exitCode: Schema.optionalKey(Schema.Literals(Object.values(exitCodes)))
 }) {
@@ -23,7 +23,7 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
   }
 }
 
-/** The command line is invalid, or one of the files that it refers to. */
+/** The command line is invalid, or a file that it refers to is. */
 export const misuse = { code: "usage", exitCode: exitCodes.usage } as const
 
 /** A command succeeded and printed a plan that needs a decision. */
@@ -31,10 +31,10 @@ export class PlanWaits extends Schema.TaggedError<PlanWaits>()("PlanWaits", { me
   override readonly [Runtime.errorExitCode] = exitCodes.changes
 }
 
-/** Returns one line of JSON, with invisible characters escaped. */
+/** Formats a value as one line of JSON, with invisible characters escaped. */
 export const jsonLine = (value: unknown): string => visibleJson(JSON.stringify(value))
 
-/** Standard output did not accept the whole result, so the reader has at most a part of it. */
+/** Standard output did not accept the whole result, so the reader has received at most a part of it. */
 export class OutputFailed extends Schema.TaggedError<OutputFailed>()("OutputFailed", {
   message: Schema.String,
   /** The system's error code, such as `ENOSPC`. */
@@ -43,7 +43,7 @@ export class OutputFailed extends Schema.TaggedError<OutputFailed>()("OutputFail
   override readonly [Runtime.errorExitCode] = exitCodes.failed
 }
 
-/** Prints a line to standard output. Fails unless all of it was written. */
+/** Prints a line to standard output. Fails unless the whole line was written. */
 export const printLine = (text: string): Effect.Effect<void, OutputFailed> =>
   Effect.catchDefect(Console.log(text), (defect) =>
     defect instanceof OutputFailed ? Effect.fail(defect) : Effect.die(defect)
@@ -53,7 +53,7 @@ export const printLine = (text: string): Effect.Effect<void, OutputFailed> =>
 export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void, OutputFailed> =>
   json ? Effect.flatMap(OutputFormat, (format) => printLine(formatted(format, value))) : printLine(visibleText(text))
 
-/** A secret is printed only once, so formats that might omit it are replaced by JSON. */
+/** Prints as JSON if the selected format might omit a secret, which is printed only once. */
 const wholly = <E>(printed: Effect.Effect<void, E>) =>
   Effect.flatMap(OutputFormat, (format) =>
     Effect.provideService(printed, OutputFormat, format === "name" ? "json" : format)
@@ -77,5 +77,5 @@ export const printSecret = <E, R>(
     )
   )
 
-/** Fails a command that has already printed the refusal as its result. */
+/** Creates the failure of a command that has already printed the refusal as its result. */
 export const refused = (message: string) => new CommandFailed({ message, reported: true })

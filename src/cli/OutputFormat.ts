@@ -6,7 +6,7 @@ import { visibleJson } from "../../schema/records/VisibleText.ts"
 const formats = ["json", "yaml", "name"] as const
 type Format = (typeof formats)[number]
 
-/** The output format of results for programs. */
+/** Output format for machine-readable results. */
 export const OutputFormat = Context.Reference<Format>("svc/src/cli/OutputFormat", { defaultValue: () => "json" })
 
 export const formatFlag = Flag.optional(
@@ -52,7 +52,7 @@ const namesIn = (result: unknown): ReadonlyArray<string> => {
   return name === undefined ? [] : [name]
 }
 
-/** Returns the result of a command in a format for programs. */
+/** Formats the result of a command for programs. */
 export const formatted = (format: Format, result: unknown): string => {
   if (format === "yaml") return yamlText(result)
   return format === "name" ? namesIn(result).join("\n") : visibleJson(JSON.stringify(result))

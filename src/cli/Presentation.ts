@@ -3,7 +3,7 @@ import { CliConfig, type CliError, CliOutput, GlobalFlag, type HelpDoc } from "e
 import { visibleText } from "../../schema/records/VisibleText.ts"
 import { jsonLine } from "./Output.ts"
 
-/** Reports an invalid command line on standard output for programs, and on standard error for people. */
+/** Reports an invalid command line: on standard output for programs, on standard error for people. */
 const printUsage = (json: boolean, path: ReadonlyArray<string>, errors: ReadonlyArray<CliError.CliError>) => {
   const message = errors.map((error) => error.message).join("\n")
   return Console.error(
@@ -13,7 +13,7 @@ const printUsage = (json: boolean, path: ReadonlyArray<string>, errors: Readonly
   )
 }
 
-/** Marks required flags in the help. The usage line already marks required arguments. */
+/** Marks required flags in the help, because the usage line marks only required arguments. */
 export const withRequired = (help: HelpDoc.HelpDoc): HelpDoc.HelpDoc => ({
   ...help,
   flags: help.flags.map((flag) =>
@@ -24,9 +24,9 @@ export const withRequired = (help: HelpDoc.HelpDoc): HelpDoc.HelpDoc => ({
 })
 
 /**
- * Built-in flags that svc removes: the log level, because servers have `--log` and commands log nothing; the wizard, whose
+ * Built-in flags that svc removes: the log level, because servers have `--log` and commands log nothing; the wizard, because its
  * prompts ask for values that do not belong on a command line; and completions without names, because `svc completion` includes
- * them.
+ * names.
  */
 const leftOut: ReadonlyArray<unknown> = [GlobalFlag.LogLevel, GlobalFlag.Wizard, GlobalFlag.Completions]
 

@@ -18,7 +18,7 @@ const write = (descriptor: number, values: ReadonlyArray<unknown>): void => {
     try {
       rest = rest.subarray(writeSync(descriptor, rest))
     } catch (cause) {
-      // The pipe is full because its reader is slow.
+      // Wait if the pipe is full because its reader is slow.
       if (errnoOf(cause) !== "EAGAIN") throw cause
       pause()
     }
@@ -26,8 +26,8 @@ const write = (descriptor: number, values: ReadonlyArray<unknown>): void => {
 }
 
 /**
- * The console of a command. Unlike the runtime's console, it throws `OutputFailed` if standard output does not accept the text,
- * and it never colours standard error. A call returns after everything is written, so the process may exit.
+ * Console of a command. Unlike the runtime's console, it throws `OutputFailed` if standard output does not accept the text, and
+ * it never colours standard error. A call returns only after everything is written, so the process may exit immediately.
  */
 export const processConsole: Console.Console = {
   ...globalThis.console,
@@ -43,7 +43,7 @@ export const processConsole: Console.Console = {
     try {
       write(standardError, values)
     } catch {
-      // Standard error has failed, so the error cannot be reported.
+      // Standard error has failed, so the failure cannot be reported anywhere.
     }
   }
 }

@@ -6,7 +6,7 @@ import type { RetentionReport } from "../operator/RetentionCommands.ts"
 import { jsonFlag, print } from "./Output.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 
-/** Text for the reason why a record is kept. */
+/** Texts for the reasons to keep a record. */
 const words: Readonly<Record<KeepReason, string>> = {
   open: "not over yet",
   open_plan: "a plan that may still be applied",
@@ -49,7 +49,7 @@ const formatted = ({ kept, removed }: RetentionReport, isDryRun: boolean): strin
       : [isDryRun ? "Nothing was removed. Repeat the command without --dry-run to remove it." : "Removed."])
   ].join("\n")
 
-/** Immediately removes everything that exceeds the server's retention periods. */
+/** Immediately removes everything that is older than the server's retention periods. */
 export const pruneCommand = Command.make(
   "prune",
   {

@@ -40,8 +40,8 @@ const announce = Effect.fn("announce")(function* (json: boolean) {
 })
 
 /**
- * If a full disk prevents the start, fails with the reason and the remedy. Some steps do not report the disk as the cause: SQLite
- * only reports that it cannot open its file.
+ * If a full disk prevents the start, fails with that reason and the remedy. This needs a separate check, because some steps do
+ * not report the disk as the cause: SQLite only reports that it cannot open its file.
  */
 const orFullDisk = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>, dataDir: string) {
   const failure = cause.reasons.find(Cause.isFailReason)?.error
@@ -57,7 +57,8 @@ export const serveCommand = Command.make(
   {
     settings: everySettingFlag,
     config: configFlag,
-    // Available only as a flag. A setting would persist, and a database lost later would look like a new installation.
+    // Available only as a flag. A setting would remain in effect, and a database that is lost later would look like a new
+    // installation.
     isNew: Flag.Boolean("new").pipe(
       Flag.withDescription("Begin a new installation in a folder whose database is gone; the remains are moved aside"),
       Flag.withDefault(false)

@@ -11,7 +11,7 @@ const describe = (definition: SettingDefinition) => {
 
 const definitions: Readonly<Record<keyof typeof settingDefinitions, SettingDefinition>> = settingDefinitions
 
-/** One flag per setting. The help includes its variable and its default. Secret settings have no flag. */
+/** One flag per setting. Its help shows the setting's variable and default. Secret settings have no flag. */
 export const settingFlags = Record.map(definitions, (definition) =>
   definition.flag === undefined
     ? Flag.optional(Flag.Never)
@@ -24,7 +24,7 @@ export const settingFlags = Record.map(definitions, (definition) =>
 )
 
 /**
- * All settings with a flag, as part of a command's configuration. Flags that cannot be entered are omitted, because they would
+ * Every setting with a flag, as part of a command's configuration. Omits names that cannot be typed as a flag, because they would
  * clash.
  */
 export const everySettingFlag: Readonly<Record<string, Flag.Flag<Option.Option<string>>>> = Record.filter(
@@ -54,7 +54,7 @@ export const settingsOf = Effect.fn("settingsOf")(function* (
   return yield* loadSettings(given, config)
 })
 
-/** The flags of commands that only need to locate the data. */
+/** Flags of commands that only need to locate the data. */
 export const dataFlags = {
   dataDir: settingFlags.dataDir,
   masterKeyFile: settingFlags.masterKeyFile,

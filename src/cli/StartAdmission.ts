@@ -18,7 +18,10 @@ const logged = (finding: Finding) => {
 
 const isWrong = ({ status }: Finding) => status !== "ok"
 
-/** Runs the checks before anything is opened. Refuses to start if the server could not work, and logs all other problems. */
+/**
+ * Runs the checks that must pass before anything is opened. Refuses to start if the server could not work, and logs all other
+ * problems.
+ */
 export const admitStart = Effect.fn("admitStart")(function* (settings: Settings) {
   const findings = yield* folderFindings(yield* inspectDataFolder(settings.dataDir))
   const refusals = findings.filter(isRefused)
@@ -27,8 +30,8 @@ export const admitStart = Effect.fn("admitStart")(function* (settings: Settings)
 })
 
 /**
- * Runs the checks of a ready server with its own tool, sandbox and database. Logs problems in the words of `svc doctor`, and logs
- * how Runs are executed here. A missing tool is downloaded now and not by the first Run.
+ * Runs the checks of a ready server with its own tool, sandbox and database. Logs problems in the words of `svc doctor`, and how
+ * this server executes Runs. Downloads a missing tool now, so that the first Run does not have to.
  */
 export const reportStart = Effect.fn("reportStart")(function* (settings: Settings) {
   const { path } = yield* DataFolder

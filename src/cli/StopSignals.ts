@@ -3,8 +3,8 @@ import { Deferred, Effect } from "effect"
 const signals = ["SIGINT", "SIGTERM"] as const
 
 /**
- * Completes at the second request to stop. The first request drains the server. The second one skips the wait: running applies
- * are interrupted at once and still save their state.
+ * Completes at the second request to stop. The first request drains the server. The second request skips the wait: running
+ * applies are interrupted at once, and still save their state.
  */
 export const secondSignal = Effect.gen(function* () {
   const asked = yield* Deferred.make<void>()

@@ -5,7 +5,7 @@ import { CliError, Flag } from "effect/cli"
 export const anyNumber = <A>(flag: Flag.Flag<A>): Flag.Flag<ReadonlyArray<A>> =>
   Flag.withDefault(Flag.atLeast(flag, 0), [])
 
-/** A flag for an integer between `least` and `most`. */
+/** Defines a flag for an integer between `least` and `most`. */
 export const intFlag = (name: string, least: number, most = Number.MAX_SAFE_INTEGER): Flag.Flag<number> =>
   Flag.Int(name).pipe(
     Flag.filter(
@@ -58,7 +58,7 @@ const timeFlag = (name: string, direction: 1 | -1, expected: string) =>
     )
   )
 
-/** A flag for a time in the future: a date, a time, or a duration from now. */
+/** Defines a flag for a time in the future: a date, a time, or a duration from now. */
 export const comingTimeFlag = (name: string): Flag.Flag<string> =>
   timeFlag(
     name,
@@ -66,7 +66,7 @@ export const comingTimeFlag = (name: string): Flag.Flag<string> =>
     "a time to come: how long from now, such as 12h or 30d, a date such as 2027-01-31, or a time such as 2027-01-31T09:30:00Z"
   )
 
-/** A flag for a time in the past: a date, a time, or a duration before now. */
+/** Defines a flag for a time in the past: a date, a time, or a duration before now. */
 export const pastTimeFlag = (name: string): Flag.Flag<string> =>
   timeFlag(
     name,
@@ -74,7 +74,7 @@ export const pastTimeFlag = (name: string): Flag.Flag<string> =>
     "how long ago, such as 30m, 12h or 7d, a date such as 2027-01-31, or a time such as 2027-01-31T09:30:00Z"
   )
 
-/** A flag for a duration. The value is in milliseconds, and the bounds are in seconds. */
+/** Defines a flag for a duration. The value is in milliseconds, but the bounds are in seconds. */
 export const durationFlag = (
   name: string,
   bounds?: { readonly minimum: number; readonly maximum: number }

@@ -2,12 +2,12 @@ import { Command } from "effect/cli"
 import { version } from "../Version.ts"
 import { jsonFlag, print } from "./Output.ts"
 
-/** Replaced when a binary is built. */
+/** The build of a binary replaces this with the commit. */
 declare const SVC_BUILT_FROM: string | undefined
 
 const given = typeof SVC_BUILT_FROM === "string" ? SVC_BUILT_FROM : ""
 
-/** The commit from which a binary was built. Absent in a checkout, and in a build without Git or with uncommitted changes. */
+/** Commit from which a binary was built. Absent in a checkout, and in a build without Git or with uncommitted changes. */
 const builtFrom: string | undefined = given === "" ? undefined : given
 
 const runtime = process.versions.bun === undefined ? `node ${process.versions.node}` : `bun ${process.versions.bun}`

@@ -1,6 +1,6 @@
 import { visibleJson } from "../../schema/records/VisibleText.ts"
 
-/** Words that some YAML parsers read as a boolean, null or a number. */
+/** Words that some YAML parsers read as a boolean, null or a number, so they are quoted. */
 const reserved = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i
 const plain = /^[A-Za-z](?:[A-Za-z0-9_./@-]|:(?=[A-Za-z0-9/]))*$/
 
@@ -23,5 +23,5 @@ const linesOf = (value: unknown): ReadonlyArray<string> => {
   })
 }
 
-/** Formats a JSON value as YAML. Text that a parser could misread is quoted. */
+/** Formats a JSON value as YAML. Quotes any text that a parser could misread. */
 export const yamlText = (value: unknown): string => linesOf(value).join("\n")

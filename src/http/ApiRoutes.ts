@@ -21,10 +21,10 @@ import { authorizationLayer } from "./middleware/AuthorizationLayer.ts"
 import { bodyLimitsLayer } from "./middleware/BodyLimitsLayer.ts"
 import { envelopeLayer } from "./middleware/EnvelopeLayer.ts"
 
-/** The middleware of every API route, with the outermost last: body limits, authorisation and error envelope. */
+/** Middleware of every API route, outermost last: body limits, authorisation and error envelope. */
 export const apiMiddleware = Layer.mergeAll(bodyLimitsLayer, authorizationLayer, envelopeLayer)
 
-/** The handlers of the core records' API groups. Account tokens and Workspaces have separate routes. */
+/** Handlers of the API groups for the core records. Account tokens and Workspaces have separate routes. */
 export const spineHandlers = Layer.mergeAll(
   discoveryHandlers,
   installPlanHandlers,
@@ -45,5 +45,5 @@ export const spineHandlers = Layer.mergeAll(
   dashboardHandlers
 )
 
-/** Adds the API routes to a router. The composition provides the handlers of the remaining groups. */
+/** Routes of the API for a router. The composition provides the handlers of the remaining groups. */
 export const apiRoutes = HttpApiBuilder.layer(SvcApi).pipe(Layer.provide(spineHandlers))

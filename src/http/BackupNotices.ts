@@ -2,10 +2,10 @@ import { Context, Effect, Layer } from "effect"
 import type { DashboardNotice, ServerBackups } from "../../schema/api/DashboardApi.ts"
 import { ScheduledBackups } from "../backup/ScheduledBackups.ts"
 
-/** Notices about backups for operators, read on every page load. */
+/** Notices about backups for operators. Every page load reads them. */
 export const BackupNotices = Context.Reference<{
   readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
-  /** `undefined` when no backups are scheduled. */
+  /** `undefined` if no backups are scheduled. */
   readonly serverBackups: Effect.Effect<ServerBackups | undefined>
 }>("svc/src/http/BackupNotices", {
   defaultValue: () => ({ notices: Effect.succeed([]), serverBackups: Effect.succeed(undefined) })

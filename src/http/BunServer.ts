@@ -33,10 +33,10 @@ export const startBunServer: StartServer = async ({
     hostname: address.host,
     port: address.port,
     development: false,
-    // Bun shares ports by default, so a second server would receive some of this server's requests.
+    // Refuse a port that is in use. Bun shares ports by default, so a second server would receive some of this server's requests.
     reusePort: false,
     idleTimeout: idleSeconds,
-    // Exceeds the limit of every accepted body, so that the application refuses oversized bodies with its own envelope.
+    // Higher than the limit of every accepted body, so that the application refuses oversized bodies with its own envelope.
     maxRequestBodySize: 1024 * mebibyte,
     fetch: (request, self) => {
       const answered = answer({ host: request.headers.get("host"), url: request.url }, () => request, {
@@ -46,10 +46,10 @@ export const startBunServer: StartServer = async ({
       })
       switch (request.method) {
         case "CONNECT":
-          // The rest of the input cannot be parsed as a request, so the connection closes after the response.
+          // Close the connection, because the rest of the input cannot be parsed as a request.
           return withHeader(answered, failed, "connection", "close")
         case "HEAD":
-          // For every other method, Bun adds the date.
+          // Add the date, which Bun adds only for other methods.
           return withHeader(answered, failed, "date", new Date().toUTCString())
         default:
           return answered
@@ -69,7 +69,7 @@ export const startBunServer: StartServer = async ({
           terminate: () => socket.terminate()
         })
       },
-      // Messages from subscribers are ignored.
+      // Ignore messages from subscribers.
       message: () => {},
       drain: (socket) => socket.data.session?.drained(),
       close: (socket) => socket.data.session?.closed()

@@ -13,20 +13,20 @@ import { hasEmptySegment, isRouteNotFound, unknownRouteResponse } from "./Unknow
 
 const tokenRoutes = "/api/v1/account/tokens"
 
-// Responses other than pages may not load or embed anything, even if a browser renders them.
+// Policy of all responses except pages: they may not load or embed anything, even if a browser renders them.
 const inertPolicy = "default-src 'none'; frame-ancestors 'none'"
 const noSniffing = { "x-content-type-options": "nosniff" }
 const referrerPolicy = "no-referrer"
 
 const requestIdHeader = "x-request-id"
 
-/** Makes browsers keep using HTTPS after the first HTTPS response. It excludes subdomains, which may belong to somebody else. */
+/** Makes browsers keep using HTTPS after the first HTTPS response. Excludes subdomains, which may belong to somebody else. */
 const transportSecurity = (baseUrl: string): Readonly<Record<string, string>> =>
   baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {}
 
 /**
- * Headers of every response. A response is cached only if its headers allow it, and API responses never are. The token routes
- * also forbid HTTP/1.0 caches to store a response, whatever its status.
+ * Returns the headers of every response. They forbid caching unless the response's own headers allow it, which API responses
+ * never do. Responses of the token routes are never cached by HTTP/1.0 caches either, whatever their status.
  */
 const headersOf = (baseUrl: string) => {
   const always = { ...transportSecurity(baseUrl), ...noSniffing }
@@ -122,8 +122,8 @@ const guardedBy = Effect.gen(function* () {
 })
 
 /**
- * Rules for every route inside and outside the API: a request id, the common headers, 404 and 405 in the envelope, and an
- * envelope for every failure.
+ * Applies the rules for every route inside and outside the API: a request id, the common headers, 404 and 405 in the envelope,
+ * and an envelope for every failure.
  */
 export const commonHeaders = HttpRouter.use((router) =>
   Effect.flatMap(guardedBy, (guarded) => router.addGlobalMiddleware(guarded))

@@ -9,7 +9,7 @@ const sharedPaths = /^\/(?:api\/v1\/|\.well-known\/svc(?:\?|$)|openapi\.json(?:\
 
 const exposed = "allow, content-disposition, date, etag, retry-after, www-authenticate, x-request-id"
 
-/** The headers that the API reads, and the trace headers `traceparent` and `b3`, which the product's client sends. */
+/** Headers that the API reads, and the trace headers `traceparent` and `b3`, which the product's client sends. */
 const sent = [
   "authorization",
   "b3",
@@ -30,7 +30,7 @@ const preflightHeaders = {
 
 /** Handles requests from pages of the origins that the operator has listed. */
 export interface CrossOrigin {
-  /** Returns the request. If it comes from such a page, everything that the browser adds automatically is removed. */
+  /** Returns the request. If it comes from a page of a listed origin, removes everything that the browser added automatically. */
   readonly admitted: (request: Request) => Request
   /** Returns the response to a preflight request, or `undefined` for other requests. */
   readonly preflight: (request: Request) => Response | undefined
@@ -51,7 +51,7 @@ const sharing = (origins: ReadonlyArray<string>) => {
     from: (origin: string | null | undefined, path: string) =>
       typeof origin === "string" && named.has(origin) && sharedPaths.test(path) ? origin : undefined,
     headersFor: (origin: string | undefined, vary: string | undefined) => ({
-      // Also set for other origins, so that a cache does not return one origin's response to another.
+      // Set for other origins too, so that a cache never returns one origin's response to another.
       vary: vary === undefined ? "origin" : `${vary}, origin`,
       ...(origin === undefined
         ? {}
@@ -61,8 +61,8 @@ const sharing = (origins: ReadonlyArray<string>) => {
 }
 
 /**
- * CORS for the listed origins, which are compared character for character. Credentials are never allowed: these pages send a
- * bearer token, and a cookie or session on their requests is ignored.
+ * Implements CORS for the listed origins, which are compared character for character. Never allows credentials: these pages send
+ * a bearer token, and a cookie or session on their requests is ignored.
  */
 export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
   if (origins.length === 0) return closed
@@ -87,8 +87,8 @@ export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
 }
 
 /**
- * Like `crossOrigin`, for `refusal`, the response while the application is starting or stopping. It allows a page from a listed
- * origin to retry. A preflight request is also answered, because the browser would not send the actual request otherwise.
+ * Like `crossOrigin`, for `refusal`, the response while the application is starting or stopping. Lets a page from a listed origin
+ * read the refusal and retry. Answers a preflight request too, because the browser would not send the actual request otherwise.
  */
 export const crossOriginRefusal = (origins: ReadonlyArray<string>) => {
   const { from, headersFor } = sharing(origins)

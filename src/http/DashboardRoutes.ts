@@ -4,7 +4,7 @@ import { type AssetSet, assetFor, notFoundPageFor } from "../dashboard/Assets.ts
 import { currentRequestId } from "../http-kit/Exchange.ts"
 import { unknownRouteResponse } from "./UnknownRoutes.ts"
 
-/** The dashboard's files, or none for a server without a dashboard. */
+/** Files of the dashboard; none for a server without a dashboard. */
 export class DashboardAssets extends Context.Service<DashboardAssets, { readonly assets: Effect.Effect<AssetSet> }>()(
   "svc/src/http/DashboardAssets"
 ) {}
@@ -26,7 +26,7 @@ export const dashboardRoutes = HttpRouter.use(
         ifNoneMatch: request.headers["if-none-match"]
       }
       const answer = unknownRouteResponse(request.url, yield* currentRequestId)
-      // For a known path with another method, the response is not the page for unknown addresses.
+      // Return the page for unknown addresses only on 404: a known path with another method keeps its own response.
       const found = assetFor(assets, asked) ?? (answer.status === 404 ? notFoundPageFor(assets, asked) : undefined)
       if (found === undefined) return answer
       return HttpServerResponse.uint8Array(found.body, {

@@ -1,7 +1,7 @@
 import type { Headers } from "effect/http"
 import type { HookProofs } from "../../actors/ledger/source/WebhookSignature.ts"
 
-/** The headers by which forges, and other senders in their style, authenticate and describe a delivery. */
+/** Headers by which forges, and senders that imitate them, authenticate and describe a delivery. */
 export const deliveryHeaders = [
   "x-hub-signature-256",
   "x-hub-signature",
@@ -30,7 +30,7 @@ type DeliveryHeader = (typeof deliveryHeaders)[number]
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
 const basicPattern = /^basic ([A-Za-z0-9+/]{1,1024}={0,2})$/i
 
-/** The secret in an `Authorization` header: a bearer token, or a password with any user name. */
+/** Returns the secret in an `Authorization` header: a bearer token, or a password with any user name. */
 const authorizationSecret = (value: string): string | undefined => {
   const credentials = basicPattern.exec(value)?.[1]
   if (credentials === undefined) return bearerPattern.exec(value)?.[1]
@@ -52,7 +52,7 @@ export const deliveryOf = (headers: Headers.Headers): Delivery => {
   const of = (name: DeliveryHeader) => headers[name]
   const standardSignatures = of("webhook-signature")
   const eventKey = of("x-event-key")
-  // Without a configured secret, forges send these headers empty, which proves nothing. SHA-1 is not accepted either; GitHub,
+  // Ignore empty signatures, which forges send if no secret is configured and which prove nothing. Ignore SHA-1 too; GitHub,
   // Gitea and Forgejo send it together with SHA-256.
   const signatures = [
     of("x-hub-signature-256"),
@@ -69,7 +69,7 @@ export const deliveryOf = (headers: Headers.Headers): Delivery => {
         ? { id: of("webhook-id") ?? "", timestamp: of("webhook-timestamp") ?? "", signatures: standardSignatures }
         : undefined
     },
-    // GitLab's `X-Gitlab-Event-UUID` does not identify a delivery, because events that trigger each other share it.
+    // Do not use GitLab's `X-Gitlab-Event-UUID`: events that trigger each other share it, so it does not identify a delivery.
     deliveryId: [
       of("x-github-delivery"),
       of("x-gitea-delivery"),
@@ -78,7 +78,7 @@ export const deliveryOf = (headers: Headers.Headers): Delivery => {
       of("webhook-id"),
       of("idempotency-key"),
       of("x-request-uuid"),
-      // Proxies also set this header, but only Bitbucket Data Center sends it with an event key.
+      // Use this header only together with an event key, as Bitbucket Data Center sends it. Proxies set it too.
       eventKey === undefined ? undefined : of("x-request-id")
     ].find(isSet),
     isPing:

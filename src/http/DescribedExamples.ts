@@ -15,7 +15,7 @@ const withExample = (response: JsonObject, example: string): JsonObject => ({
   )
 })
 
-/** Adds a recorded example of a real server to each response. */
+/** Adds to each response an example that was recorded from a real server. */
 export const withExamples = (document: JsonObject): JsonObject => ({
   ...document,
   paths: mapped(document["paths"], (path) =>

@@ -30,7 +30,10 @@ const answerOf = (state: Readiness) =>
       ? noticed[state]
       : notReady(state)
 
-/** `/healthz` shows that the process responds. `/readyz` shows that it accepts work, or responds with 503 and the reason. */
+/**
+ * Serves `/healthz`, which shows that the process responds, and `/readyz`, which shows that it accepts work, or else responds
+ * with 503 and the reason.
+ */
 export const healthRoutes = (readiness: Effect.Effect<Readiness>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
@@ -38,7 +41,7 @@ export const healthRoutes = (readiness: Effect.Effect<Readiness>) =>
       const answer = Effect.map(readiness, answerOf)
       yield* router.add(...routeOf(live), alive)
       yield* router.add(...routeOf(ready), answer)
-      // HAProxy uses OPTIONS unless another method is configured.
+      // HAProxy checks health with OPTIONS by default.
       yield* router.add("OPTIONS", live.path, alive)
       yield* router.add("OPTIONS", ready.path, answer)
     })
@@ -50,8 +53,8 @@ const lost = {
 } as const satisfies Record<string, Readiness>
 
 /**
- * Returns the health of a running server. It is ready if its database responds, is still the file that it opened, and the server
- * is not shutting down.
+ * Returns the readiness of a running server. It is ready if its database responds, is still the file that it opened, and the
+ * server is not shutting down.
  */
 export const readiness = Effect.gen(function* () {
   const sql = yield* ReadSql
@@ -70,7 +73,7 @@ export const readiness = Effect.gen(function* () {
     if (present._tag === "None") return "database"
     if (opened._tag === "Some" && present.value?.id !== opened.value?.id) return "database_replaced"
     if (yield* storage.isFull) return "storage_full"
-    // Most responses are still correct, and a server without traffic would help nobody.
+    // Stay ready with damaged pages: most responses are still correct, and a server without traffic would help nobody.
     if ((yield* pages.fault) !== undefined) return "database_damaged"
     return (yield* awaitsReview(sql)) ? "restore_review" : "ready"
   }).pipe(Effect.catch(() => Effect.succeed<Readiness>("database")))
@@ -94,5 +97,5 @@ export const readiness = Effect.gen(function* () {
   })
 })
 
-/** The health routes on the main listener. They are mounted last; until then, the listener itself responds. */
+/** Health routes on the main listener. They are mounted last; until then, the listener itself responds. */
 export const health = Layer.unwrap(Effect.map(readiness, healthRoutes))

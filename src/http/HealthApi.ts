@@ -11,8 +11,8 @@ const Ready = Schema.Struct({
 })
 
 /**
- * The reasons why a server does not accept work. `restore_review` is not among them: in that state the server accepts work, but
- * records from a restore have no effect until an operator confirms them.
+ * Reasons why a server does not accept work. Excludes `restore_review`: in that state the server accepts work, but restored
+ * records have no effect until an operator confirms them.
  */
 export const UnreadyReason = Schema.Literals([
   "starting",

@@ -18,7 +18,7 @@ import { sampleRoutes } from "./SampleRoutes.ts"
 import { sourceHooks } from "./SourceHooks.ts"
 import { routerConfig } from "./UnknownRoutes.ts"
 
-/** The whole HTTP interface as a function from request to response, independent of the server. */
+/** The whole HTTP interface as a function from request to response, independent of the HTTP server. */
 export type WebHandler = (request: Request, context?: Context.Context<never>) => Promise<Response>
 
 /** The mounted handler, for callers in this process. */
@@ -49,16 +49,16 @@ export const serverRoutes = Layer.mergeAll(
 type Needs = Layer.Services<typeof serverRoutes>
 type Marker = HttpRouter.Request<"Requires" | "Error" | "GlobalRequires" | "GlobalError", unknown>
 
-/** All services that the routes and their requests need. */
+/** All services that the routes and their requests require. */
 export type HttpServices =
   | Exclude<Needs, HttpRouter.HttpRouter | Marker>
   | Exclude<HttpRouter.Request.Only<"Requires" | "GlobalRequires", Needs>, HttpRouter.Provided>
 
-// Number of services that a request adds before they are copied into one map. The routes have more than a hundred services, and a
-// request adds about twenty. With the default of 8, each request would copy all of them several times.
+// Number of services that a request can add before all services are copied into one map. The routes have more than a hundred
+// services, and a request adds about twenty. With the default of 8, each request would copy all of them several times.
 const maxDepth = 32
 
-/** Query parameters that may contain a secret. A trace includes their names but not their values. */
+/** Query parameters that may contain a secret. A trace records their names but not their values. */
 const secretParameters: ReadonlyArray<string> = [
   "access_token",
   "code",
@@ -71,7 +71,7 @@ const secretParameters: ReadonlyArray<string> = [
   "user_code"
 ]
 
-/** Builds the routes once. They work until the caller's Scope closes. */
+/** Builds the routes once. They work until the scope of the caller closes. */
 export const makeWebHandler = Effect.gen(function* () {
   const services = yield* Effect.context<HttpServices>()
   const application = Layer.provideMerge(serverRoutes, Layer.succeedContext(services))

@@ -14,11 +14,9 @@ import { plainErrorResponse } from "./PlainErrorResponse.ts"
 import { requestTurns } from "./RequestTurns.ts"
 import { type ServerOptions, type StartServer, unnamedHost } from "./ServerPort.ts"
 
-// Seconds without a byte after which an arriving request is cut off. For bodies that arrive very slowly, the body deadline
-// applies instead.
+// Idle timeout, in seconds, while receiving a request. A body that trickles in is limited by the body deadline instead.
 const arrivalIdleSeconds = 30
-// Seconds without a byte after which the connection is cut off while the server prepares a response. Live streams send something
-// every 10 seconds.
+// Idle timeout, in seconds, while the server prepares a response. Live streams send something every 10 seconds.
 const workIdleSeconds = 240
 const subscriberIdleSeconds = 120
 const drainDeadline = "20 seconds"
@@ -37,7 +35,7 @@ export interface ListenerOptions {
   readonly corsOrigins?: ReadonlyArray<string> | undefined
 }
 
-/** The server for this runtime. A compiled binary omits the one for the other runtime. */
+/** Loads the server for this runtime. A compiled binary omits the server for the other runtime. */
 const startServer = async (): Promise<StartServer> =>
   typeof Bun === "undefined" ? (await import("./NodeServer.ts")).startNodeServer : startBunServer
 
@@ -71,8 +69,8 @@ const hasBody = (request: Request) =>
 
 /**
  * The listening socket. It opens before the application exists, so that its address is known early. Until a handler is mounted,
- * it responds with 503, or 200 on `/healthz`. Unmounting drains: new requests are refused with 503, and live streams end with the
- * position from which they can be resumed. Requests in progress get time to finish, unless `SkipDrainGrace` completes first.
+ * it responds with 503, or with 200 on `/healthz`. Unmounting drains: new requests are refused with 503, and live streams end at
+ * a position from which clients can resume. Requests in progress get time to finish, unless `SkipDrainGrace` completes first.
  */
 export class HttpListener extends Context.Service<
   HttpListener,
@@ -80,7 +78,7 @@ export class HttpListener extends Context.Service<
     readonly address: ListenAddress
     /** `http://host:port`. */
     readonly url: string
-    /** Handles requests with `handler` until the Scope closes. Closing the Scope drains before it removes the handler. */
+    /** Handles requests with `handler` until the scope closes. Drains before it removes the handler. */
     readonly mount: (handler: WebHandler) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("svc/src/http/HttpListener") {
@@ -96,7 +94,7 @@ export class HttpListener extends Context.Service<
           return range === undefined ? [] : [range]
         })
         const readable = crossOriginRefusal(options.corsOrigins ?? [])
-        // The last accepted host. Nearly all requests to a server have the same one.
+        // The last accepted host, as a cache: nearly all requests to a server have the same host.
         let knownHost: string | undefined
         let mounted: WebHandler | undefined
         const clock = yield* Clock.Clock
@@ -105,12 +103,13 @@ export class HttpListener extends Context.Service<
         const answer: ServerOptions["answer"] = ({ host, url }, build, connection) => {
           const requestId = makeRequestId(random)
           const target = URL.parse(url, `http://${unnamedHost}`)
-          // Load balancers check health by HTTP/1.0 without a host. The response does not depend on the host.
+          // Accept a health check without a host, because load balancers may use HTTP/1.0. The response does not depend on the
+          // host.
           const isCheck = host === null && target?.host === unnamedHost && healthPaths.has(target.pathname)
           if (!isCheck && (host === null || (host !== knownHost && !isHost(host)))) {
             return plainErrorResponse(malformedRequest, requestId)
           }
-          // A `Request` cannot be created for an address with credentials.
+          // Refuse addresses with credentials, for which no `Request` can be created.
           if (target === null || target.username !== "" || target.password !== "") {
             return plainErrorResponse(malformedRequest, requestId)
           }
@@ -121,7 +120,7 @@ export class HttpListener extends Context.Service<
           }
           if (host !== null) knownHost = host
           if (mounted === undefined) {
-            // Responds during a migration, so that a supervisor does not kill the process.
+            // Respond even during a migration, so that a supervisor does not kill the process.
             return target.pathname === "/healthz"
               ? Response.json({ status: "ok" })
               : readable(buildRequest(), plainErrorResponse(starting, requestId))

@@ -17,7 +17,7 @@ const labels = (method: string, status: number) => ({
   status: String(status)
 })
 
-// One counter per existing method and status, so that clients cannot add counters.
+// One counter per defined method and status, so that clients cannot create counters.
 const counters = new Map<string, ReturnType<typeof counterOf>>()
 const counterOf = (method: string, status: number) => Metric.withAttributes(requests, labels(method, status))
 
@@ -28,7 +28,7 @@ const counter = (method: string, status: number) => {
   return known
 }
 
-/** Counts one completed request. Undefined methods share one label, so that clients cannot add time series. */
+/** Counts one completed request. All undefined methods share one label, so that clients cannot create time series. */
 export const countRequest = (context: Context.Context<never>, method: string, status: number, millis: number): void => {
   counter(method, status).updateUnsafe(1, context)
   seconds.updateUnsafe(millis / 1000, context)

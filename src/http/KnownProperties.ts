@@ -12,7 +12,7 @@ const propertyOf = (value: Readonly<Record<string, unknown>>, name: string): unk
 
 const ofObject = (ast: SchemaAST.Objects): Keep | undefined => {
   if (ast.indexSignatures.length > 0) {
-    // If the object accepts properties of any name, all of them are known.
+    // An object that accepts properties of any name has no unknown properties.
     const known = ast.indexSignatures.every(({ type }) => keepKnownProperties(type) === same)
     return known && ast.propertySignatures.length === 0 ? same : undefined
   }
@@ -41,7 +41,7 @@ const ofArray = (ast: SchemaAST.Arrays): Keep | undefined => {
   return (value) => (Array.isArray(value) ? value.map(keep) : value)
 }
 
-/** Returns the literal that distinguishes one kind of object from the others in a union. */
+/** Returns the literal that distinguishes this kind of object from the others in a union. */
 const literalAt = (ast: SchemaAST.AST, name: PropertyKey): unknown => {
   const type = ast._tag === "Objects" ? ast.propertySignatures.find((one) => one.name === name)?.type : undefined
   return type?._tag === "Literal" ? type.literal : undefined
@@ -68,8 +68,9 @@ const ofUnion = (ast: SchemaAST.Union): Keep | undefined => {
 }
 
 /**
- * Returns a function that removes the properties that are not in the schema, for values that are returned as stored. It neither
- * converts nor checks anything. Returns `undefined` for a schema that converts values or distinguishes them by their properties.
+ * Returns a function that removes the properties that are not in the schema, for values that are returned as stored. The function
+ * neither converts nor checks anything. Returns `undefined` for a schema that converts values, or that distinguishes them by
+ * their properties.
  */
 export const keepKnownProperties = (ast: SchemaAST.AST): Keep | undefined => {
   if (ast.encoding !== undefined) return undefined

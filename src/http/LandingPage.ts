@@ -7,7 +7,7 @@ const words = {
   ja: { title: "接続は作成されませんでした", back: "svc に戻る", request: "リクエスト" }
 } as const satisfies Readonly<Record<Language, unknown>>
 
-/** Returns true if the client accepts HTML, as a browser does when it opens a page. */
+/** Returns true if the client accepts HTML, as browsers do when they open a page. */
 export const takesHtml = (accept: string | undefined): boolean =>
   accept?.split(",").some((kind) => kind.trim().toLowerCase().startsWith("text/html")) === true
 

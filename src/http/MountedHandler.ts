@@ -6,19 +6,19 @@ import { HttpListener } from "./HttpListener.ts"
 import { makeRequestGate } from "./RequestGate.ts"
 
 /**
- * The HTTP handler for the host's own server. `handle` accepts every request to the origin: API, dashboard, issuer and hooks. It
- * responds with 503 until svc is ready, and again when it is closing.
+ * HTTP handler for the host's own server. `handle` accepts every request to the origin: API, dashboard, issuer and hooks. It
+ * responds with 503 until svc is ready, and again while svc is closing.
  */
 export class MountedHandler extends Context.Service<
   MountedHandler,
   {
-    /** The second argument may include an `Exchange` with the client's address and the WebSocket upgrade. */
+    /** Handles a request. The second argument may include an `Exchange` with the client's address and the WebSocket upgrade. */
     readonly handle: WebHandler
   }
 >()("svc/src/http/MountedHandler") {
   /**
-   * Replaces the listener without opening a port. `baseUrl` is the public origin at which the host serves it. Closing the Scope
-   * ends live streams and waits up to 20 seconds for requests in progress.
+   * Replaces the listener without opening a port. `baseUrl` is the public origin at which the host serves it. When the scope
+   * closes, ends live streams and waits up to 20 seconds for requests in progress.
    */
   static readonly layer = (baseUrl: string, corsOrigins: ReadonlyArray<string> = []) =>
     Layer.effectContext(

@@ -60,7 +60,7 @@ const writeResponse = async (
   try {
     let next = await reader.read()
     if (!next.done && headers["content-length"] === undefined) {
-      // Most bodies consist of a single chunk. If the stream ends after it, the length is known.
+      // If the stream ends after its first chunk, as for most bodies, the length is known.
       const first = next.value
       const second = reader.read()
       const settled = await Promise.race([second, setImmediate(undefined)])
@@ -80,7 +80,7 @@ const writeResponse = async (
     }
     outgoing.end()
   } catch {
-    // A body that fails midway must not look complete.
+    // Destroy the connection, because a body that failed midway must not look complete.
     outgoing.destroy()
   }
 }
@@ -94,7 +94,7 @@ const isHandshake = ({ headers, method }: IncomingMessage): boolean =>
   headers["sec-websocket-version"] === "13" &&
   keyPattern.test(headers["sec-websocket-key"] ?? "")
 
-/** The WebSockets of a Node server as `SocketSink`. */
+/** Implements `SocketSink` with the WebSockets of a Node server. */
 const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "open" | "socketIdleSeconds">) => {
   const server = new WebSocketServer({
     noServer: true,
@@ -107,7 +107,7 @@ const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "open" | "
     for (const [name, value] of Object.entries(added.get(incoming) ?? {})) lines.push(`${name}: ${value}`)
   })
 
-  // A client that has not answered a ping for a whole round is considered disconnected.
+  // Whether each client has answered the last ping. A client that does not answer for a whole round is considered disconnected.
   const answered = new Map<WebSocket, boolean>()
   const round = setInterval(
     () => {
@@ -140,7 +140,7 @@ const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "open" | "
       terminate: () => socket.terminate()
     })
     const heard = () => void answered.set(socket, true)
-    // Ignores the contents of messages, but a message shows that the connection is alive.
+    // Ignore the contents of messages, but treat each as a sign that the connection is alive.
     socket.on("message", heard)
     socket.on("pong", heard)
     socket.on("error", () => socket.terminate())
@@ -165,18 +165,20 @@ const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "open" | "
   }
 }
 
-/** Methods that the `Request` constructor refuses. The server has to respond to them anyway. */
+/** Methods that the `Request` constructor refuses, but to which the server has to respond. */
 const forbidden: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"])
 const withoutBody: ReadonlySet<string> = new Set(["GET", "HEAD", ...forbidden])
 
 const headersOf = ({ rawHeaders }: IncomingMessage): Headers => {
   const headers = new Headers()
-  // Names and values alternate. Unlike `headers`, `rawHeaders` contains repeated headers.
+  // Read `rawHeaders`, in which names and values alternate, because `headers` drops repeated headers.
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "")
   return headers
 }
 
-/** The request target may be a path, a URL (absolute form), an authority (CONNECT) or an asterisk. */
+/**
+ * Returns the URL of a request. The request target may be a path, a URL (absolute form), an authority (CONNECT) or an asterisk.
+ */
 const urlOf = (host: string | null, { method, url = "/" }: IncomingMessage): string =>
   url.startsWith("/") ? `http://${host ?? unnamedHost}${url}` : method === "CONNECT" ? `http://${url}` : url
 
@@ -193,7 +195,10 @@ const bodyOf = (incoming: IncomingMessage): ReadableStream<Uint8Array> => {
   })
 }
 
-/** The head of a request to Node, and its conversion to a `Request`. The signal is aborted when the client disconnects. */
+/**
+ * Returns the head of a Node request, and a function that converts it to a `Request`. The signal of that request is aborted when
+ * the client disconnects.
+ */
 const nodeRequest = (
   incoming: IncomingMessage,
   outgoing: ServerResponse
@@ -234,18 +239,18 @@ const lastResponse = (incoming: IncomingMessage, socket: Duplex): ServerResponse
   return outgoing
 }
 
-/** Returns true if there is no body to read. The parser stops after the head. */
+/** Returns true if the request has no body, so that it is complete although the parser stopped after the head. */
 const isWhole = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
 
 /**
- * Checks that Node's parser leaves to its caller. A server has no resource named `*`, and a CONNECT must have a host like any
- * other request.
+ * Performs the checks that Node's parser leaves to its caller. A server has no resource named `*`, and a CONNECT must have a host
+ * like any other request.
  */
 const isMalformed = ({ headers, httpVersion, url }: IncomingMessage) =>
   url === "*" || (headers.host === undefined && httpVersion === "1.1")
 
-/** Node's server. Its parser decides which input is a request, and its own responses to all other input are kept. */
+/** Starts Node's server. Its parser decides which input is a request, and also responds to all other input. */
 export const startNodeServer: StartServer = async (options: ServerOptions) => {
   const sockets = nodeSockets(options)
   const detached = new Set<Duplex>()
@@ -271,7 +276,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
     await writeResponse(response, incoming, outgoing)
   }
 
-  /** An unexpected error closes the connection and does not crash the process. */
+  /** On an unexpected error, close the connection instead of crashing the process. */
   const exchange = (...given: Parameters<typeof exchanged>): void => {
     exchanged(...given).catch(() => given[1].destroy())
   }
@@ -280,7 +285,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
     {
       keepAliveTimeout: options.idleSeconds * 1000,
       headersTimeout: options.idleSeconds * 1000,
-      // The application has a separate deadline for bodies, with its own message.
+      // Disabled, because the application has its own deadline for bodies, with its own message.
       requestTimeout: 0
     },
     (incoming, outgoing) => exchange(incoming, outgoing, () => false)
@@ -295,7 +300,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
   }
   server.on("upgrade", (incoming, socket, head) => {
     const outgoing = detach(incoming, socket)
-    // The parser is detached, so the rest of the request cannot be parsed. A client that requested another protocol may retry
+    // The parser is detached, so the body cannot be read. Respond with 400; a client that requested another protocol may retry
     // without the upgrade.
     if (!isWhole(incoming)) return void outgoing.writeHead(400).end()
     exchange(incoming, outgoing, (frames, headers) => {

@@ -11,7 +11,7 @@ import { ServerApi } from "./ServerApi.ts"
 /** All routes of the server with their descriptions. Built on the first request for the document, to keep startup fast. */
 export const describedApi = () => ServerApi.add(...describedGroups())
 
-/** `/openapi.json` describes every route of the server as OpenAPI. It lists only this server. */
+/** Serves `/openapi.json`, which describes every route of the server as OpenAPI. It lists only this server. */
 export const openApiDocument = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const { baseUrl } = yield* HttpSettings
@@ -19,7 +19,7 @@ export const openApiDocument = HttpRouter.use(
       Effect.sync(() => {
         const text = JSON.stringify({ ...OpenApi.fromApi(describedApi()), servers: [{ url: baseUrl }] })
         const tag = `"${createHash("sha256").update(text).digest("base64url")}"`
-        // The document changes only with a release, and clients revalidate it.
+        // Let clients revalidate the document, which changes only with a release.
         const headers = { etag: tag, "cache-control": "no-cache" }
         return {
           tag,

@@ -26,7 +26,7 @@ const confined = denied("The token is bound to one Workspace; the operator's rou
 const notOperator = denied("You are no operator of this installation. `svc admin operators grant` makes somebody one.")
 
 /**
- * The operator behind the request, read from the database every time. A cookie is never accepted, so no page can act as an
+ * Identifies the operator behind the request, from the database every time. Never accepts a cookie, so no page can act as an
  * operator.
  */
 const operator = Effect.gen(function* () {
@@ -73,7 +73,7 @@ const readFile = (by: Principal) =>
     const sources = yield* Sources
     const { workspaceId } = yield* sources.read(id)
     const file = yield* sources.file(id, snapshotId, path)
-    // Recorded for the members of the Workspace, so that they can see who has read their data.
+    // Record the access for the members of the Workspace, so that they can see who has read their data.
     const audit = yield* Audit
     yield* audit.append({
       workspaceId,
@@ -98,8 +98,8 @@ const resolveTag = () =>
   })
 
 /**
- * The operator's routes over HTTP, which are all read-only. Isolation, allowed origins, policy and keys can only be changed with
- * `svc admin`. They are not part of the API, and no Workspace role grants access to them.
+ * The operator's routes over HTTP, all read-only: isolation, allowed origins, policy and keys can only be changed with `svc
+ * admin`. The routes are not part of the API, and no Workspace role grants access to them.
  */
 export const operatorRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

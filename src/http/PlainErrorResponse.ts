@@ -1,6 +1,6 @@
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** The error envelope for a request that does not reach the application. */
+/** Creates the error envelope for a request that does not reach the application. */
 export const plainErrorResponse = (error: ApiError, requestId: string): Response =>
   Response.json(
     { error: { code: error.code, message: error.message, requestId } },

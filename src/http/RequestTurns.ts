@@ -1,13 +1,15 @@
 import type { Turn } from "../http-kit/Exchange.ts"
 
-/** Maximum time per turn of the main thread for beginning requests. Beginning a request takes until it first waits. */
+/**
+ * Maximum time per turn of the main thread that is spent on beginning requests, that is, on running them until they first wait.
+ */
 const mostNanos = 20_000_000n
 
 /**
  * Begins requests as they arrive, but only for a limited time per turn of the main thread. Otherwise a thousand simultaneous
- * requests would block everything else until the last one had begun. The remaining requests wait for later turns, which take one
- * request per address in rotation, so a client with many requests mostly waits for its own. `now` is a monotonic time in
- * nanoseconds.
+ * requests would block everything else until the last of them had begun. The remaining requests wait for later turns. Each turn
+ * takes one request per address in rotation, so a client with many requests mostly waits for its own. `now` is a monotonic time
+ * in nanoseconds.
  */
 export const requestTurns = (now: () => bigint) => {
   const waiting = new Map<string, Array<(turn: Turn) => void>>()
@@ -16,7 +18,8 @@ export const requestTurns = (now: () => bigint) => {
 
   const isOver = () => now() - begun > mostNanos
 
-  // Passes on all ready requests before the sockets are polled again. Immediates run in between.
+  // Returns the current turn, or begins one. Immediates run after all ready requests have been passed on and before the sockets
+  // are polled again, so `next` ends the turn then.
   const thisTurn = () => {
     if (turn !== undefined) return turn
     turn = { isRenewed: false }
@@ -41,7 +44,7 @@ export const requestTurns = (now: () => bigint) => {
   }
 
   return {
-    /** Calls `answer` in this turn or a later one. */
+    /** Calls `answer` in this turn or in a later one. */
     begin: <A>(address: string | undefined, answer: (turn: Turn) => Promise<A>): Promise<A> => {
       const current = thisTurn()
       if (waiting.size === 0 && !isOver()) return answer(current)

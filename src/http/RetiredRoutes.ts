@@ -7,7 +7,7 @@ const retired: ReadonlySet<string> = new Set(["capsules.replaceProviderBindings"
 /** Returns true if a mutation is retired for every record (specification, Projects and Capsules). */
 export const isRetired = (endpoint: string): boolean => retired.has(endpoint)
 
-/** A 405 in the envelope, with the methods that the path supports. */
+/** Creates a 405 in the envelope, with the methods that the path supports. */
 export const methodNotAllowed = (allowed: ReadonlyArray<string>, message: string, requestId: string) =>
   HttpServerResponse.setHeader(
     errorResponse(new ApiError({ code: "method_not_allowed", message }), requestId),

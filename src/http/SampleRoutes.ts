@@ -3,7 +3,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { samplePath } from "../../runner/git/SampleModule.ts"
 import { arrivingBody } from "../http-kit/RequestBody.ts"
 
-/** A request names a few objects. */
+/** Maximum size of a request, which lists only a few objects. */
 const mostRequestBytes = 64 * 1024
 
 const answer = (target: string) =>
@@ -11,7 +11,7 @@ const answer = (target: string) =>
     const request = yield* HttpServerRequest.HttpServerRequest
     const isV2 = (request.headers["git-protocol"] ?? "").split(":").includes("version=2")
     const parts = request.method === "POST" ? yield* Stream.runCollect(arrivingBody(mostRequestBytes)) : []
-    // Loaded with the first request, because few servers serve it.
+    // Load the repository with the first request, because few servers serve it.
     const { answerSample } = yield* Effect.promise(() => import("../../runner/git/SampleRepository.ts"))
     const found = yield* Effect.promise(() =>
       answerSample({ method: request.method, target, isV2, body: Buffer.concat(parts) })
@@ -23,7 +23,7 @@ const answer = (target: string) =>
     })
   })
 
-/** The built-in sample repository, read-only, for everybody who can reach the server. */
+/** Serves the built-in sample repository, read-only, to everybody who can reach the server. */
 export const sampleRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     yield* router.add("GET", `${samplePath}/info/refs`, answer("info/refs?service=git-upload-pack"))

@@ -24,7 +24,7 @@ import { noticeSchemas, withWebhooks } from "./description/Webhooks.ts"
 import { SourceHooksApi } from "./SourceHooksApi.ts"
 
 /**
- * Every route of the server. Routes outside the API are declared only for the description and for their schemas; their own code
+ * Every route of the server. Routes outside the API are declared here only for their descriptions and schemas; their own code
  * reads the request and responds.
  */
 export class ServerApi extends HttpApi.make("server")

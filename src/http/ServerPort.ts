@@ -4,21 +4,21 @@ import type { ListenAddress } from "../http-kit/ListenAddress.ts"
 
 const kibibyte = 1024
 
-/** Limits in bytes on a message from a subscriber, and on data that the subscriber has not read yet. */
+/** Limits in bytes, on a message from a subscriber and on data that a subscriber has not read yet. */
 export const socketLimits = { payload: 64 * kibibyte, unread: kibibyte * kibibyte }
 
-/** The host of a request without a Host header, which HTTP/1.0 allows. */
+/** Host to assume for a request without a Host header, which HTTP/1.0 allows. */
 export const unnamedHost = "localhost"
 
 /** A request before it is interpreted. */
 export interface RequestHead {
-  /** All Host headers, joined with commas. Null only for HTTP/1.0, because servers refuse such an HTTP/1.1 request. */
+  /** All Host headers, joined with commas. Null only for HTTP/1.0, because servers refuse an HTTP/1.1 request without a host. */
   readonly host: string | null
-  /** The request target. It may not be a URL, and is only a path if there is no host. */
+  /** Request target. It may be invalid as a URL, and is only a path if there is no host. */
   readonly url: string
 }
 
-/** The server's operations on the connection of one request. */
+/** Operations on the connection of one request. */
 export interface Connection {
   readonly remoteAddress: string | undefined
   /** Drops the connection after this time without a byte. */
@@ -29,17 +29,20 @@ export interface Connection {
 
 export interface ServerOptions {
   readonly address: ListenAddress
-  /** Maximum time in seconds without a byte while a request arrives, or between two requests. */
+  /** Idle timeout, in seconds, while a request arrives and between two requests. */
   readonly idleSeconds: number
-  /** Seconds within which a subscriber has to answer a ping. */
+  /** Time, in seconds, that a subscriber has to answer a ping. */
   readonly socketIdleSeconds: number
-  /** Returns `undefined` if the connection was upgraded. Build the request only after its head has been checked. */
+  /**
+   * Answers a request, or returns `undefined` if the connection was upgraded. Build the request only after its head has been
+   * checked.
+   */
   readonly answer: (
     head: RequestHead,
     request: () => Request,
     connection: Connection
   ) => Response | Promise<Response | undefined>
-  /** The response if the server failed to handle a request. */
+  /** Creates the response if the server failed to handle a request. */
   readonly failed: () => Response
   readonly open: (frames: RunFrames, sink: SocketSink) => SocketSession
 }
@@ -47,7 +50,7 @@ export interface ServerOptions {
 /** A listening server. */
 export interface Server {
   readonly port: number
-  /** Stops accepting connections, and resolves when none are left. With `force`, drops the remaining ones. */
+  /** Stops accepting connections, and resolves when none are left. With `force`, drops the remaining connections. */
   readonly stop: (force: boolean) => Promise<void>
 }
 

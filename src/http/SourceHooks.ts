@@ -11,9 +11,9 @@ import { pathId } from "./handlers/Commands.ts"
 import { arrivingBody } from "../http-kit/RequestBody.ts"
 import { SourceHooksApi } from "./SourceHooksApi.ts"
 
-/** Forges send payloads of up to 25 MB. */
+/** Maximum size of a delivery. Forges send payloads of up to 25 MB. */
 export const mostDeliveryBytes = 25 * 1024 * 1024
-/** Maximum number of deliveries to one Source that may arrive at the same time. */
+/** Maximum number of deliveries to one Source that may be in transit at the same time. */
 export const mostDeliveries = 8
 
 const busy = new ApiError({
@@ -23,8 +23,8 @@ const busy = new ApiError({
 })
 
 /**
- * `POST /hooks/sources/{sourceId}`. Passes the raw bytes and the sender's proof to the Source, which accepts or refuses them. The
- * payload is never interpreted or stored, because a delivery can only request a check of the repository.
+ * Serves `POST /hooks/sources/{sourceId}`. Passes the raw bytes and the sender's proof to the Source, which accepts or refuses
+ * them. The payload is never interpreted or stored, because a delivery can only request a check of the repository.
  */
 export const sourceHooks = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
@@ -32,7 +32,7 @@ export const sourceHooks = HttpRouter.use(
     const limits = yield* AttemptLimits
     const arriving = new Map<SourceId, number>()
 
-    /** Refuses a delivery while the maximum number of deliveries to the Source is arriving. The sender repeats it. */
+    /** Refuses a delivery if the maximum number of deliveries to the Source is in transit. The sender repeats it later. */
     const inTurn = <A>(id: SourceId, delivery: Effect.Effect<A, ApiError>) =>
       Effect.suspend(() => {
         const others = arriving.get(id) ?? 0

@@ -6,7 +6,7 @@ import { errorResponse } from "../http-kit/ErrorResponse.ts"
 import { methodNotAllowed } from "./RetiredRoutes.ts"
 import { ServerApi } from "./ServerApi.ts"
 
-/** Each resource has a single path: slashes are not collapsed, and case matters. */
+/** Gives each resource a single path: slashes are not collapsed, and case matters. */
 export const routerConfig = {
   ignoreTrailingSlash: false,
   ignoreDuplicateSlashes: false,
@@ -29,15 +29,15 @@ const knownRoutes = () => {
   return routes
 }
 
-// Built when a request first needs it, to keep startup fast.
+// Built on first use, to keep startup fast.
 let made: ReturnType<typeof knownRoutes> | undefined
 
-/** Paths for programs. Every other path is a page or a file of the dashboard. */
+/** Matches paths for programs. Every other path is a page or a file of the dashboard. */
 const ofPrograms = /^\/(?:api|auth|oauth|hooks|agent|internal|\.well-known)\//
 
 /**
- * Returns true if the path ends with a slash or contains two consecutive slashes. The router would treat the empty segment as a
- * parameter, and the route would refuse it for an unrelated reason.
+ * Returns true if the path ends with a slash or contains two consecutive slashes. Without this check, the router would treat the
+ * empty segment as a parameter, and the route would refuse it for an unrelated reason.
  */
 export const hasEmptySegment = (url: string): boolean => {
   if (!ofPrograms.test(url)) return false

@@ -1,8 +1,9 @@
 import ipaddr from "ipaddr.js"
 
 /**
- * - `auto`: the best network that this machine can provide - `isolated`: a private network; Runs are refused without one -
- *   `host`: the machine's own network
+ * - `auto`: the best network that this machine can provide
+ * - `isolated`: a private network; Runs are refused without one
+ * - `host`: the machine's own network
  */
 export type NetworkSetting = "auto" | "isolated" | "host"
 

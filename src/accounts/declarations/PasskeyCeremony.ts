@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { displayText } from "../../../schema/records/Primitives.ts"
 import { BrowserAnswer } from "../PasskeyAnswer.ts"
 
-/** The input to `navigator.credentials`, in WebAuthn's JSON form. */
+/** Input to `navigator.credentials`, in WebAuthn's JSON form. */
 export const PasskeyOptions = Schema.Struct({ options: Schema.Record(Schema.String, Schema.Json) })
 
 export const AssertionRequest = Schema.Struct({ response: BrowserAnswer })

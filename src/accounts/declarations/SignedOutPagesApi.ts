@@ -10,7 +10,7 @@ export const SetupForm = Schema.Struct(SetupRequest.fields)
 
 const asForm = HttpApiSchema.asFormUrlEncoded()
 
-/** The pages before sign-in, and their forms as sent by a browser without scripts. */
+/** Pages before sign-in, and their forms as sent by a browser without scripts. */
 export class SignedOutPagesApi extends describedGroup("signedOutPages", "The pages before a sign-in.").add(
   HttpApiEndpoint.get("signInPage", "/sign-in", {
     query: { return: Schema.optionalKey(Schema.String) },

@@ -28,14 +28,14 @@ const maxState = 4096
 const maxWorkspaceId = 128
 const decodeWorkspaceId = Schema.decodeResult(WorkspaceId)
 
-/** The address that receives the response to an authorization request, once the address is known to be safe. */
+/** The address to which to send the response, once it is verified as safe. */
 export interface ResponseTarget {
   readonly client: Client
   readonly redirectUri: string
   readonly state: string | undefined
 }
 
-/** A request that is complete except that the person is not yet known. */
+/** A complete request, except that the person is not known yet. */
 export interface AuthorizationRequest extends ResponseTarget {
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
@@ -46,7 +46,7 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly prompts: ReadonlySet<Prompt>
   /** Seconds. */
   readonly maxAge: number | undefined
-  /** The only person acceptable for the request, according to a hint or a claim. */
+  /** The only acceptable person, if a hint or a claim determines one. */
   readonly subject: string | undefined
 }
 
@@ -58,11 +58,11 @@ export class AuthorizationRefused extends Schema.TaggedError<AuthorizationRefuse
 
 const onPage = (error: OAuthError) => new AuthorizationRefused({ error })
 
-/** The refusal as a response to the client. */
+/** Reports the refusal to the client. */
 export const toClient = ({ redirectUri, state }: ResponseTarget, error: OAuthError) =>
   new AuthorizationRefused({ error, target: { redirectUri, ...(state === undefined ? {} : { state }) } })
 
-/** Client and redirect address: until both are verified, nothing is sent anywhere. */
+/** Verifies the client and the redirect address. Until both are verified, nothing is sent anywhere. */
 const responseTarget = Effect.fnUntraced(function* (parameters: Parameters) {
   const sql = yield* ReadSql
   const clients = yield* Clients
@@ -147,7 +147,7 @@ const maxAgeOf = (text: string | undefined): Result.Result<number | undefined, O
     : Result.fail(refuse("invalid_request", "The max_age is no number of seconds."))
 }
 
-/** The Workspace selector. Membership is checked along with the code, in its transaction. */
+/** Parses the Workspace selector. The transaction that grants the code also checks the membership. */
 export const workspaceSelector = (parameters: Parameters): Result.Result<WorkspaceId | undefined, OAuthError> => {
   const [given] = parameters.all("workspace_id")
   if (given === undefined) return Result.succeed(undefined)
@@ -159,7 +159,7 @@ export const workspaceSelector = (parameters: Parameters): Result.Result<Workspa
       Result.mapError(decodeWorkspaceId(given), noMembership)
 }
 
-/** The Workspace that a grant to the client is bound to: a Capsule's client has exactly one. */
+/** Returns the Workspace to which a grant to the client is bound. The client of a Capsule has exactly one. */
 export const boundWorkspace = (
   client: Client,
   selected: WorkspaceId | undefined
@@ -171,14 +171,17 @@ export const boundWorkspace = (
     : Result.fail(refuse("access_denied", "The application belongs to another Workspace."))
 }
 
-/** The audience of the tokens: the issuer's own API, or another server (RFC 8707). */
+/** Audience of the tokens: the issuer's own API, or another server (RFC 8707). */
 export interface Target {
   readonly resource: string | undefined
-  /** The address is not one of the operator's resource servers: whether it may be used depends only on the person's identity. */
+  /**
+   * True if the address is not one of the operator's resource servers, so that only the person's identity decides whether it may
+   * be used.
+   */
   readonly interfaces: boolean
 }
 
-/** A resource that the client may request tokens for. Fails with `invalid_target`. */
+/** Returns the resource for which the client requests tokens. Fails with `invalid_target` if the client may not. */
 export const requestedTarget = Effect.fnUntraced(function* (parameters: Parameters, client: Client) {
   const resource = parameters.get("resource")
   if (resource === undefined) return { resource, interfaces: false } satisfies Target
@@ -190,8 +193,8 @@ export const requestedTarget = Effect.fnUntraced(function* (parameters: Paramete
 })
 
 /**
- * The requested scopes that the client may have; everything else is ignored, as OpenID Connect requires. At an Interface the
- * person's permissions are scopes too, so the remaining scopes are kept until the person is known.
+ * Returns the requested scopes that the client may have, and ignores all others, as OpenID Connect requires. At an Interface the
+ * person's permissions are scopes too, so it keeps the remaining scopes until the person is known.
  */
 export const requestedScopes = (
   parameters: Parameters,
@@ -214,7 +217,7 @@ const claimsOf = (parameters: Parameters, { scopes }: Client): Result.Result<Req
   })
 }
 
-/** The permissions that the person has to agree to. */
+/** Lists the permissions to which the person has to agree. */
 export const permissionsOf = ({ claims, scopes }: Pick<AuthorizationRequest, "claims" | "scopes">) => [
   ...new Set([...scopes, ...scopesOfClaims(claims)])
 ]

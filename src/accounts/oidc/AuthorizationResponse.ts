@@ -8,7 +8,7 @@ interface Target {
 
 const headers = { "cache-control": "no-store", pragma: "no-cache", "referrer-policy": "no-referrer" }
 
-/** Redirects with status 303, so that the browser continues with GET and without a body, whatever method it used here. */
+/** Redirects with status 303, so that the browser continues with GET and without a body, whatever method it used. */
 export const seeOther = (location: string) =>
   HttpServerResponse.empty({ status: 303, headers: { ...headers, location } })
 
@@ -18,12 +18,12 @@ const answerAddress = (
   parameters: Readonly<Record<string, string>>
 ): string => {
   const query = new URLSearchParams({ ...parameters, ...(state === undefined ? {} : { state }), iss: issuer })
-  // Appends to the string instead of parsing it, so that the registered address is kept character for character.
+  // Append to the string instead of parsing it, to keep the registered address character for character.
   return `${redirectUri}${redirectUri.includes("?") ? "&" : "?"}${query.toString()}`
 }
 
 /**
- * The address that returns the code to the client. It includes the issuer, so that a client of several issuers cannot confuse
+ * Builds the address that returns the code to the client. Includes the issuer, so that a client of several issuers cannot confuse
  * them (RFC 9207).
  */
 export const codeAddress = (issuer: string, target: Target, code: string) => answerAddress(issuer, target, { code })

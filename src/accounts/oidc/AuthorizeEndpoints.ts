@@ -37,7 +37,7 @@ import { StoredWorkspace } from "../../../actors/ledger/workspace/StoredWorkspac
 const { path } = IssuerPagesApi.endpoints.authorize
 const form = "consent"
 
-/** Either the person still has to sign in, or the person is known and has signed in recently enough. */
+/** Whether the person still has to sign in, or is known and has signed in recently enough. */
 type Identified = { readonly kind: "sign_in" } | { readonly kind: "visitor"; readonly visiting: Visitor }
 
 /**
@@ -78,7 +78,7 @@ const mustAsk = Effect.fnUntraced(function* (request: AuthorizationRequest, subj
   return !isSubset(permissionsOf(request), given)
 })
 
-/** Grants the request. Returns the client's address, including the code. */
+/** Grants the request. Returns the client's address with the code. */
 const grantCode = Effect.fnUntraced(function* (request: AuthorizationRequest, visiting: Visitor) {
   const authorizations = yield* Authorizations
   const { issuer } = yield* IssuerSettings
@@ -119,7 +119,7 @@ const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visi
 })
 
 /**
- * Returns the request with the Workspace that the page showed. The answer applies to that Workspace even if another one would
+ * Adds to the request the Workspace that the page showed. The person's answer applies to that Workspace even if another one would
  * apply now.
  */
 const shown = (encoded: string, { workspaceId }: Pick<AuthorizationRequest, "workspaceId">) =>
@@ -153,7 +153,7 @@ const ask = Effect.fnUntraced(function* (request: AuthorizationRequest, visiting
   })
 })
 
-/** Sends a refusal to the client if the client may see it, and shows it only on a page otherwise. */
+/** Turns an OAuth error into an error response to the client's redirect URI. */
 const settled = <A, R>(request: AuthorizationRequest, effect: Effect.Effect<A, OAuthError, R>) =>
   Effect.mapError(effect, (error) => toClient(request, error))
 
@@ -176,9 +176,7 @@ const authorize = Effect.gen(function* () {
   return yield* settled(request, ask(request, visiting, parameters))
 })
 
-/**
- * A form posted from another site carries no session. The browser is redirected to the same request by GET, which does carry it.
- */
+/** Redirects a form posted from another site to the same request by GET, because only the GET carries the session. */
 const authorizeByForm = Effect.gen(function* () {
   const { issuer } = yield* IssuerSettings
   const parameters = yield* formParameters.pipe(
@@ -246,7 +244,7 @@ const onPages =
 const byRedirect = onPages(seeOther)
 const byPage = onPages((address, chosen) => leavingPage(chosen, address))
 
-/** The endpoints at which a person makes the decision: the authorization request and the consent form. */
+/** Endpoints at which a person makes the decision: the authorization request and the consent form. */
 export const authorizeEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const services = yield* Effect.context<

@@ -13,12 +13,12 @@ interface Presented {
   readonly secret: Redacted.Redacted | undefined
 }
 
-// The same response for every failed authentication, so that it does not reveal which clients exist.
+// The response to every failed authentication. It is always the same, so that it does not reveal which clients exist.
 const unknownClient = refuse("invalid_client", "The client is unknown or its authentication failed.")
 
 const basicPattern = /^basic ([A-Za-z0-9+/=]{1,2048})$/i
 
-// Both halves are form-encoded before they are joined (RFC 6749 2.3.1).
+// Decodes one half of the header. Both halves are form-encoded before they are joined (RFC 6749 2.3.1).
 const formDecoded = (text: string): string => new URLSearchParams(`v=${text.replaceAll("&", "%26")}`).get("v") ?? ""
 
 const fromBasic = (header: string): Presented | undefined => {
@@ -65,8 +65,8 @@ const named = Effect.fnUntraced(function* (parameters: Parameters) {
 })
 
 /**
- * Returns the client behind a request. A confidential client authenticates by HTTP Basic or in the form; a public client only
- * sends its id. Fails with `invalid_client`.
+ * Authenticates the client behind a request. A confidential client uses HTTP Basic or the form; a public client only sends its
+ * id. Fails with `invalid_client`.
  */
 export const authenticatedClient = Effect.fn("authenticatedClient")(function* (parameters: Parameters) {
   const { client, secret } = yield* named(parameters)
@@ -76,9 +76,9 @@ export const authenticatedClient = Effect.fn("authenticatedClient")(function* (p
 })
 
 /**
- * Authenticates a client that may introspect. It is either a confidential client or the resource server of a Capsule, which uses
- * the secret generated for it while the Capsule's identity is valid. Fails with `invalid_client`, or with `unauthorized_client`
- * for a public client.
+ * Authenticates a client that may introspect: a confidential client, or the resource server of a Capsule, which uses the secret
+ * generated for it while the Capsule's identity is valid. Fails with `invalid_client`, or with `unauthorized_client` for a public
+ * client.
  */
 export const introspectingClient = Effect.fn("introspectingClient")(function* (parameters: Parameters) {
   const { client, secret } = yield* named(parameters)

@@ -6,7 +6,7 @@ import { readStaticClients } from "./StaticClientFile.ts"
 export interface ClientSettings {
   /** Path of the file with clients and resource servers. See docs/oidc.md. */
   readonly clientsFile?: string | undefined
-  /** The client that discovery advertises to mobile applications. */
+  /** Client that discovery advertises to mobile applications. */
   readonly advertisedClientId?: string | undefined
 }
 
@@ -15,14 +15,15 @@ export class ClientsInForce extends Context.Service<
   ClientsInForce,
   {
     /**
-     * Reads the file and returns the replacement for the current clients. Nothing changes until the replacement is applied.
-     * Returns `undefined` without a file. Fails with `StaticClientsRefused` if the file breaks a rule.
+     * Reads the file and returns a replacement for the current clients, which changes nothing until it is applied. Returns
+     * `undefined` without a file. Fails with `StaticClientsRefused` if the file breaks a rule.
      */
     readonly reload: Effect.Effect<Replacement | undefined, StaticClientsRefused>
   }
 >()("svc/src/accounts/oidc/ClientsInForce") {
   /**
-   * Fails with `StaticClientsRefused` if the file breaks a rule, or if discovery would advertise a client that does not exist.
+   * Loads the clients. Fails with `StaticClientsRefused` if the file breaks a rule, or if discovery would advertise a client that
+   * does not exist.
    */
   static readonly layer = ({ advertisedClientId, clientsFile }: ClientSettings) =>
     Layer.effect(

@@ -10,7 +10,7 @@ export interface ConsentQuestion {
   readonly email: string
   readonly authority: LiveAuthority
   readonly workspaceName: string | undefined
-  /** The request and its token. The form sends both back. */
+  /** The request, and its token. The form sends both back. */
   readonly encoded: string
   readonly token: string
 }
@@ -20,7 +20,7 @@ export const permissionList = (language: Language, permissions: ReadonlyArray<st
   return html`<ul>${permissions.map((scope) => html`<li>${words.scopes[scope] ?? words.otherScope(scope)}</li>`)}</ul>`
 }
 
-/** Shows the person who is signed in, and the Workspace in which the client would act for them. */
+/** Shows who is signed in, and the Workspace in which the client would act for them. */
 export const identityList = (
   language: Language,
   email: string,
@@ -58,7 +58,7 @@ ${permissionList(language, permissions)}
   })
 }
 
-/** Shows a refusal to the person. The client is not notified. */
+/** Shows a refusal to the person. The client does not learn of it. */
 export const refusalPage = (
   language: Language,
   options: { readonly status: number; readonly detail: string; readonly requestId: string }

@@ -74,7 +74,8 @@ const pageOf = Effect.fnUntraced(function* (body: (words: PageWords) => Markup, 
 })
 
 /**
- * The form for the code. A code in the address is only filled in, so that the person compares it and submits the form by hand.
+ * Creates the form for the code. Only prefills a code from the address, so that the person compares it and submits the form by
+ * hand.
  */
 const codeForm = Effect.fnUntraced(function* (visiting: Visitor, typed: string, unknown: boolean) {
   const token = yield* formToken(visiting, "device", "code")
@@ -106,7 +107,7 @@ const waitingClient = Effect.fnUntraced(function* (request: DeviceRequest) {
 })
 
 /**
- * Returns the request with the Workspace that the page showed. The answer applies to that Workspace even if another one would
+ * Adds to the request the Workspace that the page showed. The person's answer applies to that Workspace even if another one would
  * apply now.
  */
 const shown = (userCode: string, { workspaceId }: Pick<DeviceRequest, "workspaceId">) =>
@@ -163,7 +164,7 @@ const decide = Effect.gen(function* () {
   if (!(yield* formTokenHolds(visiting, name, content, sent.get("token")))) {
     return yield* refuse("invalid_request", "The page was shown to another session. Start again.")
   }
-  // Guesses at a code are limited like guesses at a password.
+  // Limit guesses at a code like guesses at a password.
   yield* limits.consume("sign_in", { address: yield* remoteAddress, subject: `device:${visiting.subject}` })
   const waiting = userCode === undefined ? undefined : yield* failClosed(devices.waiting(userCode))
   if (waiting === undefined || userCode === undefined) return yield* codeForm(visiting, "", true)
@@ -199,7 +200,7 @@ const onPage = Effect.fnUntraced(function* (error: OAuthError | ApiError) {
 const onPages = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError | ApiError, R>) =>
   Effect.catchTags(effect, { OAuthError: onPage, ApiError: onPage })
 
-/** The device flow: a device requests a code, and a person enters it in their own browser. */
+/** Endpoints of the device flow: a device requests a code, and a person enters it in their own browser. */
 export const deviceEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const services = yield* Effect.context<

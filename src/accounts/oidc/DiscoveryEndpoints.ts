@@ -57,7 +57,7 @@ export const issuerMetadata = (issuer: string) => ({
   ui_locales_supported: ["en", "ja"]
 })
 
-/** Metadata and keys. */
+/** Endpoints for the metadata and the keys. */
 export const discoveryEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const { authorizationServer, keys: jwks, openidConfiguration } = IssuerApi.endpoints

@@ -12,7 +12,7 @@ const signedText = (millis: number, parameters: Parameters) => `${millis}\n${par
 
 /**
  * Sends the person to sign in again and then back to this request, with a signed note of the current time. A session that began
- * after that time is fresh. The signature covers the whole request, so the note cannot be used with another one.
+ * after that time is fresh. The signature covers the whole request, so the note is useless for any other request.
  */
 export const toSignIn = Effect.fnUntraced(function* (path: string, parameters: Parameters) {
   const vault = yield* Vault
@@ -23,7 +23,7 @@ export const toSignIn = Effect.fnUntraced(function* (path: string, parameters: P
   return seeOther(`${issuer}/sign-in?return=${encodeURIComponent(`${path}?${query}`)}`)
 })
 
-/** The time at which the person was last sent to sign in for exactly this request, in milliseconds since the Unix epoch. */
+/** Returns when the person was last sent to sign in for exactly this request, in milliseconds since the Unix epoch. */
 export const sentToSignInAt = Effect.fnUntraced(function* (parameters: Parameters) {
   const vault = yield* Vault
   const [text = "", digest = ""] = parameters.get(marker)?.split(".") ?? []

@@ -31,7 +31,7 @@ const revoke = Effect.gen(function* () {
   return HttpServerResponse.empty({ status: 204 })
 })
 
-// Hosts mount the issuer separately, so its routes handle their own failures.
+// Converts a failure to a response. Hosts mount the issuer separately, so its routes handle their own failures.
 const refusal = (error: ApiError) => Effect.map(currentRequestId, (requestId) => errorResponse(error, requestId))
 
 /** Lists and revokes the applications that act on behalf of the signed-in person. */

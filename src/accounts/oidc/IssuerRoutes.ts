@@ -10,7 +10,7 @@ import { oidcServices } from "./OidcServices.ts"
 import { readStaticClients } from "./StaticClientFile.ts"
 
 type RouteServices = Exclude<Layer.Services<typeof oidcRoutes>, HttpRouter.HttpRouter>
-/** The services that the HTTP server provides to all of its routes. */
+/** Services that the HTTP server provides to all of its routes. */
 type HandlerServices = AttemptLimits | HttpSettings
 
 /** The routes of this process's issuer. */
@@ -26,7 +26,7 @@ export class IssuerRoutes extends Context.Service<
   )
 }
 
-/** The routes of the issuer, if the composition has one; nothing otherwise. */
+/** Mounts the routes of the issuer if the composition has an issuer. */
 export const mountedOidcRoutes = Layer.unwrap(
   Effect.map(
     Effect.serviceOption(IssuerRoutes),
@@ -36,7 +36,7 @@ export const mountedOidcRoutes = Layer.unwrap(
 
 /**
  * Builds the whole issuer on top of storage: decisions, keys, cleanup and routes. `issuer` is the public origin without a
- * trailing slash. The actors depend on its services, because Capsules borrow the issuer's identity.
+ * trailing slash. The actors depend on the issuer's services, because Capsules use its identity.
  */
 export const oidcIssuer = (
   options: ClientSettings & {

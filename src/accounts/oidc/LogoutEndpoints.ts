@@ -26,10 +26,10 @@ import { formToken, formTokenHolds, type Visitor, visitor } from "./Visitor.ts"
 
 const form = "logout"
 
-/** A parsed logout request, with the facts that it proves. */
+/** A parsed logout request, with what it proves. */
 interface LogoutRequest {
   readonly hint: IdTokenHint | undefined
-  /** The address to open afterwards. It is registered by the client that the request proved or identified. */
+  /** Address to open afterwards. It is registered by the client that the request has proved or identified. */
   readonly returnTo: string | undefined
 }
 
@@ -43,7 +43,10 @@ const nobody: Pick<Client, "applicationType" | "postLogoutRedirectUris"> = {
   postLogoutRedirectUris: []
 }
 
-/** Fails with `invalid_request` for a hint that this issuer did not sign, and for an address that is not registered. */
+/**
+ * Parses a logout request. Fails with `invalid_request` for a hint that this issuer did not sign, and for an address that is not
+ * registered.
+ */
 const parseLogout = Effect.fn("parseLogout")(function* (parameters: Parameters) {
   const read = yield* ReadSql
   const clients = yield* Clients
@@ -122,8 +125,8 @@ const ask = Effect.fnUntraced(function* (visiting: Visitor, parameters: Paramete
 const answer = Effect.fnUntraced(function* (parameters: Parameters) {
   const { hint, returnTo } = yield* parseLogout(parameters)
   const visiting = yield* visitor
-  // Only an ID token from this session proves that its client requested the logout, since anybody can make a browser follow a
-  // link.
+  // Log out without a question only if an ID token from this session proves that its client requested the logout. Without one,
+  // anybody could make a browser follow a link.
   const proven = hint?.sub === visiting?.subject && hint?.sid === visiting?.sessionId
   if (visiting !== undefined && !proven) return yield* ask(visiting, parameters)
   const onward = returnTo === undefined ? undefined : seeOther(returnTo)
@@ -132,7 +135,7 @@ const answer = Effect.fnUntraced(function* (parameters: Parameters) {
 
 const logout = Effect.flatMap(queryParameters, answer)
 
-// A POST from another site carries no session. The browser is redirected to GET, which does.
+// Redirects a POST from another site to GET, because only the GET carries the session.
 const logoutByForm = Effect.map(formParameters, (parameters) => seeOther(`/oauth/logout?${parameters.encodeWithout()}`))
 
 const decide = Effect.gen(function* () {
@@ -162,7 +165,7 @@ const refusedOnPage = Effect.fnUntraced(function* (error: OAuthError | ApiError)
 const onPages = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError | ApiError, R>) =>
   Effect.catchTags(effect, { OAuthError: refusedOnPage, ApiError: refusedOnPage })
 
-/** RP-initiated logout. Redirects the browser only to a registered address. */
+/** Endpoints of RP-initiated logout. They redirect the browser only to a registered address. */
 export const logoutEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const services = yield* Effect.context<

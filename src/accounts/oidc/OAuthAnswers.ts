@@ -5,18 +5,18 @@ import type { ApiError } from "../../../schema/errors/ApiError.ts"
 
 const uncached = { "cache-control": "no-store", pragma: "no-cache" }
 
-// Public single-page clients call these endpoints from their own origins. These endpoints ignore cookies, so credentials are not
-// allowed.
+// Lets public single-page clients call these endpoints from their own origins. Credentials are not allowed, because these
+// endpoints ignore cookies.
 const crossOrigin = { "access-control-allow-origin": "*" }
 
-/** A JSON response that must not be stored. */
+/** Creates a JSON response that must not be stored. */
 export const freshJson = (body: unknown, options: { readonly crossOrigin: boolean }, status = 200) =>
   HttpServerResponse.jsonUnsafe(body, {
     status,
     headers: { ...uncached, ...(options.crossOrigin ? crossOrigin : {}) }
   })
 
-/** A JSON response that clients may store for the given time. */
+/** Creates a JSON response that clients may store for the given time. */
 export const cachedJson = (body: unknown, maxAgeSeconds: number) =>
   HttpServerResponse.jsonUnsafe(body, {
     headers: { "cache-control": `public, max-age=${maxAgeSeconds}`, ...crossOrigin }
@@ -31,7 +31,7 @@ const challengeOf = (error: OAuthError, scheme: "Basic" | "Bearer"): Record<stri
     : {}
 }
 
-/** An error response as in the OAuth specifications, with its challenge. */
+/** Creates an error response in the format of the OAuth specifications, with its challenge. */
 export const refusalJson = (
   error: OAuthError,
   options: { readonly crossOrigin: boolean; readonly scheme: "Basic" | "Bearer" }
@@ -52,7 +52,7 @@ const layerRefusal = (error: ApiError, options: { readonly crossOrigin: boolean 
     error.retryAfter === undefined ? {} : { "retry-after": String(error.retryAfter) }
   )
 
-/** Converts both results and failures of an effect into JSON responses. */
+/** Converts the result or failure of an effect into a JSON response. */
 export const answeringJson =
   (options: { readonly crossOrigin: boolean; readonly scheme: "Basic" | "Bearer" }) =>
   <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError | ApiError, R>) =>
@@ -61,7 +61,7 @@ export const answeringJson =
       ApiError: (error) => Effect.succeed(layerRefusal(error, options))
     })
 
-/** The response to a preflight request for such an endpoint. */
+/** Answers a preflight request for an endpoint with these methods. */
 export const preflight = (methods: string) =>
   HttpServerResponse.empty({
     status: 204,

@@ -4,12 +4,12 @@ import { RefusalEnvelope } from "../../../schema/api/Middleware.ts"
 
 const text = Schema.optionalKey(Schema.String)
 
-/** An error response as in the OAuth specifications. */
+/** An error response in the format of the OAuth specifications. */
 export const OAuthRefusal = Schema.Struct({ error: Schema.String, error_description: Schema.String }).annotate({
   identifier: "OAuthRefusal"
 })
 
-/** The refusals of the endpoints for clients. Refusals before the endpoint runs use the API's error envelope. */
+/** Refusals of the endpoints for clients. Refusals before the endpoint runs use the API's error envelope instead. */
 export const oauthRefusals = [
   ...[400, 401, 403, 413, 415, 429, 503].map((status) => OAuthRefusal.pipe(HttpApiSchema.status(status))),
   ...[500, 503].map((status) => RefusalEnvelope.pipe(HttpApiSchema.status(status)))

@@ -35,7 +35,7 @@ const decisions = Layer.mergeAll(
 )
 
 /**
- * The services behind the OpenID routes. They require `IssuerSettings` and `StaticClients` in addition to the database, the vault
+ * Services behind the OpenID routes. They require `IssuerSettings` and `StaticClients`, in addition to the database, the vault
  * and the audit log.
  */
 export const oidcServices = OAuthAuthority.layer.pipe(Layer.provideMerge(decisions), Layer.provideMerge(records))

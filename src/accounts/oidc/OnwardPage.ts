@@ -10,15 +10,15 @@ const words = {
 export interface Onward {
   readonly language: Language
   readonly title: string
-  /** The text of the link, for browsers that do not continue automatically. */
+  /** Text of the link, for browsers that do not continue automatically. */
   readonly text: string
-  /** Written by this server or registered by a client. The caller guarantees this. */
+  /** Address to open. The caller guarantees that this server wrote it or that a client registered it. */
   readonly address: string
 }
 
 /**
- * A page without scripts that continues automatically to an address, as a new navigation. A redirect would still belong to the
- * form submission, and browsers restrict all redirects of a submission to the form's allowed targets. The application may
+ * Creates a page without scripts that continues automatically to an address, as a new navigation. A redirect would still belong
+ * to the form submission, and browsers restrict all redirects of a submission to the form's allowed targets. The application may
  * redirect to targets that are not known here.
  */
 export const onwardPage = ({ address, language, text, title }: Onward) =>
@@ -26,7 +26,7 @@ export const onwardPage = ({ address, language, text, title }: Onward) =>
     page({ language, title, body: html`<h1>${title}</h1><p><a id="onward" href="${address}">${text}</a></p>` }),
     {
       refresh: `0; url=${address}`,
-      // The page has no form and needs no origin. An address with a code must not be sent as a referrer.
+      // Send no referrer, because the address may contain a code. The page has no form, so it needs no origin.
       "referrer-policy": "no-referrer"
     }
   )

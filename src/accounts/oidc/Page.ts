@@ -25,11 +25,11 @@ const insert = (value: Inserted): string => {
   if (value === undefined) return ""
   if (value instanceof Markup) return value.text
   if (typeof value !== "string") return value.map((part) => part.text).join("")
-  // Without this, a directional override in a name could reorder the surrounding text.
+  // Show invisible characters. A directional override in a name could otherwise reorder the surrounding text.
   return visibleText(value).replaceAll(/[&<>"']/g, (char) => entities[char] ?? "")
 }
 
-/** A markup template: text is escaped, markup is inserted as it is. */
+/** Template tag for markup. Escapes text and inserts markup unchanged. */
 export const html = (strings: TemplateStringsArray, ...values: ReadonlyArray<Inserted>): Markup =>
   new Markup(strings.reduce((text, part, index) => `${text}${insert(values[index - 1])}${part}`))
 
@@ -63,7 +63,7 @@ export interface PageOptions {
   readonly status?: number
 }
 
-/** A whole page. It loads no scripts or images, and cannot be framed or cached. */
+/** Creates a whole page. It loads no scripts or images, and cannot be framed or cached. */
 export const page = ({ body, language, status = 200, title }: PageOptions) =>
   HttpServerResponse.text(
     html`<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title} · svc</title><style>${new Markup(style)}</style></head><body><main>${body}</main></body></html>`
@@ -74,13 +74,13 @@ export const page = ({ body, language, status = 200, title }: PageOptions) =>
       headers: {
         "cache-control": "no-store",
         pragma: "no-cache",
-        // With "no-referrer", a browser would not send the origin, which the form's target requires.
+        // Required by the form's target: with "no-referrer", a browser would not send the origin.
         "referrer-policy": "same-origin",
         "x-frame-options": "DENY",
         "content-security-policy": [
           "default-src 'none'",
           `style-src 'sha256-${styleHash}'`,
-          // Browsers also enforce this for redirects, so a form that leads to another site is answered with a page (OnwardPage).
+          // Browsers enforce this for redirects too, so a form that leads to another site is answered with a page (OnwardPage).
           "form-action 'self'",
           "base-uri 'none'",
           "frame-ancestors 'none'"

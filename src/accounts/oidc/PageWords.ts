@@ -1,6 +1,6 @@
 export type Language = "en" | "ja"
 
-/** The texts of the pages that continue to an application. */
+/** Texts of the pages that continue to an application. */
 export interface PageWords {
   readonly consentTitle: (client: string) => string
   readonly consentAbout: (client: string) => string

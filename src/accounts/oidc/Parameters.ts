@@ -6,7 +6,7 @@ import { readBodyBytes } from "../../http-kit/RequestBody.ts"
 const maxFormBytes = 65_536
 const formType = /^application\/x-www-form-urlencoded(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i
 
-/** The parameters of an OAuth request. A parameter without a value is treated as absent (RFC 6749 3.1). */
+/** Parameters of an OAuth request. A parameter without a value counts as absent (RFC 6749 3.1). */
 export interface Parameters {
   readonly get: (name: string) => string | undefined
   /** All values in order, including empty ones. */
@@ -35,7 +35,7 @@ export const queryParameters = Effect.map(HttpServerRequest.HttpServerRequest, (
   return parseParameters(at < 0 ? "" : url.slice(at + 1))
 })
 
-/** The form of the current request. Fails with `invalid_request` for any other body type. */
+/** Reads the form of the current request. Fails with `invalid_request` for any other body type. */
 export const formParameters = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   if (!formType.test(headers["content-type"] ?? "")) {

@@ -91,7 +91,7 @@ const token = Effect.gen(function* () {
 
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,4096}={0,2})$/i
 
-/** Ignores tokens in queries and bodies, which are often logged. */
+/** Returns the person's claims. Ignores tokens in queries and bodies, which are often logged. */
 const userInfo = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const header = headers["authorization"]
@@ -123,7 +123,7 @@ const introspect = Effect.gen(function* () {
   return freshJson(yield* inspection.introspect(client, yield* secret(parameters, "token")), { crossOrigin: false })
 })
 
-/** The endpoints that clients call directly: token, UserInfo, revocation and introspection. */
+/** Endpoints that clients call directly: token, UserInfo, revocation and introspection. */
 export const tokenEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const services = yield* Effect.context<AttemptLimits | Clients | ReadSql | TokenInspection | TokenService>()

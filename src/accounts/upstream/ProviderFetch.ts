@@ -1,4 +1,4 @@
-/** Metadata, keys, tokens and profiles are small, although a profile may list many groups. */
+/** Maximum size of a response. Metadata, keys, tokens and profiles are small, although a profile may list many groups. */
 const maxAnswerBytes = 1024 * 1024
 
 interface ProviderRequest {
@@ -26,11 +26,14 @@ const boundedBody = async (answer: Response): Promise<Uint8Array<ArrayBuffer>> =
   return new Uint8Array(Buffer.concat(parts))
 }
 
-/** An option of Bun's fetch that its types lack. Without it, a small response could decompress to a very large one. */
+/**
+ * Disables decompression, because a small response could decompress to a very large one. The types of Bun's fetch lack this
+ * option.
+ */
 const undecompressed = { decompress: false }
 
 /**
- * The `fetch` that the libraries use for the upstream provider. It reads a bounded response without decompressing it and without
+ * The `fetch` that the libraries use for the upstream provider. Reads a bounded response, without decompressing it and without
  * following redirects. The libraries refuse a redirect and set the deadline.
  */
 export const providerFetch = async (address: string, request: ProviderRequest): Promise<Response> => {

@@ -12,10 +12,11 @@ const GroupNames = Schema.Array(Schema.String.check(Schema.isMaxLength(256))).ch
 const decode = <A, I>(schema: Schema.Codec<A, I>, value: unknown) =>
   Option.getOrUndefined(Schema.decodeUnknownOption(schema)(value))
 
-/** The claims about a person in an ID token or a UserInfo response. A claim of an unexpected shape is absent. */
+/** Claims about a person in an ID token or a UserInfo response. A claim of an unexpected shape counts as absent. */
 export type ProfileClaims = Pick<UpstreamIdentity, "claimedEmail" | "displayName" | "groups" | "verifiedEmail">
 
-// Subjects are compared exactly (OpenID Connect Core, 2). A provider that sends the same subject for everybody identifies nobody.
+// Maximum length of a subject. Subjects are compared exactly (OpenID Connect Core, 2), so a provider that sends the same subject
+// for everybody identifies nobody.
 const longestSubject = 255
 const clockTolerance = Duration.toSeconds(Duration.minutes(5))
 
@@ -31,13 +32,13 @@ export const claimsFault = (
   const latest = Math.floor(millis / 1000) + clockTolerance
   if (sub === "" || sub.length > longestSubject)
     return `The subject is empty or longer than ${longestSubject} characters.`
-  // The library checks the authorised party only if there are several audiences.
+  // Check the authorised party, which the library checks only if there are several audiences.
   if (azp !== undefined && azp !== clientId) return "The token was issued to another party (azp)."
   if (iat > latest) return "The token was issued in the future (iat)."
   return typeof auth_time === "number" && auth_time > latest ? "The sign-in is in the future (auth_time)." : undefined
 }
 
-/** An address never counts as verified if the provider does not verify addresses. */
+/** Extracts the claims. An address never counts as verified if the provider does not verify addresses. */
 export const profileClaims = (
   claims: Readonly<Record<string, unknown>>,
   { groupsClaim, trust }: { readonly groupsClaim: string; readonly trust: UpstreamTrust }

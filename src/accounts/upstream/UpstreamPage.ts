@@ -16,7 +16,7 @@ const reasonsOfErrors: Partial<Record<ErrorCode, PageReason>> = {
 const statusOf = (refusal: ApiError | UpstreamRefused) =>
   refusal._tag === "ApiError" ? refusal.status : refusalStatus[refusal.reason]
 
-/** Explains in the browser why the sign-in failed, and what the person can do. */
+/** Creates a page that explains why the sign-in failed, and what the person can do. */
 export const upstreamRefusalPage = (
   language: Language,
   refusal: ApiError | UpstreamRefused,
@@ -31,7 +31,7 @@ export const upstreamRefusalPage = (
   return signInRefusalPage(language, {
     status: statusOf(refusal),
     body: html`<p role="alert">${what(name)}</p><p>${next(name)}</p>`,
-    // The invitation page keeps the secret in the tab, so that it does not appear in an address.
+    // Link back to the invitation page, which keeps the secret in the tab, so that it does not appear in an address.
     back: reason.startsWith("invitation_") ? "join" : "signIn",
     requestId
   })

@@ -23,16 +23,16 @@ import { claimsFault, completedBy, type ProfileClaims, profileClaims } from "./U
 import { publishedKeys } from "./UpstreamKeys.ts"
 import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 
-/** The OpenID provider through which people may sign in. This installation is its client. */
+/** The OpenID provider through which people may sign in, with this installation as its client. */
 export interface UpstreamSettings {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: Redacted.Redacted
   /** Its display name. */
   readonly name: string
-  /** The kind of trust. It decides how the provider's identities are recognised. */
+  /** Kind of trust, which determines how the provider's identities are recognised. */
   readonly trust: UpstreamTrust
-  /** The requested scopes, including `openid`. */
+  /** Scopes to request, including `openid`. */
   readonly scopes: string
   /** The claim that lists a person's groups. */
   readonly groupsClaim: string
@@ -40,9 +40,9 @@ export interface UpstreamSettings {
 
 /** Maximum time for a response from the provider, including the body. */
 const answersWithin = Duration.seconds(10)
-// A provider's endpoints hardly ever change.
+// Lifetime of the cached metadata. A provider's endpoints hardly ever change.
 const metadataGoodFor = Duration.hours(1)
-// Used if the metadata does not list any algorithms. "none" and keys shared with the client are never accepted.
+// Algorithms to accept if the metadata does not list any. "none" and keys shared with the client are never accepted.
 const usualAlgorithms = ["RS256"]
 const isAsymmetric = (algorithm: string): boolean => /^(?:RS|PS|ES)\d{3}$|^Ed(?:DSA|25519)$/.test(algorithm)
 
@@ -55,12 +55,12 @@ const logged = (about: string, cause: unknown) =>
   // The libraries' messages contain claim names and error codes, but never a token.
   Effect.logWarning(about, cause instanceof Error ? cause.message : "")
 
-// The authentication may be as old as a confirmation may be.
+// Maximum age of an authentication, equal to that of a confirmation.
 const freshSeconds = Duration.toSeconds(retention.confirmation.after)
 
 const outside = outsideTransaction("A sign-in provider is asked")
 
-/** True if the provider did not answer in time; each library has its own error for that. */
+/** Returns true if the provider did not answer in time. Each library has its own error for that. */
 const isTooSlow = (cause: unknown): boolean =>
   (cause instanceof ClientError && cause.code === "OAUTH_TIMEOUT") || cause instanceof errors.JWKSTimeout
 
@@ -91,7 +91,7 @@ const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings, within:
     )
   )
 
-/** Some providers return profiles only from UserInfo. The library compares the subject. */
+/** Reads UserInfo, because some providers return profiles only there. The library compares the subject. */
 const userInfoOf = (configuration: Configuration, accessToken: string, subject: string) =>
   Effect.tryPromise(() => fetchUserInfo(configuration, accessToken, subject)).pipe(outside)
 
@@ -128,7 +128,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
     yield* Effect.logWarning("An upstream sign-in was refused", fault)
     return yield* refusedFor("invalid_answer")
   }
-  // Verifies the signature even though the token arrived over TLS.
+  // Verify the signature even though the token arrived over TLS.
   yield* verifySignature(tokens.id_token).pipe(
     Effect.catch(({ cause }) =>
       Effect.andThen(
@@ -140,7 +140,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
   return { claims, accessToken: tokens.access_token }
 })
 
-/** The claims of the ID token, with those of UserInfo if they are needed and available. */
+/** Returns the claims of the ID token, with those of UserInfo if they are needed and available. */
 const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
   { configuration }: Known,
   settings: UpstreamSettings,
@@ -155,7 +155,8 @@ const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
   return yield* userInfoOf(configuration, accessToken, claims.sub).pipe(
     Effect.map((found) => completedBy(token, profileClaims(found, settings))),
     Effect.catch(({ cause }) =>
-      // A person without an address cannot be recognised, and a person without groups would lose their roles.
+      // Fail only if the groups are missing, because the person would lose their roles. A person without an address is just not
+      // recognised.
       lacksGroups
         ? Effect.andThen(logged("The upstream provider's UserInfo cannot be read", cause), refusedFor("unreachable"))
         : Effect.succeed(token)
@@ -164,14 +165,13 @@ const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
 })
 
 /**
- * The upstream OpenID provider as seen by its relying party. Uses the code flow with PKCE, nonce, state and issuer check (RFC
- * 9207), and verifies the ID token's signature with the published keys. Every method fails with `not_configured` if no provider
- * is configured.
+ * Client of the upstream OpenID provider. Uses the code flow with PKCE, nonce, state and issuer check (RFC 9207), and verifies
+ * the ID token's signature with the published keys. Every method fails with `not_configured` if no provider is configured.
  */
 export class UpstreamProvider extends Context.Service<
   UpstreamProvider,
   {
-    /** As written by the operator; `undefined` if none is configured. */
+    /** As the operator wrote it; `undefined` if no provider is configured. */
     readonly issuer: string | undefined
     /** Its display name; `undefined` if none is configured. */
     readonly name: string | undefined
@@ -186,9 +186,12 @@ export class UpstreamProvider extends Context.Service<
       fresh: boolean
     ) => Effect.Effect<string, UpstreamRefused>
     /**
-     * Returns the identity that the authorization response proves. Fails with `invalid_answer`; with `denied` if the provider
-     * refused; with `not_fresh` if the response had to prove a sign-in within the last five minutes and does not; and with
-     * `unreachable`. Groups are read only if something depends on them.
+     * Returns the identity that the authorization response proves. Reads groups only if something depends on them. Fails with one
+     * of these reasons:
+     * - `invalid_answer`
+     * - `denied`: the provider refused
+     * - `not_fresh`: the response had to prove a sign-in within the last five minutes and does not
+     * - `unreachable`
      */
     readonly identity: (
       answer: URL,
@@ -210,7 +213,7 @@ export class UpstreamProvider extends Context.Service<
       UpstreamProvider,
       Effect.gen(function* () {
         const [cached, forget] = yield* Effect.cachedInvalidateWithTTL(configure(settings, within), metadataGoodFor)
-        // After a failure, the next sign-in fetches the metadata again.
+        // Forget the metadata after a failure, so that the next sign-in fetches it again.
         const provider = Effect.tapError(cached, () => forget)
         return UpstreamProvider.of({
           issuer: settings.issuer,

@@ -31,7 +31,8 @@ import { UpstreamProvider } from "./UpstreamProvider.ts"
 const callbackPath = UpstreamPagesApi.endpoints.callback.path
 const cookieLifetime = Duration.minutes(10)
 
-// The provider's response arrives as a top-level navigation from another site, which carries lax cookies but no strict ones.
+// Creates a lax cookie. The provider's response arrives as a top-level navigation from another site, which carries lax cookies
+// but not strict ones.
 const cookieOf = (baseUrl: string) => {
   const secure = baseUrl.startsWith("https:")
   const options = { path: "/", httpOnly: true, sameSite: "lax", secure } as const
@@ -54,7 +55,7 @@ const single = (query: Readonly<Record<string, string | ReadonlyArray<string>>>,
     : Effect.fail(invalidRequest(`query.${name}: give it once.`))
 }
 
-/** Linking adds a sign-in method for the signed-in person, so the request has to come from one of this server's pages. */
+/** Requires a request from one of this server's pages, because linking adds a sign-in method for the signed-in person. */
 const linking = Effect.map(signedInAndConfirmed, ({ credentialId, subject }) => ({
   linkSubject: subject,
   sessionId: credentialId
@@ -95,7 +96,10 @@ const start = Effect.gen(function* () {
 const secretBody = authBody(LinkRequest, "{secret}")
 const encodeLocation = HttpServerResponse.schemaJson(Onward)
 
-/** A page posts the secret of the invitation and then redirects the browser, so that the secret appears in no address. */
+/**
+ * Starts a sign-in with the secret of an invitation. A page posts the secret, so that it appears in no address, and the response
+ * redirects the browser.
+ */
 const startInvited = Effect.gen(function* () {
   yield* refuseCrossSite
   yield* countAttempt
@@ -119,11 +123,11 @@ const callback = Effect.gen(function* () {
   const presented = request.cookies[cookieOf(baseUrl).name]
   const signIns = yield* UpstreamSignIns
   const open = presented === undefined ? Option.none() : yield* signIns.finish(Redacted.make(presented))
-  // A sign-in that began on this server has already been counted.
+  // Count an attempt unless the sign-in began on this server, where it has already been counted.
   if (Option.isNone(open)) return yield* Effect.andThen(countAttempt, refusedFor("not_begun"))
   const provider = yield* UpstreamProvider
   const { search } = new URL(request.originalUrl, baseUrl)
-  // The address comes from the configuration and not from the request's Host header.
+  // Take the address from the configuration, never from the request's Host header.
   const { invitationId, invitationProof, linkSubject, returnPath, sessionId } = open.value
   const confirmed = linkSubject === null ? sessionId : null
   const fresh = confirmed !== null
@@ -145,7 +149,7 @@ const callback = Effect.gen(function* () {
     replaces: before?.secret,
     requestId: yield* currentRequestId
   })
-  // An accepted invitation cannot be opened again.
+  // Leave the page of an accepted invitation, which cannot be opened again.
   return yield* withSignIn(seeOther(`${baseUrl}${opened.joined ? "/" : returnPath}`), opened)
 })
 
@@ -154,7 +158,7 @@ const withoutProof = Effect.fnUntraced(function* (response: HttpServerResponse.H
   return HttpServerResponse.expireCookieUnsafe(response, name, options)
 })
 
-/** People open this route in a browser, so a refusal is shown as a page. */
+/** Shows a refusal as a page, because people open this route in a browser. */
 const onPage = Effect.fnUntraced(function* (refusal: ApiError | UpstreamRefused) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const requestId = yield* currentRequestId

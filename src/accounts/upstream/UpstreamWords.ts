@@ -1,13 +1,13 @@
 import type { UpstreamReason } from "../../../actors/access/account/UpstreamRefusal.ts"
 import type { Language } from "../oidc/PageWords.ts"
 
-/** The text that explains a refusal and the person's next step. `name` is the provider's name. */
+/** Text that explains a refusal and the person's next step. `name` is the provider's name. */
 export interface RefusalWords {
   readonly what: (name: string) => string
   readonly next: (name: string) => string
 }
 
-/** The reasons for which a sign-in can fail or a request is refused before a sign-in begins. */
+/** Reasons why a sign-in can fail, or why a request is refused before a sign-in begins. */
 export type PageReason = UpstreamReason | "too_many" | "foreign_page" | "signed_out"
 
 const en: Readonly<Record<PageReason, RefusalWords>> = {

@@ -81,7 +81,7 @@ export const adoptCommand = Command.make(
       const workspace = yield* workspaceNamed(given.workspace)
       const params = { workspaceId: workspace.id }
       const key = () => ({ "idempotency-key": crypto.randomUUID() })
-      // Checked before the upload.
+      // Check the request before uploading the state.
       const request = yield* installRequest(given.source, given)
       const { stateUpload } = yield* client.stateUploads.create({ params, headers: key(), payload: state })
       const { id: uploadId, sha256 } = stateUpload

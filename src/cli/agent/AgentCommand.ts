@@ -13,7 +13,7 @@ import { dirFlag, folderOf, givenOr, labelsOf, placesOf, serverFlag, serverOf, t
 import { agentEnv } from "../../settings/AgentVariables.ts"
 import { anyNumber, intFlag } from "../ValueFlags.ts"
 
-/** A valid agent name derived from the machine's name. */
+/** Derives a valid agent name from the machine's name. */
 const ownName = () =>
   hostname()
     .replaceAll(/[^A-Za-z0-9._-]/g, "-")
@@ -89,7 +89,7 @@ export const agentCommand = Command.make(
       drain: Deferred.await(drain),
       stop: yield* secondSignal
     }).pipe(Effect.provide(logging({ level: given.log, format: given.json ? "json" : "pretty" })), Effect.forkDetach)
-    // A stop request interrupts this fiber, and the agent finishes its Runs first.
+    // A request to stop interrupts this fiber. Let the agent finish its Runs first.
     yield* Fiber.join(agent).pipe(
       Effect.onInterrupt(() =>
         Console.error(

@@ -34,7 +34,10 @@ export const folderOf = (flag: Option.Option<string>) =>
     Option.getOrElse(() => defaultDir)
   )
 
-/** The server's keys are pinned at the first contact, so that contact must not use plaintext across the network. */
+/**
+ * Returns the server's address. Refuses plaintext across the network, because the agent pins the server's keys at the first
+ * contact.
+ */
 export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>) {
   const given = yield* givenOr(flag, agentEnv.server)
   if (Option.isNone(given)) {
@@ -63,8 +66,8 @@ export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>
 })
 
 /**
- * Reads the enrolment token from a file or the environment. It is never an argument, because every process on the machine can
- * read arguments. It is read on demand, so an enrolled agent works without the file.
+ * Reads the enrolment token from a file or the environment. The token is never an argument, because every process on the machine
+ * can read arguments. Reads it only on demand, so an enrolled agent works without the file.
  */
 export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   const files = yield* FileSystem.FileSystem

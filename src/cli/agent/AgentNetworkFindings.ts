@@ -79,14 +79,14 @@ const longestAnswer = "10 seconds"
 
 const notFound = 404
 
-/** The HTTP status of the server's response to an agent message. */
+/** Returns the HTTP status of the server's response to an agent message. */
 const statusOf = Effect.fnUntraced(function* (server: string) {
   const client = yield* HttpClient.HttpClient
   const { status } = yield* Effect.timeout(client.post(`${server}${agentRpcPath}`), longestAnswer)
   return status
 })
 
-/** Checks whether the server responds like a server with agents. Its refusals count as responses. */
+/** Checks whether the server responds like a server that supports agents. A refusal counts as a response. */
 const addressFinding = (server: string) =>
   Effect.gen(function* () {
     const calls = yield* agentCalls(server, (request) => request)
@@ -97,7 +97,8 @@ const addressFinding = (server: string) =>
       const finding: AnyFinding = { check: "address", status: "ok", message: `${server} answers to agents.` }
       return finding
     }
-    // The RPC client cannot read a response outside the protocol, and its own error message does not include the status.
+    // Query the status separately: the RPC client cannot read a response outside the protocol, and its error message does not
+    // include the status.
     const status = problem.value._tag === "RpcClientError" ? yield* Effect.option(statusOf(server)) : Option.none()
     const finding: AnyFinding = Option.contains(status, notFound)
       ? {
@@ -116,10 +117,16 @@ const addressFinding = (server: string) =>
   }).pipe(Effect.scoped)
 
 const millisecondsInSecond = 1000
-/** Cloud APIs refuse requests whose signature time is minutes in the past or in the future. */
+/**
+ * Maximum harmless clock difference, in seconds. Cloud APIs refuse requests whose signature time is minutes in the past or in the
+ * future.
+ */
 const harmlessOffset = 60
 
-/** svc does not depend on an agent's wall clock, but the tools in its Runs call other services. */
+/**
+ * Compares the agent's clock with the server's. svc does not depend on the agent's clock, but the tools in its Runs call other
+ * services.
+ */
 const clockFinding = (server: string) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient

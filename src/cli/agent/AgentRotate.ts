@@ -9,7 +9,7 @@ import { dirFlag, folderOf } from "./AgentFlags.ts"
 const longestWait = "60 seconds"
 const often = Schedule.spaced("500 millis")
 
-/** As root, the command would leave a file that the agent cannot read. */
+/** Refuses to run as another user: as root, the command would leave a file that the agent cannot read. */
 const requireOwner = (folder: string) =>
   process.getuid?.() === 0 && statSync(folder).uid !== 0
     ? Effect.fail(
@@ -29,7 +29,7 @@ const words: Readonly<Record<Outcome, string>> = {
 const rotated = Effect.gen(function* () {
   const folder = yield* AgentFolder
   const { public: made } = yield* folder.prepareKeys
-  // The process that executes Runs holds this lock.
+  // The lock is free only while no process executes Runs.
   const isIdle = yield* Effect.scoped(folder.lock)
   if (isIdle) return "at_next_start" satisfies Outcome
   const taken = yield* folder.keys.pipe(

@@ -9,7 +9,7 @@ const days = (millis: number): string => {
 }
 
 /**
- * The age of an agent's keys. A running agent begins to replace its keys when its next session begins, so keys more than a day
+ * Checks the age of an agent's keys. A running agent begins to replace its keys with its next session, so keys more than a day
  * past their lifetime are overdue.
  */
 export const keyAge = (

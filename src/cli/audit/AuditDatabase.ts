@@ -10,13 +10,13 @@ import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
 import { masterKeySource, type Settings } from "../../settings/Settings.ts"
 import { CommandFailed, misuse } from "../Output.ts"
 
-/** The first schema version with chained audit events. */
+/** First schema version with chained audit events. */
 const firstWithChains = 42
 
 const explained = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>, before = "") =>
   Effect.mapError(effect, ({ message }) => new CommandFailed({ message: `${before}${message}` }))
 
-/** Opens the data folder's database read-only for `use`. Works while its server is running. Nothing is created or changed. */
+/** Opens the data folder's database read-only for `use`, even while its server is running. Creates and changes nothing. */
 export const withAuditDatabase = <A, E, R>(settings: Settings, use: Effect.Effect<A, E, R | SqlClient.SqlClient>) =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem

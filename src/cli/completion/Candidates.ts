@@ -9,7 +9,7 @@ const flagKinds: Readonly<Record<string, LiveKind | "contexts">> = {
   capsule: "capsules"
 }
 
-/** The kinds of records that an argument of a command may refer to. */
+/** Returns the kinds of records that a command's argument may refer to. */
 const argumentKinds = ([group]: ReadonlyArray<string>, name: string): ReadonlyArray<LiveKind | "contexts"> => {
   if (name === "capsule") return ["capsules"]
   if (name === "run" || name === "plan") return ["capsules", "runs"]

@@ -5,7 +5,7 @@ import { printLine } from "../Output.ts"
 import { terminalText } from "../remote/TerminalText.ts"
 import { candidates } from "./Candidates.ts"
 
-// Names come from a server, so each script quotes them and the shell never executes them.
+// Each script quotes the names, which come from a server, so that the shell never executes them.
 const scripts = {
   bash: `# Completion of svc in bash: source <(svc completion bash)
 _svc() {
@@ -61,7 +61,7 @@ const unquoted = (word: string) => word.replace(/^["']/, "").replaceAll(/\\(.)/g
 
 const isPlain = (word: string) => word !== "" && word === terminalText(word) && !/[\t\n]/.test(word)
 
-/** Prints one candidate per line. Prints nothing if an error occurs, because the person is still typing. */
+/** Prints one candidate per line. On an error prints nothing, because the person is still typing. */
 export const candidatesCommand = Command.make(
   candidatesCommandName,
   { words: Argument.String("words").pipe(Argument.variadic()) },
@@ -74,7 +74,7 @@ export const candidatesCommand = Command.make(
           { discard: true }
         )
       ),
-      // The person is waiting while typing.
+      // Give up quickly: the person is typing and waits for the result.
       Effect.timeoutOption("3 seconds"),
       Effect.catchCause(() => Effect.void)
     )

@@ -7,13 +7,13 @@ import { onServer, Remote } from "../remote/Remote.ts"
 import { capsulesOf, connectionsOf, isOver, sourcesOf, workspaceNamed } from "../remote/Selection.ts"
 import { allPages } from "../remote/Pages.ts"
 
-/** A word that the shell offers, with a description. */
+/** A word that the shell offers, and its description. */
 export interface Candidate {
   readonly word: string
   readonly description: string
 }
 
-/** The server and Workspace that the words before the cursor select. */
+/** The server and Workspace selected by the words before the cursor. */
 export interface Place {
   readonly server: Option.Option<string>
   readonly context: Option.Option<string>
@@ -62,13 +62,13 @@ const listed = {
 /** Kinds of records whose names are completed. */
 export type LiveKind = keyof typeof listed
 
-/** The names of this user's contexts. */
+/** Lists the names of this user's contexts. */
 export const contextNames = Effect.gen(function* () {
   const { contexts } = yield* (yield* StoredContexts).known
   return Object.entries(contexts).map(([word, { server }]): Candidate => ({ word, description: server }))
 }).pipe(Effect.provide(StoredContexts.layer))
 
-/** The names of a kind on the selected server, from the short-lived cache or else from the server. */
+/** Lists the names of a kind on the selected server, from the short-lived cache if possible. */
 export const liveNames = (kind: LiveKind, place: Place) =>
   Effect.gen(function* () {
     const { origin, token, workspace } = yield* Remote

@@ -80,7 +80,7 @@ const poolAndName = (given: string) => {
 
 const part = "[A-Za-z0-9][A-Za-z0-9._-]*"
 const host = `${part}(?::[0-9]+)?`
-/** A host, `namespace/type`, or `registry/namespace/type`. */
+/** Matches a host, `namespace/type`, or `registry/namespace/type`. */
 const providerForm = new RegExp(`^(?:${host}|${part}/${part}|${host}/${part}/${part})$`)
 
 const decodeCreate = Schema.decodeUnknownEffect(CreateConnection)
@@ -150,7 +150,7 @@ const createCommand = Command.make(
         ...(given.origin.length === 0 ? {} : { origins: given.origin }),
         ...(given.role.length === 0 ? {} : { use: { roles: given.role } })
       }).pipe(
-        // The error's message may contain a value.
+        // Replace the error's message, which may contain a value.
         Effect.mapError(
           () =>
             new CommandFailed({

@@ -31,7 +31,7 @@ const useText = ({ modules, projectIds, refs, roles }: ConnectionUse) =>
 
 const decodeUse = Schema.decodeUnknownEffect(Schema.Struct({ use: UpdateConnection.fields.use }))
 
-/** A module as `origin//path`, such as `https://git.example.com/infra.git//network`. */
+/** Parses a module given as `origin//path`, such as `https://git.example.com/infra.git//network`. */
 const moduleOf = (given: string) => {
   const at = given.lastIndexOf("//")
   return at > given.indexOf("://") + 1

@@ -7,9 +7,7 @@ import { anyNumber } from "../ValueFlags.ts"
 const names = (name: string, description: string, metavar: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), anyNumber)
 
-/**
- * The flags for the values of a Connection. Values are never arguments, because other users of the machine can read arguments.
- */
+/** Flags for the values of a Connection. Values are never arguments, because other users of the machine can read arguments. */
 export const valueFlags = {
   env: names("env", "Take the value of this variable from the environment of this command; may be repeated", "name"),
   values: Flag.optional(

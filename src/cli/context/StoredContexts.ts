@@ -2,11 +2,11 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { privateFile, type PrivateFileWords } from "../login/PrivateFile.ts"
 import type { CommandFailed } from "../Output.ts"
 
-/** A server and one of its Workspaces, stored under a name. It contains no secrets, since tokens are stored with the logins. */
+/** A server and one of its Workspaces, stored under a name. Contains no secrets: tokens are stored with the logins. */
 export const StoredContext = Schema.Struct({
   /** Origin of the server. */
   server: Schema.String,
-  /** Handle or id. */
+  /** Handle or id of the Workspace. */
   workspace: Schema.optionalKey(Schema.String)
 })
 export type StoredContext = typeof StoredContext.Type
@@ -29,7 +29,7 @@ const words: PrivateFileWords = {
   unreadable: (file, cause) => `The contexts in ${file} cannot be used: ${cause}. Remove the file and set them again.`
 }
 
-/** This user's contexts on this machine. They are stored in a file with mode 0600 in the settings folder. */
+/** This user's contexts on this machine, stored in a file with mode 0600 in the settings folder. */
 export class StoredContexts extends Context.Service<
   StoredContexts,
   {

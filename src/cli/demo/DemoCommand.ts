@@ -15,7 +15,7 @@ import { DemoReport } from "./DemoReport.ts"
 import { playDemo } from "./DemoScript.ts"
 import { signInForFirstTime } from "./DemoSession.ts"
 
-/** The sample's own modules, which may run without isolation: they affect nothing but their state. */
+/** Digests of the sample's own modules, which may run without isolation because they affect nothing but their state. */
 const sampleTrees = sampleRevisions.map(({ module }) => treeDigest(sampleFiles(module)))
 
 const { log, runnerIsolation, tool } = settingFlags
@@ -42,7 +42,7 @@ const perform = Effect.fn("demo")(function* (flags: {
   yield* report.step("Start a server on a temporary data folder", { dataDir })
   const logs = logging({ level: settings.log, format: settings.logFormat })
   const sandboxSettings = yield* SandboxSettings
-  // On a machine without any sandbox, the demo runs only this module.
+  // On a machine without any sandbox, run only this module.
   const services = yield* Layer.build(controlPlane(settings).pipe(Layer.provideMerge(logs))).pipe(
     Effect.provideService(SandboxSettings, { ...sandboxSettings, trustedTrees: sampleTrees })
   )

@@ -22,7 +22,7 @@ export const until = <A, E, R>(what: string, read: Effect.Effect<A, E, R>, reach
   )
 
 /**
- * Follows a Run over two WebSockets until it waits for review or is final, and returns its final status. Fails if events or lines
+ * Follows a Run over two WebSockets until it waits for review or is final, and returns its status then. Fails if events or lines
  * are missing, duplicated or out of order.
  */
 export const watch = Effect.fn("watch")(function* (server: DemoServer, runId: string) {

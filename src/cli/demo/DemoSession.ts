@@ -2,7 +2,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { Cookies, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { DemoFailed } from "./DemoFailed.ts"
 
-/** The account that a demo signs in with. */
+/** Account with which a demo signs in. */
 export const demoAccount = { email: "demo@example.com", password: "a password of the demo" }
 
 const Created = Schema.Struct({ token: Schema.String })

@@ -3,7 +3,7 @@ import { WebSocket } from "ws"
 import { RunEvent, RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
-/** The server's address, and the credential to use. */
+/** The server's address, and the credential for it. */
 export interface DemoServer {
   readonly url: string
   readonly token: Redacted.Redacted
@@ -18,7 +18,7 @@ const LogFrame = Schema.fromJsonString(
 
 const failure = (message: string) => Cause.fail(new DemoFailed({ message }))
 
-/** The text frames of a WebSocket, until the server closes it with code 1000. */
+/** Streams the text frames of a WebSocket until the server closes it with code 1000. */
 const frames = (server: DemoServer, path: string) =>
   Stream.callback<string, DemoFailed>(
     (queue) =>
@@ -43,18 +43,18 @@ const frames = (server: DemoServer, path: string) =>
         }),
         (socket) => Effect.sync(() => socket.close())
       ),
-    // No further flow control is needed, because the server sends only as much as the socket accepts.
+    // A bounded buffer needs no further flow control, because the server sends only as much as the socket accepts.
     { bufferSize: 4096 }
   )
 
-/** Streams the events of a Run from the first one until the Run is final. */
+/** Streams the events of a Run from the first event until the Run is final. */
 export const runEvents = (server: DemoServer, runId: string) =>
   frames(server, `/api/v1/runs/${runId}/events`).pipe(
     Stream.mapEffect((text) => Schema.decodeEffect(EventFrame)(text)),
     Stream.flatMap((frame) => Stream.fromIterable("events" in frame ? frame.events : []))
   )
 
-/** Streams the log lines of a Run from the first one until the Run stops executing. */
+/** Streams the log lines of a Run from the first line until the Run stops executing. */
 export const runLogs = (server: DemoServer, runId: string) =>
   frames(server, `/api/v1/runs/${runId}/logs`).pipe(
     Stream.mapEffect((text) => Schema.decodeEffect(LogFrame)(text)),

@@ -7,13 +7,11 @@ import type { Finding } from "./DoctorReport.ts"
 
 const mostNamed = 3
 
-/**
- * Checks whether the snapshots and builds that existing Capsules need are present. `svc doctor` also reads each of them in full.
- */
+/** Checks that the snapshots and builds of existing Capsules are present. `svc doctor` also reads each of them completely. */
 export const archiveFindings = Effect.fn("archiveFindings")(function* (folder: string, caller: CheckCaller) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  // The queries require the newest schema.
+  // Skip the check on an older schema, which the queries do not support.
   if ((yield* tableVersion).newest !== newestKnown) return []
   const needed = (yield* neededFiles).map((file) => ({ file, place: path.join(folder, placeOf(file)) }))
   const wrong = yield* Effect.filter(needed, ({ file, place }) =>

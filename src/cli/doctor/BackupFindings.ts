@@ -6,7 +6,7 @@ import type { Finding } from "./DoctorReport.ts"
 
 const hourMillis = 3_600_000
 
-/** Checks whether the key to the backups is stored apart from the data. */
+/** Checks that the key to the backups is stored apart from the data. */
 export const keyFindings = (settings: Settings) =>
   Effect.map(
     isKeyBesideData(settings),
@@ -29,7 +29,7 @@ const folderFinding = Effect.fn("folderFinding")(function* (folder: string, inte
   return age > overdueMillis(intervalHours) ? finding("error", message, look) : finding("ok", message)
 })
 
-/** Checks the age of the newest scheduled backup; no finding if no backups are scheduled. */
+/** Checks the age of the newest scheduled backup. Returns no finding if no backups are scheduled. */
 export const backupFindings = Effect.fn("backupFindings")(function* (settings: Settings) {
   const folder = settings.backupDirectory
   if (folder === undefined) return []

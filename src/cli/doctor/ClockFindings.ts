@@ -5,14 +5,17 @@ import { lookAtInstance } from "../../database/InstanceLock.ts"
 import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
 import type { Finding } from "./DoctorReport.ts"
 
-// Every release is newer than this, so a correct clock is later.
+// Earlier than any release, so a correct clock is later.
 const releasedAfter = Date.UTC(2026, 0, 1)
-/** Clocks synchronised over the network differ by less than this, even after a move to another machine. */
+/** Tolerated clock difference. Clocks synchronised over the network differ by less, even after a move to another machine. */
 const toleratedMillis = 10 * 60_000
 
 const error = (message: string, remedy: string): Finding => ({ check: "clock", status: "error", message, remedy })
 
-/** Returns `undefined` if there is no database or it cannot be read. Other checks report these problems. */
+/**
+ * Returns the time of the newest record, or `undefined` if there is no database or it cannot be read. Other checks report these
+ * problems.
+ */
 const newestRecord = Effect.fnUntraced(
   function* (folder: string) {
     const files = yield* FileSystem.FileSystem
@@ -28,7 +31,7 @@ const newestRecord = Effect.fnUntraced(
   (effect) => Effect.catchCause(effect, () => Effect.succeedNone)
 )
 
-/** Checks whether the clock is plausible: it must be later than this release and not earlier than the newest record. */
+/** Checks that the clock is plausible: later than this release, and not earlier than the newest record. */
 export const clockFinding = Effect.fn("clockFinding")(function* (folder: string) {
   const now = yield* Clock.currentTimeMillis
   const present = new Date(now).toISOString()

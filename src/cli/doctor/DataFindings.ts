@@ -20,7 +20,10 @@ const isWritable = (folder: string) =>
     Effect.orElseSucceed(() => false)
   )
 
-/** Checks whether a server with this user's permissions can work in the folder, and reports what its first start would create. */
+/**
+ * Checks whether a server with this user's permissions can work in the folder, and reports what the first start of the server
+ * would create.
+ */
 export const folderFinding = Effect.fn("folderFinding")(function* (
   look: DataFolderInspection
 ): Effect.fn.Return<Finding> {
@@ -49,7 +52,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (
       message: `${path} does not exist; the first start creates it with mode 0700, with a database and, unless one is given, a master key.`
     }
   }
-  // If each Run has its own user, the group of these users may traverse the folder.
+  // Permit traversal by the group, which contains the users of Runs if each Run has its own user.
   return (mode & 0o067) === 0
     ? { check: "folder", status: "ok", message: path }
     : {
@@ -60,7 +63,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (
       }
 })
 
-/** Reports the process that holds the lock on the folder. This is not an error. */
+/** Reports the process that holds the folder's lock, which is not an error. */
 export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.Option<Holder> }): Finding => {
   const named = Option.match(holder, {
     onNone: () => "",
@@ -119,10 +122,10 @@ export const migrationsFinding = Effect.fn("migrationsFinding")(function* (isSer
       )
 })
 
-/** The master keys that the stored secrets need. There are none without a database. */
+/** Lists the master keys that the stored secrets need; none without a database. */
 export const neededKeys = Effect.map(masterKeysInUse, (keys) => keys.map(({ id }) => id))
 
-/** The master keys in these settings. Creates no key. */
+/** Reads the master keys in these settings. Creates no key. */
 export const givenKeys = Effect.fn("givenKeys")(function* (settings: Settings, folder: string) {
   const path = yield* Path.Path
   const source = masterKeySource(settings, path.join(folder, masterKeyName))
@@ -130,7 +133,7 @@ export const givenKeys = Effect.fn("givenKeys")(function* (settings: Settings, f
   return { whole, keys: Option.match(whole, { onNone: () => [], onSome: ({ keys }) => keys }) }
 })
 
-/** Checks whether these settings contain the master keys that the database needs. Creates no key. */
+/** Checks that these settings contain the master keys that the database needs. Creates no key. */
 export const vaultFinding = Effect.fn("vaultFinding")(function* (
   settings: Settings,
   folder: string,
@@ -152,7 +155,7 @@ export const vaultFinding = Effect.fn("vaultFinding")(function* (
   return finding
 })
 
-/** A running server already has its keys, so a missing key only affects these settings. */
+/** Downgrades the finding while a server is running: it already has its keys, so a missing key only affects these settings. */
 export const besideServer = (finding: Finding): Finding =>
   finding.status === "error"
     ? {

@@ -19,7 +19,7 @@ import { storedChecks, storedFindings } from "./StoredChecks.ts"
 const orFailed = <E, R>(check: Finding["check"], finding: Effect.Effect<Finding, E, R>) =>
   Effect.catchCause(finding, (cause) => Effect.succeed(failedLook(check, cause)))
 
-/** Finds the tool and the sandbox as a server would, without fetching or storing anything. */
+/** Finds the tool and the sandbox as a server would, without downloading or storing anything. */
 const inspected = (settings: Settings, folder: string) =>
   Layer.merge(toolchain({ ...settings, toolDownload: "off" }), sandbox(settings, "nothing")).pipe(
     Layer.provide(layerInspection(folder))
@@ -55,7 +55,7 @@ const reported = ({ check, message, remedy, status }: FolderFinding): Finding =>
 
 const dataFindings = Effect.fn("dataFindings")(function* (settings: Settings, look: DataFolderInspection) {
   const outside = yield* folderFindings(look)
-  // If this user cannot open the files, their contents are not checked.
+  // Do not check the contents of files that this user cannot open.
   const inside = outside.some(isRefused) ? [] : yield* databaseFindings(settings, look.path)
   return [...outside.map(reported), ...inside]
 })

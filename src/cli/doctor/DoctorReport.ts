@@ -1,6 +1,6 @@
 import { Cause } from "effect"
 
-/** The result of one check by `svc doctor`. */
+/** Result of one check by `svc doctor`. */
 export interface Finding {
   readonly check:
     | "tool"
@@ -30,12 +30,12 @@ export interface Finding {
   readonly remedy?: string | undefined
 }
 
-/** A finding of the server's or the agent's doctor. */
+/** A finding of `svc doctor` or of an agent's doctor. */
 export interface AnyFinding extends Omit<Finding, "check"> {
   readonly check: string
 }
 
-/** The finding for a part that could not be checked. */
+/** Creates the finding for a part that could not be checked. */
 export const failedLook = (check: Finding["check"], cause: Cause.Cause<unknown>): Finding => {
   const error = Cause.squash(cause)
   return { check, status: "error", message: error instanceof Error ? error.message : String(error) }

@@ -7,7 +7,7 @@ import type { Finding } from "./DoctorReport.ts"
 
 const { R_OK, W_OK, X_OK } = constants
 
-/** The files that a server opens in its data folder, with the permissions that it needs. A master key may be read-only. */
+/** Files that a server opens in its data folder, with the permissions that it needs. A master key may be read-only. */
 const needed: ReadonlyArray<readonly [name: string, rights: number]> = [
   [databaseName, R_OK | W_OK],
   [`${databaseName}-wal`, R_OK | W_OK],
@@ -22,8 +22,8 @@ const needed: ReadonlyArray<readonly [name: string, rights: number]> = [
 ]
 
 /**
- * Returns `undefined` if the file does not exist. Opens no file, because closing a file of an open database would release its
- * locks.
+ * Inspects a file without opening it, because closing a file of an open database would release its locks. Returns `undefined` if
+ * the file does not exist.
  */
 const lookAt = Effect.fnUntraced(function* (folder: string, name: string, rights: number) {
   const path = yield* Path.Path
@@ -39,7 +39,10 @@ const lookAt = Effect.fnUntraced(function* (folder: string, name: string, rights
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Checks whether the server's user can open everything in the data folder. For example, root may have run a command there. */
+/**
+ * Checks whether the server's user can open everything in the data folder. It cannot if, for example, root has run a command
+ * there.
+ */
 export const filesFinding = Effect.fn("filesFinding")(function* (
   look: DataFolderInspection
 ): Effect.fn.Return<ReadonlyArray<Finding>, never, Path.Path> {

@@ -15,7 +15,7 @@ interface FolderCheck extends CheckFacts {
 
 const one = <R>(finding: Effect.Effect<Finding, never, R>) => Effect.map(finding, (only) => [only])
 
-/** Checks before anything is opened, both for the doctor and for startup. */
+/** Checks to run before anything is opened, both in the doctor and at startup. */
 export const folderChecks: ReadonlyArray<FolderCheck> = [
   {
     name: "folder",
@@ -62,5 +62,5 @@ export const folderFindings = Effect.fn("folderFindings")(function* (folder: Dat
   return found.flat()
 })
 
-/** Returns true if the finding makes a server refuse to start. */
+/** Returns true if the finding prevents a server from starting. */
 export const isRefused = ({ onError, status }: FolderFinding): boolean => status === "error" && onError === "refuses"

@@ -12,7 +12,8 @@ import type { Finding } from "./DoctorReport.ts"
 const mostFaults = 5
 
 /**
- * Reports a folder without a database, which is either new or has lost its database. Returns `undefined` if there is a database.
+ * Reports a folder without a database: either the installation is new, or the database is lost. Returns `undefined` if there is a
+ * database.
  */
 export const missingDatabaseFinding = Effect.fn("missingDatabaseFinding")(function* (
   folder: string,
@@ -40,7 +41,7 @@ export const missingDatabaseFinding = Effect.fn("missingDatabaseFinding")(functi
   return created
 })
 
-/** Checks whether the folder, the database and the settings belong to the same installation. */
+/** Checks that the folder, the database and the settings belong to the same installation. */
 export const installationFinding = Effect.fn("installationFinding")(function* (
   folder: string,
   expected: string | undefined
@@ -60,7 +61,7 @@ export const installationFinding = Effect.fn("installationFinding")(function* (
   return finding
 })
 
-/** Reports restored records that await confirmation. Reports nothing if there are none. */
+/** Reports restored records that await confirmation, if any. */
 export const restoreFinding = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const known = yield* sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'restore_review'`
@@ -75,7 +76,7 @@ export const restoreFinding = Effect.gen(function* () {
   return [finding]
 })
 
-/** Checks whether every sealed value can be decrypted in its place. */
+/** Checks that every sealed value can be decrypted in its place. */
 export const sealedFinding = Effect.fn("sealedFinding")(function* (keyring: Keyring) {
   const faults = yield* integrityFaults(keyring)
   const more = faults.length > mostFaults ? ` and ${faults.length - mostFaults} more` : ""

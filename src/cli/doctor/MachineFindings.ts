@@ -24,7 +24,7 @@ const origins = {
 export const describeTool = (tool: Tool) =>
   `${toolTitles[tool.name]} ${tool.version}, ${origins[tool.origin]}: ${tool.path}`
 
-/** Reports the tool on this machine. Before startup, a missing tool is only reported and not fetched. */
+/** Reports the tool on this machine. Before startup, reports a missing tool without downloading it. */
 export const toolFinding = (settings: Settings, caller: CheckCaller) =>
   Effect.flatMap(Toolchain, (tools) =>
     Effect.match(tools.resolve(), {
@@ -44,7 +44,7 @@ export const toolFinding = (settings: Settings, caller: CheckCaller) =>
 const describeLevel = ({ level, reason, works }: LevelFinding) =>
   works ? `${level}: works.` : `${level}: no. ${reason}`
 
-/** Reports the isolation level of Runs. Outside startup, also reports the result of trying every other level. */
+/** Reports the isolation level of Runs. Outside startup, also tries every other level and reports the results. */
 export const sandboxFinding = Effect.fn("sandboxFinding")(function* (caller: CheckCaller) {
   const { examine, status } = yield* Sandbox
   const message = status.accepted ? `${status.level}: ${status.reason}` : `Runs are refused: ${status.reason}`
@@ -70,7 +70,7 @@ export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettin
       }
 )
 
-/** Checks the transport. Without TLS beyond this machine, everything that people send can be read in transit. */
+/** Checks the transport. Without TLS beyond this machine, others can read everything that people send. */
 export const transportFinding = (settings: Settings): Finding =>
   isPlainBeyondLoopback(settings)
     ? {

@@ -8,7 +8,7 @@ import type { Finding } from "./DoctorReport.ts"
 const faulty = (message: string, remedy: string): Finding => ({ check: "mail", status: "error", message, remedy })
 
 /**
- * Checks whether the mail server accepts this machine's login. Sends nothing. Returns no finding if no mail server is configured.
+ * Checks whether the mail server accepts the configured login. Sends nothing. Returns no finding if no mail server is configured.
  */
 export const mailFindings = (settings: Settings): Effect.Effect<ReadonlyArray<Finding>> => {
   const server = mailServer(settings)

@@ -19,7 +19,7 @@ import { installationFinding, restoreFinding, sealedFinding } from "./Installati
 
 interface StoredSubject {
   readonly settings: Settings
-  /** The data folder, by its real path. */
+  /** Real path of the data folder. */
   readonly folder: string
   readonly caller: CheckCaller
   /** True if another process serves the folder. */
@@ -57,7 +57,7 @@ export const serverCheck: CheckFacts = {
   less: "`svc doctor` only names the process"
 }
 
-/** Checks that read the database without changing it, both for the doctor and for startup. */
+/** Checks that read the database without changing it, both in the doctor and at startup. */
 export const storedChecks: ReadonlyArray<StoredCheck> = [
   {
     name: "database",
@@ -93,7 +93,7 @@ export const storedChecks: ReadonlyArray<StoredCheck> = [
     look: Effect.fnUntraced(function* ({ folder, settings }) {
       const { keys, whole } = yield* givenKeys(settings, folder)
       const needed = yield* neededKeys
-      // Without all keys, the values cannot be checked. The `vault` check reports the missing keys.
+      // Without all keys, skip the values. The `vault` check reports the missing keys.
       const isComplete = needed.every((id) => keys.some((key) => key.id === id))
       return Option.isSome(whole) && isComplete ? [yield* sealedFinding(whole.value)] : []
     })
@@ -136,7 +136,7 @@ export const storedFindings = Effect.fn("storedFindings")(function* (
   for (const { look, name } of checks) {
     const found = yield* Effect.exit(look(subject))
     if (found._tag === "Success") findings.push(...found.value)
-    // A damaged database already has a finding, so its unreadable parts get none.
+    // Add no findings for the unreadable parts of a database that is already reported as damaged.
     else if (!findings.some(({ check, status }) => check === "database" && status === "error")) {
       if (name === "database") return yield* Effect.failCause(found.cause)
       findings.push(failedLook(name, found.cause))

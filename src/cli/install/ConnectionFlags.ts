@@ -2,12 +2,12 @@ import { Effect } from "effect"
 import { CommandFailed, misuse } from "../Output.ts"
 
 /**
- * `provider=connection`, or `provider:local.alias=connection` if the module uses a different name for the provider, such as
- * `hashicorp/aws:main.east=conn_...`.
+ * Matches `provider=connection`, or `provider:local.alias=connection` if the module uses a different name for the provider, such
+ * as `hashicorp/aws:main.east=conn_...`.
  */
 const shape = /^([^=:]+)(?::([A-Za-z0-9_-]+)(?:\.([A-Za-z0-9_-]+))?)?=(conn_[a-z0-9]+)$/
 
-/** The bindings of an install from its flags. */
+/** Parses the bindings of an install from its flags. */
 export const connectionsOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
   return yield* Effect.forEach(given, (text) => {
     const [, provider, localName, childAlias, connectionId] = shape.exec(text) ?? []

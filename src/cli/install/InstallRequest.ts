@@ -16,7 +16,7 @@ const text = (name: string, description: string, metavar = "text") =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar))
 
 /**
- * The flags for the module and the Capsule to install. Values are never arguments, because other users of the machine can read
+ * Flags for the module and the Capsule to install. Values are never arguments, because other users of the machine can read
  * arguments.
  */
 export const installFlags = {
@@ -49,7 +49,7 @@ export interface InstallFlags {
   readonly connections: ReadonlyArray<string>
 }
 
-/** Reads the values from a file as they are written, because the types of the module's variables are not known yet. */
+/** Reads the values from a file unconverted, because the types of the module's variables are not known yet. */
 const valuesOf = Effect.fnUntraced(function* (file: string) {
   const values = Result.all(
     [...(yield* valuesOfFile(file))].map(([name, value]) =>
@@ -78,7 +78,7 @@ export const installRequest = Effect.fn("installRequest")(function* (url: string
 
 const pollEvery = Schedule.spaced("500 millis")
 
-/** Waits until the install has a plan. Fails with the reasons if it ends without one. */
+/** Waits until the install has a plan. Fails with the reasons if the install ends without one. */
 export const plannedInstall = Effect.fn("plannedInstall")(function* (
   created: InstallPlan,
   stopped: string,

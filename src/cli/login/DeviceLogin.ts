@@ -18,7 +18,7 @@ import { type StoredLogin, StoredLogins } from "./StoredLogins.ts"
 
 const scope = "openid offline_access read write"
 const requestTimeoutSeconds = 20
-// A token that expires during a request is useless, so it counts as expired this much earlier.
+// Treats a token as expired this much earlier, because a token that expires during a request is useless.
 const earlyMillis = 30_000
 
 /** Returns the origin of a server as typed by a person, with or without a scheme. Allows plain HTTP only on loopback. */
@@ -117,13 +117,13 @@ export const logIn = Effect.fn("logIn")(function* <R>(
 const revoke = (configuration: Configuration, token: Redacted.Redacted) =>
   asking("Ending the login at the server", () => tokenRevocation(configuration, Redacted.value(token)))
 
-/** Revokes the login on the server. Removes it from this machine even if the server cannot be reached. */
+/** Revokes the login on the server, and removes it from this machine even if the server cannot be reached. */
 export const logOut = Effect.fn("logOut")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)
   if (Option.isNone(login)) return yield* notSignedIn(`There is no login at ${origin}.`)
   const { accessToken, refreshToken } = login.value
-  // Revoking the refresh token also revokes every token issued with it.
+  // Revoke the refresh token, which also revokes every token issued with it.
   const revoked = Effect.flatMap(discover(origin), (configuration) =>
     revoke(configuration, refreshToken ?? accessToken)
   )
@@ -132,7 +132,7 @@ export const logOut = Effect.fn("logOut")(function* (origin: string) {
   return yield* ended
 })
 
-/** Returns an access token with enough remaining lifetime. Requests a new one if necessary. */
+/** Returns an access token with enough remaining lifetime, renewing it if necessary. */
 export const currentToken = Effect.fn("currentToken")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)
@@ -149,7 +149,7 @@ export const currentToken = Effect.fn("currentToken")(function* (origin: string)
     refreshTokenGrant(configuration, Redacted.value(refreshToken))
   )
   const renewed = yield* toLogin(tokens)
-  // A server without refresh token rotation returns no new refresh token.
+  // Keep the old refresh token if the server, without refresh token rotation, returns no new one.
   yield* logins.store(origin, { refreshToken, ...renewed })
   return renewed.accessToken
 })

@@ -11,7 +11,7 @@ const serverArgument = Argument.String("server").pipe(
   Argument.withDescription("Origin of the server, e.g. https://svc.example.com")
 )
 
-/** Returns the given server, or the only one with a login. */
+/** Returns the given server, or the only server with a login. */
 const chosen = Effect.fnUntraced(function* (server: Option.Option<string>) {
   if (Option.isSome(server)) return yield* serverOrigin(server.value)
   const logins = yield* StoredLogins
@@ -27,7 +27,7 @@ const chosen = Effect.fnUntraced(function* (server: Option.Option<string>) {
 const invite =
   (json: boolean) =>
   ({ address, code, expiresInSeconds }: DevicePrompt) =>
-    // Standard output is reserved for the result, which scripts read.
+    // Print the instructions to standard error, because scripts read the result from standard output.
     Console.error(
       json
         ? JSON.stringify({ address, code, expiresInSeconds })
@@ -47,10 +47,10 @@ export const loginCommand = Command.make(
   },
   Effect.fn("login")(function* ({ browser, json, server }) {
     const origin = yield* serverOrigin(server)
-    // Fails before the login if it could not be stored, so that no valid token is lost.
+    // Fail before the login if it could not be stored. Otherwise a valid token would be lost.
     yield* (yield* StoredLogins).storable
     const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
-    // In a script, there is nobody to use a browser.
+    // In a script, nobody can use a browser.
     yield* logIn(origin, (prompt) =>
       Effect.andThen(
         invite(json)(prompt),

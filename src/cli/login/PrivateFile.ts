@@ -2,7 +2,7 @@ import { userInfo } from "node:os"
 import { Config, Context, Effect, FileSystem, Option, Path, PlatformError, Schema } from "effect"
 import { CommandFailed } from "../Output.ts"
 
-/** Messages about an invalid file. */
+/** Error messages about an invalid file. */
 export interface PrivateFileWords {
   readonly exposed: (file: string) => string
   readonly unreadable: (file: string, cause: string) => string
@@ -13,20 +13,20 @@ const reasonOf = (cause: unknown): string =>
 
 const ownerOnly = 0o077
 
-/** The account's home folder from the system's list of accounts, or `undefined` if there is none. */
+/** Home folder in the system's list of accounts, or `undefined` if there is none. */
 export const AccountHome = Context.Reference<string | undefined>("svc/src/cli/login/AccountHome", {
   defaultValue: () => Option.getOrUndefined(Option.liftThrowable(() => userInfo().homedir)())
 })
 
 /**
- * The folder for the user's settings. Only absolute paths are used. With an empty or relative HOME, files would be created in the
- * current folder, where somebody might commit them.
+ * Finds the folder for the user's settings. Accepts only absolute paths: with an empty or relative HOME, files would be created
+ * in the current folder, where somebody might commit them.
  */
 const settingsFolder = Effect.gen(function* () {
   const path = yield* Path.Path
   const absolute = (name: string) =>
     Config.String(name).pipe(Config.option, Effect.map(Option.filter((value) => path.isAbsolute(value))))
-  // Windows has no HOME, but a settings folder for each user.
+  // Windows has no HOME, but has a settings folder for each user.
   const named = yield* absolute("XDG_CONFIG_HOME")
   const usual = process.platform === "win32" ? yield* absolute("APPDATA") : Option.none<string>()
   const home = yield* absolute("HOME")
@@ -43,7 +43,7 @@ const settingsFolder = Effect.gen(function* () {
   )
 })
 
-/** A file in the user's settings folder that only this user can read. It is replaced atomically. */
+/** Opens a file in the user's settings folder that only this user can read. Writes replace it atomically. */
 export const privateFile = Effect.fn("privateFile")(function* <A>(
   name: string,
   schema: Schema.Codec<A, string>,
@@ -53,7 +53,7 @@ export const privateFile = Effect.fn("privateFile")(function* <A>(
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const settings = yield* settingsFolder
-  // Without a settings folder nothing is stored. A command with its own token works nevertheless.
+  // Without a settings folder, store nothing. A command that is given a token works nevertheless.
   if (Option.isNone(settings)) {
     const missing = new CommandFailed({
       message: `There is no folder to store ${name} in: HOME and XDG_CONFIG_HOME are not absolute paths, and the system lists no home folder for this account. Set HOME to the account's home folder.`
@@ -77,7 +77,7 @@ export const privateFile = Effect.fn("privateFile")(function* <A>(
     return yield* Schema.decodeEffect(schema)(yield* files.readFileString(file))
   }).pipe(Effect.catchTags({ PlatformError: (cause) => unreadable(cause), SchemaError: (cause) => unreadable(cause) }))
 
-  // Written to a temporary file and then renamed. The file has its mode from the first byte.
+  // Writes a temporary file with its final mode from the first byte, and renames it.
   const write = Effect.fnUntraced(function* (content: A) {
     const text = yield* Schema.encodeEffect(schema)(content)
     yield* files.makeDirectory(folder, { recursive: true, mode: 0o700 })

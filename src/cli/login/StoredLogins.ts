@@ -23,13 +23,13 @@ const words: PrivateFileWords = {
     `The stored logins in ${file} cannot be used: ${cause}. Remove the file and log in again.`
 }
 
-/** This user's logins on this machine. They are stored in a file with mode 0600 in the settings folder. */
+/** This user's logins on this machine, stored in a file with mode 0600 in the settings folder. */
 export class StoredLogins extends Context.Service<
   StoredLogins,
   {
     /** Fails if this machine has no folder in which to store a login. */
     readonly storable: Effect.Effect<void, CommandFailed>
-    /** The servers with a login, by origin. */
+    /** Origins of the servers with a login. */
     readonly origins: Effect.Effect<ReadonlyArray<string>, CommandFailed>
     readonly find: (origin: string) => Effect.Effect<Option.Option<StoredLogin>, CommandFailed>
     readonly store: (origin: string, login: StoredLogin) => Effect.Effect<void, CommandFailed>

@@ -80,7 +80,7 @@ const createCommand = Command.make(
           if (taken !== undefined) return yield* nameTaken("an active token", given.name, taken.token_id)
           const made = yield* accountTokens.create({ payload: { name: given.name, scopes, ...workspace, ...expires } })
           const revoke = accountTokens.revoke({ params: { tokenId: made.token_record.token_id } })
-          // Prints only the token, so that a script can store it.
+          // Print only the token, so that a script can store the output.
           yield* printSecret(print(given.json, made, made.token), "token", revoke)
         })
       )
@@ -133,7 +133,7 @@ const revokeCommand = Command.make(
 
 export const tokenCommand = Command.make(
   "token",
-  // Takes no arguments, so that a mistyped subcommand does not print a secret.
+  // Takes no arguments, so a mistyped subcommand fails instead of printing a secret.
   serverFlags,
   Effect.fn("token")((given) =>
     Effect.gen(function* () {

@@ -28,7 +28,7 @@ const flags = {
   name: text("name", "How others see you, for a new account", "name")
 }
 
-/** The link is a secret, because anyone who has it can use it. */
+/** Reads the link from a file or a prompt. It is a secret, because anyone who has it can use it. */
 const linkOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   if (Option.isSome(file)) return Redacted.make((yield* inputText(file.value)).trim())
   const fromEnvironment = yield* Config.option(Config.Redacted(clientEnv.invitation))

@@ -130,14 +130,12 @@ const filterFrom = Effect.fnUntraced(function* (given: GivenFilter, workspaceId:
   return filter
 })
 
-/**
- * Reads an address, from standard input if it is `-`. Addresses of chats contain a secret, and other users can read arguments.
- */
+/** Reads an address, from standard input if it is `-`. Chat addresses contain a secret, and other users can read arguments. */
 export const addressFrom = Effect.fnUntraced(function* (given: string) {
   const { stdin } = yield* Stdio.Stdio
   const address = given === "-" ? (yield* Stream.mkString(Stream.decodeText(stdin))).trim() : given
   if (/^https?:/.test(address) && URL.canParse(address)) return address
-  // The text may contain the secret of a chat, so it is not repeated.
+  // Do not repeat the text in errors, because it may contain the secret of a chat.
   const place = given === "-" ? "Standard input" : "The address"
   return yield* new CommandFailed({
     ...misuse,
@@ -327,7 +325,8 @@ const rotateCommand = Command.make(
         secret === undefined
           ? "This request was answered before, and the secret was shown then. Rotate again for a new one."
           : secretText(answer.endpoint, secret)
-      // The previous secret remains valid, and a further rotation replaces the secret that nobody has seen.
+      // If the secret cannot be printed, do nothing: the previous secret remains valid, and a further rotation replaces the
+      // secret that nobody has seen.
       yield* printSecret(print(given.json, answer, text), "secret", Effect.fail("kept"))
     }).pipe(onServer(given))
   )

@@ -3,7 +3,7 @@ import type { RunAgent } from "../../../schema/records/RunAgent.ts"
 import { timeText } from "./Rows.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** Describes the parts of an apply that are stored only on the agent. */
+/** Describes the parts of an apply's result that only the agent has stored so far. */
 const unsavedText = ({ startedAt, state }: RunAgent): string | undefined => {
   if (startedAt === undefined || state === undefined) return undefined
   const { newestSerial, savedAt, savedSerial } = state
@@ -28,7 +28,8 @@ export const agentEventText = (kind: string, { since }: Readonly<Record<string, 
     : undefined
 
 /**
- * Facts about a Run in a pool: the agent that executes it, the reason why it waits, and the time since its agent last responded.
+ * Lists facts about a Run in a pool: the agent that executes it, the reason why it waits, and the time since its agent last
+ * responded.
  */
 export const agentFacts = (run: Run): ReadonlyArray<readonly [name: string, value: string | undefined]> => {
   const { agent, agentUnreachableSince, pool, queue } = run

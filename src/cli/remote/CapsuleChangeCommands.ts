@@ -34,7 +34,7 @@ export const capsuleRenameCommand = Command.make(
   Command.withExamples([{ command: "svc capsule rename network net", description: "From now on it is net" }])
 )
 
-/** A command that sets the status of a Capsule. */
+/** Creates a command that disables or enables a Capsule. */
 const statusCommand = (verb: "disable" | "enable", description: string, example: string) =>
   Command.make(
     verb,

@@ -12,8 +12,8 @@ import { capsuleNamed } from "./Selection.ts"
 import { terminalText } from "./TerminalText.ts"
 
 /**
- * Creates the file before the export, so that the single-use link is not used up for a file that cannot be written. Never
- * replaces an existing file. Only this user can read the file, since it will contain the state.
+ * Creates the output file before the export, so that the single-use link is not wasted on a file that cannot be written. Never
+ * replaces an existing file. Only this user can read the file, because it will contain the state.
  */
 const reserved = Effect.fnUntraced(function* (file: string) {
   const files = yield* FileSystem.FileSystem
@@ -55,7 +55,7 @@ export const exportCommand = Command.make(
         Effect.gen(function* () {
           const { exports } = yield* SvcClient
           const { export: archive } = yield* exports.create({ params, headers, payload: { confirm } })
-          // Strips any path from the server's file name.
+          // Use only the base name of the server's file name.
           const file = Option.getOrElse(given.out, () => path.basename(archive.fileName))
           if (Option.isNone(given.out)) yield* reserved(file)
           yield* progress(`Downloading ${terminalText(archive.fileName)} ...`)

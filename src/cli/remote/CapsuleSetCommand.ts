@@ -44,7 +44,7 @@ export const capsuleSetCommand = Command.make(
         headers,
         payload: {
           variablePatch: patch,
-          // The server refuses the change if somebody else has changed the configuration since it was read.
+          // Makes the server refuse the change if somebody else has changed the configuration since it was read.
           expected: {
             authorityGuard: Option.getOrElse(given.guard, () => capsule.installConfigReAdoption.authorityGuard)
           }

@@ -3,7 +3,7 @@ import { Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import { CommandFailed, misuse } from "../Output.ts"
 import { isTypedName, terminalText } from "./TerminalText.ts"
 
-/** The flag that confirms an irreversible command. */
+/** Flag that confirms an irreversible command. */
 export const yesFlag = Flag.Boolean("yes").pipe(
   Flag.withDescription("Do not ask; needed without a terminal"),
   Flag.withDefault(false)
@@ -14,7 +14,7 @@ interface Asking {
   readonly json: boolean
 }
 
-/** Asks for confirmation of an irreversible action. `consequence` is a whole sentence. */
+/** Asks for confirmation of an irreversible action. `consequence` must be a whole sentence. */
 export const agreed = Effect.fn("agreed")(function* ({ json, yes }: Asking, consequence: string) {
   if (yes) return
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
@@ -35,7 +35,7 @@ export const confirmFlag = Flag.optional(
   )
 )
 
-/** Asks the person to type the name of a Capsule, and returns it. `consequence` is a whole sentence. */
+/** Asks the person to type the name of a Capsule, and returns it. `consequence` must be a whole sentence. */
 export const typedName = Effect.fn("typedName")(function* (
   name: string,
   given: Option.Option<string>,

@@ -21,16 +21,17 @@ const planArgument = Argument.String("plan").pipe(
 )
 
 const waits = ({ status }: Run) => status === "waiting_approval"
-/** Approving a plan completes the plan. Its apply is a separate Run. */
+/** Returns true for a plan, as opposed to its apply, which is a separate Run. */
 const isReviewed = ({ planRunId, type }: ListedRun) => isPlan(type) && planRunId === undefined
 
 const unapproved = new CommandFailed({ message: "The plan was not approved. It waits as before." })
 
-/** The uncertainties that the person at the terminal acknowledges with the approval. */
+/** Uncertainties that the person at the terminal acknowledges with the approval. */
 type Uncertain = NonNullable<RunApprovals["uncertain"]>
 
 /**
- * Asks the person at the terminal to confirm. Removals, restores and uncertain plans are confirmed by typing the Capsule's name.
+ * Asks the person at the terminal to confirm. For removals, restores and uncertain plans, the person has to type the Capsule's
+ * name.
  */
 const asked = Effect.fn("asked")(function* (run: Run, uncertain: Uncertain) {
   const { destroy = 0, replace = 0 } = run.planSummary ?? {}
@@ -61,7 +62,10 @@ interface Named {
   readonly json: boolean
 }
 
-/** Returns the reviewed plan and the acknowledgements, either from the command line or from the plan shown and confirmed here. */
+/**
+ * Returns the reviewed plan and the acknowledgements: from the command line, or from the plan that the person sees and confirms
+ * here.
+ */
 const reviewed = Effect.fn("reviewed")(function* (run: Run, { acknowledge, digest, json }: Named) {
   if (Option.isSome(digest)) return { planDigest: digest.value, acknowledged: acknowledge }
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
@@ -106,7 +110,7 @@ export const approveCommand = Command.make(
       const { approvals, runs } = yield* SvcClient
       const { id } = yield* runNamed(given.plan, given.workspace, waits, "plan that waits for approval")
       const params = { runId: id }
-      // Lists do not include the changes, and the digest covers the plan as shown.
+      // Read the Run itself: lists omit the changes, and the digest covers the plan as shown.
       const { run } = yield* runs.read({ params })
       if (!waits(run))
         return yield* new CommandFailed({
@@ -152,7 +156,7 @@ const applyOf = Effect.fnUntraced(function* ({ capsuleId, id, workspaceId }: Run
 const notApplicable = (message: string, exitCode: ExitCode = exitCodes.conflict) =>
   new CommandFailed({ code: "failed_precondition", exitCode, message })
 
-/** Fails if an apply of the plan cannot begin. The message contains the missing condition and the command that satisfies it. */
+/** Fails if an apply of the plan cannot begin. The message explains the missing condition and the command that satisfies it. */
 const refuseUnready = Effect.fnUntraced(function* (plan: Run, isRepeatable: boolean) {
   const { approvedAt, error, id, status } = plan
   const name = terminalText((yield* capsuleOfRun(plan))?.name ?? id)
@@ -192,7 +196,7 @@ export const applyCommand = Command.make(
       const { runs } = yield* SvcClient
       const plan = yield* runNamed(given.plan, given.workspace, isReviewed, "plan")
       if (!isReviewed(plan)) return yield* notApplicable(`${plan.id} is no plan, but ${plan.type}.`, exitCodes.usage)
-      // A repeated request with the same key returns the Run that the first one started.
+      // Skip the check for a repeated request: with the same key, the server returns the Run that the first request started.
       yield* refuseUnready(plan, Option.isSome(given.idempotencyKey))
       const headers = yield* keyHeaders(given.idempotencyKey)
       const { run } = yield* runs.apply({ params: { runId: plan.id }, headers, payload: {} })

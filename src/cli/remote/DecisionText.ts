@@ -43,7 +43,7 @@ export const decisionLines = (
           ...(approvalComment === undefined ? {} : { reason: approvalComment })
         })
       ]),
-  // A cancelled Run already shows the same information at its end.
+  // Omit the request if the Run is cancelled, because its end already shows the same information.
   ...(cancelRequest === undefined || status === "cancelled"
     ? []
     : [decisionLine("Asked to stop", named(cancelRequest, nameOf))]),

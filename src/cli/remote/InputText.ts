@@ -2,7 +2,7 @@ import { Effect, FileSystem, type PlatformError, Stdio, Stream } from "effect"
 import { containsRoundedNumber } from "../../../schema/json/ExactNumbers.ts"
 import { CommandFailed, misuse } from "../Output.ts"
 
-/** A file on the command line cannot be read. */
+/** Creates the error for a file on the command line that cannot be read. */
 export const unreadable = (file: string, { reason }: PlatformError.PlatformError) =>
   new CommandFailed({
     ...misuse,
@@ -19,7 +19,7 @@ export const inputText = Effect.fn("inputText")(function* (file: string) {
   return yield* files.readFileString(file).pipe(Effect.mapError((cause) => unreadable(file, cause)))
 })
 
-/** Refuses JSON with a number that would be rounded before it reaches the server. */
+/** Refuses JSON with a number that would be rounded on its way to the server. */
 export const refuseRoundedNumbers = (flag: string, json: string): Effect.Effect<void, CommandFailed> =>
   containsRoundedNumber(json)
     ? Effect.fail(

@@ -1,9 +1,9 @@
 import { editDistance } from "../../settings/EditDistance.ts"
 
-/** Maximum edit distance between two names that still counts as a typo. */
+/** Maximum edit distance between two names that counts as a typo. */
 const mostEdits = 2
 
-/** Returns the known name that the person probably meant. A part of a name is sufficient. */
+/** Returns the known name that the person probably meant. A part of the name is sufficient. */
 export const nearest = (named: string, known: ReadonlyArray<string>): string | undefined => {
   const wanted = named.toLowerCase()
   const [best] = known

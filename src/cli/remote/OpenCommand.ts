@@ -16,7 +16,7 @@ const workspacePage = Effect.fnUntraced(function* (workspaceId: string) {
   return `${origin}/w/${workspace.handle}`
 })
 
-/** Returns the page of a Run, a Capsule or the Workspace. */
+/** Returns the address of the dashboard page of a Run, a Capsule or the Workspace. */
 const pageOf = Effect.fnUntraced(function* (what: Option.Option<string>, workspace: Option.Option<string>) {
   if (Option.isNone(what)) return yield* workspacePage((yield* workspaceNamed(workspace)).id)
   if (what.value.startsWith("run_")) {

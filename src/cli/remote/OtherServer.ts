@@ -9,7 +9,7 @@ const decodeVersions = Schema.decodeEffect(
   Schema.fromJsonString(Schema.Struct({ api_versions: Schema.Array(Schema.String) }))
 )
 
-/** The API versions that a server advertises, or none if it does not list them in this format. */
+/** Lists the API versions that a server advertises; none if it does not list them in the expected format. */
 const versionsOf = Effect.fnUntraced(
   function* (origin: string) {
     const client = yield* HttpClient.HttpClient
@@ -19,7 +19,7 @@ const versionsOf = Effect.fnUntraced(
   Effect.orElseSucceed((): ReadonlyArray<string> => [])
 )
 
-/** Returns true for the response to an unknown route. The response for a missing record contains the record's id. */
+/** Returns true for the response to an unknown route. The response for a missing record would contain the record's id. */
 const isUnknownRoute = (error: unknown): boolean =>
   error instanceof ApiError && error.code === "not_found" && error.message.startsWith("There is no such route")
 

@@ -9,7 +9,7 @@ import { RemoteFailed } from "./RemoteFailed.ts"
 /** Statuses that a reverse proxy returns if it cannot reach the server. */
 const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** Returns true if the server is restarting or temporarily unreachable. A refusal is not included. */
+/** Returns true if the server is restarting or temporarily unreachable, and false if it refused the request. */
 export const isAway = (error: unknown): boolean => {
   if (error instanceof ApiError) return error.code === "verification_unavailable" || error.code === "rate_limited"
   if (!HttpClientError.isHttpClientError(error)) return false
@@ -18,7 +18,7 @@ export const isAway = (error: unknown): boolean => {
 
 const again = Schedule.spaced("1 second")
 
-/** Repeats a read until the server responds. Reports once that the server is unreachable, and once that it has returned. */
+/** Repeats a read until the server responds. Reports once that the server is unreachable, and once that it is back. */
 export const patiently = <A, E, R>(read: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { origin } = yield* Remote

@@ -28,7 +28,7 @@ const waitFlag = Flag.Boolean("wait").pipe(
 /** Flags of every command that starts a Run. */
 export const runFlags = { ...workspaceFlags, wait: waitFlag, waitTimeout: waitTimeoutFlag }
 
-/** Flags of commands whose Run finds out what would change. */
+/** Flags of commands whose Run determines what would change. */
 export const changeFlags = {
   ...runFlags,
   detailedExitcode: Flag.Boolean(detailedExitcode).pipe(
@@ -62,7 +62,7 @@ const discarded = Effect.fnUntraced(function* (run: Run) {
   return (yield* runs.cancel({ params: { runId: run.id }, payload })).run
 })
 
-/** Waits for a new Run, shows its plan or its result, and exits with the corresponding code. */
+/** Waits for a new Run, shows its plan or result, and exits with the corresponding code. */
 export const planned = Effect.fn("planned")(function* (
   run: Run,
   { about = {}, discardIfEmpty = false, json, wait, waitTimeout }: Waiting
@@ -108,7 +108,7 @@ const aheadText = (commits: number): string =>
 const unreadText = (reason: string) =>
   `The repository could not be read, so the newest snapshot is planned, which may be older than what was pushed: ${terminalText(reason)}`
 
-/** Reads the ref that the Capsule follows, so that the plan includes a recent push. If this fails, the plan is created anyway. */
+/** Reads the ref that the Capsule follows, so that the plan includes a recent push. A failure does not prevent the plan. */
 const lookFirst = Effect.fnUntraced(function* (capsuleId: CapsuleId, json: boolean) {
   const { capsules } = yield* SvcClient
   const { origin } = yield* Remote
@@ -233,7 +233,7 @@ export const driftCommand = Command.make(
 
 const isStateVersionId = (text: string) => text.startsWith("sv_")
 
-/** Returns the selected state: the one with the given id, or a generation of a Capsule's state, by default the previous one. */
+/** Returns the state to restore: the one with the given id, or a generation of a Capsule's state, by default the previous one. */
 const returnOf = Effect.fn("returnOf")(function* (given: {
   readonly to: string
   readonly generation: Option.Option<number>

@@ -2,16 +2,16 @@ import type { Schema } from "effect"
 import type { OutputChange, PlanCheck, PlanDetails, ResourceChange } from "../../../schema/records/PlanDetails.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 
-/** The version of the tool's plan format: https://developer.hashicorp.com/terraform/internals/json-format. */
+/** Version of the tool's plan format: https://developer.hashicorp.com/terraform/internals/json-format. */
 const formatVersion = "1.2"
 
 type Json = Schema.Json
 type Members = Readonly<Record<string, Json>>
 
 interface Place {
-  /** The positions of the dots between the steps of the address. */
+  /** Positions of the dots between the steps of the address. */
   readonly dots: ReadonlyArray<number>
-  /** The start of the instance key in the last step, if it has a key. */
+  /** Start of the instance key in the last step, if it has a key. */
   readonly key: number | undefined
 }
 
@@ -32,7 +32,7 @@ const placeOf = (address: string): Place => {
   return { dots, key }
 }
 
-/** The module path and the instance key of a resource, parsed from its address. */
+/** Parses the module path and the instance key of a resource from its address. */
 const partsOf = ({ address, mode }: ResourceChange): Members => {
   const { dots, key } = placeOf(address)
   const end = dots.at(mode === "data" ? -3 : -2)
@@ -45,7 +45,7 @@ const partsOf = ({ address, mode }: ResourceChange): Members => {
   }
 }
 
-/** Converts paths into the tool's nested marks. Unmarked members are omitted. */
+/** Converts paths into the tool's nested marks. Omits unmarked members. */
 const marked = (paths: ReadonlyArray<ReadonlyArray<string | number>>): Json => {
   if (paths.some((path) => path.length === 0)) return true
   const heads = new Map<string | number, Array<ReadonlyArray<string | number>>>()
@@ -58,12 +58,12 @@ const marked = (paths: ReadonlyArray<ReadonlyArray<string | number>>): Json => {
 
 type Attribute = ResourceChange["changedAttributes"][number]
 
-/** True if the value is hidden and this side of the change exists. Older records do not distinguish the sides. */
+/** Returns true if this side of the change exists and its value is hidden. Older records do not distinguish the sides. */
 const isHidden = (one: Attribute, side: "before" | "after"): boolean =>
   one.sensitive === true &&
   (one[`${side}Sensitive`] !== undefined || (one.beforeSensitive === undefined && one.afterSensitive === undefined))
 
-/** Hidden values are null and marked as sensitive. */
+/** Returns one side of the attributes, with hidden values as null, marked as sensitive. */
 const sideOf = (attributes: ReadonlyArray<Attribute>, side: "before" | "after"): Json =>
   Object.fromEntries(
     attributes.flatMap((one): ReadonlyArray<readonly [string, Json]> => {
@@ -132,8 +132,8 @@ const check = ({ address, instances, kind, status }: PlanCheck): Json => ({
 })
 
 /**
- * Converts a plan into the tool's own format, for programs that read it. It contains what reviewers see. Secret or hidden values
- * are null, unchanged attributes are omitted, and there are no variables, no state and no configuration.
+ * Converts a plan into the tool's own format, for programs that read it. The result contains only what reviewers see: secret and
+ * hidden values are null, unchanged attributes are omitted, and there are no variables, state or configuration.
  */
 export const planJson = (run: PlanDetails & Pick<Run, "tool">): Json => ({
   format_version: formatVersion,

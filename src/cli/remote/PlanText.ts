@@ -81,7 +81,7 @@ const attributeLines = (change: ResourceChange, paint: Paint): ReadonlyArray<str
     : [...lines, paint("faint", `known after apply: ${later.map(terminalText).join(", ")}`)]
 }
 
-/** The address, with the key of a deposed object. */
+/** Formats the address, with the key of a deposed object. */
 const objectText = ({ address, deposed }: ResourceChange): string =>
   deposed === undefined ? terminalText(address) : `${terminalText(address)} (deposed object ${terminalText(deposed)})`
 
@@ -111,7 +111,7 @@ const publications: Readonly<Record<NonNullable<OutputChange["publication"]>["re
 }
 
 /**
- * A note that the apply publishes or withdraws an Output, or that a secret keeps the Output private regardless of the module's
+ * Describes an Output that the apply publishes or withdraws, or that a secret keeps private regardless of the module's
  * declaration.
  */
 const outputNote = ({ origins = [], publication, reason }: OutputChange, paint: Paint): string => {
@@ -146,7 +146,7 @@ interface CountWords {
   readonly none: string
 }
 
-/** The verb forms for a plan's changes, and for the changes that its apply has made. */
+/** Verb forms for a plan's changes, and for the changes that its apply has made. */
 const tenses = {
   planned: {
     words: {
@@ -187,7 +187,7 @@ const acceptedText = ({ driftedResources = 0, planRunId, status }: Run): string 
     : `${resources} to accept: only the state changes.`
 }
 
-/** A one-line summary of the effect of a plan or an apply. */
+/** Summarises the effect of a plan or an apply in one line. */
 export const summaryText = (run: Run): string => {
   const { planRunId, planSummary, status } = run
   if (run.refreshOnly === true) return acceptedText(run)
@@ -212,7 +212,7 @@ const commitLine = ({ commitDescription, resolvedCommit }: Run): ReadonlyArray<s
   return [`commit ${shortCommit(resolvedCommit)}${said}`]
 }
 
-/** Describes the private data that was opened for the code of an unreviewed ref, and the person who opened it. */
+/** Describes the private data that was opened for the code of an unreviewed ref, and who opened it. */
 const openedLine = ({ openedForRef: use }: Run, paint: Paint): ReadonlyArray<string> => {
   if (use === undefined) return []
   const who = use.openedBy === undefined ? "" : `, by ${terminalText(use.openedBy)}`
@@ -221,7 +221,7 @@ const openedLine = ({ openedForRef: use }: Run, paint: Paint): ReadonlyArray<str
   return [paint("yellow", line)]
 }
 
-/** Reports a newer commit in the lane, for a Run that uses the deployed commit. */
+/** Reports a newer commit in the lane if the Run uses the deployed commit. */
 const newerLine = ({ newerCommit: newer }: Run, paint: Paint): ReadonlyArray<string> =>
   newer === undefined
     ? []
@@ -249,7 +249,7 @@ const driftWords = (kind: ChangeKind): string => {
   return kind === "move" ? "moved by the module, not recorded yet" : "changed outside svc"
 }
 
-/** Describes the differences between the state and the real infrastructure as changes made outside svc. */
+/** Describes differences between the state and the real infrastructure, as changes made outside svc. */
 const driftLines = ({ resourceDrift = [] }: Run, paint: Paint): ReadonlyArray<string> => {
   const { groups } = diffOf(resourceDrift, "", true)
   return groups.flatMap(({ changes, kind }) => [
@@ -276,8 +276,8 @@ const diagnosticLines = (diagnostics: Run["diagnostics"], paint: Paint): Readonl
   ])
 
 /**
- * Formats a plan for review: first the objects that the plan may miss, then the riskiest changes, the other changes, the Outputs,
- * the counts and the digest.
+ * Formats a plan for review: first the objects that the plan may miss, then the riskiest changes, then the other changes, the
+ * Outputs, the counts and the digest.
  */
 export const planText = (
   run: Run,

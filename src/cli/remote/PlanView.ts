@@ -10,14 +10,14 @@ import { resultText } from "./RunEnd.ts"
 import { factsText } from "./Rows.ts"
 import { painter, terminalText } from "./TerminalText.ts"
 
-/** The Capsule of a Run as `name/environment`. */
+/** Returns the Capsule of a Run as `name/environment`. */
 export const capsuleOfRun = Effect.fn("capsuleOfRun")(function* ({ capsuleId }: Run) {
   if (capsuleId === undefined) return undefined
   const { capsules } = yield* SvcClient
   return (yield* capsules.read({ params: { capsuleId } })).capsule
 })
 
-/** Replaces the ids of a Run's people with their addresses. The ids remain if the caller may not read the members. */
+/** Replaces the ids of a Run's people with their email addresses. Keeps the ids if the caller may not read the members. */
 export const peopleOf = Effect.fnUntraced(function* ({
   approvedBy,
   cancelRequest,
@@ -63,7 +63,7 @@ export const addressOf = Effect.fnUntraced(function* ({ id, workspaceId }: Run) 
   return `${origin}/w/${workspace.handle}/runs/${id}`
 })
 
-/** Prints the outcome of a Run: a plan in full for review, and any other Run as a summary of its result. */
+/** Prints the outcome of a Run: a whole plan for review, or a summary of any other Run's result. */
 export const showEnd = Effect.fn("showEnd")(function* (run: Run) {
   const isReviewed = run.planSummary !== undefined || run.restore !== undefined
   if (isReviewed && run.planRunId === undefined) return yield* showPlan(run)

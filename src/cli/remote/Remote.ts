@@ -17,11 +17,11 @@ export class Remote extends Context.Service<
   Remote,
   {
     readonly origin: string
-    /** Valid now. In a longer command, `client` renews it. */
+    /** Valid now. In a longer command, use `client`, which renews the token. */
     readonly token: Redacted.Redacted
-    /** Signs requests to the server while the login lasts. */
+    /** HTTP client that signs requests to the server while the login lasts. */
     readonly client: HttpClient.HttpClient
-    /** Handle or id, unless a command selects another Workspace. */
+    /** Handle or id of the Workspace, unless a command selects another one. */
     readonly workspace: Option.Option<string>
   }
 >()("svc/src/cli/remote/Remote") {}
@@ -38,7 +38,7 @@ export interface Named {
   readonly quiet: boolean
 }
 
-/** The context selected by the flag, the variable or the settings, if any. */
+/** Finds the context selected by the flag, the variable or the settings, if any. */
 const chosenContext = Effect.fnUntraced(function* (named: Option.Option<string>) {
   const contexts = yield* StoredContexts
   const { current } = yield* contexts.known
@@ -60,14 +60,14 @@ const chosenContext = Effect.fnUntraced(function* (named: Option.Option<string>)
 const unchanging = (token: Redacted.Redacted) => Effect.succeed(Effect.succeed(token))
 
 /**
- * Returns the login's access token at the time of a request, since a token lasts for minutes and a command may wait for hours. If
- * renewal fails, the old token is sent, and the server refuses it with the reason.
+ * Returns the login's access token at the time of each request, because a token lasts for minutes and a command may wait for
+ * hours. If renewal fails, sends the old token, so that the server refuses it with the reason.
  */
 const renewed = Effect.fnUntraced(function* (origin: string) {
   const logins = yield* StoredLogins
   const current = Effect.provideService(currentToken(origin), StoredLogins, logins)
   let last: Redacted.Redacted = yield* current
-  // A refresh token can be used only once.
+  // Renew only once at a time, because a refresh token can be used only once.
   const oneAtATime = yield* Semaphore.make(1)
   return Effect.tap(current, (token) =>
     Effect.sync(() => {
@@ -102,7 +102,7 @@ const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Pick<N
     client: HttpClient.mapRequestEffect(yield* HttpClient.HttpClient, (request) =>
       Effect.map(credential, (current) => HttpClientRequest.bearerToken(request, current))
     ),
-    // A context's Workspace exists only on the context's server.
+    // Ignore the context's Workspace on another server: it exists only on the context's own server.
     workspace: Option.orElse(workspace, () =>
       Option.flatMap(stored, (value) =>
         value.server === origin ? Option.fromUndefinedOr(value.workspace) : Option.none()

@@ -16,7 +16,7 @@ export class RemoteFailed extends Schema.TaggedError<RemoteFailed>()("RemoteFail
 
 const signIn: ReadonlySet<string> = new Set(["unauthenticated", "invalid_token"])
 
-/** The error envelope, for requests that do not use the typed client. */
+/** Error envelope, for requests that do not use the typed client. */
 export const RefusedAnswer = Schema.Struct({
   error: Schema.Struct({ code: Schema.String, message: Schema.String, requestId: Schema.optionalKey(Schema.String) })
 })

@@ -7,7 +7,7 @@ import { formatFlag } from "../OutputFormat.ts"
 const named = (name: string, description: string, metavar: string) =>
   Flag.optional(Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar)))
 
-/** The flags of every command that calls a server. */
+/** Flags of every command that calls a server. */
 export const serverFlags = {
   server: named("server", "Origin of the server; else SVC_URL, the context, or the only login", "origin"),
   context: named("context", "A context of `svc context list`; else SVC_CONTEXT, or the current one", "name"),
@@ -36,11 +36,11 @@ export const idempotencyKeyFlag = named(
   "key"
 )
 
-/** The idempotency header of a write, with the given key or a new one. */
+/** Creates the idempotency header of a write, with the given key or a new one. */
 export const keyHeaders = (key: Option.Option<string>) =>
   Effect.sync(() => ({ "idempotency-key": Option.getOrElse(key, () => crypto.randomUUID()) }))
 
-/** The maximum time to wait. Without the flag, there is no limit. */
+/** Returns the maximum time to wait. Without the flag, there is no limit. */
 export const waitTimeoutFlag = Flag.optional(
   durationFlag("wait-timeout").pipe(
     Flag.withDescription("Give up waiting after this long, such as 30m, with exit code 7; the Run goes on")

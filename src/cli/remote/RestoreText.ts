@@ -21,10 +21,7 @@ const changes: Readonly<Record<RestoreEvidence["configuration"][number]["change"
 const stateText = ({ generation, resourceCount, serial }: RestoreEvidence["restored"]): string =>
   `generation ${generation}, serial ${serial}, ${resourceCount === 1 ? "1 resource" : `${resourceCount} resources`}`
 
-/**
- * Describes the changes of a restore for reviewers. It contains the same facts as the dashboard: names and positions, but no
- * values.
- */
+/** Describes the changes of a restore for reviewers, with the same facts as the dashboard: names and positions, but no values. */
 export const restoreLines = (restore: RestoreEvidence): ReadonlyArray<string> => {
   const { backupCreatedAt, configuration, current, next, outputs = [], restored } = restore
   return [

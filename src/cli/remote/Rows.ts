@@ -7,11 +7,11 @@ const wide =
   /\p{Extended_Pictographic}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
-/** Number of terminal columns that a character occupies. */
+/** Returns the number of terminal columns that a character occupies. */
 const columnsOf = (character: string): number =>
   wide.test(character) ? 2 : /^[\p{Mn}\p{Me}\p{Cf}]+$/u.test(character) ? 0 : 1
 
-/** Number of terminal columns that a text occupies. */
+/** Returns the number of terminal columns that a text occupies. */
 export const displayWidth = (text: string): number =>
   /^[\x20-\x7e]*$/.test(text)
     ? text.length
@@ -19,7 +19,7 @@ export const displayWidth = (text: string): number =>
 
 const padded = (text: string, width: number) => text + " ".repeat(Math.max(0, width - displayWidth(text)))
 
-/** Returns the text, truncated with an ellipsis if it is too wide. */
+/** Truncates a text that is too wide, with an ellipsis. */
 const cut = (text: string, width: number): string => {
   if (displayWidth(text) <= width) return text
   let kept = ""
@@ -32,7 +32,7 @@ const cut = (text: string, width: number): string => {
   return `${kept.trimEnd()}…`
 }
 
-/** Narrows the widest columns until the row fits. Ids are shortened last, because a part of an id is useless. */
+/** Narrows the widest columns until the row fits. Shortens ids last, because a part of an id is useless. */
 const fitted = (widths: ReadonlyArray<number>, hasIds: ReadonlyArray<boolean>, room: number): ReadonlyArray<number> => {
   const fit = [...widths]
   for (const ids of [false, true]) {
@@ -46,7 +46,7 @@ const fitted = (widths: ReadonlyArray<number>, hasIds: ReadonlyArray<boolean>, r
   return fit
 }
 
-/** The width of the output terminal, or `undefined` for a pipe or a file. */
+/** Returns the width of the output terminal, or `undefined` for a pipe or a file. */
 const terminalWidth = (): number | undefined => (process.stdout.isTTY ? process.stdout.columns : undefined)
 
 /** Formats a table for people with a header row. Each column is as wide as its longest cell, or as the terminal allows. */
@@ -71,7 +71,7 @@ export const rowsText = (
     .join("\n")
 }
 
-/** Formats facts one per line, each with its name first. */
+/** Formats facts one per line, each after its name. */
 export const factsText = (facts: ReadonlyArray<readonly [name: string, value: string | undefined]>): string => {
   const known = facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined && fact[1] !== "")
   const width = Math.max(...known.map(([name]) => displayWidth(name)))
@@ -81,6 +81,6 @@ export const factsText = (facts: ReadonlyArray<readonly [name: string, value: st
 const commitLength = 8
 export const shortCommit = (commit: string | undefined) => commit?.slice(0, commitLength)
 
-/** Formats a time to the minute, which is enough for people. `--json` includes the exact time. */
+/** Formats a time to the minute, which is exact enough for people. `--json` includes the exact time. */
 export const timeText = (at: string | undefined): string | undefined =>
   at === undefined ? undefined : `${at.slice(0, 16).replace("T", " ")} UTC`

@@ -15,7 +15,7 @@ import { Remote } from "./Remote.ts"
 import { summaryText } from "./PlanText.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** Returns true if the Run makes no further progress without a person. */
+/** Returns true if the Run cannot continue without a person. */
 export const isSettled = ({ status }: Run) => status === "waiting_approval" || isFinalStatus(status)
 
 const phases: Readonly<Record<RunPhase, string>> = {
@@ -53,7 +53,7 @@ const phasesOf = (run: Run) =>
 
 export interface LogReading {
   readonly after: number
-  /** If true, keeps printing new lines until the Run stops executing. */
+  /** Set to keep printing new lines until the Run stops executing. */
   readonly follow: boolean
   readonly json: boolean
 }
@@ -95,13 +95,13 @@ const stopped = (run: Run) =>
     `Stopped watching. The Run goes on: \`svc run watch ${run.id}\` shows it again, \`svc run cancel ${run.id}\` ends it.`
   )
 
-/** Printed first by every wait, so that the Run's id is known even if the wait is killed. */
+/** Print the id first, so that the person knows it even if the wait is killed. */
 const begun = (run: Run, json: boolean) =>
   json ? progress(jsonLine({ run: { id: run.id } })) : progress(`${run.type.replaceAll("_", " ")} ${run.id}`)
 
 /**
- * Prints the id of the Run, then shows progress until the Run makes no further progress without a person. The wait continues
- * while the server restarts. An interruption ends the wait but not the Run.
+ * Prints the id of the Run, then shows progress until the Run cannot continue without a person. Keeps waiting while the server
+ * restarts. An interruption ends the wait, but not the Run.
  */
 export const awaitRun = (
   run: Run,
@@ -113,7 +113,7 @@ export const awaitRun = (
     ? settled(run, until)
     : Effect.raceFirst(
         settled(run, until),
-        // A failure to report progress does not end the wait.
+        // Ignore a failure to report progress, which must not end the wait.
         Effect.andThen(Effect.ignore(phasesOf(run)), Effect.never)
       )
   const bounded = waitAtMost(timeout, `The Run ${run.id}`, `svc run watch ${run.id}`)(watched)
@@ -123,10 +123,7 @@ export const awaitRun = (
   )
 }
 
-/**
- * Final states that a restarted server records. The recorded time includes the downtime, so it does not show the duration of the
- * Run.
- */
+/** Final states that a restarted server records. Their time includes the downtime, so they do not show how long the Run took. */
 const unwatched: ReadonlySet<string> = new Set([
   "apply_interrupted",
   "interrupted",
@@ -162,13 +159,16 @@ export const resultText = (run: Run, nameOf: (subject: string) => string = (subj
   ].join("\n")
 }
 
-/** Returns true if somebody has to decide on a waiting plan. A plan without changes only records a revision. */
+/**
+ * Returns true if somebody has to decide on a waiting plan. A plan without changes only records a revision, so it needs no
+ * decision.
+ */
 export const hasDecision = (run: Run): boolean =>
   run.status === "waiting_approval" && (run.type !== "plan" || changesSomething(run))
 
 /**
- * The exit code for the outcome of a Run: 0 if it succeeded or nothing would change, 3 if a plan waits with changes or the
- * infrastructure differs, and 1 otherwise.
+ * Returns the exit code for the outcome of a Run: 0 if it succeeded or nothing would change, 3 if a plan waits with changes or
+ * the infrastructure differs, and 1 otherwise.
  */
 export const endOf = Effect.fnUntraced(function* (run: Run) {
   if (run.status === "waiting_approval" && !hasDecision(run)) return

@@ -27,7 +27,7 @@ const ambiguous = (what: string, named: string, choices: ReadonlyArray<string>) 
     message: `Several ${what} are named ${named}: ${choices.join(", ")}. Name one of these.`
   })
 
-/** If several records have the same name, they can only be selected by id. */
+/** Records that share a name can only be selected by id. */
 export const nameTaken = (what: string, name: string, id: string) =>
   new RemoteFailed({
     code: "name_taken",
@@ -42,7 +42,7 @@ const workspaces = Effect.gen(function* () {
   )
 })
 
-/** The Workspace given by the flag, else by the settings, else the only one. */
+/** Finds the Workspace given by the flag, else by the settings, else the only one. */
 export const workspaceNamed = Effect.fn("workspaceNamed")(function* (flag: Option.Option<string>) {
   const remote = yield* Remote
   const named = Option.orElse(flag, () => remote.workspace)
@@ -64,7 +64,7 @@ export const workspaceNamed = Effect.fn("workspaceNamed")(function* (flag: Optio
   })
 })
 
-/** All Capsules of a Workspace, including ended ones. */
+/** Lists all Capsules of a Workspace, including ended ones. */
 export const capsulesOf = Effect.fn("capsulesOf")(function* (workspaceId: WorkspaceId) {
   const client = yield* SvcClient
   return yield* allPages((query) =>
@@ -79,7 +79,7 @@ const isCapsuleId = (text: string) => text.startsWith("cap_")
 /** Returns true if a Capsule has ended. */
 export const isOver = (status: string) => status === "destroyed" || status === "released"
 
-/** Finds a Capsule by id, by `name`, or by `name/environment`. An ended Capsule is found only by its id. */
+/** Finds a Capsule by id, `name` or `name/environment`. Finds an ended Capsule only by its id. */
 export const capsuleNamed = Effect.fn("capsuleNamed")(function* (named: string, workspace: Option.Option<string>) {
   const client = yield* SvcClient
   if (isCapsuleId(named)) {
@@ -103,7 +103,7 @@ export const capsuleNamed = Effect.fn("capsuleNamed")(function* (named: string, 
   return others.length === 0 ? first : yield* ambiguous("Capsules", named, found.map(whole))
 })
 
-/** The stored states of a Capsule, newest first. */
+/** Lists the stored states of a Capsule, newest first. */
 export const stateVersionsOf = Effect.fn("stateVersionsOf")(function* (capsuleId: CapsuleId) {
   const { capsules } = yield* SvcClient
   return yield* allPages((query) =>
@@ -195,7 +195,7 @@ export const sourceNamed = Effect.fn("sourceNamed")(function* (named: string, wo
   return yield* onlyNamed(all, ({ name }) => name, named, words)
 })
 
-/** The Connections available to a Workspace, including those of the operator. */
+/** Lists the Connections available to a Workspace, including those of the operator. */
 export const connectionsOf = Effect.fn("connectionsOf")(function* (workspaceId: WorkspaceId) {
   const client = yield* SvcClient
   return yield* allPages((query) =>

@@ -49,7 +49,7 @@ const listCommand = Command.make(
 
 const sourceArgument = Argument.String("source").pipe(Argument.withDescription("Name of the Source, or its id"))
 
-/** Reads the lanes of a Source, and the Capsules that do not have the newest commit of their lane. */
+/** Reads the lanes of a Source, and the Capsules that are behind the newest commit of their lane. */
 const foundIn = Effect.fnUntraced(function* (sourceId: SourceId) {
   const { sources } = yield* SvcClient
   const { source } = yield* sources.read({ params: { sourceId } })
@@ -230,7 +230,7 @@ const hookSecretCommand = Command.make(
           const answer = yield* sources.renewHookSecret({
             params: { sourceId: id },
             headers,
-            // The server refuses this if somebody else has renewed the secret since it was read.
+            // Makes the server refuse the renewal if somebody else has renewed the secret since it was read.
             payload: { hookSecretVersion, ...(endFormerNow ? { endFormerNow } : {}) }
           })
           return "hookSecret" in answer
@@ -240,7 +240,7 @@ const hookSecretCommand = Command.make(
       )
       const { discovery } = yield* SvcClient
       const { apiBaseUrl } = yield* discovery.capabilities()
-      // The Git server may use a different address for svc than this command does.
+      // Use the address that the server advertises: the Git server may not reach svc at the address that this command uses.
       const url = new URL(`../../hooks/sources/${id}`, `${apiBaseUrl}/`).href
       const signingToken = signingTokenOf(hookSecret)
       const printed = print(
@@ -254,7 +254,8 @@ const hookSecretCommand = Command.make(
           "The secret is shown only now. Set it in the webhook of the Git server; the signing token is the same secret for GitLab."
         ].join("\n")
       )
-      // The Git server's secret remains valid, and another renewal replaces the secret that nobody has seen.
+      // If the secret cannot be printed, do nothing: the Git server's secret remains valid, and another renewal replaces the
+      // secret that nobody has seen.
       yield* printSecret(printed, "secret", Effect.fail("renewed already"))
     }).pipe(onServer(given))
   )

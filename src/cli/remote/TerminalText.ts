@@ -4,13 +4,13 @@ import { visibleText } from "../../../schema/records/VisibleText.ts"
 const controls = /[^\P{Cc}\t]/gu
 
 /**
- * Makes text from a server safe for a terminal. It cannot move the cursor, hide a line or set a title. Characters that would
- * reorder or hide letters are escaped.
+ * Makes text from a server safe for a terminal, so that it cannot move the cursor, hide a line or set a title. Escapes characters
+ * that would reorder or hide letters.
  */
 export const terminalText = (text: string): string =>
   visibleText(stripVTControlCharacters(text).replaceAll(controls, " "))
 
-/** Returns true if the person typed the name as it is stored or as the terminal shows it. */
+/** Returns true if the person typed the name as stored or as the terminal shows it. */
 export const isTypedName = (typed: string, name: string): boolean => [name, terminalText(name)].includes(typed.trim())
 
 type Style = "bold" | "faint" | "underline" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan"

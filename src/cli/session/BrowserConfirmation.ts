@@ -13,7 +13,7 @@ import { openBrowser } from "../remote/Browser.ts"
 import { patiently } from "../remote/Patience.ts"
 import { asPerson, sessionFlags } from "./PersonSession.ts"
 
-/** The flags of an action that a person confirms in the browser, or with a password from standard input. */
+/** Flags of an action that a person confirms in the browser, or with a password from standard input. */
 export const confirmationFlags = {
   ...sessionFlags,
   browser: Flag.Boolean("browser").pipe(
@@ -60,7 +60,8 @@ type ConfirmationHeaders = { readonly [confirmationHeader]?: string }
 
 /**
  * Makes a request that requires a confirmation. The person confirms the action in their browser with one of their sign-in
- * methods, and the request contains the code. With `--password-stdin`, the request is sent in a separate session instead.
+ * methods, and the request contains the resulting code. With `--password-stdin`, the request is sent in a separate session
+ * instead.
  */
 export const withConfirmation =
   (given: Confirming, asked: ActionToConfirm) =>
@@ -70,7 +71,7 @@ export const withConfirmation =
       const { actionConfirmations } = yield* SvcClient
       const { confirmation } = yield* actionConfirmations.begin({ payload: asked })
       const { code, expiresAt, interval, userCode, verificationUriComplete: address } = confirmation
-      // Standard output is reserved for the result, so that scripts can read it.
+      // Prompt on standard error, because scripts read the result from standard output.
       yield* Console.error(
         given.json
           ? JSON.stringify({ address, code: userCode, expiresAt })

@@ -6,10 +6,10 @@ import { Remote } from "../remote/Remote.ts"
 import { terminalText } from "../remote/TerminalText.ts"
 import { signIn, signOut } from "./SignIn.ts"
 
-/** The flags of a command that requires the person to be present. */
+/** Flags of a command that requires the person to be present. */
 export const sessionFlags = { passwordStdin: passwordFlag }
 
-/** The address of the token's owner. Automations have neither an address nor a password. */
+/** Returns the email address of the token's owner. Automations have neither an address nor a password. */
 const emailOf = Effect.gen(function* () {
   const { dashboard } = yield* SvcClient
   const { subject } = yield* dashboard.bootstrap({ query: {} })
@@ -19,7 +19,7 @@ const emailOf = Effect.gen(function* () {
 
 /**
  * Runs a command as the person at the terminal, for actions that the server does not allow with tokens. The person's password
- * opens a session, which is closed when the command ends. People without a password use the dashboard.
+ * opens a session, which closes when the command ends. People without a password use the dashboard.
  */
 export const asPerson =
   ({ passwordStdin }: { readonly passwordStdin: boolean }) =>

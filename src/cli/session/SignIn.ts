@@ -10,7 +10,7 @@ const cookieName = /^(?:__Host-)?svc_session$/
 
 const decodeRefusal = Schema.decodeEffect(Schema.fromJsonString(RefusedAnswer))
 
-/** An authenticator code from the environment or a prompt, for an account with an authenticator. */
+/** Reads an authenticator code from the environment or a prompt, for an account with an authenticator. */
 const codeOf = Effect.gen(function* () {
   const given = yield* Config.option(Config.Redacted(clientEnv.code))
   if (Option.isSome(given)) return given.value
@@ -25,7 +25,7 @@ const codeOf = Effect.gen(function* () {
 const secretOf = (response: HttpClientResponse.HttpClientResponse) =>
   Object.values(response.cookies.cookies).find(({ name }) => cookieName.test(name))?.value
 
-/** Requests a session. The response contains the session or the reason for the refusal. */
+/** Requests a session. The response contains either the session or the reason for the refusal. */
 const asked = Effect.fnUntraced(function* (origin: string, path: string, body: Schema.Json) {
   const client = yield* HttpClient.HttpClient
   const request = HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(`${origin}${path}`), body)
@@ -46,7 +46,7 @@ const sessionOf = Effect.fnUntraced(function* (origin: string, answer: Effect.Su
   if (answer.session !== undefined) return answer.session
   const { refused } = answer
   if (refused.code === "capability_not_available") return yield* withoutPasswords(origin)
-  // The password was wrong, so logging in again would not help.
+  // Do not suggest to log in again: the password was wrong.
   const code = refused.code === "unauthenticated" ? "sign_in_refused" : refused.code
   return yield* refusal(origin, { ...refused, code })
 })
@@ -67,7 +67,7 @@ export interface NewAccount {
   readonly displayName: string | undefined
 }
 
-/** Creates an account from an invitation, which also accepts the invitation. */
+/** Creates an account from an invitation and accepts the invitation. */
 export const signUp = Effect.fn("signUp")(function* (origin: string, account: NewAccount) {
   const { displayName, email, password, secret } = account
   const answer = yield* asked(origin, "/auth/invitations/sign-up", {
@@ -79,7 +79,7 @@ export const signUp = Effect.fn("signUp")(function* (origin: string, account: Ne
   return yield* sessionOf(origin, answer)
 })
 
-/** Closes a session. If the server cannot be reached, the session expires later. */
+/** Closes a session. If the server cannot be reached, the session simply expires. */
 export const signOut = (origin: string, session: Redacted.Redacted) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient

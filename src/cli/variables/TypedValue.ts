@@ -3,14 +3,14 @@ import { isExactNumber } from "../../../schema/json/ExactNumbers.ts"
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import type { FileValue } from "./VariableFile.ts"
 
-/** The declared type of a module's input. */
+/** Declared type of a module's input. */
 export type DeclaredType = Pick<DeclaredVariable, "type" | "typeExpression">
 
 const numberParts = /^([+-]?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
 /** Maximum number of digits before or after the decimal point. */
 const mostPlaces = 400
 
-/** Returns a number as plain digits, as the tool prints it, or `undefined` for a text that is not a number. */
+/** Formats a number as plain digits, as the tool prints it. Returns `undefined` for a text that is not a number. */
 const plainDigits = (text: string): string | undefined => {
   const parts = numberParts.exec(text)
   if (parts === null) return undefined
@@ -28,7 +28,10 @@ const plainDigits = (text: string): string | undefined => {
 
 const tooLong = "a number has more digits than JSON keeps; write it as a text of its digits"
 
-/** Returns a number as JSON, or as a text of its digits if the input is not a number. */
+/**
+ * Converts a number to JSON. If JSON cannot represent it exactly, returns its digits as text for a number input, and fails for
+ * any other input.
+ */
 const numberOf = (text: string, isNumberInput: boolean): Result.Result<Schema.Json, string> => {
   const digits = plainDigits(text)
   if (digits === undefined) return Result.fail("a number is too large")
@@ -62,7 +65,7 @@ const truths: ReadonlyMap<string, boolean> = new Map([
   ["0", false]
 ])
 
-/** Converts a value to the declared type, as the tool does. The server refuses values that do not fit. */
+/** Converts a value to the declared type, as the tool does. Leaves values that do not fit for the server to refuse. */
 export const typedValue = (value: FileValue, declared: DeclaredType["type"]): Result.Result<Schema.Json, string> => {
   const digits = typeof value === "object" && value !== null && "digits" in value ? value.digits : undefined
   switch (declared) {
@@ -83,7 +86,7 @@ export const typedValue = (value: FileValue, declared: DeclaredType["type"]): Re
 
 /**
  * Returns true if the tool reads a value on its command line as plain text, which it does for inputs of a primitive type or
- * without a declared type. It parses all other values in its own syntax.
+ * without a declared type. The tool parses all other values in its own syntax.
  */
 export const isTakenAsText = ({ type, typeExpression }: DeclaredType): boolean =>
   type !== "json" || typeExpression === undefined

@@ -9,7 +9,7 @@ export type FileValue =
   | { readonly items: ReadonlyArray<FileValue> }
   | { readonly members: ReadonlyMap<string, FileValue> }
 
-/** The position and reason of a syntax error. It never contains a part of a value. */
+/** Position and reason of a syntax error. Never contains a part of a value. */
 class NotRead extends Error {
   readonly line: number
 
@@ -31,11 +31,11 @@ const leadingSpace = /^\p{White_Space}*/u
 
 const computed = "its value is computed. Only literal values are read: write the result"
 
-/** Half of a surrogate pair is not a character. */
+/** Refuse half of a surrogate pair, which is not a character. */
 const characterOf = (point: number): string | undefined =>
   point > 0x10_ff_ff || (point >= 0xd8_00 && point <= 0xdf_ff) ? undefined : String.fromCodePoint(point)
 
-/** Removes the common indentation from the lines of a heredoc. Blank lines are ignored and left unchanged. */
+/** Removes the common indentation from the lines of a heredoc. Blank lines do not count and remain unchanged. */
 const unindented = (text: string): string => {
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
   const isBlank = (line: string) => line.trim() === ""
@@ -49,7 +49,7 @@ const unindented = (text: string): string => {
 class Reader {
   #at = 0
   #depth = 0
-  /** The variable whose value is currently read. */
+  /** Variable whose value is being read, for error messages. */
   #name: string | undefined
   readonly #text: string
 
@@ -84,7 +84,7 @@ class Reader {
     return this.#at >= this.#text.length
   }
 
-  /** Skips blanks and comments. Skips line ends only if `lines` is true, which requires that they separate nothing. */
+  /** Skips blanks and comments. Set `lines` to also skip line ends, where they separate nothing. */
   #skip(lines: boolean): void {
     for (;;) {
       const start = this.#at
@@ -213,7 +213,7 @@ class Reader {
     }
   }
 
-  /** Reads a doubled template marker, which is an escaped marker. Refuses a single one, because it would begin a template. */
+  /** Reads a doubled template marker, which is an escape. Refuses a single marker, because it would begin a template. */
   #sign(): string | undefined {
     for (const sign of ["$", "%"]) {
       if (this.#take(`${sign}${sign}{`)) return `${sign}{`

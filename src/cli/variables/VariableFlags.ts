@@ -44,8 +44,8 @@ const refused = (message: string) => new CommandFailed({ ...misuse, message })
 const decodeObject = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
 /**
- * Reads the values in a file as the tool does, either as JSON or in the tool's own syntax. Messages contain a line number and
- * never a value.
+ * Reads the values in a file as the tool does, either as JSON or in the tool's own syntax. Error messages contain a line number
+ * and never a value.
  */
 export const valuesOfFile = Effect.fn("valuesOfFile")(function* (file: string) {
   const text = yield* inputText(file)
@@ -117,8 +117,8 @@ const typedAs = Effect.fnUntraced(function* (
 })
 
 /**
- * The variables that a configuration plan sets and removes. If a variable is set several times, the last value applies. Files
- * come before arguments.
+ * Returns the variables that a configuration plan sets and removes. If a variable is set several times, the last value applies;
+ * arguments come after files.
  */
 export const variablePatch = Effect.fn("variablePatch")(function* (
   { files, unset, variables }: VariableFlags,

@@ -18,7 +18,7 @@ const said = (status: number) => Said.pipe(HttpApiSchema.status(status))
 const Bytes = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array())
 const Lines = Schema.String.pipe(HttpApiSchema.asText({ contentType: "application/x-ndjson" }))
 
-/** The routes for agents. They are not an interface for other programs. */
+/** Internal routes for agents; not a public API. */
 export class AgentApi extends describedGroup("agents", "The protocol between the server and its agents.")
   .add(
     HttpApiEndpoint.post("command", agentRpcPath, { payload: Lines, success: Lines }).annotateMerge(

@@ -29,9 +29,9 @@ import { routeOf } from "../../http-kit/DeclaredRoute.ts"
 import { Exchange } from "../../http-kit/Exchange.ts"
 import { readBodyBytes } from "../../http-kit/RequestBody.ts"
 
-/** Seconds between two renewals of an agent's leases. A cancel reaches the agent within this time. */
+/** Interval, in seconds, at which an agent renews its leases. A cancellation reaches the agent within this time. */
 const renewSeconds = 1
-/** Maximum size of a command's body. The largest is a batch of reports. */
+/** Maximum size of a command's body. The largest command is a batch of reports. */
 const mostCommandBytes = 4 * 1024 * 1024
 /** Maximum size of a body without a session. The largest is the greeting of an agent with many Runs. */
 export const mostStrangerBytes = 64 * 1024
@@ -74,7 +74,7 @@ const handlers = AgentProtocol.toLayer(
 
     const sessionOf = ({ headers }: { readonly headers: Headers.Headers }) => sessions.of(bearerOf(headers))
 
-    /** A request may be cut off at any time, but its writes are atomic. */
+    /** Performs the writes of a request. They are atomic, so the request may be cut off at any time. */
     const written = <A, E>(
       options: { readonly headers: Headers.Headers },
       write: (session: AgentSession) => Effect.Effect<A, E>
@@ -120,7 +120,7 @@ const handlers = AgentProtocol.toLayer(
       Checkpoint: (checkpoint, options) => written(options, (session) => reports.checkpoint(session, checkpoint)),
       Result: (result, options) =>
         written(options, (session) =>
-          // Also runs for a blob that is already stored, because the earlier request may have failed before this step.
+          // Run this step even for a blob that is already stored, because an earlier request may have failed before it.
           Effect.andThen(
             reports.result(session, result),
             settlement.begin({ runId: result.runId, fence: result.fence })
@@ -171,7 +171,7 @@ const blobRoutes = HttpRouter.use(
     const carried = yield* CarriedBlobs
     const authority = yield* AuthorityChanges
 
-    /** A transfer may take long, so it is cut off when the session ends. */
+    /** Ends a transfer when the session ends, because a transfer may take long. */
     const untilOver = (session: AgentSession) =>
       untilRefused(
         authority,
@@ -226,7 +226,7 @@ const blobRoutes = HttpRouter.use(
         const isHeld = (yield* ledger.held({ ...claim, owner: session.agent.id })) !== undefined
         const isOpen =
           row !== undefined &&
-          // Keeps the blobs that the result refers to, and acknowledges a repeated part of one.
+          // After the result, accept only parts of blobs that are already stored, to acknowledge a repeated part.
           (row.result !== null
             ? (yield* blobs.isComplete(claim, kind, digest)) || (yield* carried.isStored(claim, kind, digest))
             : // The report of an apply's left-over state may arrive after the Run's end, because that is its purpose.
@@ -248,8 +248,9 @@ const blobRoutes = HttpRouter.use(
 )
 
 /**
- * A serialization for a protocol whose messages have already been read. Instead of the message, a request contains a name for it.
- * The protocol's own parser has no limits, and would read a message of any length on the thread that handles requests.
+ * Creates a serialization for a protocol whose messages have already been read: a request contains a name for its message instead
+ * of the message. The protocol's own parser has no limits, and would read a message of any length on the thread that handles
+ * requests.
  */
 const readMessages = () => {
   const messages = new Map<string, unknown>()
@@ -261,7 +262,7 @@ const readMessages = () => {
       decode: (name) => (typeof name === "string" && messages.has(name) ? [messages.get(name)] : [])
     })
   })
-  /** Runs the effect for a request with this message. */
+  /** Runs the effect for a request that contains this message. */
   const withMessage = <A, E, R>(message: unknown, effect: Effect.Effect<A, E, R>) =>
     Effect.acquireUseRelease(
       Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
@@ -306,5 +307,5 @@ const commandRoute = HttpRouter.use(
   })
 ).pipe(Layer.provide(handlers))
 
-/** The routes for agents. Without a pool, the paths do not exist. */
+/** Routes for agents. Without a pool, the paths do not exist. */
 export const agentRoutes = Layer.mergeAll(commandRoute, blobRoutes)

@@ -35,7 +35,7 @@ const maxLocatorLength = 200
 type LocatedIn = HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext
 
 /**
- * Returns the id by which the route identifies its Workspace. Only its presence is checked, because a malformed id is treated as
+ * Returns the id by which the route identifies its Workspace. Checks only that it is present: a malformed id is treated as
  * unknown.
  */
 const locatorValue = (locator: WorkspaceLocator, endpoint: string) => {
@@ -69,7 +69,7 @@ export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "toke
 interface Authenticated {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly exchange: ExchangeShape
-  /** True if the browser sent the credential automatically. */
+  /** True if the browser sent the credential automatically, as it does with a cookie. */
   readonly ambient: boolean
   readonly principal: Principal
 }
@@ -94,7 +94,7 @@ export const admissions = Effect.gen(function* () {
   const sessionCookie = sessionCookieName(baseUrl)
   const { origin } = new URL(baseUrl)
 
-  /** Refuses a write that would barely fit on the disk, before it begins. */
+  /** Refuses a write before it begins if the disk is almost full. */
   const roomy = <A>(admission: Effect.Effect<A>): Effect.Effect<A, ApiError> =>
     Effect.flatMap(storage.isFull, (isFull) => (isFull ? Effect.fail(new ApiError(storageFull)) : admission))
 
@@ -147,7 +147,7 @@ export const admissions = Effect.gen(function* () {
     const granting = rule.kind === "workspace" ? grantingBy(rule, endpoint) : undefined
     const confirmed = confirming(rule, endpoint)
 
-    /** The checks that require the Workspace. */
+    /** Performs the checks that require the Workspace. */
     const admitted = (own: Authenticated, isRepeated: boolean, granted?: GrantedWorkspace) => {
       const { ambient, exchange, principal, request } = own
       const refusal = credentialRefusal(principal, rule)
@@ -178,7 +178,7 @@ export const admissions = Effect.gen(function* () {
       return Effect.andThen(present, counted)
     }
 
-    // Each step skips what earlier steps have decided, because every request passes all of them.
+    // Performs all checks. Every request passes them, so each step skips what earlier steps have decided.
     const admission = (isRepeated: boolean) =>
       Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
         const request = Context.get(context, HttpServerRequest.HttpServerRequest)
@@ -213,11 +213,11 @@ export const admissions = Effect.gen(function* () {
 })
 
 /**
- * The credential and authority that admitted the current request. A live stream outlives its request and checks repeatedly if it
- * may continue. A command checks again in its transaction (`Readmission`).
+ * The credential and authority that admitted the current request. A live stream outlives its request, so it checks repeatedly
+ * whether it may continue. A command checks again in its transaction (`Readmission`).
  */
 export interface AdmittedShape {
-  /** True if the credential was a cookie. A WebSocket then needs a separate origin check. */
+  /** True if the credential was a cookie, so that a WebSocket needs a separate origin check. */
   readonly ambient: boolean
   readonly recheck: Effect.Effect<void, ApiError>
 }

@@ -17,7 +17,7 @@ type Places = (
   inPath: string
 ) => Effect.Effect<ReadonlyArray<LimitedPlace>, SqlError>
 
-/** Finds the Capsules to which a referenced record belongs. There are none for a record that a limited token may not refer to. */
+/** Finds the Capsules to which a referenced record belongs. Finds none if a limited token may not refer to the record. */
 const placesOf: Record<NamedRecord, Places> = {
   boundConnection: (sql, named, inPath) => Place.rows(sql)`SELECT DISTINCT c.project_id AS "projectId", c.environment
     FROM capsules c JOIN provider_bindings b ON b.install_config_id = c.install_config_id
@@ -46,7 +46,7 @@ const BoundConnection = rowShape({ id: Schema.String })
 
 type Rebinds = NonNullable<WorkspaceAccess["rebinds"]>
 
-/** The Connections of an earlier configuration that its Capsule does not currently bind. */
+/** Finds the Connections of an earlier configuration that its Capsule does not currently bind. */
 const broughtBy: Record<
   Rebinds,
   (sql: SqlClient.SqlClient, inPath: string) => Effect.Effect<ReadonlyArray<{ readonly id: string }>, SqlError>
@@ -55,7 +55,7 @@ const broughtBy: Record<
     JOIN capsules c ON c.id = v.capsule_id JOIN provider_bindings b ON b.install_config_id = v.install_config_id
     WHERE v.id = ${inPath} AND b.connection_id NOT IN
       (SELECT connection_id FROM provider_bindings WHERE install_config_id = c.install_config_id)`,
-  // A backup contains the newest configuration at its time.
+  // A backup contains the configuration that was the newest when it was made.
   backup: (sql, inPath) => BoundConnection.rows(sql)`SELECT b.connection_id AS id FROM backups k
     JOIN capsules c ON c.id = k.capsule_id JOIN provider_bindings b ON b.install_config_id = (
       SELECT i.id FROM install_configs i WHERE i.capsule_id = c.id AND i.created_at <= k.created_at
@@ -87,8 +87,8 @@ const textsAt = (body: unknown, field: string): ReadonlySet<string> => {
 }
 
 /**
- * Checks the records in a body like the record in the path: a limited token may only refer to records within its limits. An
- * unknown record is refused like one outside the limits.
+ * Checks the records in a body like the record in the path: a limited token may only refer to records within its limits. Refuses
+ * an unknown record like a record outside the limits.
  */
 export const namedRecords = Effect.gen(function* () {
   const sql = yield* ReadSql

@@ -23,8 +23,8 @@ const byCapsule =
 const wholeWorkspace: Places = () => Effect.succeed([])
 
 /**
- * Finds the places to which a record belongs, by the way in which the route finds its Workspace. There are none for a record
- * outside every Project.
+ * Finds the Projects and environments to which a record belongs, by the way in which the route finds its Workspace. Finds none
+ * for a record outside every Project.
  */
 const placesOf: Record<WorkspaceLocator, Places> = {
   "path.workspaceId": wholeWorkspace,
@@ -69,8 +69,8 @@ export const limitsUnavailable = new ApiError({
 })
 
 /**
- * Confines a limited token to its Projects and environments on every route of a Workspace. A record outside every Project is
- * refused, so a new route is closed to limited tokens until its rule permits them.
+ * Confines a limited token to its Projects and environments on every route of a Workspace. Refuses a record outside every
+ * Project, so a new route is closed to limited tokens until its rule permits them.
  */
 export const confinements = Effect.gen(function* () {
   const sql = yield* ReadSql

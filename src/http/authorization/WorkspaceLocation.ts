@@ -45,7 +45,7 @@ const LocatedRow = Schema.Struct({
   role: Schema.NullOr(Role),
   status: Schema.NullOr(MemberStatus),
   archivedAt: Schema.NullOr(Schema.String),
-  /** The highest role that teams grant for the Capsule, as an index into `grantedRoles`. */
+  /** Highest role that teams grant for the Capsule, as an index into `grantedRoles`. */
   granted: Schema.optionalKey(Schema.NullOr(Schema.Int))
 })
 
@@ -53,7 +53,7 @@ const WorkspaceIds = rowShape({ id: WorkspaceId })
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(LocatedRow))
 
-/** The roles that a team may grant, lowest first. */
+/** Roles that a team may grant, lowest first. */
 const grantedRoles: ReadonlyArray<Role> = ["viewer", "member", "admin"]
 
 /** Returns the Workspaces of the found records, or `undefined` if there were none. */
@@ -73,7 +73,8 @@ const located = (rows: ReadonlyArray<typeof LocatedRow.Type>): ReadonlyArray<Loc
             ]
       )
 
-// Separates subjects from ids. Subjects never contain it, because they are generated here, but an id comes from the request.
+// Separates subject and id in a cache key. Subjects are generated here and never contain it; an id comes from the request, so it
+// must come last.
 const separator = "\u0000"
 
 const unavailable = new ApiError({
@@ -87,7 +88,7 @@ const joinedMembership = (sql: SqlClient.SqlClient, column: string, subject: str
 const joinedWorkspace = (sql: SqlClient.SqlClient, column: string, subject: string) =>
   sql`LEFT JOIN workspaces w ON w.id = ${sql(column)} ${joinedMembership(sql, column, subject)}`
 
-/** Records that belong to one Capsule, and the column that identifies it. */
+/** Records that belong to one Capsule, with the column that identifies the Capsule. */
 const capsuleColumns: Partial<Record<RecordLocator, string>> = {
   "path.capsuleId": "r.id",
   "path.runId": "r.capsule_id"
@@ -105,7 +106,8 @@ const grantedBy = (sql: SqlClient.SqlClient, locator: RecordLocator, subject: st
           AND (g.environment IS NULL OR g.environment = c.environment))`
 }
 
-// This runs for every request, and in SQLite a lookup by a unique key takes a fifth of the time of a join.
+// Look up by unique keys instead of joining: this runs for every request, and in SQLite such a lookup takes a fifth of the time
+// of a join.
 const selectByRecord = (sql: SqlClient.SqlClient, locator: RecordLocator, id: string, subject: string) => {
   const membership = sql`FROM memberships m WHERE m.workspace_id = r.workspace_id AND m.subject = ${subject}`
   return sql`SELECT r.workspace_id AS "workspaceId", (SELECT m.role ${membership}) AS role,
@@ -154,14 +156,14 @@ const nounOf = (locator: WorkspaceLocator): string => {
 }
 
 /**
- * Finds the Workspaces of a record or a given Workspace id, and reads the caller's membership at the same time. Fails with
+ * Finds the Workspaces of a record, or a Workspace by its id, and reads the caller's membership at the same time. Fails with
  * `not_found` for an unknown id, and with `permission_denied` for a record that no Workspace owns.
  */
 export const locateWorkspaces = Effect.gen(function* () {
   const sql = yield* ReadSql
   const ownerOfReadyMade = readyMadeOwners(yield* OperatorConfigs)
   const memory = yield* CommitCache
-  // A caller or a record is rarely looked up in both ways, so each way has a separate cache.
+  // Each way has a separate cache, because a caller or a record is rarely looked up in both ways.
   const recordedBy = (locator: WorkspaceLocator) =>
     memory.untilCommit((key) => {
       const end = key.indexOf(separator)
@@ -178,7 +180,8 @@ export const locateWorkspaces = Effect.gen(function* () {
     const recorded = finders.get(locator) ?? recordedBy(locator)
     finders.set(locator, recorded)
     const noun = nounOf(locator)
-    // A configuration from the operator has no record. Its id is derived from the Workspace that lists it.
+    // Finds the Workspace of a configuration from the operator. It has no record, so its id is derived from the Workspace that
+    // lists it.
     const unrecorded = Effect.fnUntraced(function* (id: string, subject: string) {
       const owner = locator === "path.capsuleConfigId" ? yield* ownerOfReadyMade(id, everyWorkspace) : undefined
       const found =

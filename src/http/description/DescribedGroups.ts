@@ -41,7 +41,8 @@ const describedGroup = (group: HttpApiGroup.Top): HttpApiGroup.Top => {
 }
 
 /**
- * The groups of the API with their descriptions from `src/http/prose` and their access rules. Used only for the OpenAPI document.
+ * Returns the groups of the API with their descriptions from `src/http/prose` and their access rules. Used only for the OpenAPI
+ * document.
  */
 export const describedGroups = (): Arr.NonEmptyReadonlyArray<HttpApiGroup.Top> => {
   const groups: Array<HttpApiGroup.Top> = []

@@ -15,7 +15,7 @@ const begun = answer(
   201
 )
 
-/** The dashboard page on which a person approves or denies an action. */
+/** Path of the dashboard page on which a person approves or denies an action. */
 export const confirmationPage = "/confirm"
 
 export const actionConfirmationHandlers = HttpApiBuilder.group(

@@ -79,7 +79,7 @@ const ofLane = ({ ref, since, sourceId, sourceName }: FailingLane): Item => ({
   since
 })
 
-/** The records of a Workspace to check. An omitted list counts as empty. */
+/** Records of a Workspace to check. An omitted list counts as empty. */
 export interface Attention {
   readonly needingAttention?: ReadonlyArray<Capsule>
   /** Plans waiting for approval. */
@@ -92,20 +92,20 @@ export interface Attention {
   /** Connections whose renewal or revocation failed at the issuer. */
   readonly failing?: ReadonlyArray<Connection>
   readonly lanes?: ReadonlyArray<FailingLane>
-  /** Work that fails repeatedly. */
+  /** Work that has failed repeatedly. */
   readonly stuck?: ReadonlyArray<StuckWork>
   readonly pause?: AutomationPause | undefined
-  /** Approved but unapplied plans. */
+  /** Approved plans that have not been applied. */
   readonly approvedPlans?: ReadonlyArray<LatestRun>
-  /** Capsules with a left-over state that has not been decided on. */
+  /** Capsules with a left-over state on which nobody has decided. */
   readonly leftOvers?: ReadonlyArray<CapsuleWithOrphanedState>
-  /** Unfinished updates of the Workspace. */
+  /** Unfinished updates of the Workspace's Capsules. */
   readonly updates?: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>
 }
 
 /**
- * Lists everything that needs a person's attention. Plans waiting for approval come first, then problems that prevent Sources
- * from being read or Runs from getting tokens, then broken, outdated and expiring records.
+ * Lists everything that needs a person's attention. Plans waiting for approval come first, then problems that prevent svc from
+ * reading Sources or getting tokens for Runs, then broken, outdated and expiring records.
  */
 export const attentionOf = ({
   approvedPlans = [],
@@ -146,7 +146,7 @@ export const attentionOf = ({
   const updates = openUpdates.map(
     ({ createdAt, id }): Item => ({ kind: "update_open", runGroupId: id, since: createdAt })
   )
-  // A Capsule with an approved plan needs no new plan; the next step is to apply or withdraw the existing one.
+  // Capsules with an approved plan. They need no new plan: the next step is to apply or withdraw the existing one.
   const isPlanned = new Set(approved.map(({ capsuleId }) => capsuleId))
   const order: ReadonlyArray<Item["kind"]> = ["unknown_safety", "failed", "waiting_credential", "drifted", "stale"]
   const troubles = needingAttention

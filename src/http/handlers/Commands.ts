@@ -11,7 +11,7 @@ import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 
-/** The caller of this request as actors expect it. Idempotency keys of different credentials never collide. */
+/** The caller of this request in the form that actors expect. Idempotency keys of different credentials never collide. */
 export const commandContext: Effect.Effect<CommandContext, never, Caller> = Effect.map(Caller, (caller) => ({
   actor: caller.actor,
   actorKey: caller.credential === "session" ? caller.subject : caller.credentialId,
@@ -27,7 +27,7 @@ export const authorisedWorkspace: Effect.Effect<WorkspaceId, never, Caller> = Ef
 
 interface IdSchema<A> extends Schema.Codec<A, string> {}
 
-/** Parses an id from the path. A string that is not an id of this kind counts as unknown. */
+/** Parses an id from the path. Treats a string that is not an id of this kind like an unknown id. */
 export const pathId = <A>(kind: IdSchema<A>, text: string, noun: string): Effect.Effect<A, ApiError> =>
   Effect.mapError(Effect.fromOption(Schema.decodeOption(kind)(text)), () => notFound(noun))
 
@@ -47,14 +47,14 @@ export const maybeIdempotent = (
 ): Effect.Effect<IdempotentRequest | undefined, ApiError> =>
   headers["idempotency-key"] === undefined ? Effect.undefined : idempotent(headers, request)
 
-/** Reads the requested page. Its cursor belongs to the caller. */
+/** Reads the requested page, and adds the caller, to whom the cursor must belong. */
 export const pageRequest = (query: {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }): Effect.Effect<PageRequest, never, Caller> =>
   Effect.map(Caller, ({ subject }) => ({ limit: query.limit ?? defaultPageLimit, cursor: query.cursor, subject }))
 
-/** Returns a list's cursor as included in the response. */
+/** Formats a list's cursor for the response. */
 export const cursorOf = (page: Page<unknown>): { readonly nextCursor?: string } =>
   page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }
 
@@ -73,7 +73,7 @@ const declaredStatuses = (endpoint: HttpApiEndpoint.Top): ReadonlySet<number> =>
 
 /**
  * Builds the responses of an endpoint with several success statuses. An undeclared status is a defect at startup, because a
- * client generated from the API's definition could not read the response.
+ * client generated from the API's definition could not read such a response.
  */
 export const answer = <S extends Schema.Codec<unknown, unknown>, const Status extends number>(
   endpoint: HttpApiEndpoint.Top,
@@ -88,7 +88,7 @@ export const answer = <S extends Schema.Codec<unknown, unknown>, const Status ex
   return (value: S["Type"], status: Status) => Effect.orDie(encode(value, { status }))
 }
 
-/** Builds the responses of an endpoint with an `Idempotency-Key`: 201 the first time and 200 for a repeat. */
+/** Builds the responses of an endpoint with an `Idempotency-Key`: 201 for the first request, and 200 for a repeat. */
 export const repeatableAnswer = <S extends Schema.Codec<unknown, unknown>>(
   endpoint: HttpApiEndpoint.Top,
   schema: S

@@ -23,7 +23,7 @@ const connectionOf = (params: { readonly connectionId: string }) =>
 
 const shareOf = (params: { readonly shareId: string }) => pathId(OutputShareId, params.shareId, "OutputShare")
 
-/** The request's browser session. Only the session that starts an authorization at another server can finish it. */
+/** The request's browser session. An authorization at another server can only be finished in the session that started it. */
 const browserSession = Effect.flatMap(Caller, ({ credential, credentialId }) =>
   credential === "session"
     ? Effect.succeed(credentialId)

@@ -56,7 +56,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
       bootstrap: Effect.fnUntraced(function* ({ query }) {
         const caller = yield* Caller
         const user = Option.getOrUndefined(yield* users.find(caller.subject))
-        // This is the first request on a person's first visit, so it creates the personal Workspace.
+        // Create the personal Workspace, because this is the first request on a person's first visit.
         if (caller.boundWorkspaceId === undefined) {
           yield* memberships.ensurePersonal(yield* commandContext, caller.subject)
         }

@@ -8,7 +8,7 @@ import { MountedBaseUrl } from "../MountedBaseUrl.ts"
 import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
-/** The addresses of the API for clients that use it at `base`. */
+/** Lists the addresses of the API for clients that use it at `base`. */
 const addressesAt = (base: string, issuer: string) => ({
   apiBaseUrl: `${base}/api/v1`,
   endpoints: {

@@ -8,7 +8,7 @@ import { AccessTokenId } from "../../../schema/records/Ids.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
-/** The Workspace, and the member who manages its members. */
+/** The Workspace, and the caller who manages its members. */
 export const memberScope = Effect.gen(function* () {
   const { subject } = yield* Caller
   return { workspaceId: yield* authorisedWorkspace, acting: { subject } }

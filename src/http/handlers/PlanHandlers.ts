@@ -73,7 +73,7 @@ export const revisionPlanHandlers = HttpApiBuilder.group(
       reconcile: Effect.fnUntraced(function* ({ params }) {
         const id = yield* pathId(RevisionPlanId, params.revisionPlanId, "Revision plan")
         const revisionPlan = yield* revisionPlanCommands.Reconcile(id, { context: yield* commandContext })
-        // A 202 means that the plan is in progress and has to be polled (specification, Revision plans).
+        // Responds with 202 while the plan is in progress and has to be polled (specification, Revision plans).
         return yield* revisionPlanAnswer({ revisionPlan }, revisionPlan.nextAction === "reconcile" ? 202 : 200)
       })
     })

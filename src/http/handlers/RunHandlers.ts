@@ -37,7 +37,8 @@ const draining = new ApiError({
 
 const isOwnPage = (request: HttpServerRequest.HttpServerRequest, baseUrl: string) => {
   const origin = new URL(baseUrl).origin
-  // Browsers always send Origin for a WebSocket. A cookie without Origin does not come from one of the product's pages.
+  // Require a matching Origin, which browsers always send for a WebSocket. Without it, a cookie does not come from one of the
+  // product's pages.
   return request.headers["origin"] === origin && isSameOrigin(request.headers, origin)
 }
 
@@ -47,8 +48,8 @@ const crossOrigin = new ApiError({
 })
 
 /**
- * The live response to a read of a sequence if the request asks for it: a WebSocket or server-sent events that replay from
- * `after` and then follow. Returns `none` for an ordinary read.
+ * Answers a read of a sequence live if the request asks for it: with a WebSocket or server-sent events that replay from `after`
+ * and then follow. Returns `none` for an ordinary read.
  */
 const liveAnswer = Effect.fn("liveAnswer")(function* (
   request: HttpServerRequest.HttpServerRequest,
@@ -77,7 +78,7 @@ const liveAnswer = Effect.fn("liveAnswer")(function* (
   if (upgrade === undefined || !upgrade(subscription)) {
     return yield* invalidRequest("The connection cannot be upgraded to a WebSocket. Use `Accept: text/event-stream`.")
   }
-  // The listener has already responded with 101, and discards this response.
+  // A placeholder, which the listener discards because it has already responded with 101.
   return Option.some(HttpServerResponse.empty({ status: 204 }))
 })
 

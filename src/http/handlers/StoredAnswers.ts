@@ -27,8 +27,8 @@ const noAnswers: Answers = new Map()
 let answers: ReadonlyMap<string, Answers> | undefined
 
 /**
- * The reads of a group whose responses are returned as stored, each with a function that removes unknown properties. Derived only
- * from the declaration, so this runs once per process.
+ * Returns the reads of a group whose responses are returned as stored, each with a function that removes unknown properties.
+ * Depends only on the declaration, so it runs once per process.
  */
 const answersOf = (group: string): Answers => {
   answers ??= answersByGroup()
@@ -51,8 +51,8 @@ interface Collecting {
 }
 
 /**
- * Handlers of a group that skip the encoder for responses that are returned as stored. Their values were decoded when they were
- * read from the database. Like an encoder, this removes properties that are not in the schema.
+ * Makes the handlers of a group skip the encoder for responses that are returned as stored. Their values were validated when they
+ * were read from the database. Like an encoder, removes properties that are not in the schema.
  */
 export function storedAnswers<H extends object>(group: string, handlers: H): H
 export function storedAnswers(group: string, handlers: Collecting): Collecting {

@@ -16,7 +16,7 @@ const owner = Effect.map(Caller, ({ subject }) => subject)
 
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
 
-/** The bearer token from the Authorization header. Cookies, other headers, the query and the body are ignored. */
+/** Reads the bearer token from the Authorization header. Ignores cookies, other headers, the query and the body. */
 const presentedBearer = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const header = headers["authorization"]

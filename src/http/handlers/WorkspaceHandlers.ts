@@ -22,7 +22,7 @@ import { memberScope } from "./MemberHandlers.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 import type { StoredKind } from "../../../schema/records/StoredKind.ts"
 
-/** The kinds of usage that are counted in the background. Logs and states are counted for each request. */
+/** Kinds of usage that are measured in the background. Logs and states are counted on each request. */
 const countedKinds = [
   ["events", "event_bytes"],
   ["plans", "plan_bytes"],
@@ -31,7 +31,7 @@ const countedKinds = [
   ["history", "history_bytes"]
 ] as const satisfies ReadonlyArray<readonly [StoredKind, string]>
 
-/** The latest count as the usage of one Workspace. */
+/** Converts the latest measurement to the usage of one Workspace. */
 const countedUsage = ({ amounts, at }: StoredMeasurement, workspaceId: WorkspaceId) =>
   countedKinds.map(([kind, metric]) => ({
     metric,
@@ -149,7 +149,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
       }),
       uiSurfaces: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller
-        // Larger limits count as 100 (specification, Workspaces and account views).
+        // Treat larger limits as 100 (specification, Workspaces and account views).
         const page = { limit: Math.min(query.limit ?? largestPage, largestPage), cursor: query.cursor }
         const { capsuleId } = query
         const found = yield* interfaces.uiSurfaces(yield* authorisedWorkspace, subject, { capsuleId }, page)

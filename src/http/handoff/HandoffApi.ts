@@ -26,7 +26,7 @@ export const RedeemAnswer = Schema.Struct({
   subject: Schema.String
 })
 
-/** The endpoint that receives an install link from another product. */
+/** Endpoint that receives an install link from another product. */
 export class InstallLinkApi extends describedGroup("installLink", "Install links.").add(
   HttpApiEndpoint.get("install", installPath, {
     query: {

@@ -10,7 +10,7 @@ import { routeOf } from "../../http-kit/DeclaredRoute.ts"
 import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { InstallLinkApi } from "./HandoffApi.ts"
 
-/** The texts of the page that refuses a link. The refusal contains the English description of the problem. */
+/** Texts of the page that refuses a link. The refusal itself contains the English description of the problem. */
 interface RefusalWords {
   readonly title: string
   readonly about: string
@@ -62,7 +62,7 @@ const refusalWords: Readonly<Record<Language, RefusalWords>> = {
   }
 }
 
-/** The supported language that the browser lists first, or English. */
+/** Returns the supported language that the browser lists first, or English. */
 const languageOf = (accepted: string | undefined): Language =>
   /(?:^|,)\s*(en|ja)\b/i.exec(accepted ?? "")?.[1]?.toLowerCase() === "ja" ? "ja" : "en"
 
@@ -81,8 +81,8 @@ const refusalPage = ({ problems }: LinkRefusal, language: Language) => {
 }
 
 /**
- * `GET /install`. A link is accepted or refused as a whole. A valid link redirects to the creation flow at its canonical address.
- * An invalid link leads to a page with the reason, which uses nothing from the link. Neither creates anything.
+ * Serves `GET /install`, which accepts or refuses a link as a whole. A valid link redirects to the creation flow at its canonical
+ * address. An invalid link leads to a page with the reason, which uses nothing from the link. Neither creates anything.
  */
 export const installRoute = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
@@ -91,7 +91,7 @@ export const installRoute = HttpRouter.use(
     const answer = Effect.gen(function* () {
       const { headers, url } = yield* HttpServerRequest.HttpServerRequest
       const at = url.indexOf("?")
-      // Parses the raw string, because a link that a URL parser would repair has to be refused.
+      // Parse the raw string, because a URL parser would repair links that have to be refused.
       const link = parseInstallQuery(at === -1 ? "" : url.slice(at + 1), policy)
       return Result.match(link, {
         onSuccess: (good) =>

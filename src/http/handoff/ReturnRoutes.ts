@@ -17,7 +17,7 @@ import { HandoffApi, RedeemRequest, ReturnRequest } from "./HandoffApi.ts"
 const returnBody = authBody(ReturnRequest, "{runId, product, returnUri}")
 const redeemBody = authBody(RedeemRequest, "{setup_ticket}")
 
-/** The address that the signed-in person's browser opens next. Only pages from this origin may request it. */
+/** Returns the address that the signed-in person's browser opens next. Accepts requests only from pages of this origin. */
 const complete = Effect.gen(function* () {
   const principal = yield* signedInToChange
   const { baseUrl } = yield* HttpSettings
@@ -34,7 +34,7 @@ const complete = Effect.gen(function* () {
   return HttpServerResponse.jsonUnsafe({ location: Redacted.value(location) })
 })
 
-/** The product's own setup flow calls this. The ticket is the only proof and works once. */
+/** Redeems a ticket for the product's own setup flow. The ticket is the only proof, and works once. */
 const redeem = Effect.gen(function* () {
   const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
   const limits = yield* AttemptLimits
@@ -51,7 +51,7 @@ const redeem = Effect.gen(function* () {
   })
 })
 
-/** The last step of a hand-off: the return address with its ticket, and the redemption of the ticket. */
+/** Serves the last step of a hand-off: the return address with its ticket, and the redemption of the ticket. */
 export const returnRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(

@@ -5,7 +5,7 @@ import { notFound } from "../../../schema/errors/ApiError.ts"
 import { routeOf } from "../../http-kit/DeclaredRoute.ts"
 import { DocumentsApi } from "../DocumentsApi.ts"
 
-/** `/schemas/{file}` serves the published structural schemas for editors and external checks. */
+/** Serves `/schemas/{file}`, the published structural schemas for editors and external checks. */
 export const schemaRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const responses = new Map<string, Effect.Effect<HttpServerResponse.HttpServerResponse>>()

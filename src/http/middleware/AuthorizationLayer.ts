@@ -10,7 +10,7 @@ import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { isRetired, retiredResponse } from "../RetiredRoutes.ts"
 import { disabledFamilies } from "../DisabledFamily.ts"
 
-/** The caller of a route that is public or reads its credential itself. */
+/** Creates the caller of a route that is public or reads its credential itself. */
 const anonymous = (requestId: string): CallerShape => ({
   subject: "",
   credential: "session",
@@ -21,7 +21,8 @@ const anonymous = (requestId: string): CallerShape => ({
 })
 
 /**
- * Authenticates and authorises every route by its row in `accessTable`. A route without a row prevents the server from starting.
+ * Authenticates and authorises every route according to its row in `accessTable`. A route without a row prevents the server from
+ * starting.
  */
 export const authorizationLayer = Layer.effect(
   Authorization,

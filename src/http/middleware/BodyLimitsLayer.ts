@@ -28,11 +28,12 @@ const admitsNothing = (ast: SchemaAST.AST): boolean => {
   return ast._tag === "Objects" && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
 }
 
-// A struct without fields accepts every object, so an endpoint that declares one counts as having no body.
+// Returns true if the endpoint takes fields. A struct without fields accepts every object, so an endpoint that declares one
+// counts as having no body.
 const takesFields = (endpoint: HttpApiEndpoint.Top): boolean =>
   [...endpoint.payload.values()].some(({ schemas }) => schemas.some(({ ast }) => !admitsNothing(ast)))
 
-// Treats an empty body as an empty object. If fields are required, the error lists the missing ones.
+// Treats an empty body as an empty object, so that the error lists any missing fields.
 const withEmptyObject = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
   const headers = new Headers({ ...request.headers, "content-type": "application/json" })
   headers.delete("content-length")
@@ -45,13 +46,13 @@ export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits
   const limits = bodyLimitsOf(name)
   const handled = whenTraced(name, httpEffect)
   const known = queryKeys(endpoint)
-  // A route that only reads the bearer token ignores the query, including tokens in it.
+  // A route that reads only the bearer token ignores the query, including tokens in it.
   const bearerAlone = accessOf(endpoint).kind === "token"
   const takesAnyQuery = bearerAlone || Context.get(endpoint.annotations, BrowserLanding)
   const takesBody = takesFields(endpoint)
   const declaresBody = endpoint.payload.size > 0
   const withBody = Effect.gen(function* () {
-    // The checked bytes are cached on the request, so the API decodes the same bytes.
+    // Caches the checked bytes on the request, so that the API decodes the same bytes.
     const body = yield* readJsonBody(limits)
     if (body !== undefined && !takesBody && !isEmptyObject(body)) {
       return yield* invalidRequest("This route takes no body. Send none, or an empty object.")

@@ -6,12 +6,12 @@ import { errorResponse, failureResponse } from "../../http-kit/ErrorResponse.ts"
 import { currentRequestId } from "../../http-kit/Exchange.ts"
 import { landingPage, takesHtml } from "../LandingPage.ts"
 
-/** Formats a refusal on routes that people reach through a redirect. */
+/** Formats a refusal as a page on routes that people reach through a redirect. */
 const toBrowsers = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
   takesHtml(headers["accept"]) ? landingPage(headers["accept-language"]) : errorResponse
 )
 
-/** Converts every failure of an API route to the error envelope, before the API's own encoders process it. */
+/** Converts every failure of an API route to the error envelope, before the API's own encoders see it. */
 export const envelopeLayer: Layer.Layer<Envelope> = Layer.succeed(Envelope, (httpEffect, { endpoint }) => {
   const respond = Context.get(endpoint.annotations, BrowserLanding) ? toBrowsers : Effect.succeed(errorResponse)
   return Effect.catchCause(httpEffect, (cause) =>

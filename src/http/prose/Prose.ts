@@ -4,11 +4,11 @@ import type { FrameName } from "../description/StreamDescription.ts"
 export interface RouteProse {
   readonly summary: string
   readonly description: string
-  /** The frames of a read with live streaming. */
+  /** Frames of a read with live streaming. */
   readonly frames?: FrameName
 }
 
-/** The descriptions of a group and of all its routes. A route without a description does not compile. */
+/** Descriptions of a group and of all its routes. The type makes a route without a description a compile error. */
 export interface GroupProse<Group extends { readonly endpoints: object }> {
   readonly about: string
   readonly routes: { readonly [Id in keyof Group["endpoints"]]: RouteProse }

@@ -9,30 +9,30 @@ import { answerUploadPack, maxRequestBytes, type ServedObjects } from "../../../
 
 /** A repository that is served while the Scope is open. */
 export interface ServedRepository {
-  /** The address to enter as the Git URL of a Source, such as `http://127.0.0.1:40123/repository.git`. */
+  /** Address to enter as the Git URL of a Source, such as `http://127.0.0.1:40123/repository.git`. */
   readonly url: string
-  /** The origin to add to `GitPolicy.allowOrigins`, because loopback HTTP is refused by default. */
+  /** Origin to add to `GitPolicy.allowOrigins`, because svc refuses loopback HTTP by default. */
   readonly origin: string
 }
 
 export interface ServeOptions {
   readonly gitdir: string
-  /** The file system that contains `gitdir`; on disk by default. */
+  /** File system that contains `gitdir`. Defaults to the disk. */
   readonly fs?: FsClient
-  /** Loopback port; defaults to 0, any free port. */
+  /** Loopback port. Defaults to 0, for any free port. */
   readonly port?: number
-  /** If set, only requests with exactly this `Authorization` header are accepted. */
+  /** Accepts only requests with exactly this `Authorization` header. */
   readonly authorization?: Redacted.Redacted<string>
-  /** Refuses to serve objects that no ref points to, as some servers do. The default is false. */
+  /** Set to refuse objects that no ref points to, as some servers do. Defaults to false. */
   readonly onlyListed?: boolean
-  /** Uses protocol v2 if the client requests it. The default is true. */
+  /** Set to use protocol v2 if the client requests it. Defaults to true. */
   readonly protocolV2?: boolean
 }
 
 const host = "127.0.0.1"
 const repositoryPath = "/repository.git"
 
-/** Clients compress requests that list many objects. */
+/** Reads a body, decompressing it if necessary: clients compress requests that list many objects. */
 const readBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
   const raw = new Uint8Array(yield* request.arrayBuffer)
   return request.headers["content-encoding"] === "gzip"

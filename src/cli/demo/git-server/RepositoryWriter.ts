@@ -3,7 +3,7 @@ import * as git from "isomorphic-git"
 import type { FsClient } from "isomorphic-git"
 import * as nodeFs from "node:fs"
 
-/** A bare repository; `fs` defaults to the disk. */
+/** A bare repository. `fs` defaults to the disk. */
 export interface RepositoryLocation {
   readonly gitdir: string
   readonly fs?: FsClient
@@ -21,7 +21,7 @@ export type CommitFiles = Readonly<Record<string, CommitEntry>>
 
 export interface CommitRequest extends RepositoryLocation {
   readonly files: CommitFiles
-  /** The branch that moves to the new commit. The default is `main`. */
+  /** Branch to move to the new commit. Defaults to `main`. */
   readonly branch?: string
   readonly message?: string
   /** Seconds since the Unix epoch. The same request always creates the same commit. */
@@ -113,13 +113,13 @@ export const commitFiles = Effect.fn("commitFiles")((request: CommitRequest) =>
 export interface TagRequest extends RepositoryLocation {
   readonly name: string
   readonly target: string
-  /** If set, creates a tag object with this message instead of a lightweight tag. */
+  /** Set to create a tag object with this message instead of a lightweight tag. */
   readonly message?: string
-  /** The type of the tag object's target. The default is `commit`. */
+  /** Type of the tag object's target. Defaults to `commit`. */
   readonly targetType?: "commit" | "tree" | "blob" | "tag"
 }
 
-/** Creates or moves a tag, and returns the object to which `refs/tags/<name>` now points. */
+/** Creates or moves a tag, and returns the id of the object to which `refs/tags/<name>` now points. */
 export const tagCommit = Effect.fn("tagCommit")((request: TagRequest) =>
   Effect.promise(async () => {
     const at = { fs: fsOf(request), gitdir: request.gitdir }
