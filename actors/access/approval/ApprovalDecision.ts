@@ -14,18 +14,18 @@ export type BindingRule = Pick<
   "id" | "approvers" | "role" | "teamId" | "planAuthorCounts" | "commitAuthorCounts" | "automationCounts"
 >
 
-/** An approval, with the approver's current permissions. */
+/** An approval, with the permissions that the approver has now. */
 export interface GivenApproval {
   readonly approver: Approver
   readonly kind: SubjectKind
-  /** The approver's role for this Capsule; none without an active membership, or for svc itself. */
+  /** The approver's role for this Capsule. Absent without an active membership, and for svc itself. */
   readonly role: Role | undefined
   readonly teamIds: ReadonlySet<TeamId>
-  /** The people behind an approver that is an automation: those who created it or its token. */
+  /** If the approver is an automation: the people who created it or its token. */
   readonly behind: ReadonlyArray<Subject>
 }
 
-/** The facts for a decision about a plan. */
+/** Facts that decide whether a plan may be applied. */
 export interface ApprovalFacts {
   readonly rules: ReadonlyArray<BindingRule>
   readonly approvals: ReadonlyArray<GivenApproval>
@@ -34,7 +34,7 @@ export interface ApprovalFacts {
   readonly commitAuthors: ReadonlySet<Subject> | "unknown"
 }
 
-/** The approvals counted for one rule. */
+/** The approvals that count for one rule. */
 export interface RuleTally {
   readonly rule: BindingRule
   readonly approvedBy: ReadonlyArray<Approver>
@@ -61,7 +61,7 @@ export const approvalProblem = (
   { commitAuthors, planAuthors }: Pick<ApprovalFacts, "commitAuthors" | "planAuthors">
 ): ApprovalProblem | undefined => {
   if (kind === "automation" && !rule.automationCounts) return "automation"
-  // svc itself approves for a Capsule whose owner has allowed auto-update. It has no role, because it is not a member.
+  // svc has no role, because it is not a member. It approves for a Capsule whose owner has allowed auto-update.
   if (approver !== "service") {
     if (role === undefined) return "no_member"
     if (!roleAtLeast(role, rule.role)) return "role"
@@ -116,7 +116,7 @@ export const decideApproval = (facts: ApprovalFacts): ApprovalDecision => {
   return { state: isMet ? "approved" : lapsed.size > 0 ? "lapsed" : "waiting", tallies, lapsed }
 }
 
-/** Explains why an approval does not count; follows "because". */
+/** Explains why an approval does not count. The text continues a sentence after "because". */
 export const problemWords: Readonly<Record<ApprovalProblem, string>> = {
   automation: "automation does not count as an approver here",
   no_member: "the approver is not an active member of the Workspace",
@@ -142,7 +142,7 @@ const whose = ({ role, teamId }: BindingRule, names: Names): string => {
 
 const nameOf = (approver: Approver): string => (approver === "service" ? "svc" : approver)
 
-/** Explains to people why a plan is waiting; `undefined` if it is approved. */
+/** Explains to people why a plan is waiting. Returns `undefined` if it is approved. */
 export const waitingWords = ({ lapsed, state, tallies }: ApprovalDecision, names: Names): string | undefined => {
   if (state === "approved") return undefined
   if (tallies.length === 0) return "The plan waits for an approval."

@@ -32,14 +32,14 @@ export const RunApprovalRow = table("run_approvals", {
   approver: Approver,
   comment: Schema.NullOr(Schema.String),
   created_at: Timestamp,
-  /** The people behind an approver that is an automation; `NULL` for approvals in earlier releases. */
+  /** If the approver is an automation: the people behind it. `NULL` for approvals in earlier releases. */
   behind: Schema.NullOr(SubjectsJson),
-  /** The reasons for uncertainty that the approver acknowledged (see `UncertainGround.ts`). */
+  /** The uncertainties that the approver acknowledged (see `UncertainGround.ts`). */
   acknowledged: Schema.NullOr(AcknowledgedJson)
 })
 export type RunApprovalRow = RowOf<typeof RunApprovalRow.columns>
 
-/** The authors of each plan. Plans of earlier releases have none recorded. */
+/** The authors of each plan. Earlier releases recorded none. */
 export const PlanAuthorRow = table("plan_authors", {
   run_id: RunId,
   subject: Approver,

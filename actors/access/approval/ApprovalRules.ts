@@ -37,7 +37,7 @@ export const toApprovalRule = (row: ApprovalRuleRow): ApprovalRule =>
 
 const flag = (value: boolean): 0 | 1 => (value ? 1 : 0)
 
-/** The columns to update for a change. */
+/** Returns the columns to update for a change. */
 const changed = (change: RuleChange) => ({
   ...(change.projectId === undefined ? {} : { project_id: change.projectId }),
   ...(change.environment === undefined ? {} : { environment: change.environment }),
@@ -50,8 +50,8 @@ const changed = (change: RuleChange) => ({
 })
 
 /**
- * The approval rules of Workspaces. The only writer of `approval_rules`. Only owners may change rules, which the transaction of
- * the change checks again.
+ * The approval rules of Workspaces. The only writer of `approval_rules`. Only owners may change rules; the transaction of the
+ * change checks this again.
  */
 export class ApprovalRules extends Context.Service<
   ApprovalRules,
@@ -99,7 +99,7 @@ export class ApprovalRules extends Context.Service<
         return found.length > 0
       })
 
-      /** Checks that everything to which a rule refers belongs to its Workspace. */
+      /** Checks that everything a rule refers to belongs to its Workspace. */
       const check = Effect.fnUntraced(function* (scope: OwnerScope, { projectId, teamId }: RuleChange) {
         if (projectId != null && !(yield* belongs(scope, "projects", projectId))) {
           return yield* invalidRequest("projectId: no Project of this Workspace.")

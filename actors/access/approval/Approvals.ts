@@ -17,7 +17,7 @@ export interface ApprovalToGive {
   readonly comment?: string | undefined
   /** The personal access token that the approver used. */
   readonly tokenId?: string | undefined
-  /** Reasons why objects may exist outside the plan, as acknowledged by the approver. svc itself acknowledges none. */
+  /** The uncertainties about existing objects that the approver acknowledges. svc itself acknowledges none. */
   readonly acknowledged?: ReadonlyArray<UncertainCode> | undefined
 }
 
@@ -25,7 +25,7 @@ export interface ApprovalToGive {
 export interface GivenResult {
   readonly isNew: boolean
   readonly isApproved: boolean
-  /** The reason why the plan still waits; absent once it is approved. */
+  /** Why the plan is still waiting; absent once it is approved. */
   readonly waiting: string | undefined
 }
 
@@ -38,9 +38,9 @@ export class Approvals extends Context.Service<
   {
     readonly of: (plan: ApprovedPlan) => Effect.Effect<PlanApproval>
     /**
-     * Records an approval. Repeating it can only add acknowledgements. Fails with `permission_denied` if the approval would count
-     * towards no open rule, and with `failed_precondition` if it is uncertain which objects exist and the approver does not
-     * acknowledge that.
+     * Records an approval. Repeating it can only add acknowledgements. Fails with `permission_denied` if the approval would not
+     * count towards any open rule, and with `failed_precondition` if it is uncertain which objects exist and the approver does
+     * not acknowledge that.
      */
     readonly give: (plan: ApprovedPlan, approval: ApprovalToGive) => Effect.Effect<GivenResult, ApiError>
     /**
@@ -48,7 +48,7 @@ export class Approvals extends Context.Service<
      * exist outside the plan.
      */
     readonly obstacle: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
-    /** Like `obstacle`, but outside a transaction, for an apply that is about to start. Reads without waiting for the writer. */
+    /** Like `obstacle`, for an apply that is about to start. Reads outside a transaction, without waiting for the writer. */
     readonly obstacleAtStart: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
     /** Fails if the plan may not be applied. */
     readonly require: (plan: ApprovedPlan) => Effect.Effect<void, ApiError>

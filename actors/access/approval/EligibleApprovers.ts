@@ -7,11 +7,14 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { type ApprovalDecision, type ApprovalFacts, type GivenApproval, uselessBecause } from "./ApprovalDecision.ts"
 import { approvalBy, planApproval } from "./PlanApproval.ts"
 
-/** The rules that lack approvals. */
+/** Returns the rules that still need approvals. */
 const openRules = ({ tallies }: Pick<ApprovalDecision, "tallies">) =>
   tallies.flatMap(({ missing, rule }) => (missing > 0 ? [rule] : []))
 
-/** Why an approval by this person would not count now; `undefined` if it counts. Only admins and owners may approve. */
+/**
+ * Returns the reason why an approval by this person would not count now, or `undefined` if it would. Only admins and owners may
+ * approve.
+ */
 export const ineligibleBecause = (
   decision: Pick<ApprovalDecision, "tallies">,
   own: GivenApproval,

@@ -32,7 +32,7 @@ export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
 
 const Person = rowShape({ subject: SubjectId })
 
-/** The accounts that have one of the addresses, as their own or as verified by an upstream provider. */
+/** Finds the accounts with one of the addresses, either their own or one verified by an upstream provider. */
 const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
   const [snapshot] = yield* SnapshotRow.some(
@@ -56,8 +56,8 @@ const serviceApproval: GivenApproval = {
 }
 
 /**
- * The approval of one approver, with their current permissions. `behind` are the people recorded with the approval; if absent,
- * those currently behind the approver.
+ * Returns the approval of one approver, with their current permissions. `behind` are the people recorded with the approval; if
+ * absent, uses the people who are behind the approver now.
  */
 export const approvalBy = Effect.fn("approvalBy")(function* (
   place: CapsulePlace | undefined,
@@ -73,7 +73,7 @@ export const approvalBy = Effect.fn("approvalBy")(function* (
   }
 })
 
-/** The Capsule of a plan. A plan without a Capsule can be approved but never applied. */
+/** Returns the Capsule of a plan. A plan without a Capsule can be approved but never applied. */
 const capsuleOf = Effect.fnUntraced(function* (plan: Pick<RunRow, "capsule_id">) {
   const sql = yield* SqlClient.SqlClient
   const [capsule] = yield* CapsuleRow.some(
@@ -98,8 +98,8 @@ const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
 })
 
 /**
- * The current decision about a plan, in the caller's transaction. It considers the rules that match its Capsule, its approvals
- * with the approvers' current permissions, and the uncertainty about the Capsule's objects. Every approval and apply uses it.
+ * Decides about a plan, in the caller's transaction. Considers the rules that match its Capsule, its approvals with the
+ * approvers' current permissions, and the uncertainty about the Capsule's objects. Every approval and apply uses this decision.
  */
 export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
@@ -118,7 +118,7 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
     const approval = yield* approvalBy(place, approver, recorded)
     approvals.push(approval)
   }
-  // A restore replaces the state, so uncertainty about the current objects does not matter.
+  // Ignored for a restore: it replaces the state, so uncertainty about the current objects does not matter.
   const ground = plan.type === "restore" ? [] : yield* uncertainGround(plan.capsule_id)
   const acknowledged = given.flatMap((row) =>
     row.acknowledged === null ? [] : AcknowledgedJson.read(row.acknowledged)
@@ -140,7 +140,7 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
     facts,
     decision: decideApproval(facts),
     ground,
-    /** The reasons that no approval of the plan has acknowledged. */
+    /** The uncertainties that no approval of the plan has acknowledged. */
     open: unacknowledged(ground, acknowledged),
     teamNames: new Map<TeamId, string>(teams.map(({ id, name }) => [id, name]))
   }

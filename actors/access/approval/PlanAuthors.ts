@@ -7,7 +7,7 @@ import { AutoUpdateAuthorsJson, type CapsuleRow } from "../../ledger/capsule/Cap
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { PlanAuthorRow } from "./ApprovalRows.ts"
 
-/** The circumstances in which a plan is started. `tokenId` is the personal access token that the starter used, if any. */
+/** Who starts a plan and how. `tokenId` is the personal access token that the starter used, if any. */
 export interface PlanStart {
   readonly createdBy: string | undefined
   readonly tokenId?: string | undefined
@@ -16,7 +16,7 @@ export interface PlanStart {
 
 type Following = Pick<CapsuleRow, "auto_update_authors" | "auto_update_by">
 
-/** The people who turned on, or last changed, the auto-update of a Capsule. */
+/** Returns the people who enabled, or last changed, the auto-update of a Capsule. */
 const followingAuthors = ({ auto_update_authors, auto_update_by }: Following): ReadonlyArray<Subject> => {
   if (auto_update_authors === null) return auto_update_by === null ? [] : [Subject.make(auto_update_by)]
   const { changedBy, turnedOnBy } = AutoUpdateAuthorsJson.read(auto_update_authors)
@@ -24,8 +24,8 @@ const followingAuthors = ({ auto_update_authors, auto_update_by }: Following): R
 }
 
 /**
- * The authors of a plan that starts now: its starter, the people behind a starting automation or token, and the people behind
- * auto-update. The authors of the commit are read from the snapshot instead.
+ * Returns the authors of a plan that starts now: its starter, the people behind a starting automation or token, and the people
+ * behind auto-update. Excludes the authors of the commit, which are read from the snapshot.
  */
 export const authorsAtStart = Effect.fnUntraced(function* (
   { createdBy, tokenId, trigger }: PlanStart,
@@ -53,7 +53,7 @@ export const recordAuthors = Effect.fn("recordAuthors")(function* (
   }
 }, Effect.orDie)
 
-/** The recorded authors of a plan. For a plan from an earlier release, derives them from current data. */
+/** Returns the recorded authors of a plan. For a plan from an earlier release, derives them from current data. */
 export const authorsOfPlan = Effect.fnUntraced(function* (
   plan: Pick<RunRow, "id" | "created_by" | "trigger_kind">,
   capsule: Following | undefined

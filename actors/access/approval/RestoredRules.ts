@@ -14,8 +14,8 @@ export const RestoredRules = Schema.Struct({
 export type RestoredRules = typeof RestoredRules.Type
 
 /**
- * Workspaces with restored approval rules or teams, until all their memberships have been reviewed. Rules changed after the
- * restore do not count, because a confirmed person changed them.
+ * Lists Workspaces with restored approval rules or teams, until all their memberships have been reviewed. Ignores rules that were
+ * changed after the restore, because a confirmed person changed them.
  */
 export const restoredRules = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.orDie(

@@ -21,7 +21,7 @@ export interface Reader {
   readonly tokenId?: string | undefined
 }
 
-/** The effect that the reader's own approval would have. */
+/** Determines whether the reader's own approval would count. */
 export const ownStanding = Effect.fnUntraced(function* (
   { decision, facts, given, place }: PlanApproval,
   actor: Reader
@@ -34,7 +34,7 @@ export const ownStanding = Effect.fnUntraced(function* (
   return problem === undefined ? { status: "counts" as const } : { status: "does_not_count" as const, problem }
 })
 
-/** The approvals of a plan, those still missing, and why it waits, as shown to this reader. */
+/** Returns the approvals of a plan, those still missing, and why it is waiting, as this reader may see them. */
 export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: RunId, reader: Reader) {
   const read = yield* ReadSql
   const [run] = yield* Effect.orDie(RunRow.rows(read)`SELECT * FROM runs WHERE id = ${id}`)

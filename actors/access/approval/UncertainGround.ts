@@ -7,7 +7,7 @@ import { acceptsDrift, EvidenceJson, RunRow } from "../../ledger/run/RunRow.ts"
 import { OrphanedStateRow } from "../../ledger/state/OrphanedStates.ts"
 import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 
-/** A reason why it is uncertain which objects a Capsule has. */
+/** Why it is uncertain which objects a Capsule has. */
 export interface Ground {
   readonly code: UncertainCode
   /** Identifies the reason. An acknowledgement does not cover later reasons. */
@@ -44,8 +44,8 @@ const possiblyCreatedGround = (runId: RunId, addresses: ReadonlyArray<string>): 
 })
 
 /**
- * The reasons why it is currently uncertain which objects a Capsule has. A reason ends when a person adopts or discards the
- * left-over state. For possibly created objects, it also ends when a later apply succeeds.
+ * Returns the reasons why it is currently uncertain which objects a Capsule has. A reason ends when a person adopts or discards
+ * the left-over state. For possibly created objects, it also ends when a later apply succeeds.
  */
 export const uncertainGround = Effect.fn("uncertainGround")(function* (capsuleId: CapsuleId | null) {
   const sql = yield* SqlClient.SqlClient
@@ -76,18 +76,18 @@ export const uncertainGround = Effect.fn("uncertainGround")(function* (capsuleId
   return [...found, possiblyCreatedGround(unfinished.id, possiblyCreated)]
 }, Effect.orDie)
 
-/** The reasons that no approval of the plan has acknowledged. */
+/** Returns the reasons that no approval of the plan has acknowledged. */
 export const unacknowledged = (
   ground: ReadonlyArray<Ground>,
   acknowledged: ReadonlyArray<string>
 ): ReadonlyArray<Ground> => ground.filter(({ key }) => !acknowledged.includes(key))
 
-/** The distinct codes that an approval has to acknowledge. */
+/** Returns the distinct codes that an approval must acknowledge. */
 export const codesOf = (ground: ReadonlyArray<Ground>): ReadonlyArray<UncertainCode> => [
   ...new Set(ground.map(({ code }) => code))
 ]
 
-/** Explains why a plan can be neither approved nor applied; `undefined` if everything is acknowledged. */
+/** Explains why a plan can be neither approved nor applied. Returns `undefined` if everything is acknowledged. */
 export const groundWords = (ground: ReadonlyArray<Ground>): string | undefined => {
   if (ground.length === 0) return undefined
   const codes = codesOf(ground)
@@ -95,6 +95,6 @@ export const groundWords = (ground: ReadonlyArray<Ground>): string | undefined =
   return `It is uncertain which objects exist: ${codes.join(", ")}. ${reasons} To approve the plan all the same, name the codes in \`acknowledged\` (\`svc approve ${codes.map((code) => `--acknowledge ${code}`).join(" ")}\`).`
 }
 
-/** The same explanation as diagnostics for readers of the plan. */
+/** Returns the same explanation as diagnostics for readers of the plan. */
 export const groundDiagnostics = (ground: ReadonlyArray<Ground>): ReadonlyArray<RunDiagnostic> =>
   ground.map(({ code, detail, summary }) => ({ severity: "warning", code, summary, detail }))

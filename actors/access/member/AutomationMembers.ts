@@ -27,8 +27,8 @@ export class AutomationMembers extends Context.Service<
   AutomationMembers,
   {
     /**
-     * Creates an active member immediately, because no acceptance is needed. Fails with `permission_denied` if the caller is not
-     * an admin or the role is higher than the caller's.
+     * Creates an active member immediately, because an automation cannot accept an invitation. Fails with `permission_denied` if
+     * the caller is not an admin or the role is higher than the caller's.
      */
     readonly create: (
       context: CommandContext,

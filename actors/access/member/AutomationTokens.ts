@@ -40,7 +40,7 @@ export class AutomationTokens extends Context.Service<
       automation: string,
       tokenId: AccessTokenId
     ) => Effect.Effect<AccountToken, ApiError>
-    /** All tokens, including revoked ones, oldest first. */
+    /** Returns all tokens, including revoked ones, oldest first. */
     readonly list: (
       scope: MemberScope,
       automation: string,
@@ -64,7 +64,7 @@ export class AutomationTokens extends Context.Service<
         Effect.provideService(SqlClient.SqlClient, sql)
       )
 
-      /** A person's tokens are private: nobody else can create, see or revoke them. */
+      /** Excludes people, whose tokens are private: nobody else can create, see or revoke them. */
       const requireAutomation = Effect.fnUntraced(function* ({ workspaceId }: MemberScope, subject: string) {
         const [found] = yield* Effect.orDie(KindShape.rows(sql)`SELECT u.subject, u.kind FROM memberships m
           JOIN users u ON u.subject = m.subject WHERE m.workspace_id = ${workspaceId} AND m.subject = ${subject}`)

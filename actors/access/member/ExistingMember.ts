@@ -15,7 +15,10 @@ export const alreadyMember = () => failedPrecondition("The person is a member of
 
 const Existing = rowShape({ status: MemberStatus })
 
-/** Fails if the invited person is shown as an active member. Makes the same single read whether or not an account exists. */
+/**
+ * Fails if the invited person is listed as an active member. Performs the same single read whether or not an account exists, so
+ * that the response time reveals nothing.
+ */
 export const refuseMember = Effect.fn("refuseMember")(function* (
   workspaceId: WorkspaceId,
   person: { readonly email: string | null; readonly subject: string | null }

@@ -31,8 +31,8 @@ import { providedService } from "../../base/Provided.ts"
 const Former = rowShape({ status: MemberStatus, left_at: Schema.NullOr(Timestamp), updated_at: Timestamp })
 
 /**
- * Turns an invitation into a membership in one transaction, which checks the inviter's rights again. If two acceptances race, one
- * wins.
+ * Turns an invitation into a membership in one transaction, which checks the inviter's rights again. If two people accept at the
+ * same time, only one succeeds.
  */
 export class InvitationAcceptance extends Context.Service<
   InvitationAcceptance,
@@ -47,9 +47,12 @@ export class InvitationAcceptance extends Context.Service<
       subject: string,
       secret: Redacted.Redacted
     ) => Effect.Effect<Invitation, ApiError>
-    /** The pending invitation of a link. Does not use it up. Fails with `not_found`. */
+    /** Returns the pending invitation of a link without using it up. Fails with `not_found`. */
     readonly pending: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
-    /** A pending invitation that may create an account. Does not use it up. Fails with `not_found` or `permission_denied`. */
+    /**
+     * Returns a pending invitation that may create an account, without using it up. Fails with `not_found` or
+     * `permission_denied`.
+     */
     readonly forSignUp: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
     /**
      * Like `accept`, for a sign-in through the upstream provider that has proven `verifiedEmail`. Fails with `not_found`, and
@@ -73,7 +76,7 @@ export class InvitationAcceptance extends Context.Service<
   )
 }
 
-/** The audit data of an acceptance: the role that it grants, and the role that waits for an owner. */
+/** Returns the audit data of an acceptance: the granted role, and the role that an owner must confirm. */
 const acceptedData = (row: InvitationRow) => {
   if (row.role === null) return {}
   const { offeredRole, role } = grantedBy(row.role, isOpen(row))
@@ -93,7 +96,7 @@ const make = Effect.gen(function* () {
     return row === undefined ? yield* refusedInvitation() : openedWith(row, hash)
   })
 
-  /** Accepts only a verified address; otherwise anybody could claim the invited one. */
+  /** Requires a verified address; otherwise anybody could claim the invited address. */
   const requireAddressee = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     if (isOpen(row)) return
     if (row.proof === "mail" && row.email !== null) yield* users.proveAddress(subject, row.email, "mail")
@@ -119,13 +122,13 @@ const make = Effect.gen(function* () {
       WHERE workspace_id = ${row.workspace_id} AND subject = ${subject}`)
     if (former?.status === "active") return yield* alreadyMember()
     if (former?.status === "unconfirmed") return yield* unconfirmedMember()
-    // A link from before a removal must not undo the removal.
+    // A link that was created before a removal must not undo it.
     if (former?.status === "suspended" && former.left_at === null && former.updated_at > row.created_at) {
       return yield* failedPrecondition("You were removed after this invitation was made. Ask for a new one.")
     }
   })
 
-  /** Compare-and-set, so that only one of two concurrent acceptances succeeds. */
+  /** Marks the invitation as accepted with a compare-and-set, so that only one of two concurrent acceptances succeeds. */
   const claim = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     const at = yield* now
     const [claimed] = yield* Effect.orDie(InvitationRow.rows(sql)`UPDATE invitations

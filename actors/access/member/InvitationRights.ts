@@ -5,14 +5,16 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Role, roleAtLeast, type SubjectKind } from "../../../schema/records/Workspace.ts"
 import { rowShape } from "../../base/database/Table.ts"
 
-/** The inviter: a subject, or the operator on the machine's command line. */
+/** The inviter: a subject, or the operator who uses the machine's command line. */
 export type Inviter = { readonly subject: string } | "operator"
 
 export const permissionDenied = (message: string) => new ApiError({ code: "permission_denied", message })
 
 const RoleHeld = rowShape({ role: Role })
 
-/** The role of an active member with an active account; `owner` for the operator. Reads in the caller's transaction. */
+/**
+ * Returns the role of an active member with an active account, and `owner` for the operator. Reads in the caller's transaction.
+ */
 export const roleHeld = Effect.fn("roleHeld")(function* (workspaceId: WorkspaceId, acting: Inviter) {
   if (acting === "operator") return "owner" as const
   const sql = yield* SqlClient.SqlClient
@@ -37,13 +39,13 @@ export const invitationRefusal = (held: Role | undefined, role: Role, open: bool
 }
 
 /**
- * The role that an acceptance grants at once, and the role that an owner confirms afterwards: whoever opens a link first may use
- * it, so a link alone makes nobody more than a member.
+ * Returns the role that accepting grants at once, and the role that an owner confirms afterwards. Whoever opens a link first may
+ * use it, so a link alone never grants more than `member`.
  */
 export const grantedBy = (role: Role, open: boolean): { readonly role: Role; readonly offeredRole: Role | null } =>
   open && roleAtLeast(role, "admin") ? { role: "member", offeredRole: role } : { role, offeredRole: null }
 
-/** The same error for unknown, used, withdrawn and expired invitations. */
+/** The error for unknown, used, withdrawn and expired invitations, which must not be distinguishable. */
 export const refusedInvitation = () =>
   new ApiError({
     code: "not_found",

@@ -29,11 +29,14 @@ export const InvitationRow = table("invitations", {
 })
 export type InvitationRow = RowOf<typeof InvitationRow.columns>
 
-/** The invitation with the proof of its address that this link provides. Only the owner of an address reads its mail. */
+/**
+ * Returns the invitation with the proof of its address that this link provides. A mailed link proves the address, because only
+ * its owner reads the mail.
+ */
 export const openedWith = (row: InvitationRow, hash: string): InvitationRow =>
   row.mailed_hash === hash ? { ...row, proof: row.proof ?? "mail" } : row
 
-/** The status of an invitation at a given time. */
+/** Returns the status of an invitation at a given time. */
 export const invitationStatus = (row: InvitationRow, at: Timestamp): InvitationStatus =>
   row.status === "pending" && row.expires_at <= at ? "expired" : row.status
 
@@ -55,7 +58,7 @@ export const toInvitation = (row: InvitationRow, at: Timestamp): Invitation => (
   ...(row.ended_at === null ? {} : { endedAt: row.ended_at })
 })
 
-/** An invited person as a list of members shows them. Reveals nothing about an account, which may not exist. */
+/** Describes an invited person for a list of members. Reveals nothing about an account, which may not exist. */
 export const toInvitedMember = (row: InvitationRow, role: Role): Member => ({
   subject: row.stand_in,
   kind: "person",
@@ -78,7 +81,10 @@ export const respellInvitations = Effect.gen(function* () {
   }
 })
 
-/** Ends every invitation, in the caller's transaction. An invitation withdrawn after the backup must not become valid again. */
+/**
+ * Ends every invitation, in the caller's transaction, because an invitation withdrawn after the backup must not become valid
+ * again.
+ */
 export const endInvitations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now

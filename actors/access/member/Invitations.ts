@@ -40,22 +40,22 @@ export interface NewInvitation {
 
 export interface IssuedInvitation {
   readonly invitation: Invitation
-  /** The entry in the list of members; absent if the list does not show it. */
+  /** The new entry in the list of members; absent if the list does not show the invitation. */
   readonly member?: Member | undefined
-  /** Put it into the fragment of the link, which browsers do not send. */
+  /** Put the secret into the fragment of the link, which browsers do not send. */
   readonly secret: Redacted.Redacted
   /** True if a mail with a separate link has been queued. */
   readonly mailed: boolean
 }
 
 /**
- * The URL of the page on which a person accepts or declines an invitation. The secret is in the fragment, which browsers do not
- * send.
+ * Returns the URL of the page on which a person accepts or declines an invitation. The secret is in the fragment, which browsers
+ * do not send.
  */
 export const invitationLink = (baseUrl: string, secret: Redacted.Redacted) =>
   `${baseUrl}/join#${Redacted.value(secret)}`
 
-/** The sender for the mail limits, which do not apply to the operator. */
+/** Returns the sender for the mail limits, which do not apply to the operator. */
 const senderOf = ({ acting, workspaceId }: InvitationScope): MailSender | undefined =>
   acting === "operator" ? undefined : { subject: acting.subject, workspaceId }
 
@@ -68,8 +68,8 @@ const PreviewRow = rowShape({
 })
 
 /**
- * Invitations to a Workspace or to the server. Only the digest of the secret is stored. An invitation never reveals whether an
- * address has an account.
+ * Invitations to a Workspace or to the server. The database contains only the digest of the secret. An invitation never reveals
+ * whether an address has an account.
  */
 export class Invitations extends Context.Service<
   Invitations,
@@ -84,7 +84,7 @@ export class Invitations extends Context.Service<
       scope: InvitationScope,
       request: NewInvitation
     ) => Effect.Effect<IssuedInvitation, ApiError>
-    /** Newest first, including invitations that have ended. */
+    /** Returns the invitations, including ended ones, newest first. */
     readonly list: (
       workspaceId: WorkspaceId,
       subject: string,
@@ -97,7 +97,8 @@ export class Invitations extends Context.Service<
       id: InvitationId
     ) => Effect.Effect<Invitation, ApiError>
     /**
-     * The Workspace and role that the link offers. Does not use it up. Fails with `not_found` unless the invitation is pending.
+     * Returns the Workspace and role that the link offers, without using it up. Fails with `not_found` unless the invitation is
+     * pending.
      */
     readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<InvitationPreview, ApiError>
     /** Declines the invitation. Fails with `not_found` unless it is pending. */
@@ -176,14 +177,12 @@ const make = Effect.gen(function* () {
     yield* sql`DELETE FROM invitations WHERE expires_at < ${DateTime.formatIso(before)}`
   })
 
-  /**
-   * The kind of proof that opening the link provides for its address. The operator has verified the addresses that they enter.
-   */
+  /** Returns how opening the link proves its address. The operator is trusted to have verified the addresses that they enter. */
   const proofOf = (scope: InvitationScope, email: string | null): AddressProof | null =>
     scope.acting === "operator" && email !== null ? "operator" : null
 
   /**
-   * Mails an invitation with a second link. Only the recipient has that link, so using it proves the address. Returns the digest
+   * Mails an invitation with a second link. Only the recipient gets that link, so using it proves the address. Returns the digest
    * of the link, or `undefined` if nothing is mailed.
    */
   const mail = Effect.fnUntraced(function* (row: InvitationRow, sender: MailSender | undefined) {

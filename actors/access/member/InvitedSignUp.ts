@@ -28,17 +28,20 @@ type NewSignInMethod =
 
 type SignedUp = OpenSession & { readonly subject: string }
 
-/** Gives no reason, so that it does not reveal whether an address has an account. */
+/** The error for every refused address. It gives no reason, so that it does not reveal whether an address has an account. */
 const refusedAddress = () =>
   failedPrecondition("No account can be created with this address. If you have one, sign in and open the link again.")
 
-/** Creates accounts by invitation. Account, acceptance and session are one transaction, so a link creates at most one account. */
+/**
+ * Creates accounts by invitation. One transaction creates the account, accepts the invitation and opens the session, so a link
+ * creates at most one account.
+ */
 export class InvitedSignUp extends Context.Service<
   InvitedSignUp,
   {
-    /** Fails as `InvitationAcceptance.accept` does, and with `failed_precondition` for an address that cannot be used. */
+    /** Fails as `InvitationAcceptance.accept` does, and with `failed_precondition` if the address cannot be used. */
     readonly withPassword: (redemption: PasswordRedemption) => Effect.Effect<SignedUp, ApiError>
-    /** Options for the browser to create a passkey instead of a password. Does not use up the link. */
+    /** Returns the options for creating a passkey in the browser instead of a password. Does not use up the link. */
     readonly passkeyOptions: (
       party: RelyingParty,
       redemption: Redemption
@@ -61,7 +64,7 @@ export class InvitedSignUp extends Context.Service<
 
       const goodLink = (secret: Redacted.Redacted) => acceptance.forSignUp(secret)
 
-      /** Uses the verified address of the invitation, whatever the request contains. */
+      /** Prefers the invitation's verified address over the address in the request. */
       const addressOf = (row: InvitationRow, { email }: Redemption) => {
         if (row.email !== null) return Effect.succeed(row.email)
         return email === undefined
@@ -92,7 +95,7 @@ export class InvitedSignUp extends Context.Service<
       return yield* providedService(InvitedSignUp, {
         withPassword: Effect.fn("InvitedSignUp.withPassword")(function* (redemption) {
           const row = yield* goodLink(redemption.secret)
-          // Hashes before checking the address, so that a refusal takes as long as a success.
+          // Hashes before checking the address, so that a refusal takes as long as a success and reveals nothing.
           const hash = yield* passwords.hash(redemption.password)
           return yield* enter(row, redemption, { kind: "password", hash })
         }),

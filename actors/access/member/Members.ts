@@ -37,7 +37,7 @@ const KeptShape = rowShape({
   expires_at: Schema.NullOr(Timestamp)
 })
 
-// Connections and Capsules belong to higher floors, so only this column is declared here.
+// Declares only this column, because Connections and Capsules belong to higher floors.
 const UseShape = rowShape({
   connection_id: ConnectionId,
   display_name: Schema.String,
@@ -102,7 +102,7 @@ const departureOf = Effect.fn("departureOf")(function* (workspaceId: WorkspaceId
   } satisfies Departure
 }, Effect.orDie)
 
-/** The audit data of a departure. Contains only ids. */
+/** Returns the audit data of a departure. Contains only ids. */
 const departureData = ({ connections, keptTokens, tokens }: Departure) => ({
   ...(tokens.length === 0 ? {} : { stoppedTokens: tokens.map(({ id }) => id) }),
   ...(connections.length === 0
@@ -137,14 +137,14 @@ const memberColumns = `m.subject, u.kind, u.display_name AS "displayName",
 /** The Workspace, and the person who acts. */
 export interface MemberScope {
   readonly workspaceId: WorkspaceId
-  /** `operator` acts on the machine's command line, with the rights of an owner. */
+  /** `operator` is the person on the machine's command line, who has the rights of an owner. */
   readonly acting: { readonly subject: string } | "operator"
 }
 
 export interface MemberChange {
   readonly role?: Role | undefined
   readonly status?: Member["status"] | undefined
-  /** Only for automations; people choose their own names. */
+  /** Only for automations, because people set their own names. */
   readonly displayName?: string | undefined
 }
 
@@ -154,20 +154,20 @@ export interface HandOver {
 }
 
 /**
- * The members of a Workspace. The role of the person who acts is read again in the transaction of the change, so a person who has
- * been removed in the meantime changes nothing. People become members only by accepting an invitation.
+ * The members of a Workspace. The transaction of a change reads the role of the acting person again, so a person who has been
+ * removed in the meantime cannot change anything. People become members only by accepting an invitation.
  */
 export class Members extends Context.Service<
   Members,
   {
-    /** Members, and people invited by address or subject, oldest first. */
+    /** Returns members, and people invited by address or subject, oldest first. */
     readonly list: (
       workspaceId: WorkspaceId,
       subject: string,
       page: PageRequest
     ) => Effect.Effect<Page<Member>, ApiError>
     /**
-     * Fails with `permission_denied` if the rules require an owner, and with `failed_precondition` for the last owner, for a
+     * Fails with `permission_denied` if the rules require an owner. Fails with `failed_precondition` for the last owner, for a
      * person who has left, and for a person who has not accepted yet.
      */
     readonly update: (
@@ -177,11 +177,11 @@ export class Members extends Context.Service<
       change: MemberChange
     ) => Effect.Effect<Member, ApiError>
     /**
-     * Suspends the membership; access ends with the commit. Every member except the last owner may leave (`failed_precondition`).
-     * Withdraws the invitation of a person who has not accepted, and revokes the tokens of an automation.
+     * Suspends the membership; access ends with the commit. Withdraws the invitation of a person who has not accepted yet, and
+     * revokes the tokens of an automation. Every member may leave, except the last owner (`failed_precondition`).
      */
     readonly remove: (context: CommandContext, scope: MemberScope, subject: string) => Effect.Effect<void, ApiError>
-    /** The consequences of removing a member. Requires the admin role to see those of other members (`permission_denied`). */
+    /** Returns what removing a member would stop. For other members, requires the admin role (`permission_denied`). */
     readonly departure: (scope: MemberScope, subject: string) => Effect.Effect<Departure, ApiError>
     /** Makes another active member an owner and the acting owner an admin, in one transaction. */
     readonly handOver: (
@@ -220,7 +220,7 @@ const make = Effect.gen(function* () {
     return (yield* findRow(workspaceId, subject)) ?? (yield* notFound("Member"))
   })
 
-  /** Suspended owners and owners with a locked account do not count. */
+  /** Fails if the member is the last owner. Suspended owners and owners with a locked account do not count. */
   const refuseLastOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
     const others = yield* sql`SELECT m.subject FROM memberships m JOIN users u ON u.subject = m.subject
       WHERE m.workspace_id = ${workspaceId} AND m.subject <> ${subject}
@@ -264,7 +264,7 @@ const make = Effect.gen(function* () {
       : yield* permissionDenied("Owners and admins manage members; ask one of them.")
   })
 
-  /** Only people can leave. An automation could not be invited back. */
+  /** Returns true if people act on their own membership. Automations cannot leave, because they could not be invited back. */
   const isOwn = ({ acting }: MemberScope, { kind, subject }: MemberRow) =>
     acting !== "operator" && acting.subject === subject && kind === "person"
 
@@ -318,7 +318,7 @@ const make = Effect.gen(function* () {
     const wasOwning = present.role === "owner" && present.status === "active"
     const staysOwning = role === "owner" && status === "active"
     if (wasOwning && !staysOwning) yield* refuseLastOwner(scope.workspaceId, subject)
-    // The same role again dismisses the role that a link offered, so only an owner does it.
+    // Setting the same role again dismisses the role that a link offered, so only an owner may do it.
     const dismisses = wanted.role !== undefined && present.offeredRole !== null
     if (dismisses && (yield* managingRole(scope)) !== "owner")
       return yield* permissionDenied("Only owners change roles.")
@@ -332,7 +332,7 @@ const make = Effect.gen(function* () {
     return changed
   })
 
-  /** Withdraws the pending invitation that the list shows under this subject. */
+  /** Withdraws the pending invitation that the list of members shows under this subject. */
   const withdraw = Effect.fnUntraced(function* (context: CommandContext, scope: MemberScope, standIn: string) {
     const at = yield* now
     const [row] = yield* InvitationRow.rows(sql)`UPDATE invitations
@@ -402,7 +402,7 @@ const make = Effect.gen(function* () {
       const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
       const after = at === undefined || id === undefined ? read`1 = 1` : read`("createdAt", subject) > (${at}, ${id})`
       const present = yield* now
-      // A person who has been invited again appears only once, as invited.
+      // Lists a person who has been invited again only once, as invited.
       const rows = yield* SqlSchema.findAll({
         Request: Schema.Void,
         Result: MemberRow,

@@ -15,11 +15,11 @@ import {
 import type { ProvisioningRule } from "./ProvisioningRules.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 
-/** Memberships that follow the upstream sign-in rules. Memberships that people granted have no row here. */
+/** Memberships that the upstream sign-in rules manage. Memberships that people granted have no row here. */
 export const ProvisionedMembership = table("provisioned_memberships", {
   workspace_id: WorkspaceId,
   subject: Subject,
-  /** `null` after the rules have ended the membership. Only the rules can then restore it. */
+  /** `null` after the rules have ended the membership. From then on, only the rules can restore it. */
   role: Schema.NullOr(Role),
   updated_at: Timestamp
 })
@@ -52,7 +52,7 @@ const toHeld = (row: RowOf<typeof Held.columns>): HeldMembership => ({
   ...(row.is_mapped === 1 ? { mapped: row.mapped } : {})
 })
 
-/** The Workspaces in the rules or in those of an earlier sign-in, with the person's membership in each. */
+/** Returns the Workspaces in the rules or in those of an earlier sign-in, with the person's membership in each. */
 const heldBy = Effect.fnUntraced(function* (subject: string, rules: ReadonlyArray<ProvisioningRule>) {
   const sql = yield* SqlClient.SqlClient
   const named = rules.flatMap(({ workspaces = [] }) => workspaces.map(({ workspaceId }) => workspaceId))

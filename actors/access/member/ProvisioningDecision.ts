@@ -6,7 +6,7 @@ import type { ProvisioningRule, UpstreamTrust } from "./ProvisioningRules.ts"
 export interface ProvenClaims {
   readonly trust: UpstreamTrust
   readonly verifiedEmail?: string | undefined
-  /** Absent if the provider did not send the claim as a list of names. Counts as no groups. */
+  /** Absent if the provider did not send the claim as a list of names; treated as no groups. */
   readonly groups?: ReadonlyArray<string> | undefined
 }
 
@@ -28,7 +28,7 @@ export type ProvisioningChange = { readonly workspaceId: WorkspaceId } & (
   | { readonly kind: "admit"; readonly role: Role }
   | { readonly kind: "set_role"; readonly role: Role }
   | { readonly kind: "end" }
-  /** Somebody changed the membership by hand, so the rules no longer apply to it. */
+  /** Somebody changed the membership manually, so the rules no longer apply to it. */
   | { readonly kind: "release" }
   /** The rules would lower or end the membership, but the Workspace must keep an owner. */
   | { readonly kind: "keep_last_owner" }
@@ -56,7 +56,7 @@ const changeOf = (
   const admit = wanted === undefined || archived ? undefined : ({ kind: "admit", workspaceId, role: wanted } as const)
   if (member === undefined) return admit
   const { lastOwner, left, role, status } = member
-  // A sign-in does not restore members who have left, were suspended by hand or wait for the operator.
+  // A sign-in does not restore members who have left, were suspended manually or are waiting for the operator.
   if (status !== "active") return status === "suspended" && mapped === null && !left ? admit : undefined
   if (mapped === undefined) return undefined
   if (mapped !== role) return { kind: "release", workspaceId }
@@ -67,7 +67,7 @@ const changeOf = (
 
 /**
  * Decides what a sign-in changes: whether it may create an account, and which memberships change. Roles that the rules assigned
- * follow the rules up and down. Roles that people assigned do not change.
+ * follow the rules, upwards and downwards. Roles that people assigned do not change.
  */
 export const provisioningDecision = (
   rules: ReadonlyArray<ProvisioningRule>,

@@ -4,17 +4,17 @@ import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Role } from "../../../schema/records/Workspace.ts"
 
 /**
- * A rule for people who sign in through the upstream provider: it gives them an account and roles. If a rule has several
- * conditions, all must be met.
+ * Gives an account and roles to people who sign in through the upstream provider. If a rule has several conditions, a person must
+ * meet all of them.
  */
 export const ProvisioningRule = Schema.Struct({
-  /** Domains of addresses that the provider has verified. A subdomain is a different domain. */
+  /** Domains of addresses that the provider has verified. A subdomain counts as a different domain. */
   emailDomains: Schema.optionalKey(Schema.NonEmptyArray(EmailDomain)),
-  /** Groups at the provider; one of them is sufficient. */
+  /** Groups at the provider. Membership in one of them is sufficient. */
   groups: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyString.check(Schema.isMaxLength(256)))),
-  /** Matches everybody who signs in through the provider. Only for a provider that serves a single organisation. */
+  /** Matches everybody who signs in through the provider. Use it only if the provider serves a single organisation. */
   everybody: Schema.optionalKey(Schema.Literal(true)),
-  /** Roles in Workspaces; empty for an account alone. */
+  /** Roles in Workspaces. If empty, the rule only gives an account. */
   workspaces: Schema.optionalKey(
     Schema.Array(Schema.Struct({ workspaceId: WorkspaceId, role: Role })).check(Schema.isMaxLength(200))
   )
@@ -26,11 +26,11 @@ export const SignInRules = Schema.Struct({
 })
 export type SignInRules = typeof SignInRules.Type
 
-/** The way to recognise people at the upstream provider: by verified addresses, or as members of its only tenant. */
+/** How to recognise people at the upstream provider: by verified addresses, or as members of its only tenant. */
 export const UpstreamTrust = Schema.Literals(["email_verified", "single_tenant"])
 export type UpstreamTrust = typeof UpstreamTrust.Type
 
-/** Errors in rules, each with a JSON pointer into the list. */
+/** Returns the errors in rules, each with a JSON pointer into the list. */
 export const ruleFaults = (
   rules: ReadonlyArray<ProvisioningRule>
 ): ReadonlyArray<{ readonly path: string; readonly message: string }> =>

@@ -16,7 +16,7 @@ import type { ProvenClaims } from "./ProvisioningDecision.ts"
 import { ProvisioningRules, type UpstreamTrust } from "./ProvisioningRules.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** An invitation, and the proof of its address that its link provides. */
+/** An invitation, and how its link proves the address. */
 export interface OpenedInvitation {
   readonly id: InvitationId
   readonly proof: AddressProof | null
@@ -24,12 +24,12 @@ export interface OpenedInvitation {
 
 export interface UpstreamArrival {
   readonly trust: UpstreamTrust
-  /** The person who links the identity to their account, and their session. */
+  /** The person who is linking the identity to their account, and their session. */
   readonly link?: { readonly subject: Subject; readonly sessionId: string } | undefined
   /** The invitation that a person without an account accepts by signing in. */
   readonly invitation?: OpenedInvitation | undefined
   readonly userAgent?: string | undefined
-  /** The browser's previous session, which is revoked. */
+  /** The browser's previous session. Signing in revokes it. */
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
@@ -54,15 +54,15 @@ const byInvitation = <A, R>(attempt: Effect.Effect<A, ApiError, R>) =>
   })
 
 /**
- * Handles people who return from the upstream provider. One transaction determines the account of an identity, applies rules and
+ * Handles people who return from the upstream provider. One transaction finds the account of an identity, applies rules and
  * invitations, and opens the session.
  */
 export class UpstreamArrivals extends Context.Service<
   UpstreamArrivals,
   {
     /**
-     * Signs in the owner of the identity. A person without an account gets one through an invitation or a rule. The person's
-     * memberships then follow the current rules. Fails with `unauthenticated` if the session that requested a link is closed.
+     * Signs in the owner of the identity. A person without an account gets one through an invitation or a rule. Then applies the
+     * current rules to the person's memberships. Fails with `unauthenticated` if the session that requested a link is closed.
      */
     readonly enter: (
       identity: UpstreamIdentity,
@@ -84,7 +84,9 @@ const make = Effect.gen(function* () {
   const acceptance = yield* InvitationAcceptance
   const inForce = yield* ProvisioningRules
 
-  /** Reveals only that the verified address of the provider is not sufficient to open an account. */
+  /**
+   * Explains why the identity has no account. Reveals only that the provider's verified address is not sufficient to open one.
+   */
   const whyNobody = Effect.fnUntraced(function* ({ verifiedEmail }: UpstreamIdentity, trust: UpstreamTrust) {
     if (verifiedEmail === undefined) return trust === "single_tenant" ? "unknown_identity" : "unverified_address"
     const user = yield* users.findByEmail(verifiedEmail)

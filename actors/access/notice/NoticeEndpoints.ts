@@ -53,7 +53,7 @@ import { Vault } from "../../base/vault/Vault.ts"
 import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import { permissionDenied, roleHeld } from "../member/InvitationRights.ts"
 
-/** The Workspace whose endpoints are changed, and the admin who changes them. The operator changes those of the server. */
+/** Whose endpoints are changed: those of a Workspace, by an admin, or those of the server, by the operator. */
 export type NoticeScope = { readonly workspaceId: WorkspaceId; readonly subject: string } | "operator"
 
 export interface DeliveryFilter {
@@ -61,7 +61,7 @@ export interface DeliveryFilter {
   readonly kind?: NoticeKind | undefined
 }
 
-/** Minutes for which the previous secret remains valid, unless the request contains another time. */
+/** Default number of minutes for which the previous secret remains valid. */
 const defaultOverlap = 24 * 60
 const secretBytes = 32
 
@@ -69,7 +69,7 @@ const Counted = rowShape({ count: Schema.Int })
 
 const ownedBy = (scope: NoticeScope): WorkspaceId | null => (scope === "operator" ? null : scope.workspaceId)
 
-/** The owner of the endpoint, as used in receipts and cursors. */
+/** Returns the owner of the endpoint for receipts and cursors. */
 const scopeName = (scope: NoticeScope) => ownedBy(scope) ?? "server"
 
 const filterWords = ({ capsuleIds, environments, projectIds }: NoticeFilter): AuditData => ({
@@ -79,15 +79,15 @@ const filterWords = ({ capsuleIds, environments, projectIds }: NoticeFilter): Au
 })
 
 /**
- * Endpoints of a Workspace, which its admins manage, and of the server, which the operator manages. The address and the secret
- * are sealed and never returned. The audit trail contains the host.
+ * Endpoints of a Workspace, which its admins manage, and of the server, which the operator manages. The URL and the secret are
+ * sealed and never returned. The audit trail contains only the host.
  */
 export class NoticeEndpoints extends Context.Service<
   NoticeEndpoints,
   {
     readonly list: (scope: NoticeScope, page: PageRequest) => Effect.Effect<Page<NoticeEndpoint>, ApiError>
     readonly read: (scope: NoticeScope, id: NoticeEndpointId) => Effect.Effect<NoticeEndpoint, ApiError>
-    /** Only the first response contains the secret. */
+    /** Creates an endpoint. Only the first response contains the secret. */
     readonly create: (
       context: CommandContext,
       scope: NoticeScope,
@@ -100,7 +100,7 @@ export class NoticeEndpoints extends Context.Service<
       id: NoticeEndpointId,
       change: NoticeEndpointChange
     ) => Effect.Effect<NoticeEndpoint, ApiError>
-    /** Also removes the endpoint's deliveries, including waiting ones. */
+    /** Removes the endpoint with its deliveries, including waiting ones. */
     readonly remove: (
       context: CommandContext,
       scope: NoticeScope,
@@ -113,7 +113,7 @@ export class NoticeEndpoints extends Context.Service<
       request: RotateNoticeSecret,
       idempotency?: IdempotentRequest
     ) => Effect.Effect<Replayable<CreatedNoticeEndpoint>, ApiError>
-    /** Queues a test. Also works for a disabled endpoint. */
+    /** Queues a test notice. Also works for a disabled endpoint. */
     readonly test: (
       context: CommandContext,
       scope: NoticeScope,
@@ -131,7 +131,7 @@ export class NoticeEndpoints extends Context.Service<
       id: NoticeEndpointId,
       deliveryId: NoticeDeliveryId
     ) => Effect.Effect<NoticeDeliveryLog, ApiError>
-    /** Sends a delivery again, starting with its first attempt. A waiting delivery is sent now. */
+    /** Sends a delivery again, with all its attempts. A waiting delivery is sent now. */
     readonly replay: (
       context: CommandContext,
       scope: NoticeScope,
@@ -206,7 +206,8 @@ const make = Effect.gen(function* () {
     })
 
   /**
-   * Every record in a filter has to belong to the Workspace. A filter of the server's endpoints may refer to any existing record.
+   * Checks that every record in a filter belongs to the Workspace. A filter of the server's endpoints may refer to any existing
+   * record.
    */
   const checkFilter = Effect.fnUntraced(function* (scope: NoticeScope, filter: NoticeFilter | undefined) {
     for (const { field, from, names } of [

@@ -12,10 +12,10 @@ import { NoticeDataJson, NoticeRow, NoticeSettings } from "../../base/notice/Not
 import { mailed, NoticeSignals } from "../../base/notice/Notices.ts"
 import { readRunApprovals } from "../approval/RunApprovalReads.ts"
 
-/** A lost wake delays mails by at most this. */
+/** Maximum delay of mails if a wake signal is lost. */
 const rereadEvery = Duration.minutes(1)
 const batch = 20
-/** A Workspace whose people all choose a kind does not make one notice endless. */
+/** Maximum number of recipients of one notice, so that a large Workspace cannot cause an endless number of mails. */
 const mostReaders = 200
 
 const Candidate = rowShape({ subject: Subject, email: Schema.String, role: Schema.NullOr(Role) })
@@ -27,7 +27,7 @@ const decodeConcerned = Schema.decodeUnknownOption(Concerned)
 
 const Inviter = rowShape({ invited_by: Schema.NullOr(Schema.String) })
 
-/** Kinds that concern the person who started the Run, if it was a person who is still a member. */
+/** Kinds that concern the person who started the Run, provided that a person started it and is still a member. */
 const ofStarter: ReadonlySet<NoticeRow["kind"]> = new Set([
   "run.approved",
   "run.applied",
@@ -36,13 +36,13 @@ const ofStarter: ReadonlySet<NoticeRow["kind"]> = new Set([
   "run.cancelled"
 ])
 
-/** Queues the mails of notices to the people whom they concern and who have chosen their kind. */
+/** Queues mails about notices, for the people whom a notice concerns and who have subscribed to its kind. */
 export class NoticeMailing extends Context.Service<
   NoticeMailing,
   {
-    /** Queues the mails of the notices that are due, once. */
+    /** Queues the mails of all notices that are due now. */
     readonly mailDue: Effect.Effect<void>
-    /** Does so after each notice, until it is interrupted. */
+    /** Runs `mailDue` after each notice, until it is interrupted. */
     readonly follow: Effect.Effect<never>
   }
 >()("svc/actors/access/notice/NoticeMailing") {
@@ -61,7 +61,10 @@ const make = Effect.gen(function* () {
   const killPoint = yield* KillPoint
   const inRead = Effect.provideService(ReadSql, read)
 
-  /** The people who have chosen the kind and may read the notice: members of its Workspace, or operators. Addresses are verified. */
+  /**
+   * Selects the people who have subscribed to the kind and may read the notice: members of its Workspace, or operators. Their
+   * addresses are verified.
+   */
   const candidates = ({ kind, workspace_id }: NoticeRow) =>
     Candidate.rows(sql)`SELECT u.subject, u.email, m.role FROM notice_mail_kinds k
       JOIN users u ON u.subject = k.subject AND u.status = 'active'
@@ -75,7 +78,7 @@ const make = Effect.gen(function* () {
     readRunApprovals(id, { subject }).pipe(
       inRead,
       Effect.map(({ own }) => own.status === "counts"),
-      // The Run is gone, or is no plan any longer.
+      // The Run has been removed, or is no longer a plan.
       Effect.orElseSucceed(() => false)
     )
 
@@ -85,7 +88,7 @@ const make = Effect.gen(function* () {
     return found.length > 0
   })
 
-  /** The one person whom a notice concerns; `undefined` if it concerns everybody who manages the Workspace. */
+  /** Returns the one person whom a notice concerns, or `undefined` if it concerns everybody who manages the Workspace. */
   const addressee = Effect.fnUntraced(function* (row: NoticeRow) {
     const concerned = decodeConcerned(NoticeDataJson.read(row.data))
     if (concerned._tag === "None") return undefined
@@ -98,7 +101,7 @@ const make = Effect.gen(function* () {
     return subject != null && (yield* isMember(row, subject)) ? subject : undefined
   })
 
-  /** The readers of a notice, without those whom it does not concern. */
+  /** Returns the recipients of a notice, without the people whom it does not concern. */
   const readers = Effect.fnUntraced(function* (row: NoticeRow) {
     const all = yield* candidates(row)
     if (row.kind === "run.waiting_approval") {
@@ -116,7 +119,7 @@ const make = Effect.gen(function* () {
   const mail = Effect.fnUntraced(function* (row: NoticeRow) {
     const found = mails.baseUrl === undefined ? [] : yield* readers(row)
     yield* Effect.gen(function* () {
-      // Read again: the mark is cleared once, and its mails are queued with it.
+      // Checks again in the transaction, so that each notice is mailed only once.
       if (!(yield* mailed(sql, row.id))) return
       for (const { email, subject } of found) {
         const notice = yield* sentNotice(sql, settings, { notice_id: row.id, sequence: 1 })

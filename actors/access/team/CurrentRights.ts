@@ -16,14 +16,14 @@ export interface CapsulePlace {
 /** A subject's current rights for a Capsule. */
 export interface CurrentRights {
   readonly kind: SubjectKind
-  /** None without an active membership of an active account, whatever roles the teams grant. */
+  /** Absent without an active membership of an active account, whatever roles teams grant. */
   readonly role: Role | undefined
   readonly teamIds: ReadonlySet<TeamId>
 }
 
 /**
- * The higher of the member's role and the roles that teams grant for the Project and environment. Without a membership, teams
- * grant nothing.
+ * Returns the higher of the member's role and the roles that teams grant for the Project and environment. Without a membership,
+ * teams grant nothing.
  */
 export const effectiveRole = (held: Role | undefined, granted: ReadonlyArray<Role>): Role | undefined =>
   held === undefined
@@ -37,7 +37,7 @@ const HeldRole = rowShape({
 })
 const GrantedRole = rowShape({ team_id: TeamGrantRow.columns.team_id, role: TeamGrantRow.columns.role })
 
-/** Rights of these subjects, read in the caller's transaction. The result contains every subject. */
+/** Returns the rights of these subjects, read in the caller's transaction. The result contains every subject. */
 export const currentRights = Effect.fn("currentRights")(function* (
   { environment, projectId, workspaceId }: CapsulePlace,
   subjects: ReadonlyArray<Subject>
@@ -61,7 +61,7 @@ export const currentRights = Effect.fn("currentRights")(function* (
       const teamIds = new Set(teams.flatMap((row) => (row.subject === subject ? [row.team_id] : [])))
       const granted = grants.flatMap(({ role, team_id }) => (teamIds.has(team_id) ? [role] : []))
       const own = held.find((row) => row.subject === subject)
-      // A person without a membership has no rights.
+      // Without a membership, a person has no rights.
       return [subject, { kind: own?.kind ?? "person", role: effectiveRole(own?.role, granted), teamIds }]
     })
   )

@@ -25,7 +25,7 @@ export interface OwnerScope {
   readonly subject: string
 }
 
-/** Fails unless the caller is an owner, as read in the caller's transaction. Fails for everybody if the Workspace is archived. */
+/** Fails unless the acting person is an owner, as read in the caller's transaction. Always fails if the Workspace is archived. */
 export const requireOwner = Effect.fn("requireOwner")(function* (
   { subject, workspaceId }: OwnerScope,
   refusal: string
@@ -77,7 +77,7 @@ const toTeam = (row: TeamRow, members: ReadonlyArray<Subject>, grants: ReadonlyA
     updatedAt: row.updated_at
   })
 
-/** A grant in the audit trail: `admin in <project>/<environment>`. */
+/** Formats a grant for the audit trail: `admin in <project>/<environment>`. */
 const grantWords = ({ environment, projectId, role }: TeamGrant): string =>
   `${role} in ${projectId ?? "*"}/${environment ?? "*"}`
 
@@ -90,7 +90,7 @@ export class Teams extends Context.Service<
   {
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Team>, ApiError>
     readonly create: (context: CommandContext, scope: OwnerScope, team: NewTeam) => Effect.Effect<Team, ApiError>
-    /** `members` and `grants` replace the existing ones. */
+    /** `members` and `grants` replace the existing lists. */
     readonly update: (
       context: CommandContext,
       scope: OwnerScope,

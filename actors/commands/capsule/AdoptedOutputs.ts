@@ -10,8 +10,8 @@ interface KnownOutput {
 }
 
 /**
- * The Outputs of an adopted state. Some secrets of its apply may be unknown, so a value is public only if the previous state
- * published the same value under the same name.
+ * Returns the Outputs of an adopted state. Some secrets of its apply may be unknown, so a value is public only if the previous
+ * state published the same value under the same name.
  */
 export const adoptedOutputs = (
   outputs: ReadonlyArray<StateOutput>,

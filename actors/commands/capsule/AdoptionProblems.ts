@@ -2,7 +2,7 @@ import { type CapsuleStatus, isEnded } from "../../../schema/records/CapsuleLife
 import type { RunId, StateVersionId } from "../../../schema/records/Ids.ts"
 import type { AdoptionProblem, AdoptionProblemCode } from "../../../schema/records/OrphanedState.ts"
 
-/** The facts that determine whether a left-over state may become the Capsule's state. */
+/** Facts that determine whether a left-over state may become the Capsule's state. */
 export interface AdoptionFacts {
   readonly leftOver: {
     readonly lineage: string | null
@@ -28,10 +28,10 @@ export interface AdoptionFacts {
   readonly isRestored: boolean
 }
 
-/** The reasons why a left-over state cannot be adopted; empty if it can be. */
+/** Returns the reasons why a left-over state cannot be adopted; empty if it can be. */
 export const adoptionProblems = (facts: AdoptionFacts): ReadonlyArray<AdoptionProblem> => {
   const { capsule, current, isRestored, leftOver, openRun } = facts
-  // The state is already gone, so no other reason matters.
+  // Reports only this reason, because the state is already gone.
   if (leftOver.adopted_at !== null) return [{ code: "adopted", message: `It was adopted at ${leftOver.adopted_at}.` }]
   if (leftOver.discarded_at !== null)
     return [{ code: "discarded", message: `It was discarded at ${leftOver.discarded_at}.` }]

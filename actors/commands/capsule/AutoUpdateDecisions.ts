@@ -50,7 +50,9 @@ export interface Decided {
   readonly runId?: RunId | undefined
 }
 
-/** Returns true if this snapshot has been planned under the current authority. No other decision about it is made then. */
+/**
+ * Returns true if this snapshot has been planned under the current authority. Auto-update then makes no other decision about it.
+ */
 export const isPlannedNow = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapshotId: SourceSnapshotId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`SELECT 1 AS one FROM auto_update_decisions

@@ -19,7 +19,10 @@ import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
 import { reAdopt } from "./ReAdoption.ts"
 import { CapsuleId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
-/** Finished plans of auto-update that the Capsule has yet to react to. Runs with a coordinator are handled by the coordinator. */
+/**
+ * Plans of auto-update that have finished and that the Capsule has not reacted to yet. Excludes Runs with a coordinator, which
+ * reacts instead.
+ */
 const FollowedPlan = rowShape({ id: RunId, capsule_id: CapsuleId, workspace_id: WorkspaceId })
 
 const load = Effect.fnUntraced(function* (id: CapsuleId) {

@@ -30,13 +30,13 @@ interface ReadBackup {
 export class CapsuleBackups extends Context.Service<
   CapsuleBackups,
   {
-    /** The backup as a sealed file. The download is recorded before the response is sent. */
+    /** Returns the backup as a sealed file. The download is recorded before the response is sent. */
     readonly archive: (
       context: CommandContext,
       workspaceId: WorkspaceId,
       id: BackupId
     ) => Effect.Effect<SealedBackup, ApiError>
-    /** Creates the Run that reviews restoring a Capsule. */
+    /** Creates the Run for reviewing the restore of a Capsule. */
     readonly restorePlan: (
       context: CommandContext,
       workspaceId: WorkspaceId,
@@ -62,7 +62,7 @@ export class CapsuleBackups extends Context.Service<
 
       const unreadable = failedPrecondition("This release cannot read the records of the backup.")
 
-      /** Unpacks the archive of a backup into its parts. Unpacking takes long, so do not call it in a transaction. */
+      /** Unpacks the archive of a backup into its parts. This is slow, so do not call it in a transaction. */
       const contentsOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: BackupId) {
         yield* found(workspaceId, id)
         const contents = yield* archiveContents(yield* backups.open(id))

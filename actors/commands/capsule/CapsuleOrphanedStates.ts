@@ -9,7 +9,7 @@ import { type Page, pageOfRows, type PageRequest } from "../../base/paging/RowPa
 import { OrphanedStateRow, ListedOrphanedState } from "../../ledger/state/OrphanedStates.ts"
 import { adoptionFacts, toOrphanedState } from "./OrphanedStateReads.ts"
 
-/** Operations for people on the states that a Capsule's applies left behind. */
+/** Operations on the states that a Capsule's applies left behind, as requested by people. */
 export class CapsuleOrphanedStates extends Context.Service<
   CapsuleOrphanedStates,
   {

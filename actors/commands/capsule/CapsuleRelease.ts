@@ -20,15 +20,15 @@ import { ConfigSuccession, guardMoved } from "../../ledger/configuration/ConfigS
 import { StaleReasons } from "../../ledger/staleness/StaleReasons.ts"
 import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
 
-/** Fails while work on the Capsule is in progress, because a Run that settles later would change a released Capsule. */
+/** Fails while work on the Capsule is in progress, because a Run that settles after the release would change the Capsule. */
 const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
   yield* refuseConflictingRun(capsule.id)
   yield* (yield* ConfigSuccession).noRevision(capsule)
 })
 
 /**
- * Releases a Capsule permanently without destroying infrastructure. Its state, Runs and history remain. Everything that it owns
- * in svc ends in the same transaction.
+ * Releases a Capsule permanently without destroying infrastructure. Its state, Runs and history remain. Everything else that it
+ * owns in svc ends in the same transaction.
  */
 export const releaseCapsule = Effect.fnUntraced(function* (
   load: Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>,
@@ -75,11 +75,11 @@ export const releaseCapsule = Effect.fnUntraced(function* (
     const present = yield* interfaceLedger.ofCapsule(capsule.id)
     const retiredInterfaceIds = present.filter(({ status }) => status !== "retired").map(({ id }) => id)
     yield* staleReasons.destroyed(capsule.id)
-    // If no other Capsule uses the lane, its errors must no longer affect the Source.
+    // Recomputes the Source's status without the errors of a lane that no Capsule uses any more.
     yield* lanes.settleStatus(capsule.source_id)
     yield* interfaces.destroyed(capsule.id)
     yield* deliveries.released(capsule.id)
-    // Before the shares end, so that a plan that loses its input records the release as its reason.
+    // Before the shares end, so that the release is recorded as the reason for a plan that loses its input.
     const consumers = yield* endProducer(context, capsule, reason)
     const revokedShareIds = yield* endShares(context, capsule.id)
     yield* audit.append({

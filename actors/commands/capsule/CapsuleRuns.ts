@@ -35,7 +35,7 @@ import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
 import type { BackupId, CapsuleId, RunGroupId, RunId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** A Run to create for a Capsule, under its current authority. */
+/** Fields of a Run to create for a Capsule, under its current authority. */
 export interface CapsuleRunRequest {
   readonly runId: RunId
   readonly type: Extract<RunType, "plan" | "destroy_plan" | "drift_check" | "restore">
@@ -43,7 +43,7 @@ export interface CapsuleRunRequest {
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
   readonly rollback?: RollbackChoices | undefined
-  /** For a plan of auto-update: the trigger of the check that found its commit. */
+  /** For a plan of auto-update: what triggered the check that found its commit. */
   readonly look?: RunTrigger | undefined
   /** The backup to restore. */
   readonly backupId?: BackupId | undefined
@@ -62,7 +62,7 @@ export interface CapsuleApplyRequest {
   readonly trigger: "user" | "auto_update"
 }
 
-/** The type of the Run that carries out a reviewed plan. */
+/** Returns the type of the Run that carries out a reviewed plan. */
 const applyTypeOf = (plan: RunType) =>
   plan === "plan" ? "apply" : plan === "restore" ? "restore" : ("destroy_apply" as const)
 
@@ -75,7 +75,7 @@ export class CapsuleRuns extends Context.Service<
   {
     readonly create: (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) => Effect.Effect<void, ApiError>
     readonly createApply: (capsule: GuardedCapsuleRow, request: CapsuleApplyRequest) => Effect.Effect<void, ApiError>
-    /** The snapshot for an ordinary plan: the newest of the tracked lane (specification, Sources). */
+    /** Returns the snapshot for an ordinary plan: the newest of the tracked lane (specification, Sources). */
     readonly trackedSnapshot: (capsule: GuardedCapsuleRow) => Effect.Effect<string, ApiError>
   }
 >()("svc/actors/commands/capsule/CapsuleRuns") {
@@ -94,7 +94,7 @@ export class CapsuleRuns extends Context.Service<
       const succession = yield* ConfigSuccession
       const states = yield* StateVersions
 
-      /** The person who starts a Run, and the code that it executes. */
+      /** Returns the person who starts a Run, and the code that it executes. */
       const startOf = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
         request: Pick<CapsuleRunRequest, "createdBy" | "trigger">,
@@ -121,8 +121,8 @@ export class CapsuleRuns extends Context.Service<
       })
 
       /**
-       * Checks that the person may open the Run's private data for this ref. An apply needs no check, because it does what was
-       * approved.
+       * Checks that the person may open the Run's private data for this ref. An apply needs no check, because it performs what
+       * was approved.
        */
       const mayOpen = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
@@ -191,11 +191,11 @@ export class CapsuleRuns extends Context.Service<
           const refusal = acceptanceRefusal(capsule, yield* states.find(capsule.current_state_version_id))
           if (refusal !== undefined) return yield* failedPrecondition(refusal)
         }
-        // A restore executes no module.
+        // A restore has no snapshot, because it executes no module.
         const snapshotId = type === "restore" ? undefined : yield* snapshotFor(capsule, request)
         const snapshot = yield* store.findSnapshot(snapshotId ?? null)
         if (type === "restore") yield* succession.idle(capsule)
-        // For an automatic Run there is no caller to refuse, so the Run itself records why it is blocked.
+        // An automatic Run is created anyway and records why it is blocked, because there is no caller to return the error to.
         if (request.trigger !== "auto_update" && request.trigger !== "schedule") {
           yield* mayUse(capsule, request, snapshotId ?? null)
           yield* mayOpen(capsule, request, snapshotId ?? null)

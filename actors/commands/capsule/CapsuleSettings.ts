@@ -6,8 +6,8 @@ import type { CapsuleDriftChecks } from "../../../schema/records/DriftChecks.ts"
 import { type CapsuleRow, isUnconfirmed, unconfirmed } from "../../ledger/capsule/CapsuleRow.ts"
 
 /**
- * The new status of a Capsule that is enabled or disabled; `undefined` if it already has that status. An enabled Capsule gets the
- * status that its records imply.
+ * Returns the new status of a Capsule that is enabled or disabled, or `undefined` if it already has that status. An enabled
+ * Capsule gets the status that its records imply.
  */
 export const resultingStatus = (
   capsule: Pick<
@@ -28,13 +28,13 @@ export const resultingStatus = (
   }
   if (isUnconfirmed(capsule)) return Result.fail(failedPrecondition(unconfirmed))
   if (capsule.runtime_safety === "unknown") return Result.succeed("error")
-  // An adopted state exists before anything has been applied.
+  // A state alone is not enough, because an adopted state exists before anything has been applied.
   const isApplied = capsule.current_state_version_id !== null && capsule.adopted_snapshot_id !== null
   return Result.succeed(isApplied ? "active" : "pending")
 }
 
 /**
- * The new auto-update setting. Turning auto-update off also turns off automatic applies; turning on only automatic applies is
+ * Returns the new auto-update setting. Disabling auto-update also disables automatic applies; enabling only automatic applies is
  * refused.
  */
 export const resultingAutoUpdate = (
@@ -48,7 +48,7 @@ export const resultingAutoUpdate = (
     : Result.succeed({ enabled, apply })
 }
 
-/** The setting as stored. The schedule computes the due time of the next check. */
+/** Returns the setting in stored form. The schedule computes when the next check is due. */
 export const driftCheckChoice = (choice: CapsuleDriftChecks, by: string | undefined) => ({
   drift_check_hours: choice.mode === "inherit" ? null : choice.mode === "off" ? 0 : choice.hours,
   drift_check_by: choice.mode === "every" ? (by ?? null) : null,

@@ -37,12 +37,12 @@ export interface CapsuleFilter extends TokenLimits {
 export class Capsules extends Context.Service<
   Capsules,
   {
-    /** The decisions of auto-update about each snapshot, newest first. */
+    /** Returns auto-update's decisions about each snapshot, newest first. */
     readonly autoUpdateDecisions: (
       id: CapsuleId,
       page: PageRequest
     ) => Effect.Effect<Page<AutoUpdateDecision>, ApiError>
-    /** Checks the Capsule's lane in the repository. Returns when the check has finished. */
+    /** Checks the Capsule's lane in the repository, and returns when the check has finished. */
     readonly look: (context: CommandContext, id: CapsuleId) => Effect.Effect<CapsuleLook, ApiError>
     /** Updates all stale Capsules, or only those listed in `only`. */
     readonly planUpdate: (
@@ -64,9 +64,11 @@ export class Capsules extends Context.Service<
       filter: CapsuleFilter,
       page: PageRequest
     ) => Effect.Effect<Page<Capsule>, ApiError>
-    /** Capsules that are failed, behind or drifted, or whose safety is unknown; most recently changed first, at most 100. */
+    /**
+     * Returns Capsules that are failed, behind or drifted, or whose safety is unknown; most recently changed first, at most 100.
+     */
     readonly needingAttention: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Capsule>>
-    /** Names of existing Capsules, by id. */
+    /** Returns the names of existing Capsules, by id. */
     readonly names: (ids: ReadonlyArray<CapsuleId>) => Effect.Effect<ReadonlyMap<string, string>>
     readonly outputs: (id: CapsuleId) => Effect.Effect<ReadonlyArray<Output>, ApiError>
     readonly providerBindings: (id: CapsuleId) => Effect.Effect<ReadonlyArray<ProviderBinding>, ApiError>

@@ -47,9 +47,7 @@ interface StartedGroup {
 
 const toSkipped = ({ capsuleId, error: { code, message } }: Refused) => ({ capsuleId, code, message })
 
-/**
- * Updates all stale Capsules in a Workspace, or those in `only`, wave by wave. `skipped` lists Capsules that refuse their plan.
- */
+/** Updates all stale Capsules in a Workspace, or those in `only`, wave by wave. `skipped` lists the Capsules that got no plan. */
 const startUpdate = Effect.fn("Capsules.startUpdate")(function* (
   context: CommandContext,
   workspaceId: WorkspaceId,
@@ -60,8 +58,8 @@ const startUpdate = Effect.fn("Capsules.startUpdate")(function* (
 })
 
 /**
- * Starts a drift check of every Capsule in a Workspace that has a state. `skipped` lists Capsules that refuse. If all of them
- * refuse, fails with the first refusal.
+ * Starts a drift check of every Capsule in a Workspace that has a state. `skipped` lists the Capsules that got none. If no check
+ * could be started, fails with the first error.
  */
 const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   context: CommandContext,
@@ -96,7 +94,7 @@ const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   return { id, skipped: refused.map(toSkipped) }
 })
 
-/** The sum over zero rows is null. */
+/** Nullable, because a sum over zero rows is null. */
 const Bytes = rowShape({ bytes: Schema.NullOr(Schema.Int) })
 
 const minutes = (run: Pick<RunRow, "started_at" | "finished_at">): number =>
@@ -104,7 +102,7 @@ const minutes = (run: Pick<RunRow, "started_at" | "finished_at">): number =>
     ? 0
     : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 60_000
 
-/** The usage of a Capsule or a whole Workspace. Times come from Runs, and sizes from the stored data. */
+/** Computes the usage of a Capsule or a whole Workspace. Times come from Runs, and sizes from the stored data. */
 const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient, scope: Statement.Fragment) {
   const runs = yield* RunRow.some(
     sql,
@@ -127,10 +125,10 @@ const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient,
   } satisfies CapsuleUsage
 }, Effect.orDie)
 
-/** More than a screen can usefully show. */
+/** Maximum number of Capsules to list. A screen cannot usefully show more. */
 const mostNeedingAttention = 100
 
-// The rows of a page are then read again with related data.
+// Columns for finding the rows of a page, which are then read again with related data.
 const ListedCapsule = CapsuleRow.only("id", "created_at")
 
 export const layer = Layer.effect(
@@ -244,7 +242,7 @@ export const layer = Layer.effect(
           BackupRow.rows(write)`SELECT * FROM backups WHERE created_by_run_id = ${runId}`
         )
         const backup = rows[0] === undefined ? undefined : yield* backups.find(rows[0].id)
-        // The Run failed or was cancelled, and records which.
+        // Without a backup, the Run failed or was cancelled, and its status shows which.
         return backup === undefined
           ? yield* failedPrecondition(`The backup was not made. The Run ${runId} says why.`)
           : toBackup(backup)
@@ -368,7 +366,7 @@ export const layer = Layer.effect(
           conditions: [sql`workspace_id = ${workspaceId}`],
           filter: [workspaceId]
         }
-        // The operator's configurations come first. They have no creation time, so a cursor among them has none either.
+        // Lists the operator's configurations first. They have no creation time, so a cursor that points to one has none either.
         const binding = { route: list.route, subject: page.subject ?? "", filter: list.filter }
         const [at, last] = page.cursor === undefined ? ["", ""] : yield* cursors.decode(binding, page.cursor, 2)
         const readyMade = yield* readyMadeConfigs(operator, workspaceId)

@@ -39,14 +39,14 @@ const withBlueprints = Effect.fnUntraced(function* (config: LoadedInstallConfig,
   const patched = patchBlueprints(compiled, outputs, added, policy)
   if (Result.isFailure(patched)) return yield* invalidRequest(`interfaceBlueprints: ${patched.failure}`)
   const { interfaceBlueprints } = patched.success
-  // A client may also send the existing Interfaces back.
+  // Existing Interfaces do not count, because a client may send them back.
   const isWider = interfaceBlueprints.length > compiled.interfaceBlueprints.length
   return isWider && config.row.origin === "repository_manifest"
     ? yield* invalidRequest("interfaceBlueprints: the Interfaces of this Capsule are those of its manifest.")
     : patched.success
 })
 
-/** New Interfaces are pending once their configuration exists, and usable once it has been applied. */
+/** Adds the new Interfaces as pending. They become usable once the configuration has been applied. */
 const announceBlueprints = Effect.fnUntraced(function* (
   capsule: GuardedCapsuleRow,
   before: LoadedInstallConfig,

@@ -1,7 +1,7 @@
 import type { WaveEdge } from "../../running/run-group/WaveDecision.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 
-/** Sorts producers before their consumers. Independent Capsules keep their order. */
+/** Sorts producers before their consumers. Otherwise keeps the order. */
 export const dependencyOrder = (
   ids: ReadonlyArray<CapsuleId>,
   edges: ReadonlyArray<WaveEdge>

@@ -9,10 +9,10 @@ import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { openInLine } from "../../ledger/run/RunLedger.ts"
 
-/** Maximum number of queued scheduled checks per Workspace, so that the schedule never fills a queue. */
+/** Maximum number of queued scheduled checks per Workspace, so that the schedule cannot fill a queue. */
 const waitingPerWorkspace = 5
 /**
- * Maximum random delay of a check, as a fraction of its interval. It spreads the checks of Capsules that were created together.
+ * Maximum random delay of a check, as a fraction of its interval, so that Capsules created together are not all checked at once.
  */
 const spread = 0.1
 
@@ -30,7 +30,7 @@ export class DriftSchedule extends Context.Service<
   DriftSchedule,
   {
     /**
-     * Computes the due time of each Capsule's next check, and starts the checks that are due. A check that does not fit into the
+     * Computes when each Capsule's next check is due, and starts the checks that are due. A check that does not fit into the
      * queue remains due.
      */
     readonly checkDue: Effect.Effect<void>

@@ -36,7 +36,7 @@ const followedPlan = Effect.fnUntraced(function* (
     capsule,
     plan,
     summary,
-    // An adopted state does not prove that any configuration has been applied.
+    // Ignores an adopted state, because it does not prove that any configuration has been applied.
     appliedConfigId: version?.state_upload_id === null ? version.install_config_id : undefined,
     laneCommit: lane?.resolved_commit,
     sourceStopped: followObstacle(yield* (yield* SourceStore).find(capsule.source_id), lookOf(plan)),
@@ -45,9 +45,9 @@ const followedPlan = Effect.fnUntraced(function* (
 })
 
 /**
- * Applies an automatic plan if the Capsule's owner has opted in, which covers commits in the lane. A person still has to apply a
- * plan that destroys or replaces something, and a configuration that has never been applied. The usual approval rules apply; svc
- * approves only if a rule lists automation.
+ * Applies an automatic plan if the Capsule's owner has opted in. The opt-in covers commits in the lane only: a person must still
+ * apply a plan that destroys or replaces something, and a configuration that has never been applied. The usual approval rules
+ * apply; svc approves only if a rule lists automation.
  */
 const applyPlan = Effect.fn("Capsule.applyFollowedPlan")(function* (planRunId: RunId) {
   const sql = yield* SqlClient.SqlClient
@@ -105,7 +105,7 @@ const applyPlan = Effect.fn("Capsule.applyFollowedPlan")(function* (planRunId: R
   )
 })
 
-/** Reacts to a finished plan of auto-update and clears its mark, in one transaction. */
+/** Reacts to a finished plan of auto-update, and records in the same transaction that the reaction is no longer due. */
 export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
   const sql = yield* SqlClient.SqlClient
   yield* (yield* RunHandover).followed(planRunId).pipe(Effect.andThen(applyPlan(planRunId)), transaction(sql))

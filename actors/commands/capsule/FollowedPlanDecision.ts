@@ -4,22 +4,22 @@ import { isPinned, pinWords } from "../../ledger/capsule/AutoUpdatePins.ts"
 import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
-/** The facts that determine whether an automatic plan is applied automatically. */
+/** Facts that determine whether a plan of auto-update is applied automatically. */
 export interface FollowedPlan {
   readonly capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply" | "pinned_at" | "pinned_reason">
   readonly plan: Pick<RunRow, "install_config_id" | "resolved_commit">
   readonly summary: PlanSummary | undefined
-  /** The configuration of the current StateVersion, which was applied last. */
+  /** The configuration of the current StateVersion, which is the last one applied. */
   readonly appliedConfigId: InstallConfigId | undefined
   /** The newest commit of the adopted lane. */
   readonly laneCommit: string | null | undefined
-  /** The reason why the check that found the commit must not take effect any more. */
+  /** Why the check that found the commit must no longer take effect. */
   readonly sourceStopped: string | undefined
-  /** The reason why automation is paused in the Workspace. */
+  /** Why automation is paused in the Workspace. */
   readonly automationRefusal: string | undefined
 }
 
-/** Returns the reason why a person has to apply the plan, or `undefined` if it may be applied automatically. */
+/** Returns the reason why a person must apply the plan, or `undefined` if it may be applied automatically. */
 export const personNeeded = ({
   appliedConfigId,
   automationRefusal,

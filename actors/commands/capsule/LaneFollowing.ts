@@ -43,7 +43,7 @@ const unpin = Effect.fn("Capsule.unpin")(function* (
   })
 })
 
-/** Returns the reason why a snapshot of the lane is not planned now, or `undefined` if it can be. */
+/** Returns the reason why a snapshot of the lane cannot be planned now, or `undefined` if it can be. */
 const obstacle = Effect.fnUntraced(function* (
   capsule: GuardedCapsuleRow,
   snapshot: SnapshotRow,
@@ -154,7 +154,7 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (
   )
 })
 
-/** Decides about the newest snapshot of the lane and clears the mark, in one transaction. */
+/** Decides about the newest snapshot of the lane, and records in the same transaction that the decision is no longer due. */
 export const followDue = Effect.fn("Capsule.followDue")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger
@@ -174,7 +174,7 @@ export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (cap
   yield* Effect.gen(function* () {
     const capsule = yield* capsules.find(capsuleId)
     if (capsule?.deferred_snapshot_id == null) return
-    // A Source that stops following drops deferred snapshots. Without autoSync, a person started the check, so its snapshot
+    // Drops deferred snapshots if the Source has stopped following. Without autoSync, a person started the check, so its snapshot
     // remains valid.
     const source = yield* sources.find(capsule.source_id)
     const look = source?.auto_sync === 1 ? "schedule" : "user"
@@ -193,7 +193,7 @@ export const followStanding = Effect.fn("Capsule.followStanding")(function* (cap
 })
 
 /**
- * Called in the caller's transaction when a person removes the pin of a rollback. Follows the lane's current snapshot
+ * Called in the caller's transaction when a person removes the pin of a rollback. Decides about the lane's current snapshot
  * immediately.
  */
 export const resumeFollowing = Effect.fn("Capsule.resumeFollowing")(function* (

@@ -31,7 +31,7 @@ import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
 
 type Load = Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>
 
-/** Compares the applied commit with the lane, before the transaction that turns the filter on. */
+/** Compares the applied commit with the lane, before the transaction that enables the filter. */
 const prepareFilter = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
   const sources = yield* SourceStore
   const filters = yield* PathFilters
@@ -42,8 +42,8 @@ const prepareFilter = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
 })
 
 /**
- * The authors of plans that auto-update creates from now on: the people who turned it on and who changed it last. An automation
- * is replaced by the people behind it.
+ * Returns the authors of plans that auto-update creates from now on: the people who enabled it and who changed it last. An
+ * automation is replaced by the people behind it.
  */
 const autoUpdateAuthors = Effect.fnUntraced(function* (
   { auto_update_authors, auto_update_by, auto_update_enabled }: GuardedCapsuleRow,
@@ -103,7 +103,7 @@ export const updateCapsule = Effect.fnUntraced(function* (load: Load, context: C
     if (status !== undefined) {
       if (status === "disabled") yield* (yield* ConfigSuccession).idle(capsule)
       if (!(yield* capsules.fence(capsule, { status }))) return yield* guardMoved()
-      // Applies the changes that happened while the Capsule was disabled.
+      // Catches up with the changes made while the Capsule was disabled.
       if (status === "active") yield* staleReasons.compare(capsule.id)
       if (status === "disabled") yield* ledger.supersedePlans(capsule.id, "The Capsule was disabled.")
     }
@@ -149,7 +149,7 @@ const removeUnapplied = Effect.fnUntraced(function* (load: Load, capsule: Guarde
 export const removeCapsule = Effect.fn("Capsule.remove")(function* (load: Load, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
-    // A settlement may commit before the transaction begins, so the transaction decides.
+    // Read inside the transaction, because a settlement may commit before it begins.
     const capsule = yield* load
     if (capsule.current_state_version_id === null && capsule.runtime_safety === "safe") {
       return yield* removeUnapplied(load, capsule, context)

@@ -36,7 +36,7 @@ const projected = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: O
   return toOrphanedState(row, factsOf(row))
 })
 
-/** The caller can wait for a Run in progress; every other problem is permanent. */
+/** Converts problems to an error. Only a Run in progress is temporary, so the caller can wait for it. */
 const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
   const message = `The left-over state cannot be adopted. ${problems.map((problem) => problem.message).join(" ")}`
   return problems.every(({ code }) => code === "run_open")
@@ -44,14 +44,17 @@ const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
     : failedPrecondition(message)
 }
 
-/** The secrets that a left-over state may contain: those of its apply, or otherwise those of the Capsule's current state. */
+/**
+ * Returns the secrets that a left-over state may contain: those of its apply or, if unknown, those of the Capsule's current
+ * state.
+ */
 const secretsOf = Effect.fnUntraced(function* (row: OrphanedStateRow, current: StateVersionRow | undefined) {
   const states = yield* StateVersions
   const ofApply = yield* (yield* OrphanedStates).secrets(row)
   return ofApply ?? (current === undefined ? [] : yield* states.secrets(current))
 })
 
-/** Decrypts and parses a left-over state. It may take long, so it happens before the transaction. */
+/** Decrypts and parses a left-over state. This may be slow, so it happens before the transaction. */
 const opened = Effect.fnUntraced(function* (row: OrphanedStateRow, current: StateVersionRow | undefined) {
   const state = yield* (yield* OrphanedStates).open(row)
   if (Option.isNone(state)) return undefined
@@ -110,7 +113,7 @@ export const adoptOrphanedState = Effect.fnUntraced(function* (
   const before = yield* load
   const scope = { scope: before.workspace_id, actor: context.actorKey, route: `leftOverStates.adopt ${id}` }
   const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
-  // Only the transaction reports whether the state exists, after it has checked the caller's permission again.
+  // Does not report here whether the state exists: the transaction does, after it has checked the caller's permission again.
   const stored = isRepeated || request.confirm !== before.name ? undefined : yield* leftOvers.find(id)
   const found =
     stored?.capsule_id === before.id

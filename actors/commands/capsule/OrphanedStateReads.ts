@@ -18,7 +18,7 @@ const Restored = rowShape({ restored_at: Timestamp })
 
 type Capsule = AdoptionFacts["capsule"] & { readonly id: CapsuleId }
 
-/** The current facts that determine whether a Capsule's left-over states can be adopted. */
+/** Reads the facts that determine whether a Capsule's left-over states can be adopted now. */
 export const adoptionFacts = Effect.fn("adoptionFacts")(function* (sql: SqlClient.SqlClient, capsule: Capsule) {
   const [current] = yield* Effect.orDie(StateVersionRow.some(sql, "lineage", "serial")`SELECT lineage, serial
     FROM state_versions WHERE id = ${capsule.current_state_version_id}`)
@@ -37,7 +37,7 @@ export const adoptionFacts = Effect.fn("adoptionFacts")(function* (sql: SqlClien
 
 const decodeUnfinishedApply = storedRecord(OrphanedState)
 
-/** The public projection of a left-over state. */
+/** Returns the public projection of a left-over state. */
 export const toOrphanedState = (row: ListedOrphanedState, facts: AdoptionFacts): OrphanedState =>
   decodeUnfinishedApply({
     id: row.id,

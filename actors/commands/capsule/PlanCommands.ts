@@ -32,7 +32,7 @@ import { StateVersions } from "../../ledger/state/StateVersions.ts"
 
 type Load = Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>
 
-/** The current Run, with its queue position. */
+/** Returns the current Run, with its queue position. */
 const projected = Effect.fnUntraced(function* (runId: RunId) {
   const ledger = yield* RunLedger
   const queue = yield* RunQueue
@@ -58,7 +58,7 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
-/** Runs the effect in one transaction. With an idempotency key, it takes effect at most once per key. */
+/** Runs the effect in one transaction. If there is an idempotency key, the effect happens at most once per key. */
 const perhapsOnce = Effect.fnUntraced(function* <R>(
   capsule: GuardedCapsuleRow,
   route: string,
@@ -127,7 +127,7 @@ export const createRun = Effect.fnUntraced(function* (
     if (schedule !== undefined) {
       const refusal = (yield* automationRefusal(capsule.workspace_id)) ?? (yield* unscheduled(capsule.id))
       if (refusal !== undefined) return yield* failedPrecondition(`No scheduled check: ${refusal}.`)
-      // Drift checks may have been turned off since the schedule found this one due.
+      // Drift checks may have been disabled since this check was scheduled.
       const off = yield* scheduledCheckRefusal(capsule.id)
       if (off !== undefined) return yield* failedPrecondition(off)
     }
@@ -145,7 +145,7 @@ export const createRun = Effect.fnUntraced(function* (
   return yield* perhapsOnce(yield* load, `capsules.${route}`, context, idempotency, create)
 })
 
-/** Creates the apply of an approved plan, which uses the plan up. */
+/** Creates the apply of an approved plan, and marks the plan as used. */
 export const applyPlan = Effect.fnUntraced(function* (
   load: Load,
   context: CommandContext,
@@ -167,7 +167,7 @@ export const applyPlan = Effect.fnUntraced(function* (
 
 /**
  * Plans the commit and configuration of an earlier StateVersion against the current state. If the configuration differs, derives
- * a successor, so that the plan has the current authority.
+ * a successor of the current one, so that the plan has the current authority.
  */
 export const rollbackPlan = Effect.fnUntraced(function* (
   load: Load,

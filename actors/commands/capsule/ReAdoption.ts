@@ -45,8 +45,8 @@ const checkContract = Effect.fnUntraced(function* ({ row }: LoadedInstallConfig)
 })
 
 /**
- * The module's configuration for the given snapshot: the current one if the operator's base configuration has not changed;
- * otherwise the contract of the snapshot, compiled again.
+ * Returns the module's configuration for the given snapshot: the current one if the operator's base configuration has not
+ * changed; otherwise the snapshot's contract, compiled again.
  */
 const reAdoptionTarget = Effect.fn("Capsule.reAdoptionTarget")(function* (
   current: LoadedInstallConfig,
@@ -65,7 +65,7 @@ const reAdoptionTarget = Effect.fn("Capsule.reAdoptionTarget")(function* (
         compatibilityReportId: report?.id,
         contractDigest: current.row.contract_digest,
         config: current.config,
-        // The base configuration has not changed since the compilation, so its values are the same.
+        // Keeps the operator's values if the base configuration has not changed since the compilation.
         operatorValues: row === undefined ? {} : compilation.operatorValues(stagedOf(row), current.config)
       }
     }
@@ -101,8 +101,8 @@ const reviewedValues = Effect.fnUntraced(function* (
   if (secret !== undefined)
     return yield* invalidRequest(`reviewedUserVariables.${secret.name}: secret inputs are not reviewed here.`)
   yield* checkValues("reviewedUserVariables", variables, reviewed)
-  // The reviewed values replace everything except secrets and variables that the manifest does not declare, because the review
-  // does not show those.
+  // The reviewed values replace all values except secrets and variables that the manifest does not declare, which the review does
+  // not show.
   const replaced = new Set(user.filter(({ sensitive }) => !sensitive).map(({ name }) => name))
   const kept = Object.fromEntries(Object.entries(current).filter(([name]) => !replaced.has(name)))
   const values = { ...kept, ...reviewed }
@@ -113,8 +113,8 @@ const reviewedValues = Effect.fnUntraced(function* (
 })
 
 /**
- * Binds a Capsule to a derived configuration, protected by the fence. Runs no infrastructure operation (specification,
- * Re-adoption of an InstallConfig).
+ * Binds a Capsule to a derived configuration if the Capsule has not changed since the review. Runs no infrastructure operation
+ * (specification, Re-adoption of an InstallConfig).
  */
 export const reAdopt = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,

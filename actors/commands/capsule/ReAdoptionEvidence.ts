@@ -8,7 +8,7 @@ import { reAdoptionProblem } from "./ReAdoptionProblem.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { type CapsuleId, InstallConfigId } from "../../../schema/records/Ids.ts"
 
-/** The last Run that may have changed the infrastructure. */
+/** Finds the last Run that may have changed the infrastructure. */
 const decisiveRun = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
@@ -22,8 +22,8 @@ const mostSuccessors = 1_000
 const Succession = rowShape({ id: InstallConfigId, steps: Schema.Int })
 
 /**
- * Number of configuration replacements since the Run, or `undefined` if the Capsule's configuration does not descend from the
- * Run's.
+ * Returns the number of configuration replacements since the Run, or `undefined` if the Capsule's configuration does not descend
+ * from the Run's.
  */
 const successionsSince = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, run: RunRow) {
   const sql = yield* SqlClient.SqlClient
@@ -50,8 +50,8 @@ const recordsOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, run: 
 })
 
 /**
- * Allows a re-adoption if the runtime evidence is safe, no Run has changed infrastructure, or the narrow recovery applies.
- * Refuses everything else as ambiguous (specification, Transitions).
+ * Allows a re-adoption if the runtime evidence is safe, if no Run has changed infrastructure, or if `reAdoptionProblem` finds no
+ * problem. Refuses everything else as ambiguous (specification, Transitions).
  */
 export const checkEvidence = Effect.fn("Capsule.reAdoptionEvidence")(function* (capsule: GuardedCapsuleRow) {
   if (capsule.runtime_safety === "safe") return

@@ -35,7 +35,7 @@ export interface DecisiveRecords {
   readonly successions: number | undefined
 }
 
-/** The first fact on which the records of the Run and the Capsule disagree. */
+/** Returns the first fact on which the records of the Run and the Capsule disagree. */
 const drift = ({ capsule, plan, run, successions, version }: DecisiveRecords): string | undefined => {
   const isItsState =
     version !== undefined &&

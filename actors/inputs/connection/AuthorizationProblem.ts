@@ -10,7 +10,7 @@ export const startAgain = "No Connection was made or changed. Start again from t
 const refused = (why: string) => new ApiError({ code: "permission_denied", message: `${why} ${startAgain}` })
 
 /**
- * Returns the reason why a caller may not complete an authorization. Only the person who began it may complete it, in the same
+ * Returns the reason why a caller may not complete an authorization. Only the person who started it may complete it, in the same
  * session.
  */
 export const answererProblem = (
@@ -26,7 +26,7 @@ export const answererProblem = (
       })
 
 /**
- * Returns the reason why a response at `helperId` does not come from the server to which the request was sent, according to the
+ * Returns the reason why a response at `helperId` does not come from the server that received the request, according to the
  * operator's current configuration.
  */
 export const serverProblem = (
@@ -34,7 +34,7 @@ export const serverProblem = (
   helperId: string,
   { server }: { readonly server: Pick<DeclaredHelper["server"], "issuer"> }
 ): ApiError | undefined => {
-  // Every helper has its own redirect URI, so a response at a different URI comes from another server.
+  // Every helper has a separate redirect URI, so a response at a different URI comes from a different server.
   if (open.helperId !== helperId) {
     return refused("The answer came to the address of another helper than the one that was asked.")
   }
@@ -52,7 +52,7 @@ export const authorityProblem = (facts: {
   return facts.isManager ? undefined : refused("You are not an owner or admin of the Workspace any more.")
 }
 
-/** The Connection that gets new tokens, and its previous authorization. */
+/** The Connection that receives new tokens, and its previous authorization. */
 export const renewable = <Row extends Pick<ConnectionRow, "status" | "oauth">>(row: Row | undefined) => {
   const former = row === undefined ? undefined : oauthOf(row)
   return row === undefined || former === undefined || row.status === "revoked" || row.status === "unconfirmed"
@@ -64,14 +64,14 @@ export const renewable = <Row extends Pick<ConnectionRow, "status" | "oauth">>(r
 const earliest = (...times: ReadonlyArray<string | null | undefined>): string | undefined =>
   times.filter((time) => typeof time === "string").sort()[0]
 
-/** A Connection whose token cannot be renewed expires together with the token. */
+/** Returns when the Connection expires because of its token: a token that cannot be renewed limits the Connection. */
 const endOf = (oauth: StoredOAuth) => (oauth.refreshable ? undefined : oauth.accessTokenExpiresAt)
 
-/** The expiry of a new Connection. */
+/** Returns the expiry of a new Connection. */
 export const firstExpiry = ({ expiresAt }: Pick<ConnectionDraft, "expiresAt">, oauth: StoredOAuth) =>
   earliest(expiresAt, endOf(oauth))
 
-/** The expiry of a Connection after it gets new tokens. Replaces an expiry that was derived from the old token. */
+/** Returns the expiry of a Connection after it receives new tokens. Replaces an expiry that was derived from the old token. */
 export const nextExpiry = (
   { expiresAt }: Pick<ConnectionDraft, "expiresAt">,
   row: Pick<ConnectionRow, "expires_at">,

@@ -65,7 +65,7 @@ const checkProvided = Effect.fnUntraced(function* (
   return yield* failedPrecondition(notProvided(providedBy))
 })
 
-/** The Connection actors. Each creates, verifies and revokes one Connection. */
+/** The Connection actors. Each creates, verifies, changes and revokes one Connection. */
 export const layer = serve(ConnectionCommands, {
   Create: Effect.fnUntraced(function* (id, { context, request }) {
     yield* checkConnection(request, yield* GitPolicy)
@@ -105,9 +105,10 @@ export const layer = serve(ConnectionCommands, {
       const problem = yield* renewTokens(id)
       if (problem !== undefined) return yield* failedPrecondition(problem)
     }
-    // The Connection itself has no fault. It works again once the operator makes the credentials available.
+    // Leaves the status alone if the credentials are unavailable: the Connection works again once the operator makes them
+    // available.
     yield* checkProvided(row.workspace_id, providedOf(row))
-    // Opening the values proves that the vault still has their key and that they have not been changed or moved.
+    // Decrypting the values proves that the vault still has their key and that nobody has changed or moved them.
     const fresh = yield* load(id)
     const outcome = yield* Effect.result(
       (yield* CredentialTest).test(fresh, yield* (yield* ConnectionStore).secrets(fresh))

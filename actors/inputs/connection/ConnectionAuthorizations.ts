@@ -10,7 +10,7 @@ import { Vault } from "../../base/vault/Vault.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** Pending authorizations: the person was redirected to the server and has not returned yet. */
+/** Pending authorizations: the person has not returned from the authorization server yet. */
 export const ConnectionAuthorizationRow = table("connection_authorizations", {
   state_hash: Schema.String,
   workspace_id: WorkspaceId,
@@ -28,7 +28,7 @@ export type ConnectionAuthorizationRow = RowOf<typeof ConnectionAuthorizationRow
 
 const validFor = retention.connectionAuthorization.after
 
-/** The purpose of the authorization: a new Connection, or new tokens for an existing one. */
+/** What the authorization is for: a new Connection, or new tokens for an existing one. */
 export const ConnectionDraft = Schema.Struct({
   renews: Schema.Boolean,
   displayName: Schema.String,
@@ -65,7 +65,7 @@ const place = (workspaceId: WorkspaceId, stateHash: string) => ({
   rowId: stateHash
 })
 
-/** The state in the response; `undefined` unless there is exactly one, and it is well-formed. */
+/** Returns the state parameter of the response, or `undefined` unless there is exactly one and it is well-formed. */
 export const stateOf = (search: string): Redacted.Redacted | undefined => {
   const [state, ...others] = new URLSearchParams(search).getAll("state")
   return state === undefined || others.length > 0 || !isWellFormed("oauthState", state)
@@ -74,17 +74,17 @@ export const stateOf = (search: string): Redacted.Redacted | undefined => {
 }
 
 /**
- * Pending authorizations at other servers. The browser carries the state; only its digest and the sealed PKCE verifier are
- * stored. The only writer of `connection_authorizations`.
+ * Pending authorizations at other servers. The browser carries the state parameter; svc stores only its digest and the sealed
+ * PKCE verifier. The only writer of `connection_authorizations`.
  */
 export class ConnectionAuthorizations extends Context.Service<
   ConnectionAuthorizations,
   {
-    /** Creates a state and a verifier. Writes nothing. */
+    /** Creates a state parameter and a verifier. Writes nothing. */
     readonly proof: Effect.Effect<Pick<OpenAuthorization, "state" | "codeVerifier">>
-    /** Begins an authorization that is valid for ten minutes and one response. Returns its expiry. */
+    /** Starts an authorization that is valid for ten minutes and one response. Returns its expiry. */
     readonly begin: (authorization: OpenAuthorization) => Effect.Effect<string>
-    /** An authorization that is still waiting for its response. */
+    /** Finds an authorization that is still waiting for its response. */
     readonly find: (state: Redacted.Redacted) => Effect.Effect<Option.Option<OpenAuthorization>>
     /** Uses up the authorization. Returns `false` if it has already been used. */
     readonly spend: (state: Redacted.Redacted) => Effect.Effect<boolean>

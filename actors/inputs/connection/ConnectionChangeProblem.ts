@@ -14,8 +14,8 @@ export const changeProblem = ({ status }: Pick<ConnectionRow, "status">): ApiErr
     : undefined
 
 /**
- * Returns the reason why a helper's Connection cannot be changed this way: its tokens come from the authorization server, as does
- * their expiry if they cannot be renewed.
+ * Returns the reason why a Connection from a helper cannot be changed this way. Its tokens come from the authorization server; if
+ * they cannot be renewed, so does its expiry.
  */
 export const tokenProblem = (
   oauth: Pick<StoredOAuth, "helperId" | "refreshable" | "accessTokenExpiresAt"> | undefined,
@@ -35,7 +35,7 @@ export const tokenProblem = (
   )
 }
 
-/** Returns the reason why a pool's Connection cannot be changed this way: its values are changed in the pool. */
+/** Returns the reason why a pool's Connection cannot be changed this way: its values must be changed on the pool's agents. */
 export const poolProblem = (
   row: Pick<ConnectionRow, "provided_name" | "provided_pool">,
   { files, values }: Pick<UpdateConnection, "files" | "values">
@@ -50,14 +50,14 @@ export const poolProblem = (
 
 type Files = ConnectionSecrets["files"]
 
-/** A new file without a variable gets the variable of the file that it replaces, because people see only file names. */
+/** Gives a new file without a variable the variable of the file that it replaces, because people see only file names. */
 const replacedFiles = (given: Files | undefined, present: Files): Files =>
   given?.map((file) => {
     const { envName } = file.envName === undefined ? (present.find(({ name }) => name === file.name) ?? file) : file
     return envName === undefined ? file : { ...file, envName }
   }) ?? present
 
-/** The secrets after a change. Drops values that can no longer be decrypted. */
+/** Returns the secrets after a change. Drops values that can no longer be decrypted. */
 export const changedSecrets = (
   { files, values }: Pick<UpdateConnection, "files" | "values">,
   present: ConnectionSecrets | undefined
@@ -66,7 +66,7 @@ export const changedSecrets = (
   files: replacedFiles(files, present?.files ?? [])
 })
 
-/** Returns the reason why a Connection that is still used cannot be removed. */
+/** Returns the reason why a Connection that is in use cannot be removed. */
 export const removalProblem = (users: ReadonlyArray<string>): ApiError | undefined =>
   users.length === 0
     ? undefined
@@ -74,7 +74,7 @@ export const removalProblem = (users: ReadonlyArray<string>): ApiError | undefin
         `The Connection is used by ${users.join(", ")}. Bind another one, or revoke it to end it at once.`
       )
 
-/** The Runs that a revocation stops. A running apply continues, because stopping it halfway would do more harm. */
+/** Returns the Runs that a revocation stops. A running apply continues, because stopping it halfway would do more harm. */
 export const runsToStop = <Run extends Pick<RunRow, "id" | "type" | "cancel_requested_at">>(
   running: ReadonlyArray<Run>
 ) => {

@@ -33,15 +33,15 @@ import { SourceRow } from "../../ledger/source/SourceRow.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 
-// The InstallPlan model is on a higher floor, so only its id is declared here.
+// Declares only the id, because the InstallPlan model is on a higher floor.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
-/** With more users than this, the message contains only their number. */
+/** Maximum number of users to list in the message. For more, the message contains only their number. */
 const mostNamed = 10
 
 /**
- * The users of a Connection: existing Capsules that bind it, Sources that are fetched with it, installs that will use it, and
- * active Runs. Ended Capsules and earlier configurations do not count.
+ * Finds the users of a Connection: existing Capsules that bind it, Sources that are fetched with it, installs that will use it,
+ * and active Runs. Ended Capsules and earlier configurations do not count.
  */
 const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
@@ -103,14 +103,14 @@ const audited = Effect.fnUntraced(function* (
 })
 
 /**
- * The new values after testing them, and the values that they replace. `undefined` if the request keeps the values, which are
- * then not decrypted.
+ * Tests the new values, and returns them with the values that they replace. Returns `undefined` if the request keeps the values,
+ * which are then not decrypted.
  */
 const rotationOf = Effect.fnUntraced(function* (row: ConnectionRow, request: UpdateConnection) {
   if (request.values === undefined && request.files === undefined) return undefined
   const connections = yield* ConnectionStore
   const credentialTest = yield* CredentialTest
-  // Values that can no longer be decrypted can be replaced, but not kept in part.
+  // Values that can no longer be decrypted must be replaced as a whole.
   const opening = connections.secrets(row)
   const before =
     request.values === undefined ? yield* opening : yield* orOnIntegrityFault(() => Effect.undefined)(opening)
@@ -133,8 +133,8 @@ const rotationOf = Effect.fnUntraced(function* (row: ConnectionRow, request: Upd
 })
 
 /**
- * Changes a Connection in place. Tests new values before writing anything, and voids unapplied plans with the old values. Returns
- * the changed row.
+ * Changes a Connection in place. Tests new values before writing anything, and voids unapplied plans that used the old values.
+ * Returns the changed row.
  */
 export const updateConnection = Effect.fnUntraced(function* (
   id: ConnectionId,
@@ -157,7 +157,7 @@ export const updateConnection = Effect.fnUntraced(function* (
   yield* checkUse(row.workspace_id, row.kind, request.use)
   const rotation = yield* rotationOf(row, request)
   return yield* Effect.gen(function* () {
-    // Projects in the use rule may have been removed while the values were tested.
+    // Checks again, because Projects in the use rule may have been removed while the values were tested.
     yield* checkUse(row.workspace_id, row.kind, request.use)
     const { displayName, expiresAt, use } = request
     const changed = yield* connections.change(row, {
@@ -188,7 +188,7 @@ export const updateConnection = Effect.fnUntraced(function* (
   }).pipe(transaction(sql))
 })
 
-/** Removes an unused Connection. Its values are deleted; its name remains in the history. */
+/** Removes an unused Connection and its values. Its name remains in the history. */
 export const removeConnection = Effect.fnUntraced(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const connections = yield* ConnectionStore
@@ -201,7 +201,10 @@ export const removeConnection = Effect.fnUntraced(function* (id: ConnectionId, c
   }).pipe(transaction(sql))
 })
 
-/** The Runs that a revocation stopped, and those that continue because stopping them halfway would do more harm. */
+/**
+ * Stops Runs because of a revocation. Returns them, and the applies that continue because stopping them halfway would do more
+ * harm.
+ */
 const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const lifecycle = yield* RunLifecycle
@@ -220,8 +223,9 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId, c
 }, Effect.orDie)
 
 /**
- * Revokes a Connection immediately: its values are not used again, plans made with it are void, and Runs that change nothing are
- * stopped. A running apply continues; its values are kept sealed until it finishes, only to redact them from its output.
+ * Revokes a Connection immediately: no Run receives its values any more, plans that used it become void, and Runs that change
+ * nothing are stopped. A running apply continues; until it finishes, the values are kept sealed so that they can be redacted from
+ * its output.
  */
 export const revokeConnection = Effect.fnUntraced(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
@@ -231,7 +235,7 @@ export const revokeConnection = Effect.fnUntraced(function* (id: ConnectionId, c
   return yield* Effect.gen(function* () {
     const row = yield* load(id)
     if (row.status === "revoked") return { supersededRunIds: [], cancelledRunIds: [], runningApplyIds: [] }
-    // No Run has received a value of a restored Connection before its confirmation.
+    // Nothing to keep for redaction: no Run has received a value of a restored Connection before its confirmation.
     if (row.status !== "unconfirmed") {
       yield* held.keep(row, yield* connections.secrets(row))
       yield* held.keepTokens(row)

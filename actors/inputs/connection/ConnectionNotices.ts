@@ -38,8 +38,8 @@ export const reportFailing = Effect.fnUntraced(function* (
 const Expiring = ConnectionRow.only("id", "workspace_id", "display_name", "provider", "expires_at")
 
 /**
- * Reports each Connection that expires soon, once per expiry time. The cleanup runs this, because an approaching expiry causes no
- * change by itself.
+ * Reports each Connection that expires soon, once per expiry time. The cleanup calls this, because nothing changes when an expiry
+ * approaches.
  */
 export const reportExpiring = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

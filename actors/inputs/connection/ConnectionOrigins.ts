@@ -32,7 +32,7 @@ export const originsProblem = (
   return undefined
 }
 
-/** Returns true if these origins still have to be confirmed, and false if exactly this set is already confirmed. */
+/** Returns true if these origins must still be confirmed, and false if exactly this set is already confirmed. */
 export const checkConfirmation = Effect.fnUntraced(function* (
   row: Pick<ConnectionRow, "kind" | "status" | "origins" | "proposed_origins">,
   origins: ReadonlyArray<CredentialOrigin>,
@@ -83,8 +83,8 @@ export const gitConnectionProblem = (
 }
 
 /**
- * Fails if a Connection must not be used for the Git server of `url`, before anything is written. `GitCredentials` checks each
- * request again.
+ * Fails if a Connection must not be used for the Git server of `url`. Call it before writing anything. `GitCredentials` checks
+ * each request again.
  */
 export const checkGitConnection = Effect.fnUntraced(function* (
   field: string,

@@ -15,7 +15,7 @@ export const NamesJson = jsonText(Schema.Array(Schema.String))
 /** Provider settings, or default values of inputs. */
 export const SettingsJson = jsonText(Schema.Record(Schema.String, Schema.Json))
 export const OriginsJson = jsonText(Schema.Array(CredentialOrigin))
-/** Origins that an earlier release derived, including hosts that cannot be written as an origin. */
+/** Origins that an earlier release derived. They may include hosts that cannot be written as an origin. */
 export const ProposedOriginsJson = jsonText(Schema.Array(Schema.Json))
 export const UseJson = jsonText(ConnectionUse)
 export const OAuthJson = jsonText(StoredOAuth)
@@ -42,23 +42,23 @@ export const ConnectionRow = table(
     last_used_at: Schema.NullOr(Timestamp),
     verified_at: Schema.NullOr(Timestamp),
     expires_at: Schema.NullOr(Timestamp),
-    /** The expiry time that a notice has reported. */
+    /** The expiry for which a notice has been sent. */
     expiry_reported: Schema.NullOr(Timestamp),
     created_at: Timestamp,
     updated_at: Timestamp,
-    /** The confirmed origins to which a Git Connection may be sent; null before they are confirmed. */
+    /** The confirmed origins that a Git Connection may be sent to; null until they are confirmed. */
     origins: Schema.NullOr(OriginsJson),
-    /** For Git Connections created before origins existed. */
+    /** Set for Git Connections from before Connections had origins. */
     proposed_origins: Schema.NullOr(ProposedOriginsJson),
     use_rule: UseJson,
     version: Schema.Int,
     removed_at: Schema.NullOr(Timestamp),
-    /** For a Connection from an OAuth helper. Written by `ConnectionTokens`. */
+    /** Set for a Connection from an OAuth helper. Written by `ConnectionTokens`. */
     oauth: Schema.NullOr(OAuthJson),
     oauth_fault: Schema.NullOr(OAuthFaultJson),
     sealed_tokens: Schema.NullOr(Schema.String),
     token_generation: Schema.Int,
-    /** For a Connection whose values only a pool's agents have: both columns are set, and there are no sealed values. */
+    /** Both columns are set for a Connection whose values only a pool's agents have. It has no sealed values. */
     provided_pool: Schema.NullOr(PoolName),
     provided_name: Schema.NullOr(ProvidedName)
   },

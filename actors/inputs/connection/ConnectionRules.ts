@@ -22,7 +22,7 @@ const credentialShaped =
 const keyMaterial =
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----|^[a-z][a-z0-9+.-]{0,30}:\/\/[^/\s:@]{1,256}:[^/\s@]{1,256}@/i
 
-/** The path of the first value that looks like a credential in a map that must not contain secrets. */
+/** Returns the path of the first value that looks like a credential, in a map that must not contain secrets. */
 const credentialIn = (path: string, value: Schema.Json): string | undefined => {
   if (typeof value === "string") return keyMaterial.test(value) ? path : undefined
   if (typeof value !== "object" || value === null) return undefined
@@ -35,10 +35,13 @@ const credentialIn = (path: string, value: Schema.Json): string | undefined => {
   return undefined
 }
 
-/** The fields to check in a new Connection, or in new values for an existing one. */
+/** Fields that are checked in a new Connection, and in new values for an existing one. */
 type CheckedConnection = Omit<CreateConnection, "workspaceId" | "displayName" | "expiresAt" | "use">
 
-/** A Git Connection is used by Sources, which belong to no Project, so its origins limit it instead. */
+/**
+ * Returns the reason why the use rule does not fit this kind. Git Connections have no Project rule, because Sources belong to no
+ * Project; their origins limit them instead.
+ */
 const useProblem = (kind: ConnectionKind, use: ConnectionUse | undefined): string | undefined => {
   if (kind === "provider" || use === undefined) return undefined
   if (use.projectIds !== undefined)
@@ -146,7 +149,7 @@ export const checkConnection = (request: CheckedConnection, policy: GitPolicySha
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))
 }
 
-/** The default authentication mode of a recipe, which is its first. */
+/** Returns the default authentication mode of a recipe, which is its first. */
 export const defaultAuthMode = (recipeId: string): string =>
   credentialRecipes.find(({ id }) => id === recipeId)?.authModes[0]?.id ?? "env"
 
@@ -165,7 +168,7 @@ export const checkUse = Effect.fnUntraced(function* (
   }
 })
 
-/** Refuses an expiry in the past, which would disable the Connection unintentionally. */
+/** Rejects an expiry in the past, which would disable the Connection by mistake. */
 export const checkExpiry = Effect.fnUntraced(function* (expiresAt: string | null | undefined) {
   if (expiresAt == null || expiresAt > (yield* now)) return
   return yield* invalidRequest("expiresAt: is not in the future. Revoke the Connection to end it at once.")

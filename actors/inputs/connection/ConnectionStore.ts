@@ -24,11 +24,14 @@ import {
 
 const decodeProposed = Schema.decodeUnknownOption(ProposedOrigin)
 
-/** The origins to which the Connection may be sent; empty until they are confirmed. */
+/** Returns the origins that the Connection may be sent to; empty until they are confirmed. */
 export const originsOf = (row: Pick<ConnectionRow, "origins">): ReadonlyArray<CredentialOrigin> =>
   row.origins === null ? [] : OriginsJson.read(row.origins)
 
-/** Omits hosts that cannot be written as an origin, for example with an asterisk, because they cannot be confirmed. */
+/**
+ * Returns the proposed origins. Omits hosts that cannot be written as an origin, for example with an asterisk, because they
+ * cannot be confirmed.
+ */
 export const proposedOriginsOf = (row: Pick<ConnectionRow, "proposed_origins">): ReadonlyArray<ProposedOrigin> =>
   row.proposed_origins === null
     ? []
@@ -39,7 +42,7 @@ const originFields = (row: ListedConnection) => {
   return row.origins === null ? { origins: [], proposedOrigins: proposedOriginsOf(row) } : { origins: originsOf(row) }
 }
 
-/** The secret part of a Connection. It is decrypted only to be passed to a Run or a fetch. */
+/** The secret part of a Connection. It is decrypted only for a Run or a fetch. */
 export const ConnectionSecrets = Schema.Struct({
   values: Schema.Record(Schema.String, Schema.String),
   files: Schema.Array(
@@ -54,10 +57,10 @@ export const encodeSecrets = Schema.encodeSync(SecretsJson)
 export const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 const decodeConnection = storedRecord(Connection)
 
-/** The rule that limits who may use the Connection and where. */
+/** Returns the rule for who may use the Connection and where. */
 export const useOf = (row: Pick<ConnectionRow, "use_rule">): ConnectionUse => UseJson.read(row.use_rule)
 
-/** Derives `expired` from the clock, because the job that expires Connections may be late. */
+/** Returns the current status. Derives `expired` from the clock, because the job that expires Connections may be late. */
 export const effectiveStatus = (row: Pick<ConnectionRow, "status" | "expires_at">, at: string): ConnectionStatus =>
   row.status !== "revoked" && row.expires_at !== null && row.expires_at <= at ? "expired" : row.status
 
@@ -125,7 +128,7 @@ export interface NewConnection {
   readonly authMode: string
   readonly displayName: string
   readonly secrets: ConnectionSecrets
-  /** Used instead of `secrets`, which is then empty. */
+  /** Replaces `secrets`, which is then empty. */
   readonly providedBy?: ProvidedBy | undefined
   /** For Git Connections only. */
   readonly origins?: ReadonlyArray<CredentialOrigin> | undefined
@@ -135,7 +138,7 @@ export interface NewConnection {
   readonly expiresAt?: string | undefined
 }
 
-/** Changes to a Connection. `secrets` creates its next version; `null` removes the expiry. */
+/** Changes to a Connection. `secrets` creates a new version of its values; `null` removes the expiry. */
 export interface ConnectionChange {
   readonly displayName?: string | undefined
   readonly use?: ConnectionUse | undefined
@@ -164,10 +167,10 @@ export class ConnectionStore extends Context.Service<
   {
     /** Inserts the Connection and returns its row. */
     readonly insert: (connection: NewConnection) => Effect.Effect<ConnectionRow>
-    /** The Connection, unless it has been removed. */
+    /** Returns the Connection, unless it has been removed. */
     readonly find: (id: ConnectionId | null) => Effect.Effect<ConnectionRow | undefined>
     /**
-     * Changes a Connection if it still equals the row that the caller read. Returns the changed row, or `undefined` if somebody
+     * Changes a Connection if it has not changed since the caller read `row`. Returns the changed row, or `undefined` if somebody
      * else has changed it. Runs in the caller's transaction.
      */
     readonly change: (row: ConnectionRow, change: ConnectionChange) => Effect.Effect<ConnectionRow | undefined>
@@ -176,7 +179,10 @@ export class ConnectionStore extends Context.Service<
      * transaction.
      */
     readonly renew: (row: ConnectionRow, secrets: ConnectionSecrets) => Effect.Effect<void>
-    /** Removes the Connection and its values if it still equals `row`. `find` then no longer returns it. */
+    /**
+     * Removes the Connection and its values if it has not changed since the caller read `row`. Afterwards, `find` no longer
+     * returns it.
+     */
     readonly remove: (row: ConnectionRow) => Effect.Effect<boolean>
     /**
      * Stores the result of testing the values in `row`. Returns `false` without writing if the values have been replaced or
@@ -308,7 +314,7 @@ export class ConnectionStore extends Context.Service<
       }, Effect.orDie)
 
       const secrets = Effect.fnUntraced(function* (row: ConnectionRow) {
-        // This is the only access to the values, so it checks the status whatever the caller checked before.
+        // Checks the status regardless of earlier checks, because this is the only access to the values.
         if (row.status === "unconfirmed")
           return yield* Effect.die(new Error(`Connection ${row.id}: ${statusRemedy(row.status)}`))
         if (row.sealed_values === null) return Redacted.make<ConnectionSecrets>({ values: {}, files: [] })

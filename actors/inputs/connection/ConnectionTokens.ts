@@ -8,7 +8,7 @@ import { Vault } from "../../base/vault/Vault.ts"
 import { ConnectionRow, OAuthFaultJson, OAuthJson } from "./ConnectionRow.ts"
 import type { StoredOAuth } from "./StoredOAuth.ts"
 
-/** Access and refresh token. The refresh token is never passed to a Run. */
+/** Access and refresh token. Runs never receive the refresh token. */
 export const ConnectionTokenPair = Schema.Struct({
   accessToken: Schema.String,
   refreshToken: Schema.optionalKey(Schema.String)
@@ -20,7 +20,7 @@ const TokensJson = Schema.fromJsonString(ConnectionTokenPair)
 export const encodeTokens = Schema.encodeSync(TokensJson)
 export const decodeTokens = Schema.decodeUnknownEffect(TokensJson)
 
-/** `undefined` for a Connection that no helper created. */
+/** Returns `undefined` for a Connection that no helper created. */
 export const oauthOf = ({ oauth }: Pick<ConnectionRow, "oauth">): StoredOAuth | undefined =>
   oauth === null ? undefined : OAuthJson.read(oauth)
 
@@ -54,7 +54,7 @@ export class ConnectionTokens extends Context.Service<
       tokens: Redacted.Redacted<ConnectionTokenPair>
     ) => Effect.Effect<void>
     readonly read: (row: ConnectionRow) => Effect.Effect<Option.Option<Redacted.Redacted<ConnectionTokenPair>>>
-    /** Records before a renewal that its outcome is unknown. */
+    /** Call it before a renewal. Records that the outcome of the renewal is unknown. */
     readonly renewing: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
     /** Clears the record of a renewal that had no effect. */
     readonly settled: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
@@ -62,7 +62,8 @@ export class ConnectionTokens extends Context.Service<
     /** Deletes tokens that are no longer needed. */
     readonly forget: (id: ConnectionId) => Effect.Effect<void>
     /**
-     * A revoked Connection whose tokens may still be valid at the authorization server, even if the Connection has been removed.
+     * Finds a revoked Connection whose tokens may still be valid at the authorization server, even if the Connection has been
+     * removed.
      */
     readonly ended: (id: ConnectionId) => Effect.Effect<ConnectionRow | undefined>
   }

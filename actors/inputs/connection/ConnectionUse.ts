@@ -5,9 +5,9 @@ import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import type { OpenedForRef } from "../../../schema/records/OpenedForRef.ts"
 
 /**
- * The facts that decide whether a ref is reviewed. Private inputs, states and Connections are only for reviewed refs: the adopted
- * lane, the Source's default, and refs that a rule allows. Code of any other ref could compute values from private data that
- * redaction does not recognise, so an owner or admin has to start its plan in person.
+ * Facts that decide whether a ref is reviewed. Private inputs, states and Connections are only for reviewed refs: the adopted
+ * lane, the Source's default, and refs that a rule allows. Code of any other ref could transform private data so that redaction
+ * does not recognise it, so an owner or admin must start its plan in person.
  */
 export interface RefAttempt {
   readonly ref: string
@@ -21,14 +21,14 @@ export interface RefAttempt {
   readonly automatic: boolean
 }
 
-/** The reason why the ref may receive private data; `undefined` if it may not. */
+/** Returns the reason why the ref may receive private data, or `undefined` if it may not. */
 export const decideRef = (attempt: RefAttempt): "lane" | OpenedForRef["basis"] | undefined => {
   if (attempt.isOfLane || attempt.lanes.includes(attempt.ref)) return "lane"
   if (attempt.allowed.includes(attempt.ref)) return "rule"
   return attempt.isManager && !attempt.automatic ? "other_ref" : undefined
 }
 
-/** The facts about a use of a Connection that its rule evaluates. */
+/** Facts about a use of a Connection that are compared with its rule. */
 export interface UseAttempt {
   /**
    * The role of the person who started the use or enabled its automation; `undefined` if there is none or they are no longer a
@@ -38,10 +38,10 @@ export interface UseAttempt {
   readonly automatic: boolean
   /** Absent for a Git Connection, because Sources belong to no Project. */
   readonly projectId?: ProjectId | undefined
-  /** `path` is absent until a module has been chosen. */
+  /** `path` is absent until a module has been selected. */
   readonly module?: { readonly url: string; readonly path: string | undefined } | undefined
   readonly ref: string
-  /** The refs used by a rule without refs: the adopted lane and the Source's default. */
+  /** The refs that apply if the rule has none: the adopted lane and the Source's default. */
   readonly defaultRefs: ReadonlyArray<string>
   /** True if a snapshot of one of the default refs has this commit. */
   readonly isOfLane: boolean
@@ -57,9 +57,8 @@ const isModule = ({ origin, path }: UsedModule, asked: NonNullable<UseAttempt["m
 const refused = (because: "role" | "project" | "module" | "ref"): UseDecision => ({ allowed: false, because })
 
 /**
- * Decides whether a rule allows a use of a Connection. Limits on Projects and modules apply to everybody. A ref that the rule
- * does not allow requires an owner or admin who starts the Run in person, because a plan runs unreviewed code with these
- * credentials.
+ * Decides whether a rule allows a use of a Connection. Limits on Projects and modules apply to everybody. For a ref that the rule
+ * does not allow, an owner or admin must start the Run in person, because a plan runs unreviewed code with these credentials.
  */
 export const decideUse = (rule: ConnectionUse, attempt: UseAttempt): UseDecision => {
   const { role } = attempt

@@ -8,7 +8,7 @@ import { type UseAttempt, decideUse } from "./ConnectionUse.ts"
 import { useOf } from "./ConnectionStore.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 
-/** The person whose authority allows the use: the one who started it, or who enabled the automation. */
+/** The person whose authority allows the use: whoever started it or enabled the automation. */
 export interface UseStarter {
   readonly subject: string | undefined
   readonly automatic: boolean
@@ -26,7 +26,7 @@ const rolesOf = ({ roles }: ConnectionUse): string => {
   return roles.includes("admin") ? "owners and admins" : nouns.owner
 }
 
-/** The message when a rule refuses a use. It contains the Connection, the rule and the remedy. */
+/** Creates the message for a refused use. It contains the Connection, the rule and the remedy. */
 const refusal = (
   row: ConnectionRow,
   rule: ConnectionUse,
@@ -65,8 +65,8 @@ export class ConnectionUses extends Context.Service<
      */
     readonly grant: (row: ConnectionRow, starter: UseStarter, site: UseSite) => Effect.Effect<GrantedUse, ApiError>
     /**
-     * Returns true if the person is an owner or admin. Values that members can also set widen a rule only if an owner or admin
-     * set them.
+     * Returns true if the person is an owner or admin. Some settings that members can also change widen a rule only if an owner
+     * or admin made them.
      */
     readonly isManager: (subject: string | undefined, workspaceId: WorkspaceId) => Effect.Effect<boolean, ApiError>
   }

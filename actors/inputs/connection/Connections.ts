@@ -14,15 +14,15 @@ export class Connections extends Context.Service<
   {
     readonly create: (context: CommandContext, request: CreateConnection) => Effect.Effect<Connection, ApiError>
     readonly read: (id: ConnectionId) => Effect.Effect<Connection, ApiError>
-    /** Unrevoked Connections that have expired, or expire within `connectionExpiryNotice`. */
+    /** Returns unrevoked Connections that have expired, or expire within `connectionExpiryNotice`. */
     readonly expiring: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
-    /** The Connections that the Workspace may use, of one kind or all kinds. */
+    /** Returns the Connections that the Workspace may use, of one kind or all kinds. */
     readonly list: (
       workspaceId: WorkspaceId,
       page: PageRequest,
       kind?: Connection["kind"]
     ) => Effect.Effect<Page<Connection>, ApiError>
-    /** Git Connections that Sources use, but that cannot be sent anywhere before their origins are confirmed. */
+    /** Returns Git Connections that Sources use, but that cannot be sent anywhere until their origins are confirmed. */
     readonly awaitingOrigins: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
     /** Starts an authorization at the helper's server. Returns the URL for the browser. */
     readonly startOAuth: (
@@ -31,7 +31,7 @@ export class Connections extends Context.Service<
     ) => Effect.Effect<typeof StartedOAuthConnection.Type, ApiError>
     /** Creates or renews the Connection from the authorization response. */
     readonly finishOAuth: (context: CommandContext, finish: FinishAuthorization) => Effect.Effect<Connection, ApiError>
-    /** Connections whose tokens could not be renewed or revoked. */
+    /** Returns Connections whose tokens could not be renewed or revoked. */
     readonly failing: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
     readonly helpers: Effect.Effect<ReadonlyArray<OAuthHelper>>
     readonly recipes: Effect.Effect<ReadonlyArray<CredentialRecipe>>

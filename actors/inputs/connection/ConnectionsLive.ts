@@ -17,7 +17,7 @@ import { nothingOpen } from "./FinishAuthorization.ts"
 import { OAuthHelpers } from "./OAuthHelpers.ts"
 import { ConnectionRow, ListedConnection } from "./ConnectionRow.ts"
 
-/** The time from which an expiry is listed under attention. */
+/** Returns the time from which an expiry is listed as needing attention. */
 const noticeOf = (expiresAt: string | null): string | null =>
   expiresAt === null
     ? null

@@ -12,10 +12,10 @@ const plain = (name: string, ja: string, en: string, required: boolean, argument
   secret: false
 })
 
-/** The recipe for providers without their own: any environment variables and files. */
+/** Recipe for providers without a specific one: any environment variables and files. */
 export const genericRecipeId = "generic-env"
 
-/** Setup help for known providers. Providers without a recipe use `generic-env`, so no provider needs one. */
+/** Setup help for known providers. A provider without a recipe uses `generic-env`, so recipes are optional. */
 export const credentialRecipes: ReadonlyArray<CredentialRecipe> = [
   {
     id: genericRecipeId,
@@ -128,7 +128,7 @@ export const credentialRecipes: ReadonlyArray<CredentialRecipe> = [
   }
 ]
 
-/** The provider arguments that correspond to environment variables, for recipes that define them. */
+/** Returns the provider arguments that correspond to environment variables, for recipes that define them. */
 export const argumentNames = (recipeId: string): Readonly<Record<string, string>> => {
   const recipe = credentialRecipes.find((candidate) => candidate.id === recipeId)
   const names: Record<string, string> = {}

@@ -11,12 +11,12 @@ import type { ConnectionRow } from "./ConnectionRow.ts"
 import { providedOf } from "./PoolCredentials.ts"
 import { SourceRow } from "../../ledger/source/SourceRow.ts"
 
-/** The values do not work. The message contains none of them. */
+/** The credentials were rejected. The message contains none of their values. */
 export class CredentialsRefused extends Schema.TaggedError<CredentialsRefused>()("CredentialsRefused", {
   message: Schema.String
 }) {}
 
-/** The credentials to test against the servers of a Git Connection's origins. */
+/** Returns the credentials to test, for each server in a Git Connection's origins. */
 export const gitCredentials = (row: ConnectionRow, { values }: ConnectionSecrets): GitCredentials =>
   GitCredentials.basic(
     { username: Redacted.make(values["username"] ?? "git"), password: Redacted.make(values["token"] ?? "") },
@@ -29,11 +29,11 @@ interface FetchedSource {
   readonly default_ref: string
 }
 
-/** Tests credentials as far as possible without a Run. It contacts Git servers, but not the services of providers. */
+/** Tests credentials as far as possible without a Run. Contacts Git servers, but not the services of providers. */
 export class CredentialTest extends Context.Service<
   CredentialTest,
   {
-    /** Returns a description of what was tested. */
+    /** Tests the credentials. Returns a description of what was tested. */
     readonly test: (
       row: ConnectionRow,
       secrets: Redacted.Redacted<ConnectionSecrets>

@@ -76,18 +76,18 @@ export class CredentialsInUse extends Context.Service<
   {
     /** Records that a Run receives exactly these values. Call it in the transaction that read the row. */
     readonly hold: (runId: RunId, row: ConnectionRow) => Effect.Effect<void>
-    /** Keeps values that are being replaced while Runs have them. Call it in the transaction that replaces them. */
+    /** Keeps values that are being replaced as long as Runs have them. Call it in the transaction that replaces them. */
     readonly keep: (row: ConnectionRow, secrets: Redacted.Redacted<ConnectionSecrets>) => Effect.Effect<void>
     /** Like `keep`, for tokens. */
     readonly keepTokens: (row: ConnectionRow) => Effect.Effect<void>
-    /** Texts to redact: replaced values that a Run may still have, and tokens that Runs never receive. */
+    /** Returns texts to redact: replaced values that a Run may still have, and tokens that Runs never receive. */
     readonly former: (connectionId: ConnectionId) => Effect.Effect<ReadonlyArray<SecretText>>
     /**
-     * Texts to redact: values that have replaced those of a Run since it started. Both old and new values are redacted from its
-     * output.
+     * Returns texts to redact: values that have replaced the Run's values since it started. Both old and new values are redacted
+     * from its output.
      */
     readonly renewedSince: (runId: RunId) => Effect.Effect<ReadonlyArray<SecretText>>
-    /** Returns true if a Run received values that only a pool has, so svc cannot recognise them in its output. */
+    /** Returns true if a Run received values that only a pool has. svc cannot recognise such values in its output. */
     readonly holdsUnknown: (runId: RunId) => Effect.Effect<boolean>
     /** Deletes values that no Run needs any more. */
     readonly release: Effect.Effect<void>
@@ -111,7 +111,7 @@ export class CredentialsInUse extends Context.Service<
         row: ConnectionRow,
         secrets: Redacted.Redacted<ConnectionSecrets>
       ) {
-        // Includes Runs with older values: every later value is also redacted from their output.
+        // Also finds Runs with older values, because every later value is redacted from their output too.
         const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
           WHERE h.connection_id = ${row.id} AND r.status = 'running' LIMIT 1`
         if (holders.length === 0) return
@@ -180,7 +180,7 @@ export class CredentialsInUse extends Context.Service<
             const row = yield* connections.find(id)
             if (row === undefined) return []
             const values = textsOf(Redacted.value(yield* connections.secrets(row)))
-            // For a revoked Connection, its last values and tokens are among the former ones.
+            // The former values include the last values and tokens of a revoked Connection.
             return [...values, ...(yield* presentTokens(row)), ...(yield* former(id))]
           })
         )

@@ -33,7 +33,7 @@ import { oauthRefusal } from "./StartAuthorization.ts"
 import { connectionRotated } from "./RotatedConnections.ts"
 import { storedOAuth } from "./TokenLifetime.ts"
 
-/** The response belongs to no open authorization: none was begun, or it has been used or has expired. */
+/** The error if no open authorization matches the response: none was started, or it has been used or has expired. */
 export const nothingOpen = failedPrecondition(
   "No authorization is open that this answer belongs to: they last ten minutes and serve once. Nothing was changed; start again from the Connections of the Workspace."
 )
@@ -52,7 +52,7 @@ const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId
   yield* refuseArchived(workspaceId).pipe(Effect.catchTag("SqlError", Effect.die))
 })
 
-/** Uses up the authorization, if the person, session and helper match. */
+/** Uses up the authorization if person, session and helper match. */
 const taken = Effect.fnUntraced(function* (context: CommandContext, request: FinishAuthorization) {
   const authorizations = yield* ConnectionAuthorizations
   const state = stateOf(request.search)
@@ -60,7 +60,7 @@ const taken = Effect.fnUntraced(function* (context: CommandContext, request: Fin
   if (Option.isNone(found)) return yield* nothingOpen
   const open = found.value
   const stranger = answererProblem(open, { subject: context.actor.subject, sessionId: request.sessionId })
-  // Keeps the authorization open, because the person who began it may still return.
+  // Keeps the authorization open, because the person who started it may still return.
   if (stranger !== undefined) return yield* stranger
   if (!(yield* authorizations.spend(open.state))) return yield* nothingOpen
   const problem = serverProblem(open, request.helperId, yield* findHelper(open.helperId))
@@ -89,7 +89,7 @@ const created = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
     use: draft.use ?? defaultConnectionUse,
     expiresAt: firstExpiry(draft, oauth)
   })
-  // The server has just issued the values, so they are verified.
+  // Marks the values as verified, because the server has just issued them.
   yield* connections.setStatus(row, "verified")
   yield* store.put(row, oauth, tokenPair(tokens))
   return { action: "connection.create", row, data: {} }
@@ -123,7 +123,7 @@ const rotated = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
 })
 
 /**
- * Creates a Connection from the draft, or stores new tokens in an existing one. Fails if the authority has been lost in the
+ * Creates a Connection from the draft, or stores new tokens in an existing one. Fails if the person has lost the authority in the
  * meantime.
  */
 const settle = Effect.fnUntraced(function* (

@@ -19,7 +19,7 @@ const Issuer = Address.check(
   })
 )
 
-/** Authorization request parameters that operators cannot set, because svc sets them. */
+/** Authorization request parameters that operators cannot set, because svc sets them itself. */
 const ownParameters: ReadonlySet<string> = new Set([
   "client_id",
   "client_secret",
@@ -48,13 +48,13 @@ const Client = Schema.Struct({
   )
 )
 
-/** The Connection to create from the tokens, with the recipe it follows. */
+/** The Connection to create from the tokens, and its recipe. */
 const MadeConnection = Schema.Struct({
   provider: Schema.NonEmptyString,
   kind: Schema.optionalKey(ConnectionKind),
   recipeId: Schema.optionalKey(Schema.String),
   authMode: Schema.optionalKey(Schema.String),
-  /** The destination of the access token: an environment variable, or `token` of a Git Connection. */
+  /** Where to put the access token: an environment variable, or `token` of a Git Connection. */
   accessToken: Schema.NonEmptyString,
   /** Additional values that are the same for everybody and not secret. */
   values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
@@ -66,9 +66,9 @@ export const OAuthHelperDeclaration = Schema.Struct({
   id: OAuthHelperId,
   displayName: displayText(80),
   issuer: Issuer,
-  /** The kind of metadata that the issuer publishes: RFC 8414 or OpenID Connect Discovery. */
+  /** Which metadata the issuer publishes: RFC 8414 or OpenID Connect Discovery. */
   metadata: Schema.optionalKey(Schema.Literals(["oauth2", "oidc"])),
-  /** Endpoints, for a server without metadata. */
+  /** Endpoints of a server without metadata. */
   endpoints: Schema.optionalKey(
     Schema.Struct({
       authorization: Address,
@@ -80,7 +80,7 @@ export const OAuthHelperDeclaration = Schema.Struct({
   ),
   client: Client,
   scopes: Schema.Array(Schema.String.check(Schema.isPattern(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/))),
-  /** With `sent`, the server's metadata need not list PKCE; a challenge is sent anyway. */
+  /** With `sent`, svc sends a PKCE challenge even if the server's metadata does not list PKCE. */
   pkce: Schema.optionalKey(Schema.Literals(["advertised", "sent"])),
   /** Additional parameters for the authorization request. */
   parameters: Schema.optionalKey(

@@ -3,7 +3,7 @@ import type { AuthorizationServer } from "../../../runner/oauth/AuthorizationSer
 import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import type { OAuthHelper } from "../../../schema/records/OAuthHelper.ts"
 
-/** A helper from the operator's policy, and its client at the authorization server. */
+/** A helper from the operator's policy, with its client at the authorization server. */
 export interface DeclaredHelper {
   readonly helper: OAuthHelper
   readonly server: AuthorizationServer
@@ -23,13 +23,15 @@ export const OAuthHelpers = Context.Reference<ReadonlyArray<DeclaredHelper>>(
   }
 )
 
-/** The values of a Connection from this helper. */
+/** Returns the values of a Connection from this helper. */
 export const valuesOf = ({ accessTokenName, values }: DeclaredHelper, accessToken: Redacted.Redacted) => ({
   ...values,
   [accessTokenName]: Redacted.value(accessToken)
 })
 
-/** Fails with `capability_not_available` if no helper is declared, and with `not_found` for an unknown helper. */
+/**
+ * Finds a helper. Fails with `capability_not_available` if no helper is declared, and with `not_found` if this one is unknown.
+ */
 export const findHelper = Effect.fn("findHelper")(function* (helperId: string) {
   const helpers = yield* OAuthHelpers
   if (helpers.length === 0) {

@@ -7,7 +7,7 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 import { genericRecipeId } from "./CredentialRecipes.ts"
 
-/** The pool's credentials that a Connection uses; `undefined` if svc itself stores its values. */
+/** Returns the pool's credentials that a Connection uses, or `undefined` if svc itself stores its values. */
 export const providedOf = ({
   provided_name: name,
   provided_pool: pool
@@ -51,6 +51,6 @@ export const isProvidedTo = Effect.fnUntraced(function* (workspaceId: WorkspaceI
   return found.length > 0
 })
 
-/** The same message for a pool that does not exist, because which pools exist is not public. */
+/** Returns the same message for a pool that does not exist, so that it does not reveal which pools exist. */
 export const notProvided = ({ name, pool }: ProvidedBy): string =>
   `The operator does not let this Workspace use the credentials ${name} of the pool ${pool}. The operator does that with: svc admin pool provide ${pool} ${name} WORKSPACE`

@@ -14,7 +14,7 @@ import { oauthOf } from "./ConnectionTokens.ts"
 import { findHelper } from "./OAuthHelpers.ts"
 import type { OAuthFailure } from "../../../runner/oauth/AuthorizationServer.ts"
 
-/** Explains the authorization server's error to the person who wants a Connection. */
+/** Explains the authorization server's error to the person who is setting up a Connection. */
 export const oauthRefusal = ({ error, message, reason }: OAuthFailure, next: string): ApiError => {
   const said = `${message} ${next}`
   switch (reason) {
@@ -33,7 +33,7 @@ export const oauthRefusal = ({ error, message, reason }: OAuthFailure, next: str
   }
 }
 
-/** The Connection that gets new tokens. Fails unless this helper created it and it still exists. */
+/** Returns the Connection that will receive new tokens. Fails unless this helper created it and it still exists. */
 const renewed = Effect.fnUntraced(function* (id: ConnectionId, workspaceId: WorkspaceId, helperId: string) {
   const connections = yield* ConnectionStore
   const row = yield* connections.find(id)
@@ -47,7 +47,7 @@ const renewed = Effect.fnUntraced(function* (id: ConnectionId, workspaceId: Work
   return row
 })
 
-/** Starts a person's authorization at another server. The Connection is created only when they return with a response. */
+/** Starts a person's authorization at another server. The Connection is created only when the person returns with a response. */
 export const startAuthorization = Effect.fn("Connection.startAuthorization")(function* (
   id: ConnectionId,
   context: CommandContext,
@@ -65,7 +65,7 @@ export const startAuthorization = Effect.fn("Connection.startAuthorization")(fun
     yield* checkUse(request.workspaceId, helper.kind, request.use)
     return row
   })
-  // An early check, before resolving the other server's addresses. The transaction checks again.
+  // Checks early, before resolving the other server's addresses. The transaction checks again.
   yield* checked
   const proof = yield* authorizations.proof
   const authorizationUrl = yield* client

@@ -3,16 +3,19 @@ import type { GrantedTokens } from "../../../runner/oauth/AuthorizationServer.ts
 import type { StoredOAuth } from "./StoredOAuth.ts"
 import type { DeclaredHelper } from "./OAuthHelpers.ts"
 
-/** Assumed lifetime of an access token if the server issues a refresh token but no lifetime. */
+/** Assumed lifetime of an access token if the server issues a refresh token but states no lifetime. */
 const assumedLifetime = Duration.hours(1)
-/** A Run should not outlive its token. A token is renewed first if less than this, or less than half of its lifetime, remains. */
+/**
+ * A token is renewed before use if less than this, or less than half of its lifetime, remains, so that a Run does not outlive its
+ * token.
+ */
 const longestNotice = Duration.minutes(30)
-/** A token with less time left than this is not used. */
+/** Minimum remaining lifetime of a token that may be used. */
 const shortestUse = Duration.minutes(1)
 
 const after = (at: string, millis: number) => new Date(Date.parse(at) + millis).toISOString()
 
-/** The metadata to record about new tokens. Contains no token. */
+/** Creates the metadata to record about new tokens. Contains no token. */
 export const storedOAuth = (
   {
     helper,
@@ -49,6 +52,6 @@ export const isDue = ({ accessTokenExpiresAt, grantedAt, refreshable }: StoredOA
   return remaining(accessTokenExpiresAt, at) < Math.min(half, Duration.toMillis(longestNotice))
 }
 
-/** Returns true if the access token remains valid long enough without renewal. */
+/** Returns true if the access token remains valid long enough to use it without renewal. */
 export const stillServes = ({ accessTokenExpiresAt }: StoredOAuth, at: string): boolean =>
   accessTokenExpiresAt === undefined || remaining(accessTokenExpiresAt, at) > Duration.toMillis(shortestUse)

@@ -9,10 +9,10 @@ import { isDue, stillServes } from "./TokenLifetime.ts"
 
 export const reconnect = "An owner or admin has to connect it again, on the page of Connections."
 
-/** The action to take before a Connection's access token is used. */
+/** What to do before a Connection's access token is used. */
 export type RenewalNeed<Row> =
   | { readonly kind: "none" }
-  /** Only a person can fix this, by connecting again. */
+  /** The Connection cannot be used until a person connects again. */
   | { readonly kind: "refused"; readonly why: string | undefined }
   | { readonly kind: "renew"; readonly row: Row; readonly oauth: StoredOAuth }
 
@@ -23,12 +23,15 @@ export const renewalNeed = <Row extends Pick<ConnectionRow, "status" | "expires_
   const oauth = row === undefined ? undefined : oauthOf(row)
   if (row === undefined || oauth === undefined) return { kind: "none" }
   if (row.status === "error") return { kind: "refused", why: oauthFaultOf(row)?.message }
-  // Other problems of the Connection are reported when it is used.
+  // Ignores other problems of the Connection, which are reported when it is used.
   if (!isUsable(effectiveStatus(row, at))) return { kind: "none" }
   return oauth.renewingSince !== undefined || isDue(oauth, at) ? { kind: "renew", row, oauth } : { kind: "none" }
 }
 
-/** The helper and refresh token for a renewal; none if the operator no longer declares the helper for that server. */
+/**
+ * Returns the helper and refresh token for a renewal. Returns nothing if the operator no longer declares the helper for that
+ * server.
+ */
 export const renewalMeans = <Helper extends { readonly server: Pick<DeclaredHelper["server"], "issuer"> }>(
   { issuer }: Pick<StoredOAuth, "issuer">,
   tokens: Redacted.Redacted<ConnectionTokenPair> | undefined,
@@ -43,9 +46,9 @@ export const renewalMeans = <Helper extends { readonly server: Pick<DeclaredHelp
 /** The consequences of a failed renewal. */
 export interface RenewalSetback {
   readonly message: string
-  /** The authorization is no longer valid. */
+  /** True if the authorization is permanently invalid. */
   readonly isLasting: boolean
-  /** The server did nothing, so the old refresh token is still valid. */
+  /** True if the server did nothing, so that the old refresh token is still valid. */
   readonly hadNoEffect: boolean
 }
 
@@ -82,7 +85,7 @@ type Renewable = Pick<ConnectionRow, "version" | "token_generation">
 export const takesTokens = (asked: Renewable, row: Renewable & Pick<ConnectionRow, "status">): boolean =>
   row.version === asked.version && row.token_generation === asked.token_generation && isUsable(row.status)
 
-/** The refresh token after a renewal. If the server returns none, the old one remains in use (RFC 6749, section 6). */
+/** Returns the refresh token after a renewal. If the server returns none, the old one remains in use (RFC 6749, section 6). */
 export const refreshTokenAfter = (
   given: Redacted.Redacted | undefined,
   { refreshToken }: { readonly refreshToken?: string | undefined }

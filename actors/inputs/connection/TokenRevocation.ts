@@ -19,7 +19,8 @@ const since = (time: string, at: string) => Date.parse(at) - Date.parse(time)
 
 const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens: ConnectionTokenPair) {
   const client = yield* OAuthClient
-  // Most servers revoke the whole grant with the refresh token. Revoking only the access token would allow its renewal.
+  // Revokes the refresh token, because most servers then revoke the whole grant. An access token alone could be renewed after its
+  // revocation.
   if (tokens.refreshToken !== undefined) {
     yield* client.revoke(server, Redacted.make(tokens.refreshToken), "refresh_token")
   }
@@ -28,7 +29,7 @@ const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens
 
 /**
  * Revokes the tokens of an ended Connection at the authorization server. They are kept sealed until the server accepts the
- * revocation, for at most a week. A failure is shown, and retried even after a restart.
+ * revocation, for at most a week. A failure is shown to people, and retried even after a restart.
  */
 export const revokeTokens = Effect.fn("Connection.revokeTokens")(function* (id: ConnectionId, insist: boolean) {
   const sql = yield* SqlClient.SqlClient

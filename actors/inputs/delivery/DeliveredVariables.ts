@@ -22,7 +22,7 @@ export const isDelivering = (requirement: CompiledRequirement): requirement is D
 
 export const targetOf = ({ lane, name }: Delivering["deliveries"][number]): string => `${lane}:${name}`
 
-/** The secrets that a configuration requires, one per target. Two targets never share a secret. */
+/** Returns the secrets that a configuration requires, one per target. Two targets never share a secret. */
 export const secretShapes = (requires: ReadonlyArray<CompiledRequirement>): ReadonlyArray<SecretShape> =>
   requires.flatMap((requirement) =>
     requirement.kind === "secret.generated"
@@ -34,13 +34,13 @@ export const secretShapes = (requires: ReadonlyArray<CompiledRequirement>): Read
       : []
   )
 
-/** Variables with which a module receives the secret for introspecting tokens of the Capsule's client. */
+/** Variables that deliver a secret to the module for introspecting tokens of the Capsule's client. */
 const introspectionTargets: ReadonlyArray<string> = [
   "variable:oidc_introspection_secret",
   "binding:OIDC_INTROSPECTION_SECRET"
 ]
 
-/** The generated secret that also allows introspection, if any. */
+/** Returns the generated secret that also allows introspection, if any. */
 export const introspectionShape = (shapes: ReadonlyArray<SecretShape>): SecretShape | undefined =>
   shapes.find(({ target }) => introspectionTargets.includes(target))
 
@@ -59,7 +59,7 @@ const valueOf = (
   return found === undefined ? undefined : Redacted.make(found)
 }
 
-/** The variables that svc fills in for a configuration, with the types they need. */
+/** Returns the variables that svc fills in for a configuration, with the types they must have. */
 export const deliveryTargets = (
   requires: ReadonlyArray<CompiledRequirement>
 ): ReadonlyMap<string, DeclaredVariable["type"]> =>
@@ -87,8 +87,8 @@ export const checkTarget = (
       )
 
 /**
- * The delivered variables with their values: one per delivery, and `env` for all runtime bindings. Generated secrets are
- * sensitive even if the module does not declare them so.
+ * Returns the delivered variables with their values: one per delivery, and `env` for all runtime bindings. Generated secrets are
+ * sensitive even if the module does not declare them as sensitive.
  */
 export const deliveredVariables = (
   requires: ReadonlyArray<CompiledRequirement>,

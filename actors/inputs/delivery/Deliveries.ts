@@ -18,11 +18,11 @@ import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 export interface DeliverySubject {
   readonly capsule: GuardedCapsuleRow
   readonly requires: ReadonlyArray<CompiledRequirement>
-  /** The inputs declared by the Run's commit. */
+  /** The inputs that the Run's commit declares. */
   readonly variables: ReadonlyArray<DeclaredVariable>
 }
 
-/** The values for a Run. `resolved` is stored with the plan when the plan is ready for review. */
+/** The values for a Run. `resolved` is stored with the plan once the plan is ready for review. */
 export interface PlannedDeliveries {
   readonly variables: ReadonlyMap<string, RunVariable>
   readonly resolved: ResolvedDeliveries
@@ -34,13 +34,15 @@ const drift = refused(
 )
 
 /**
- * Delivers what a configuration requires from the host. Values are resolved for the plan, pinned in the plan's private sidecar,
- * and compared again before the apply's tool starts. Anything missing, ambiguous or different is an error.
+ * Delivers what a configuration requires from the host. Values are resolved for the plan, pinned in a sealed row of the plan, and
+ * compared again before the apply's tool starts. A missing, ambiguous or different value is an error.
  */
 export class Deliveries extends Context.Service<
   Deliveries,
   {
-    /** Resolves the variables that the host fills in, before a plan or drift check. A destroy uses those of the last apply. */
+    /**
+     * Resolves the variables that the host fills in, before a plan or drift check. A destroy uses the values of the last apply.
+     */
     readonly resolve: (run: RunRow, subject: DeliverySubject) => Effect.Effect<PlannedDeliveries, DeliveryRefused>
     /** Resolves consumed Interfaces and pins everything, in the transaction that makes the plan ready for review. */
     readonly pin: (
@@ -53,7 +55,7 @@ export class Deliveries extends Context.Service<
       run: RunRow,
       subject: DeliverySubject
     ) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
-    /** The values of the last apply. Creates nothing, so it fails after a generated secret has been erased. */
+    /** Returns the values of the last apply. Creates nothing, so it fails if a generated secret has been erased. */
     readonly lastGiven: (subject: DeliverySubject) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
     /**
      * Activates pinned deliveries in the transaction that settles a successful apply. Returns the deliveries that could not be
@@ -131,8 +133,8 @@ const make = Effect.gen(function* () {
     const last = yield* sidecar.lastApplied(subject.capsule.id)
     if (last === undefined) return yield* fresh(run, subject)
     const { consumed: _, ...resolved } = last
-    // The last apply may have used other secrets than the configuration requires now. The current module gets those that it
-    // requires.
+    // The last apply may have used other secrets than the configuration requires now. The current module receives only those that
+    // it requires.
     const shapes = secretShapes(subject.requires)
     const found = yield* gathered(shapes, (shape) => secrets.obtain(subject.capsule, shape))
     return yield* planned(subject, { ...resolved, secrets: shapes }, found)

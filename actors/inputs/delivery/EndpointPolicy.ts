@@ -18,11 +18,10 @@ const plainText = Schema.String.check(
 
 /**
  * Assigns an endpoint to one Capsule. All names are explicit, because svc neither invents hostnames nor expands templates.
- *
  * - `workspace`: handle; `project`: slug, needed if two Projects have a Capsule with the same name and environment
  * - `url`: canonical https URL, such as `https://app.example.com`
  * - `subdomain`, `routePattern`: passed unchanged to modules that request them
- * - `postLogoutPaths`: additional paths to which people may return after signing out of the Capsule's application
+ * - `postLogoutPaths`: additional paths that people may return to after signing out of the Capsule's application
  */
 export const EndpointAssignment = Schema.Struct({
   workspace: Schema.String,
@@ -42,8 +41,8 @@ export const EndpointAssignment = Schema.Struct({
 export type EndpointAssignment = typeof EndpointAssignment.Type
 
 /**
- * The endpoints that the operator assigns. Empty by default, and modules that need an endpoint can then not be planned. Read on
- * each use, because a reload can change it.
+ * Endpoints that the operator assigns. Without them (the default), modules that need an endpoint cannot be planned. Read on each
+ * use, because a reload can change them.
  */
 export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyArray<EndpointAssignment> }>(
   "svc/actors/inputs/delivery/EndpointPolicy",
@@ -51,8 +50,7 @@ export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyAr
 )
 
 /**
- * The names that identify a Capsule in assignments. `homonyms`: existing Capsules with the same name and environment in other
- * Projects.
+ * What identifies a Capsule in assignments. `homonyms`: existing Capsules with the same name and environment in other Projects.
  */
 export interface EndpointOwner {
   readonly workspace: string
@@ -62,7 +60,7 @@ export interface EndpointOwner {
   readonly homonyms: number
 }
 
-/** Returns the Capsule's only assignment. Fails if there is none, or if the policy is ambiguous. */
+/** Returns the Capsule's assignment. Fails if there is none, or if the policy is ambiguous. */
 export const assignedEndpoint = (
   endpoints: ReadonlyArray<EndpointAssignment>,
   owner: EndpointOwner

@@ -11,11 +11,11 @@ export interface EndpointValues {
   readonly url: string
   readonly subdomain?: string
   readonly routePattern?: string
-  /** For an identity only; no slot delivers it. */
+  /** Only used for an identity; no slot delivers it. */
   readonly postLogoutPaths?: ReadonlyArray<string>
 }
 
-/** The columns needed to look up an assignment. */
+/** Columns for looking up an assignment. */
 export type EndpointOwner = Pick<CapsuleRow, "id" | "workspace_id" | "project_id" | "name" | "environment">
 
 const OwnerNames = rowShape({ workspace: Schema.String, project: Schema.String, homonyms: Schema.Int })

@@ -15,7 +15,7 @@ const unavailable = () =>
     )
   )
 
-/** The operations of an OpenID issuer that delivering `identity.oidc` requires. */
+/** The part of an OpenID issuer that is needed to deliver `identity.oidc`. */
 export class IdentityCapability extends Context.Service<
   IdentityCapability,
   {
@@ -27,17 +27,17 @@ export class IdentityCapability extends Context.Service<
     ) => Effect.Effect<IdentityValues, DeliveryRefused>
     /** Checks before the tool of the apply starts that nothing pinned has changed. */
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, DeliveryRefused>
-    /** Registers the identity in the transaction that settles a successful apply. Can be repeated. */
+    /** Registers the identity in the transaction that settles a successful apply. Repeating the call changes nothing. */
     readonly register: (
       planRunId: RunId | null,
       capsuleId: CapsuleId,
       introspectionSecret: Redacted.Redacted | undefined
     ) => Effect.Effect<void, DeliveryRefused>
-    /** Retires the identity in the transaction that settles a destroy. Can be repeated. */
+    /** Retires the identity in the transaction that settles a destroy. Repeating the call changes nothing. */
     readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/inputs/delivery/IdentityCapability") {
-  /** For an installation without an issuer: everything that needs an identity fails before it runs. */
+  /** For an installation without an issuer: fails before the tool runs if anything needs an identity. */
   static readonly unavailable = Layer.succeed(IdentityCapability, {
     pin: unavailable,
     check: unavailable,

@@ -24,7 +24,7 @@ const consumes = (requires: ReadonlyArray<CompiledRequirement>): ReadonlyArray<C
 
 /**
  * Resolves `interface.consume` after the plan, to exactly one resolved Interface of the same Workspace, with the minimal binding.
- * The binding is pending during the review and becomes ready when the plan is applied, so an unapproved plan grants nothing.
+ * During the review the binding is pending, so an unapproved plan grants nothing; it becomes ready when the plan is applied.
  */
 export class InterfaceConsumption extends Context.Service<
   InterfaceConsumption,
@@ -79,7 +79,7 @@ export class InterfaceConsumption extends Context.Service<
         return rows.length > 0
       }, Effect.orDie)
 
-      /** The person who started the plan; for an automatic plan, the person who holds the existing binding. */
+      /** Returns the person who started the plan or, for an automatic plan, the person who holds the existing binding. */
       const principalOf = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: CapsuleRow,

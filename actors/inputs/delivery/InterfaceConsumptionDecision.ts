@@ -68,7 +68,7 @@ export const bindingProblem = (
       )
 }
 
-/** A requirement as recorded in the plan, and the facts during its apply. */
+/** A requirement as recorded in the plan, with the facts at the time of its apply. */
 export interface Reviewed {
   readonly pinned: Pick<ConsumedInterface, "interfaceId"> | undefined
   readonly binding: Pick<BindingRow, "status" | "permissions" | "delivery_type"> | undefined
@@ -100,7 +100,7 @@ export const reviewProblem = (
       )
 }
 
-/** The bindings of a Capsule that its apply does not use, and that are therefore disabled. */
+/** Returns the bindings of a Capsule that its apply does not use and that are therefore disabled. */
 export const unusedBindings = <Row extends Pick<BindingRow, "request_key" | "interface_id">>(
   rows: ReadonlyArray<Row>,
   consumed: ReadonlyArray<Pick<ConsumedInterface, "key" | "interfaceId">>

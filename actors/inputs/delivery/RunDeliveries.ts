@@ -22,7 +22,7 @@ export const GeneratedSecretRow = table("generated_secrets", {
 })
 export type GeneratedSecretRow = RowOf<typeof GeneratedSecretRow.columns>
 
-/** The deliveries with which plans were created, sealed. */
+/** The deliveries that plans were created with, sealed. */
 export const RunDeliveryRow = table("run_deliveries", {
   run_id: RunId,
   workspace_id: WorkspaceId,
@@ -34,7 +34,7 @@ export const RunDeliveryRow = table("run_deliveries", {
 type RunDeliveryRow = RowOf<typeof RunDeliveryRow.columns>
 
 /**
- * The resolved requirements of a configuration, before the plan. Contains the shapes of generated secrets but not their values.
+ * The resolved requirements of a configuration, before the plan. Contains the shapes of generated secrets, but not their values.
  */
 export const ResolvedDeliveries = Schema.Struct({
   endpoint: Schema.optionalKey(
@@ -59,7 +59,7 @@ export const ResolvedDeliveries = Schema.Struct({
 })
 export type ResolvedDeliveries = typeof ResolvedDeliveries.Type
 
-/** The exact values and choices with which a plan was created. */
+/** The exact values and choices that a plan was created with. */
 export const PinnedDeliveries = Schema.Struct({
   ...ResolvedDeliveries.fields,
   consumed: Schema.Array(Schema.Struct({ key: Schema.String, interfaceId: InterfaceId, bindingId: InterfaceBindingId }))
@@ -81,7 +81,10 @@ const place = (workspaceId: WorkspaceId, runId: RunId) => ({
 
 const digestPurpose = "run-delivery-authority"
 
-/** The Workspace, Capsule, epoch and whole configuration, and everything delivered for them. */
+/**
+ * Text for the digest of a delivery's authority: the Workspace, Capsule, epoch and whole configuration, and everything delivered
+ * for them.
+ */
 const authorityText = (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) =>
   canonicalJson([
     planRunId,
@@ -93,18 +96,18 @@ const authorityText = (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: Pin
     pinned
   ])
 
-/** The private sidecars of plans: sealed, one per plan, with a keyed digest of their authority. */
+/** Stores the deliveries of plans: one sealed row per plan, with a keyed digest of its authority. */
 export class RunDeliveries extends Context.Service<
   RunDeliveries,
   {
     /** Saves the deliveries in the transaction that makes the plan ready for review. */
     readonly save: (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) => Effect.Effect<void>
-    /** The deliveries of a plan. Fails if the Capsule's authority has changed since the plan. */
+    /** Returns the deliveries of a plan. Fails if the Capsule's authority has changed since the plan. */
     readonly verified: (
       planRunId: RunId | null,
       capsule: GuardedCapsuleRow
     ) => Effect.Effect<PinnedDeliveries | undefined>
-    /** The deliveries of the Capsule's last apply, for destroys and drift checks. */
+    /** Returns the deliveries of the Capsule's last apply, for destroys and drift checks. */
     readonly lastApplied: (capsuleId: CapsuleId) => Effect.Effect<PinnedDeliveries | undefined>
   }
 >()("svc/actors/inputs/delivery/RunDeliveries") {
@@ -124,7 +127,7 @@ export class RunDeliveries extends Context.Service<
         capsule: GuardedCapsuleRow,
         pinned: PinnedDeliveries
       ) {
-        // Plans that can no longer be applied need no sidecar.
+        // Deletes the deliveries of plans that can no longer be applied.
         yield* sql`DELETE FROM run_deliveries WHERE capsule_id = ${capsule.id} AND run_id IN (
           SELECT id FROM runs WHERE capsule_id = ${capsule.id}
             AND status IN ('superseded', 'expired', 'cancelled', 'failed'))`
@@ -179,7 +182,7 @@ export class RunDeliveries extends Context.Service<
   )
 }
 
-/** The sign-in that an apply of the plan registers for the Capsule's application; `undefined` if it registers none. */
+/** Returns the sign-in that an apply of the plan registers for the Capsule's application, or `undefined` if it registers none. */
 export const plannedSignIn = ({ endpoint, identity }: ResolvedDeliveries): PlannedSignIn | undefined =>
   endpoint === undefined || identity === undefined
     ? undefined

@@ -10,19 +10,19 @@ import { checkGitUse, fetchStarter } from "./GitConnectionUse.ts"
 import { LaneUnavailable } from "./LaneUnavailable.ts"
 import { provided } from "../../base/Provided.ts"
 
-/** The repository to fetch, and its Git Connection. */
+/** The repository to fetch, with its Git Connection. */
 export interface FetchedWith {
   readonly url: string
   readonly ref: string
   readonly authConnectionId?: ConnectionId
 }
 
-/** The authority for a fetch: that of a Run or of a person. */
+/** Whose authority a fetch uses: that of a Run or of a person. */
 export type FetchedBy = Pick<RunRow, "workspace_id" | "source_id" | "created_by" | "trigger_kind">
 
 /**
- * The credentials that a Run may send to a repository, after checking every rule for the Connection's use. None without a
- * Connection.
+ * Returns the credentials that a Run may send to a repository, after checking every rule for the Connection's use. Without a
+ * Connection there are none.
  */
 export const makeFetchCredentials = Effect.gen(function* () {
   const connections = yield* ConnectionStore

@@ -13,8 +13,8 @@ const AdoptedRef = rowShape({ ref: Schema.String })
 type SourceDefault = Pick<SourceRow, "default_ref" | "default_ref_by_manager">
 
 /**
- * The default refs of a use rule. Members can also set a Source's default ref, so it counts only if an owner or admin chose it or
- * it is the repository's default. For a new Source, the default ref is the repository's.
+ * Returns the default refs for a use rule. Members can also set a Source's default ref, so it counts only if an owner or admin
+ * set it or it is the repository's default. For a new Source, the default ref is the repository's.
  */
 export const chosenDefault = (source: SourceDefault | undefined): ReadonlyArray<string> =>
   source === undefined ? ["HEAD"] : source.default_ref_by_manager === 1 ? [source.default_ref] : []
@@ -34,7 +34,7 @@ export const isCommitOf = Effect.fn("isCommitOf")(function* (
   return rows.length > 0
 })
 
-/** A fetch to which a Git Connection is sent. */
+/** A fetch that sends a Git Connection. */
 export interface GitFetch {
   readonly workspaceId: WorkspaceId
   readonly url: string
@@ -42,7 +42,9 @@ export interface GitFetch {
   readonly source: (SourceDefault & Pick<SourceRow, "id">) | undefined
 }
 
-/** The authority for a sync's fetch. Schedules and webhooks use the authority of the person who attached the Connection. */
+/**
+ * Returns the authority for a sync's fetch. Schedules and webhooks use the authority of the person who attached the Connection.
+ */
 export const fetchStarter = (
   run: Pick<RunRow, "created_by" | "trigger_kind">,
   source: Pick<SourceRow, "auth_connection_by"> | undefined

@@ -21,7 +21,7 @@ export const SyncSpec = Schema.Struct({
   expectedCommit: Schema.optionalKey(Schema.String),
   authConnectionId: Schema.optionalKey(ConnectionId),
   intent: Schema.Literals(["observe", "manual_plan"]),
-  /** Set if a person requested a sync of the whole Source, so that every other lane in use is checked too. */
+  /** True if a person requested a sync of the whole Source. Every other lane in use is then checked too. */
   everyLane: Schema.optionalKey(Schema.Boolean),
   ...UnreadSource
 })
@@ -32,7 +32,9 @@ export type FetchedLane =
   | { readonly kind: "known"; readonly snapshot: SnapshotRow }
   | { readonly kind: "fetched"; readonly synced: SyncedSnapshot }
 
-/** The error code of a Run, by error tag. The API uses the same codes; any other error is `source_sync_failed`. */
+/**
+ * Returns the error code of a Run for an error tag. The API uses the same codes; any other error becomes `source_sync_failed`.
+ */
 const runErrorCode = (tag: string): string => {
   switch (tag) {
     case "GitRefAmbiguous":
@@ -63,7 +65,7 @@ const runErrorCode = (tag: string): string => {
   }
 }
 
-/** Fetches a lane for a Run. With `reuse`, does not fetch a commit that already has a snapshot. */
+/** Fetches a lane for a Run. With `reuse`, skips the fetch if the commit already has a snapshot. */
 export const makeLaneFetch = Effect.gen(function* () {
   const snapshots = yield* SnapshotSync
   const remote = yield* GitRemote

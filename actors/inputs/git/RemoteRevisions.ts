@@ -12,7 +12,7 @@ import { makeFetchCredentials } from "./FetchCredentials.ts"
 
 const mostNames = 200
 const mostCommits = 30
-/** Maximum time, because a person is waiting. */
+/** Maximum time for a query. It is short, because a person is waiting. */
 const patience = Duration.seconds(20)
 
 type ReadSource = Pick<SourceRow, "id" | "workspace_id" | "url" | "auth_connection_id">
@@ -25,7 +25,7 @@ const refOf = ({ kind, name }: NamedRef, all: ReadonlyArray<NamedRef>): string =
 
 const byName = new Intl.Collator("en", { numeric: true })
 
-/** The first branches and tags of a listing, each with its unambiguous ref. */
+/** Returns the first branches and tags of a listing, each with its unambiguous ref. */
 export const namedRevisions = (all: ReadonlyArray<NamedRef>): Omit<SourceRevisions, "commits"> => {
   const branches = named("branch", all)
   const tags = named("tag", all)
@@ -70,7 +70,7 @@ export const makeRemoteRevisions = Effect.gen(function* () {
       const request = yield* requestOf(source, subject, ref)
       const all = yield* remote.namedRefs(request)
       const { commit } = yield* remote.resolve({ ...request, ref: yield* Effect.fromResult(storedRef(ref)) })
-      // The names are useful even without the newest commits.
+      // Lists the names even if the newest commits cannot be read.
       const history = yield* remote.history({ ...request, commit }).pipe(Effect.orElseSucceed(() => undefined))
       const commits = history === undefined ? [] : ancestry(history, commit).slice(0, mostCommits)
       const revisions: SourceRevisions = {
@@ -85,7 +85,7 @@ export const makeRemoteRevisions = Effect.gen(function* () {
     })
   )
 
-  /** Number of commits since `base`, or `undefined` if it is unknown for any reason. */
+  /** Returns the number of commits since `base`, or `undefined` if it cannot be determined. */
   const ahead = Effect.fn("RemoteRevisions.ahead")(
     function* (
       source: ReadSource,

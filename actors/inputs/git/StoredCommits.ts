@@ -8,18 +8,18 @@ import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import type { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 import { type FetchedBy, makeFetchCredentials } from "./FetchCredentials.ts"
 
-/** The files of a recorded commit are not stored, and its repository does not provide them. */
+/** The files of a recorded commit are not stored, and its repository does not provide them any more. */
 class SnapshotUnavailable extends Schema.TaggedError<SnapshotUnavailable>()("SnapshotUnavailable", {
   message: Schema.String
 }) {}
 
-/** The files of recorded commits, for Runs that execute them and owners who export them. */
+/** The files of recorded commits, for Runs that execute them and for owners who export them. */
 export class StoredCommits extends Context.Service<
   StoredCommits,
   {
     /**
-     * Makes sure that the files of a recorded commit are stored intact. If they are missing or damaged, for example after a
-     * restore without snapshots, fetches the commit again and accepts only the recorded bytes.
+     * Ensures that the files of a recorded commit are stored intact. If they are missing or damaged, for example after a restore
+     * without snapshots, fetches the commit again and accepts only the recorded bytes.
      */
     readonly ensure: (by: FetchedBy, snapshot: SnapshotRow) => Effect.Effect<void, SnapshotUnavailable>
   }
@@ -49,7 +49,7 @@ const make = Effect.gen(function* () {
     )
     const { path, resolved_commit: expectedCommit } = snapshot
     return yield* snapshots.sync({ url, ref: commit, path, credentials }).pipe(
-      // Some servers cannot provide a commit by its id, only by the name of a branch.
+      // Tries the branch name, because some servers cannot provide a commit by its id.
       Effect.catchTag("GitRefNotFound", () => snapshots.sync({ url, ref, path, expectedCommit, credentials }))
     )
   })

@@ -1,8 +1,7 @@
 /**
  * A Capsule column that carries authority.
- *
  * - `fenced`: the column belongs to `capsules`, and the fence compares it; other columns only affect the guard
- * - `ofRun`: the Run column with the value for which the Run was created
+ * - `ofRun`: the Run column that recorded the value when the Run was created
  */
 interface AuthorityColumn {
   readonly column: string
@@ -11,19 +10,19 @@ interface AuthorityColumn {
 }
 
 /**
- * The columns that carry authority. The guard that clients read, the fence that protects every change, and `authorityMoved` are
- * all derived from this list. The guard is a digest of the values in this order: adding a column invalidates every guard that
+ * Columns that carry authority. The guard that clients read, the fence that protects every change, and `authorityMoved` are all
+ * derived from this list. The guard is a digest of the values in this order, so adding a column invalidates every guard that
  * clients hold.
  */
 export const authorityColumns = [
   { column: "id", fenced: true },
   { column: "status", fenced: true },
-  // Changes whenever a Run finishes. The guard must reflect that, but a fence on this column would refuse the Run's own
-  // settlement.
+  // Not fenced, because it changes whenever a Run finishes: a fence would reject the Run's own settlement. The guard must include
+  // it.
   { column: "runtime_safety", fenced: false },
   { column: "execution_authority_epoch", fenced: true, ofRun: "execution_authority_epoch" },
   { column: "install_config_id", fenced: true, ofRun: "install_config_id" },
-  // Comes from the configuration, which never changes under the same id.
+  // Not fenced, because it comes from the configuration, which never changes under the same id.
   { column: "install_config_digest", fenced: false },
   { column: "current_state_version_id", fenced: true },
   { column: "current_state_generation", fenced: true, ofRun: "base_state_generation" }
@@ -41,7 +40,7 @@ const isRecorded = (listed: Listed): listed is Recorded => "ofRun" in listed
 /** The columns that the fence compares. */
 export const fenceColumns: ReadonlyArray<FencedColumn> = authorityColumns.filter(isFenced).map(({ column }) => column)
 
-/** The columns included in the guard's digest. */
+/** Formats the columns for the guard's digest. */
 export const guardText = (row: Readonly<Record<GuardedColumn, Value>>): string =>
   JSON.stringify(authorityColumns.map(({ column }) => row[column]))
 

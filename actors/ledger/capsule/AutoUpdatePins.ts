@@ -2,7 +2,7 @@ import { Option, Schema } from "effect"
 import type { RunRow } from "../run/RunRow.ts"
 import type { CapsuleRow } from "./CapsuleRow.ts"
 
-/** The options a person chose for a rollback. */
+/** Options that a person selects for a rollback. */
 export const RollbackChoices = Schema.Struct({
   generation: Schema.Int,
   reason: Schema.optionalKey(Schema.String),
@@ -22,7 +22,7 @@ export const unpinned = {
   pin_ends_on_commit: 0
 }
 
-/** Column values that pin a Capsule after a rollback; empty for any other apply. */
+/** Returns column values that pin a Capsule after a rollback; empty for any other apply. */
 export const pinOf = (
   apply: RunRow,
   plan: RunRow | undefined,
@@ -44,7 +44,7 @@ export const pinOf = (
   }
 }
 
-/** Column values that pin a Capsule after a restore. Auto-update remains paused until a person resumes it. */
+/** Returns column values that pin a Capsule after a restore. Auto-update remains paused until a person resumes it. */
 export const pinOfRestore = (
   apply: RunRow,
   plan: RunRow,
@@ -58,12 +58,12 @@ export const pinOfRestore = (
   pin_ends_on_commit: 0
 })
 
-/** Returns true if this commit ends the pin, because the person who rolled back asked to resume on the next commit. */
+/** Returns true if this commit removes the pin, because the person who rolled back wanted to resume with the next commit. */
 export const endsWith = (capsule: Pick<CapsuleRow, "pin_ends_on_commit" | "pinned_commit">, commit: string): boolean =>
   capsule.pin_ends_on_commit === 1 && capsule.pinned_commit !== commit
 
 export const isPinned = (capsule: Pick<CapsuleRow, "pinned_at">): boolean => capsule.pinned_at !== null
 
-/** A sentence that explains why auto-update is paused. */
+/** Explains why auto-update is paused, as a sentence. */
 export const pinWords = (capsule: Pick<CapsuleRow, "pinned_at" | "pinned_reason">): string =>
   `A rollback or restore holds the Capsule since ${capsule.pinned_at ?? ""}: ${capsule.pinned_reason ?? ""}`

@@ -56,8 +56,8 @@ export class CapsuleLedger extends Context.Service<
     /** Returns true if another Capsule in the same Project and environment has this name. */
     readonly nameTaken: (projectId: ProjectId, name: string, environment: string) => Effect.Effect<boolean>
     /**
-     * Compares `fenceColumns` with the row that the caller read, and writes `changes` only if they are equal. Returns `false`
-     * without writing if the Capsule has changed.
+     * Writes `changes` if `fenceColumns` still equal the row that the caller read. Returns `false` without writing if the Capsule
+     * has changed.
      */
     readonly fence: (expected: GuardedCapsuleRow, changes: Columns) => Effect.Effect<boolean>
     /** Writes columns that carry no authority. */
@@ -69,21 +69,23 @@ export class CapsuleLedger extends Context.Service<
      * is kept.
      */
     readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
-    /** Called after a change to a Connection: the Capsules that wait for it can be planned again. */
+    /** Called after a change to a Connection, so that the Capsules that are waiting for it can be planned again. */
     readonly credentialRenewed: (connectionId: ConnectionId) => Effect.Effect<void>
     /** Makes the next `StaleReasons.compareUnread` compare all consumers of this Capsule. */
     readonly consumersUnread: (producerCapsuleId: CapsuleId) => Effect.Effect<void>
-    /** Marks the Capsules that may follow this snapshot of their lane. The decision is made by the step that clears the mark. */
+    /**
+     * Records that the Capsules of this lane must decide about the snapshot. The step that clears the record makes the decision.
+     */
     readonly followDue: (found: {
       readonly sourceId: SourceId
       readonly snapshotId: SourceSnapshotId
       readonly look: RunTrigger
     }) => Effect.Effect<void>
-    /** Clears the Capsule's mark. */
+    /** Records that the Capsule has decided. */
     readonly followed: (id: CapsuleId) => Effect.Effect<void>
     /** Drops the deferred snapshots of the Source's Capsules, so that they are not planned later. */
     readonly forgetDeferred: (sourceId: SourceId) => Effect.Effect<void>
-    /** The Capsules that follow this lane and whose last apply came from it. */
+    /** Returns the Capsules that follow this lane and whose last apply came from it. */
     readonly ofLane: (lane: Lane) => Effect.Effect<ReadonlyArray<GuardedCapsuleRow>>
   }
 >()("svc/actors/ledger/capsule/CapsuleLedger") {
@@ -160,7 +162,7 @@ export class CapsuleLedger extends Context.Service<
         const either = capsule.status === "active" || capsule.status === "stale"
         const status = !either ? capsule.status : reasons.length === 0 ? "active" : "stale"
         const stale_reasons = StaleReasonsJson.write(reasons)
-        // Returns early without a change, so that `updated_at` is kept.
+        // Returns without writing if nothing changes, so that `updated_at` is kept.
         if (status === capsule.status && stale_reasons === capsule.stale_reasons) return
         yield* annotate(capsule.id, { status, stale_reasons })
         yield* reportUpdate(sql, capsule, stale_reasons)

@@ -28,7 +28,7 @@ type CapsuleFacts = Pick<
   "drift_status" | "environment" | "id" | "name" | "project_id" | "runtime_safety" | "workspace_id"
 >
 
-/** The Capsule as included in the data of a notice. */
+/** Returns the Capsule as it appears in the data of a notice. */
 export const noticeCapsule = ({ environment, id, name, project_id }: CapsuleFacts) => ({
   id,
   name,
@@ -36,7 +36,7 @@ export const noticeCapsule = ({ environment, id, name, project_id }: CapsuleFact
   projectId: project_id
 })
 
-/** A notice about a Capsule. `path` is the page that it links to, by default the Capsule's. */
+/** Creates a notice about a Capsule. `path` is the page that it links to, by default the Capsule's. */
 export const aboutCapsule = <K extends NoticeKind>(
   row: CapsuleFacts,
   data: NoticeData<K>,
@@ -51,7 +51,7 @@ export const aboutCapsule = <K extends NoticeKind>(
 
 const CurrentRun = RunRow.only("id", "type", "trigger_kind", "created_by")
 
-/** The Run that is changing the Capsule: the currently executed one, or else the newest apply. */
+/** Selects the Run that is changing the Capsule: the one being executed, or else the newest apply. */
 const currentRun = (sql: SqlClient.SqlClient, id: CapsuleId) =>
   Effect.map(
     CurrentRun.rows(sql)`SELECT id, type, trigger_kind, created_by FROM runs WHERE capsule_id = ${id}
@@ -107,7 +107,7 @@ export const rowBefore = (sql: SqlClient.SqlClient, id: CapsuleId | null) =>
 
 const Snapshot = rowShape({ source_id: capsule.source_id, resolved_commit: Schema.String })
 
-/** The snapshot of the commit that makes a Capsule stale. */
+/** Returns the snapshot of the commit that makes a Capsule stale. */
 const newerSnapshot = (reasons: string): SourceSnapshotId | undefined =>
   StaleReasonsJson.read(reasons).flatMap(({ kind, sourceSnapshotId }) =>
     kind === "commit" && sourceSnapshotId !== undefined ? [sourceSnapshotId] : []

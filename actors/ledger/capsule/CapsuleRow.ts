@@ -31,7 +31,7 @@ import { CommitDescriptionJson, SnapshotRow } from "../source/SourceRow.ts"
 import { ImportedFromJson } from "../state/StateUploads.ts"
 import { CredentialWaitJson } from "./CredentialWait.ts"
 
-/** The people who turned auto-update on and who last changed it. An automation is replaced by the people behind it. */
+/** The people who enabled auto-update and who last changed it. An automation is replaced by the people behind it. */
 const AutoUpdateAuthors = Schema.Struct({ turnedOnBy: Schema.Array(Subject), changedBy: Schema.Array(Subject) })
 export type AutoUpdateAuthors = typeof AutoUpdateAuthors.Type
 export const AutoUpdateAuthorsJson = jsonText(AutoUpdateAuthors)
@@ -74,13 +74,12 @@ export const CapsuleRow = table(
     updated_at: Timestamp,
     /** The person who last changed auto-update. Its Runs use this person's authority. */
     auto_update_by: Schema.NullOr(Schema.String),
-    /** The authors of plans that auto-update creates; `NULL` if auto-update was last changed in an earlier release. */
+    /** The authors of plans that auto-update creates; `NULL` if an earlier release last changed auto-update. */
     auto_update_authors: Schema.NullOr(AutoUpdateAuthorsJson),
     /** A snapshot of the lane that could not be planned because the queue was full. */
     deferred_snapshot_id: Schema.NullOr(SourceSnapshotId),
     /**
-     * The newest snapshot that the Capsule has not decided about yet. `follow_look` is the trigger of the check that found the
-     * snapshot.
+     * The newest snapshot that the Capsule has not decided about yet. `follow_look` is what triggered the check that found it.
      */
     follow_snapshot_id: Schema.NullOr(SourceSnapshotId),
     follow_look: Schema.NullOr(RunTrigger),
@@ -99,11 +98,11 @@ export const CapsuleRow = table(
     release_comment: Schema.NullOr(Schema.String),
     /** The credential problem that blocks the Capsule's Runs. */
     credential_wait: Schema.NullOr(CredentialWaitJson),
-    /** Hours between drift checks: `NULL` uses the Workspace's setting, 0 turns them off. */
+    /** Hours between drift checks. `NULL` uses the Workspace's setting; 0 disables them. */
     drift_check_hours: Schema.NullOr(Schema.Int),
     drift_check_by: Schema.NullOr(Schema.String),
     drift_check_due_at: Schema.NullOr(Timestamp),
-    /** If set, commits that change none of the module's files do not make the Capsule stale. */
+    /** If true, commits that change none of the module's files do not make the Capsule stale. */
     path_filter: Flag,
     /** The origin of a Capsule imported from another installation's backup. */
     imported_from: Schema.NullOr(ImportedFromJson),
@@ -126,7 +125,7 @@ export const GuardedCapsuleRow = rowShape({
 })
 export type GuardedCapsuleRow = RowOf<typeof GuardedCapsuleRow.columns>
 
-/** The query for `GuardedCapsuleRow`. Append a condition on `c`. */
+/** Query for `GuardedCapsuleRow`. Append a condition on `c`. */
 export const guardedCapsules = `SELECT c.*, i.digest AS install_config_digest, i.compatibility_report_id,
     s.commit_description AS adopted_commit_description, l.error_code AS lane_error_code,
     l.error_message AS lane_error_message, l.error_since AS lane_error_since
@@ -138,8 +137,8 @@ export const guardedCapsules = `SELECT c.*, i.digest AS install_config_digest, i
 const guardPurpose = "authority-guard"
 
 /**
- * The guard that clients pass back with changes. It is opaque and depends only on authority, never on audit times (design,
- * section 3).
+ * Computes the guard that clients send back with changes. It is opaque and depends only on authority, never on audit times
+ * (design, section 3).
  */
 export const authorityGuard = (row: GuardedCapsuleRow) =>
   Effect.flatMap(Vault, (vault) => Effect.map(vault.mac(guardPurpose, guardText(row)), (digest) => `ag1.${digest}`))
@@ -239,16 +238,16 @@ const projected = (row: GuardedCapsuleRow, guard: string): Capsule =>
     })
   })
 
-/** The public projection of a Capsule. */
+/** Returns the public projection of a Capsule. */
 export const toCapsule = (row: GuardedCapsuleRow) => Effect.map(authorityGuard(row), (guard) => projected(row, guard))
 
 type Import = Pick<CapsuleRow, "imported_from" | "import_confirmed_at">
 
-/** Returns true until an owner confirms that the original installation no longer manages the infrastructure. */
+/** Returns true if an owner has not yet confirmed that the original installation no longer manages the infrastructure. */
 export const isUnconfirmed = ({ import_confirmed_at, imported_from }: Import): boolean =>
   imported_from !== null && import_confirmed_at === null
 
-/** The message shown when a Run is refused because the import is unconfirmed. */
+/** The message if a Run is refused because the import is unconfirmed. */
 export const unconfirmed =
   "The Capsule was imported from another installation and is disabled until an owner confirms that the original no longer manages it."
 

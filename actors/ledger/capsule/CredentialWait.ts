@@ -6,14 +6,14 @@ import { jsonText } from "../../base/database/StoredRecord.ts"
 
 export const CredentialWaitJson = jsonText(CredentialWait)
 
-/** The next step, and the role responsible for it, after the Connection has been changed. */
+/** What to do next, and the role that can do it, after the Connection has been changed. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
 
-/** The reasons why a Run cannot use a credential, apart from its resolution. */
+/** Why a Run cannot use a credential, in addition to its resolution. */
 export interface CredentialObstacle {
   /** True if the operator does not allow the provider. */
   readonly isDenied: boolean
-  /** True if the Workspace, or Runs in this pool, cannot use the pool's credentials. */
+  /** True if the Workspace, or Runs in this pool, must not use the pool's credentials. */
   readonly isOfPool: boolean
   /** The status of the bound Connection. */
   readonly connection: ConnectionStatus | undefined
@@ -36,7 +36,7 @@ const turnOf = (
   if (connection === "unconfirmed") {
     return { turn: "operator", next: "The operator of this service looks at what the restore brought back." }
   }
-  // A revoked Connection cannot be restored, so another one has to be bound.
+  // A revoked Connection cannot be restored, so a different one must be bound.
   if (connection === "revoked") {
     return { turn: "admin", next: "An owner or admin binds another Connection with a configuration plan." }
   }

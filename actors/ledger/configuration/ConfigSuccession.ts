@@ -11,7 +11,7 @@ import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { RevisionPlanId } from "../../../schema/records/Ids.ts"
 
-// The RevisionPlan model is on a higher floor, so only its id is declared here.
+// Declares only the id, because the RevisionPlan model is on a higher floor.
 const OpenRevision = rowShape({ id: RevisionPlanId })
 
 export const guardMoved = () =>
@@ -24,11 +24,14 @@ export const guardMoved = () =>
 export class ConfigSuccession extends Context.Service<
   ConfigSuccession,
   {
-    /** Fails while a plan or apply under the current authority is in progress. */
+    /** Fails while a plan or apply is in progress under the current authority. */
     readonly idle: (capsule: GuardedCapsuleRow) => Effect.Effect<void, ApiError>
     /** Fails while a revision plan of the Capsule is in progress. */
     readonly noRevision: (capsule: GuardedCapsuleRow) => Effect.Effect<void, ApiError>
-    /** Voids every plan made under the previous authority, and returns the updated Capsule. Runs in the caller's transaction. */
+    /**
+     * Replaces the configuration, voids every plan made under the previous authority, and returns the updated Capsule. Runs in
+     * the caller's transaction.
+     */
     readonly succeed: (
       capsule: GuardedCapsuleRow,
       successor: NewInstallConfig

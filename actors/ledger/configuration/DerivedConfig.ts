@@ -17,7 +17,7 @@ export interface DerivedConfig {
   readonly operatorValues: VariableValues
 }
 
-/** In a configuration without a manifest, the Interfaces that people have added to the operator's Interfaces. */
+/** Returns the Interfaces that people have added to the operator's Interfaces, in a configuration without a manifest. */
 const addedInterfaces = ({ compiled, operator }: StoredConfig) =>
   compiled.origin === "repository_manifest"
     ? []
@@ -25,7 +25,7 @@ const addedInterfaces = ({ compiled, operator }: StoredConfig) =>
 
 /**
  * Derives the configuration for the module in the given snapshot, under the operator's current base configuration. Keeps the
- * reviewed source build unless the operator's build replaces it, so a revision never introduces an unreviewed build.
+ * reviewed source build unless the operator's build replaces it, so that a revision never introduces an unreviewed build.
  */
 export const derivedConfig = Effect.fn("Capsule.derivedConfig")(function* (
   current: LoadedInstallConfig,

@@ -1,11 +1,11 @@
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 
-/** A lookup by name; the values are not needed. */
+/** A set of names. Values are not needed here. */
 interface Names {
   readonly has: (name: string) => boolean
 }
 
-/** The inputs that each source can fill. Values that svc generates itself are not included. */
+/** The inputs that each source can fill. Excludes values that svc itself generates. */
 export interface InputGivers {
   readonly dependencies: Names
   readonly values: Names

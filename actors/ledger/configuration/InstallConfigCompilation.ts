@@ -28,7 +28,7 @@ export const InstallPolicy = Context.Reference<{ readonly policy: OperatorPolicy
   { defaultValue: () => ({ policy: defaultOperatorPolicy }) }
 )
 
-/** Findings about operator values that contradict the module. A value of the wrong type would make every plan fail. */
+/** Returns findings about operator values that contradict the module. A value of the wrong type would make every plan fail. */
 export const operatorFindings = (
   base: OperatorBaseConfig | undefined,
   declared: ReadonlyArray<ReportVariable>
@@ -46,7 +46,7 @@ export const operatorFindings = (
         }
       ]
     }
-    // A base configuration for a whole repository may set variables that only some of its modules declare.
+    // Skips a base configuration for a whole repository, because it may set variables that only some of the modules declare.
     if (base?.module === undefined) return []
     return [
       {
@@ -58,7 +58,7 @@ export const operatorFindings = (
   })
 }
 
-/** The input types found by the scan. A report contains only a simplified form of these types. */
+/** Input types from the scan. A report contains only a simplified form of them. */
 const ScannedTypes = Schema.Struct({
   variables: Schema.Array(Schema.Struct({ name: Schema.String, typeExpression: Schema.String }))
 })
@@ -76,7 +76,7 @@ const variableFacts = (variables: ReadonlyArray<ReportVariable>, scan: unknown):
   return variables.map((variable) => ({ ...variable, mapOfStrings: maps.has(variable.name) }))
 }
 
-/** The pins for the given snapshot. A review is valid only if its pins equal these, whatever its report contains. */
+/** Returns the pins for the given snapshot. A review is valid only if it has the same pins, whatever its report contains. */
 export const reviewedPins = (
   snapshot: ManifestCarrier,
   reportId: CompatibilityReportId | undefined,
@@ -105,7 +105,7 @@ const originOf = (
   if (input === undefined) return "host"
   if (compiled.origin !== "repository_manifest") return "user"
   if (input.origin === "manifest") return input.source
-  // If the manifest omits an input, a person has to set it only when the module requires it.
+  // An input that the manifest omits must be set by a person only if the module requires it.
   return input.required ? "user" : "module_default"
 }
 
@@ -115,7 +115,7 @@ export class InstallConfigCompilation extends Context.Service<
   {
     /** Adds the manifest's result to the report. */
     readonly annotate: (staged: StagedReport, snapshot: ManifestCarrier) => StagedReport
-    /** The manifest's verdict on a module that was scanned but not checked. */
+    /** Returns the manifest's verdict on a module that was scanned but not checked. */
     readonly verdictOf: (snapshot: ManifestCarrier, scan: ScannedModule) => ModuleVerdict
     /** Compiles the reviewed configuration. Fails if the report was created from other pins than `pins`. */
     readonly storedConfig: (
@@ -124,7 +124,7 @@ export class InstallConfigCompilation extends Context.Service<
       pins: InstallPins,
       given: { readonly names: ReadonlyArray<string>; readonly sourceBuild?: SourceBuild | undefined }
     ) => Result.Result<StoredConfig, InstallEvidenceMismatch | ManifestRequired>
-    /** The operator's values for the module whose configuration is being compiled. */
+    /** Returns the operator's values for the module whose configuration is being compiled. */
     readonly operatorValues: (snapshot: ManifestCarrier, config: StoredConfig) => VariableValues
     /**
      * Stores the configuration that a check compiled, without values, and records its id in the report. Runs in the caller's
@@ -148,7 +148,7 @@ export class InstallConfigCompilation extends Context.Service<
         operatorBaseOf(operator, { url: snapshot.url, path: repositoryPathOf(snapshot, modulePath) })
 
       const compile = ({ moduleScan, report }: StagedReport, snapshot: ManifestCarrier, pins: InstallPins) => {
-        // Read from the report instead of the caller, so that the comparison can detect a difference.
+        // Taken from the report, not from the caller, so that the comparison can detect a difference.
         const made: InstallPins = {
           sourceSnapshotId: report.sourceSnapshotId,
           compatibilityReportId: report.id,

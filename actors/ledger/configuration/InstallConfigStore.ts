@@ -62,7 +62,7 @@ export type ProviderBindingRow = RowOf<typeof ProviderBindingRow.columns>
 
 /**
  * An immutable configuration without its private values; the digest covers both. `compiled` is the manifest compiler's output for
- * the snapshot, report and operator policy. Plan and apply read the manifest only through this result.
+ * the snapshot, report and operator policy. Plan and apply use the manifest only through this output.
  */
 export const StoredConfig = Schema.Struct({
   compiled: CompiledInstall,
@@ -138,15 +138,14 @@ export class InstallConfigStore extends Context.Service<
      */
     readonly insert: (config: NewInstallConfig) => Effect.Effect<string>
     readonly load: (id: InstallConfigId | null) => Effect.Effect<LoadedInstallConfig | undefined>
-    /** The private values. Never include them in a projection. */
+    /** Returns the private values. Never include them in a projection. */
     readonly values: (row: InstallConfigRow) => Effect.Effect<VariableValues>
     readonly bindings: (id: InstallConfigId) => Effect.Effect<ReadonlyArray<Binding>>
-    /** Fails if the stored rows no longer match the configuration's digest, which means that they were modified outside svc. */
-    readonly checkDigest: (id: InstallConfigId) => Effect.Effect<void, ApiError>
     /**
-     * Deletes configurations that checks created, if they are unused and their report no longer exists. Runs in the caller's
-     * transaction.
+     * Fails if the stored rows no longer match the configuration's digest, because somebody must have modified them outside svc.
      */
+    readonly checkDigest: (id: InstallConfigId) => Effect.Effect<void, ApiError>
+    /** Deletes unused configurations that checks created and whose report no longer exists. Runs in the caller's transaction. */
     readonly dropUnreported: (workspaceId: WorkspaceId) => Effect.Effect<void>
   }
 >()("svc/actors/ledger/configuration/InstallConfigStore") {
@@ -159,7 +158,7 @@ export class InstallConfigStore extends Context.Service<
       const insert = Effect.fnUntraced(function* (input: NewInstallConfig) {
         const encoded = ConfigJson.write(input.config)
         const plainValues = canonicalJson(input.values)
-        // A keyed digest, because the published digest must not help anyone guess short private values.
+        // Keyed, because the digest is published and must not help anyone guess short private values.
         const valuesDigest = yield* vault.mac("install-config-values", plainValues)
         const digest = digestOf({
           modulePath: input.modulePath,
@@ -245,7 +244,7 @@ export class InstallConfigStore extends Context.Service<
           }
           const digests = [
             bindings.map((b) => [b.provider, b.module_local_name, b.child_alias, b.connection_id]),
-            // Earlier releases digested bindings in this object form.
+            // Keeps this object form, because earlier releases computed digests from it.
             bindings.map((b) => ({
               provider: b.provider,
               moduleLocalName: b.module_local_name,
@@ -298,7 +297,7 @@ export const changedInputs = Effect.fn("changedInputs")(function* (
     })
 })
 
-/** The variables that a commit declares, with the origins that the configuration assigns to its own variables. */
+/** Returns the variables that a commit declares, with the origins that the configuration assigns. */
 export const carriedVariables = (
   config: StoredConfig,
   declared: ReadonlyArray<ReportVariable>

@@ -25,7 +25,7 @@ export const baseMoved = (
 
 /**
  * Returns the reason why a plan is void: the operator has changed the base configuration or the profile since the plan was
- * created. Plans from releases without profiles count as plans under the default profile.
+ * created. Plans from releases without profiles are treated as plans under the default profile.
  */
 export const operatorMoved = (
   operator: OperatorConfigsShape,
@@ -46,7 +46,7 @@ export const operatorMoved = (
     : `The operator has changed the execution profile ${name} since the plan was made. Plan again.`
 }
 
-/** The runner requirements that a profile defines. */
+/** Returns what a profile requires of the runner. */
 export const requirementsOf = (name: string, { isolation, limits, network }: ExecutionProfile): RunRequirements => ({
   profile: name,
   ...(isolation === undefined ? {} : { isolation }),
@@ -72,7 +72,7 @@ export const plannedCheck = ({ name, path, status, target, timeout }: PostApplyC
   timeoutSeconds: timeout ?? defaultCheck.timeout
 })
 
-/** The operator's base configuration for reviewers, without values. */
+/** Describes the operator's base configuration to reviewers, without values. */
 export const operatorEvidence = ({ operator }: Pick<StoredConfig, "operator">): OperatorEvidence | undefined =>
   operator === undefined
     ? undefined

@@ -44,9 +44,9 @@ export const profileOf = (operator: OperatorConfigsShape, name: string): NamedPr
   return { name, digest: requestDigest([name, encodeProfile(rules)]), profile }
 }
 
-/** The base configuration from which a configuration was compiled, as stored with it. */
+/** The base configuration that a configuration was compiled from, as stored with it. */
 export const StoredOperatorConfig = Schema.Struct({
-  /** Covers the whole base configuration, so any change to it changes the digest. */
+  /** Digest of the whole base configuration, so any change to it is detected. */
   digest: Schema.String,
   name: Schema.optionalKey(Schema.String),
   profile: Schema.String,
@@ -79,7 +79,7 @@ export const operatorBaseOf = (
   return config === undefined ? undefined : { config, digest: digestOfBase(config) }
 }
 
-/** The part of the base configuration that the compiler uses. */
+/** Returns the part of the base configuration that the compiler uses. */
 export const compilerBase = (base: NamedBase | undefined): BaseInstallConfig =>
   base === undefined
     ? emptyBaseConfig
@@ -91,7 +91,9 @@ export const compilerBase = (base: NamedBase | undefined): BaseInstallConfig =>
         outputAllowlist: base.config.outputAllowlist ?? []
       }
 
-/** The record of a base configuration to store with a configuration. `declared` contains the names that the module declares. */
+/**
+ * Creates the record of a base configuration to store with a configuration. `declared` lists the names that the module declares.
+ */
 export const storedOperator = ({ config, digest }: NamedBase, declared: ReadonlySet<string>): StoredOperatorConfig => ({
   digest,
   ...(config.name === undefined ? {} : { name: config.name }),
@@ -101,5 +103,5 @@ export const storedOperator = ({ config, digest }: NamedBase, declared: Readonly
   ...(config.lifecycle === undefined ? {} : { lifecycle: config.lifecycle })
 })
 
-/** The name of the execution profile that a configuration uses. */
+/** Returns the name of the execution profile that a configuration uses. */
 export const profileNameOf = (operator: StoredOperatorConfig | undefined): string => operator?.profile ?? defaultProfile

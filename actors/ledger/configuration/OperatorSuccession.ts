@@ -23,11 +23,11 @@ import { providedService } from "../../base/Provided.ts"
 export class OperatorSuccession extends Context.Service<
   OperatorSuccession,
   {
-    /** The snapshot location that selects the base configuration of this configuration. */
+    /** Returns the snapshot location that selects this configuration's base configuration. */
     readonly placeOf: (config: LoadedInstallConfig) => Effect.Effect<SnapshotPlace | undefined>
     /**
      * Called when a plan starts, in the caller's transaction. If the base configuration has changed, gives the Capsule a
-     * successor configuration compiled from the new base and returns the updated Capsule; returns `undefined` if nothing has
+     * successor configuration compiled from the new base, and returns the updated Capsule. Returns `undefined` if nothing has
      * changed. Fails if the module cannot be configured with the new base.
      */
     readonly follow: (
@@ -37,7 +37,7 @@ export class OperatorSuccession extends Context.Service<
     ) => Effect.Effect<GuardedCapsuleRow | undefined, ApiError>
     /** Returns the reason why later operator changes void this plan, or `undefined` if the plan can be applied. */
     readonly planMoved: (capsule: CapsuleRow, plan: RunRow) => Effect.Effect<string | undefined>
-    /** Voids every unapplied plan whose operator settings have changed since. Returns the number of voided plans. */
+    /** Voids every unapplied plan if the operator settings that it used have changed. Returns the number of voided plans. */
     readonly supersedeMoved: Effect.Effect<number>
   }
 >()("svc/actors/ledger/configuration/OperatorSuccession") {
@@ -73,7 +73,7 @@ export class OperatorSuccession extends Context.Service<
         const former = new Set(config.config.operator?.variables)
         const given = Object.entries(yield* configs.values(config.row)).filter(([name]) => !former.has(name))
         const values = { ...Object.fromEntries(given), ...derived.operatorValues }
-        // The id is derived, so a second attempt of the same Run finds the configuration of the first attempt.
+        // Derived, so that a second attempt of the same Run finds the configuration of the first attempt.
         const id = derivedId(InstallConfigId, "icfg", runId, `operator ${derived.config.operator?.digest ?? "none"}`)
         const after = yield* succession.succeed(capsule, {
           id,
@@ -104,7 +104,7 @@ export class OperatorSuccession extends Context.Service<
       })
 
       const planMoved = Effect.fnUntraced(function* (capsule: CapsuleRow, plan: RunRow) {
-        // A restore executes nothing. The plan that must follow it uses the settings current at that time.
+        // A restore executes nothing, so operator changes do not matter. The plan that must follow uses the settings of its time.
         if (plan.type === "restore") return undefined
         const config = yield* configs.load(plan.install_config_id)
         const place = config === undefined ? undefined : yield* placeOf(config)

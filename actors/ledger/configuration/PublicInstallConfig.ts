@@ -24,7 +24,9 @@ const ofOperator = ({ operator }: StoredConfig): OperatorConfig | undefined =>
         postApply: (operator.lifecycle?.postApply ?? []).map(plannedCheck)
       }
 
-/** The public projection. It lists each declared variable with its origin and whether it has a value, but never the value. */
+/**
+ * Returns the public projection. It lists each declared variable with its origin and whether it has a value, but never the value.
+ */
 export const toInstallConfig = (row: ListedConfig): InstallConfig => {
   const config = decodeConfig(row.config)
   const { compiled } = config
@@ -54,7 +56,8 @@ const typeOf = (value: Schema.Json): InstallConfig["variables"][number]["type"] 
 }
 
 /**
- * Derived from the Workspace and the digest, so each Workspace gets its own id and a changed base configuration gets a new id.
+ * Derives the id from the Workspace and the digest, so that each Workspace has a different id and a changed base configuration
+ * gets a new one.
  */
 const readyMadeId = (workspaceId: WorkspaceId, digest: string): InstallConfigId =>
   derivedId(InstallConfigId, "icfg", workspaceId, `ready-made ${digest}`)
@@ -92,7 +95,7 @@ const readyMade = (workspaceId: WorkspaceId, config: OperatorBaseConfig, loadedA
   })
 }
 
-/** The operator's base configurations as listed in a Workspace, by id. They have no rows yet and include no values. */
+/** Returns the operator's base configurations as a Workspace lists them, by id. They have no rows yet and include no values. */
 export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: WorkspaceId) =>
   Effect.sync(() =>
     operator.baseConfigs
@@ -101,8 +104,8 @@ export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: Wo
   )
 
 /**
- * Finds the Workspace to which the id of a ready-made configuration belongs. Ids cannot be reversed, so the ids of all Workspaces
- * are computed on the first lookup of an unknown id, once per set of base configurations.
+ * Finds the Workspace of a ready-made configuration's id. Ids cannot be reversed, so the first lookup of an unknown id computes
+ * the ids of all Workspaces, once per set of base configurations.
  */
 export const readyMadeOwners = (operator: OperatorConfigsShape) => {
   let derivedFrom: OperatorConfigsShape["baseConfigs"] = []

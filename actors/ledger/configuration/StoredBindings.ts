@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { InstallConfigId } from "../../../schema/records/Ids.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
 
-/** The bindings of a configuration, ready to be copied to its successor. */
+/** Returns the bindings of a configuration, ready to be copied to its successor. */
 export const bindingsOf = Effect.fnUntraced(function* (installConfigId: InstallConfigId) {
   const configs = yield* InstallConfigStore
   return (yield* configs.bindings(installConfigId)).map((row) => ({

@@ -8,7 +8,7 @@ import { exceedsJsonLimits, type JsonValueExcess } from "../../../schema/json/Js
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import type { StoredConfig, VariableValues } from "./InstallConfigStore.ts"
 
-/** True for an integer beyond the range in which JSON numbers are exact: svc cannot tell which number was intended. */
+/** Returns true for an integer outside the range in which JSON numbers are exact, because the intended number is unknown. */
 const isRounded = (value: Schema.Json): boolean =>
   typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)
 
@@ -16,7 +16,9 @@ const isRounded = (value: Schema.Json): boolean =>
 export const holdsRoundedNumber = (root: Schema.Json): boolean =>
   typeof root === "object" && root !== null ? Object.values(root).some(holdsRoundedNumber) : isRounded(root)
 
-/** A number as a string, with more digits than JSON parsers preserve. The tool reads up to 150 digits exactly. */
+/**
+ * Matches a number, written as a string, with more digits than JSON parsers preserve. The tool reads up to 150 digits exactly.
+ */
 const longNumber = /^(?=(?:\D*\d){16,150}\D*$)-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
 
 const excesses: Readonly<Record<JsonValueExcess, string>> = {
@@ -60,8 +62,7 @@ export const checkBounds = (field: string, values: Schema.Json): Effect.Effect<v
 }
 
 /**
- * A variable and the origin that controls it. `undeclared` means that the manifest does not declare the variable, so nobody may
- * set it.
+ * A variable, and the origin that controls it. `undeclared`: the manifest does not declare the variable, so nobody may set it.
  */
 export type GovernedVariable = Omit<DeclaredVariable, "origin"> & {
   readonly origin: DeclaredVariable["origin"] | "undeclared"
@@ -75,8 +76,8 @@ const manifestInputs = ({ inputs }: StoredConfig["compiled"]): ReadonlySet<strin
   new Set(inputs.filter(({ origin }) => origin === "manifest").map(({ name }) => name))
 
 /**
- * The variables that a person may set during an install. With a manifest these are its user inputs, and required variables that
- * it omits. Configurations from earlier releases marked all other variables as user inputs too.
+ * Returns the variables that a person may set during an install. With a manifest, these are its user inputs, and required
+ * variables that it omits. Configurations from earlier releases marked all other variables as user inputs too.
  */
 export const governedVariables = ({
   compiled,
@@ -92,8 +93,8 @@ export const governedVariables = ({
 }
 
 /**
- * The variables that a person may set in a configuration plan or re-adoption. With a manifest these are only its user inputs
- * (specification, Configuration plans).
+ * Returns the variables that a person may set in a configuration plan or re-adoption. With a manifest, these are only its user
+ * inputs (specification, Configuration plans).
  */
 export const changeableVariables = ({
   compiled,
@@ -131,7 +132,7 @@ export const marked = (
 
 /**
  * Checks values against the declared inputs: known names, basic types, not filled by svc, no redaction mark, and no secret too
- * short to redact. Fails with `invalid_request`; the error names the variable, never its value.
+ * short to redact. Fails with `invalid_request`; the error contains the variable's name, never its value.
  */
 export const checkValues = Effect.fnUntraced(function* (
   field: string,
@@ -161,7 +162,7 @@ export const checkValues = Effect.fnUntraced(function* (
   if (problem !== undefined) return yield* invalidRequest(`${field}: the secret inputs ${problem}.`)
 })
 
-/** The required inputs that have no value. */
+/** Returns the required inputs that have no value. */
 export const missingInputs = (
   declared: ReadonlyArray<GovernedVariable>,
   values: VariableValues

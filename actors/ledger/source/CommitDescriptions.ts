@@ -7,7 +7,7 @@ import { CommitDescriptionJson, SnapshotRow } from "./SourceRow.ts"
 
 const DescribedSnapshot = rowShape({ id: SnapshotRow.columns.id, commit_description: CommitDescriptionJson })
 
-/** Commit descriptions by snapshot. Snapshots fetched by an earlier release have none. */
+/** Returns commit descriptions by snapshot. Snapshots fetched by an earlier release have none. */
 export const commitDescriptions = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   snapshots: ReadonlyArray<SourceSnapshotId | null | undefined>

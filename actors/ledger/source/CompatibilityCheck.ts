@@ -14,7 +14,7 @@ import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
 import type { CompatibilityReportId, RunId, SourceId } from "../../../schema/records/Ids.ts"
 import { shownDeclaration } from "./VariableView.ts"
 
-/** The check could not run at all. An unsupported module is reported in a report instead. */
+/** The check could not run at all. An unsupported module is not an error but a report. */
 export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("CheckImpossible", {
   code: Schema.Literals([
     "module_not_found",
@@ -32,11 +32,11 @@ export interface CheckRequest {
   readonly sourceId: SourceId
   readonly snapshot: Pick<StagedSnapshot, "id" | "archiveDigest" | "warnings">
   readonly modulePath: string
-  /** The tool that an existing Capsule must keep using; if absent, any available tool is used. */
+  /** The tool that an existing Capsule must keep using. If absent, any available tool is used. */
   readonly tool?: ToolName | undefined
 }
 
-/** Number of omitted entries listed in a finding. */
+/** Maximum number of omitted entries that a finding lists. */
 const mostNamed = 20
 
 const shownPaths = (paths: ReadonlyArray<string>): string =>
@@ -45,7 +45,7 @@ const shownPaths = (paths: ReadonlyArray<string>): string =>
 const encodeScan = Schema.encodeEffect(Schema.toCodecJson(ScannedModule))
 export const decodeScan = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(ScannedModule)))
 
-/** Names, basic types and default markers of the inputs. Later configurations are checked against them. */
+/** Returns names, basic types and default markers of the inputs. Later configurations are checked against them. */
 const contractOf = (scan: ScannedModule): string =>
   `sha256:${createHash("sha256")
     .update(
@@ -70,11 +70,14 @@ export class CompatibilityCheck extends Context.Service<
   {
     readonly check: (request: CheckRequest) => Effect.Effect<StagedReport, CheckImpossible>
     /**
-     * Returns the given module, or the only module of the snapshot. If there are several, a person has to choose (specification,
-     * Module selection rules).
+     * Returns the given module, or the only module of the snapshot. If there are several, a person must select one
+     * (specification, Module selection rules).
      */
     readonly moduleOf: (archiveDigest: string, modulePath: string | undefined) => Effect.Effect<string, CheckImpossible>
-    /** The modules of a snapshot, with a scan of each one in `wanted`. `undefined` if they exceed the limits of one scan. */
+    /**
+     * Returns the modules of a snapshot, with a scan of each module in `wanted`. Returns `undefined` if they exceed the limits of
+     * one scan.
+     */
     readonly neighbours: (
       archiveDigest: string,
       wanted: ReadonlyArray<string>
@@ -122,7 +125,7 @@ export class CompatibilityCheck extends Context.Service<
             HclParserUnavailable: impossible("scan_failed")
           })
         )
-        // The files that a refused module reads are irrelevant.
+        // Skips a refused module, because it does not matter which files it reads.
         const needed =
           scan.status === "unsupported"
             ? []

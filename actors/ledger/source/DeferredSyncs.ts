@@ -23,7 +23,7 @@ export class DeferredSyncs extends Context.Service<
     readonly queued: (sourceId: SourceId, lane: { ref: string; path: string }) => Effect.Effect<void>
     /** Call it when the Source no longer syncs automatically. */
     readonly forget: (sourceId: SourceId) => Effect.Effect<void>
-    /** The deferred lanes of Sources that sync automatically, without archived Workspaces. */
+    /** Returns the deferred lanes of Sources that sync automatically, except in archived Workspaces. */
     readonly all: Effect.Effect<ReadonlyArray<DeferredSync>>
   }
 >()("svc/actors/ledger/source/DeferredSyncs") {

@@ -4,12 +4,12 @@ import { jsonText } from "../../base/database/StoredRecord.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { SourceRow } from "./SourceRow.ts"
 
-/** In an automatic plan's parameters: the trigger of the check that found its commit. */
+/** Parameters of an automatic plan: what triggered the check that found its commit. */
 export const FollowSpec = Schema.Struct({ look: Schema.optionalKey(RunTrigger) })
 
 const FollowJson = jsonText(FollowSpec)
 
-/** The trigger of the check that found the commit of an automatic plan. */
+/** Returns what triggered the check that found the commit of an automatic plan. */
 export const lookOf = ({ spec }: Pick<RunRow, "spec">) => FollowJson.read(spec).look
 
 /** Returns true for checks started by a webhook or a schedule, and for checks without a recorded trigger. */
@@ -17,9 +17,9 @@ const isAutomatic = (look: typeof RunTrigger.Type | undefined) =>
   look === undefined || look === "webhook" || look === "schedule"
 
 /**
- * Returns the reason why a check may not take effect, or why a commit that it found may not be planned or applied automatically;
- * `undefined` if nothing prevents it. A disabled Source stops every check. A Source that does not sync automatically stops checks
- * that no person started.
+ * Returns the reason why a check must not take effect, or why a commit that it found must not be planned or applied
+ * automatically; `undefined` if nothing prevents it. A disabled Source stops every check. A Source that does not sync
+ * automatically stops checks that no person started.
  */
 export const followObstacle = (
   source: Pick<SourceRow, "auto_sync" | "removed_at" | "status"> | undefined,

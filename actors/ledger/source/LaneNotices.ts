@@ -13,7 +13,7 @@ interface Lane {
   readonly path: string
 }
 
-/** The Source of a lane that is in use. A lane that no Capsule follows is not reported. */
+/** Returns the Source of a lane that is in use. Lanes that no Capsule follows are not reported. */
 const sourceOf = (sql: SqlClient.SqlClient, sourceId: SourceId, { path, ref }: Lane) =>
   Effect.map(
     Named.rows(sql)`SELECT s.id, s.workspace_id, s.name FROM sources s WHERE s.id = ${sourceId}

@@ -11,7 +11,8 @@ const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) =>
 )
 
 /**
- * The manifest as text, if its bytes are valid text. The exact text is kept, so that it can be parsed again with the same result.
+ * Returns the manifest as text, if its bytes are valid text. The exact text is kept, so that parsing it again gives the same
+ * result.
  */
 const documentOf = (bytes: Uint8Array): { readonly document?: string } =>
   Option.match(decodeUtf8(bytes), { onNone: () => ({}), onSome: (document) => ({ document }) })
@@ -38,7 +39,7 @@ export const manifestVerdict = (
   return { status: ofThisEdition(judge(found.bytes)), ...documentOf(found.bytes) }
 }
 
-/** Applies this release's rules to a document stored by an earlier release; `undefined` if no document is stored. */
+/** Applies this release's rules to a document that an earlier release stored. Returns `undefined` if no document is stored. */
 export const judgedAgain = (snapshot: Pick<SnapshotRow, "manifest_document" | "repository_manifest">) => {
   const before = ManifestStatusJson.read(snapshot.repository_manifest)
   if (snapshot.manifest_document === null || before.rulesVersion === manifestRulesVersion) return undefined

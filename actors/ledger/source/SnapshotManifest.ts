@@ -7,10 +7,10 @@ import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
 import type { StagedSnapshot } from "./StagedFindings.ts"
 
 type PinnedManifest = Pick<StagedSnapshot, "id" | "path" | "repositoryManifest" | "manifestDocument">
-/** A snapshot with its manifest. `url` is needed because a module's location selects the operator's base configuration. */
+/** A snapshot with its manifest. Includes `url`, because a module's location selects the operator's base configuration. */
 export type ManifestCarrier = PinnedManifest & Pick<StagedSnapshot, "url">
 
-/** A file that was refused because of its bytes: too large, not text or not a regular file. Only the reason is kept. */
+/** Declares a file that was refused because of its bytes: too large, not text or not a regular file. Only the reason is kept. */
 const refusedByBytes = (reason: string | undefined): ManifestDeclaration => ({
   _tag: "Refused",
   refusal: new ManifestRefusal({
@@ -18,7 +18,7 @@ const refusedByBytes = (reason: string | undefined): ManifestDeclaration => ({
   })
 })
 
-/** The parsed manifest of a snapshot. */
+/** Returns the parsed manifest of a snapshot. */
 export const declarationOf = ({ manifestDocument, repositoryManifest }: ManifestCarrier): ManifestDeclaration => {
   if (repositoryManifest.status === "absent") return { _tag: "Absent" }
   if (manifestDocument === undefined) return refusedByBytes(repositoryManifest.reason)
@@ -30,7 +30,8 @@ export const declarationOf = ({ manifestDocument, repositoryManifest }: Manifest
 }
 
 /**
- * The pin of a snapshot's manifest. If the bytes of the file were never read, the pin consists of the snapshot and the refusal.
+ * Returns the pin of a snapshot's manifest. If the bytes of the file were never read, the pin consists of the snapshot and the
+ * refusal.
  */
 export const manifestPin = ({ id, repositoryManifest }: ManifestCarrier): { readonly manifestDigest?: string } => {
   if (repositoryManifest.status === "absent") return {}
@@ -50,14 +51,14 @@ export const manifestPath = ".well-known/svc.json"
 export const repositoryPathOf = (snapshot: Pick<StagedSnapshot, "path">, path: string): string =>
   posix.join(snapshot.path, path)
 
-/** Converts a repository path to a path in the snapshot; `undefined` if it is outside the snapshot's folder. */
+/** Converts a repository path to a path in the snapshot. Returns `undefined` if it is outside the snapshot's folder. */
 const snapshotPathOf = ({ path }: ManifestCarrier, key: string): string | undefined => {
   if (path === ".") return key
   if (key === path) return "."
   return key.startsWith(`${path}/`) ? key.slice(path.length + 1) : undefined
 }
 
-/** The snapshot paths listed in a valid manifest. */
+/** Returns the snapshot paths that a valid manifest lists. */
 export const declaredPaths = (snapshot: ManifestCarrier): ReadonlyArray<string> => {
   const declaration = declarationOf(snapshot)
   if (declaration._tag !== "Parsed") return []

@@ -10,7 +10,7 @@ import type { SnapshotFile } from "../../../schema/records/Source.ts"
 import { manifestPath, repositoryPathOf } from "./SnapshotManifest.ts"
 import type { SnapshotRow } from "./SourceRow.ts"
 
-/** Maximum size in bytes of a file that a reader may request (specification, Limits). */
+/** Maximum size, in bytes, of a file that a reader may request (specification, Limits). */
 const maxFileBytes = 128 * 1024
 
 const canonicalPath = /^(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]+(?:\/(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]+)*$/u
@@ -21,7 +21,7 @@ const decodeText = (bytes: Uint8Array) =>
     catch: () => invalidRequest("path: the file is not valid UTF-8.")
   })
 
-/** Reads files inside an immutable snapshot. It never uses a file system path, so callers cannot address anything outside. */
+/** Reads files inside an immutable snapshot. Never uses file system paths, so callers cannot access anything outside. */
 export class SnapshotReads extends Context.Service<
   SnapshotReads,
   {
@@ -36,7 +36,7 @@ export class SnapshotReads extends Context.Service<
       const scanner = yield* ModuleScanner
       const toolchain = yield* Toolchain
 
-      // Expected after a restore without snapshots, until the commit is planned again.
+      // The archive may be missing after a restore without snapshots, until the commit is planned again.
       const treeOf = (snapshot: SnapshotRow) =>
         snapshots.open(snapshot.archive_digest).pipe(
           Effect.mapError(

@@ -11,7 +11,7 @@ import type { SourceRow } from "./SourceRow.ts"
 import { type ChangesOf, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 
-/** Lanes with the result of their last check. */
+/** Lanes, with the result of their last check. */
 export const StoredLane = table("source_lanes", {
   source_id: SourceId,
   ref: Schema.String,
@@ -37,7 +37,7 @@ export const DeferredSyncRow = table("deferred_syncs", {
 })
 export type DeferredSyncRow = RowOf<typeof DeferredSyncRow.columns>
 
-/** The schedule does not check a lane again within this time after a sync. */
+/** Minimum time between a sync of a lane and the next scheduled check. */
 const lookInterval: Duration.Input = "5 minutes"
 
 /** One ref and path of a Source. */
@@ -98,7 +98,7 @@ const readLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
     WHERE u.source_id = ${source.id}
     ORDER BY (u.ref = ${source.default_ref} AND u.path = ${source.default_path}) DESC, u.ref, u.path`)
 
-/** The lanes as shown in a Source's record. */
+/** Returns the lanes as they appear in a Source's record. */
 export const projectLanes = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, source: SourceRow) {
   const rows = yield* readLanes(sql, source)
   const described = yield* commitDescriptions(
@@ -108,7 +108,7 @@ export const projectLanes = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
   return rows.map((row) => toLane(row, source, described))
 })
 
-/** The failing lanes of a Workspace, without those of disabled Sources. */
+/** Returns the failing lanes of a Workspace, except those of disabled Sources. */
 export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
   Effect.orDie(FailingLane.rows(
     sql
@@ -119,8 +119,8 @@ export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
     ORDER BY l.error_since, s.id, l.ref, l.path LIMIT 100`)
 
 /**
- * Returns true if a later check has already finished. A check dated in the future was recorded before the clock was corrected, so
- * it counts as earlier.
+ * Returns true if a later check has already finished. A check with a future date counts as earlier, because it was recorded
+ * before the clock was corrected.
  */
 const isOvertaken = (before: RowOf<typeof StoredLane.columns> | undefined, lookedAt: string) =>
   Effect.map(now, (at) => before?.last_look_at != null && before.last_look_at > lookedAt && before.last_look_at <= at)
@@ -129,7 +129,7 @@ const isOvertaken = (before: RowOf<typeof StoredLane.columns> | undefined, looke
 export class SourceLanes extends Context.Service<
   SourceLanes,
   {
-    /** The Source's own lane first, followed by every other lane that a Capsule has adopted. */
+    /** Returns the Source's own lane first, followed by every other lane that a Capsule has adopted. */
     readonly inUse: (source: SourceRow) => Effect.Effect<ReadonlyArray<LaneRow>>
     readonly find: (sourceId: SourceId, lane: Lane) => Effect.Effect<LaneRow | undefined>
     /** Records that a sync was queued, so that the schedule does not start another. */
@@ -152,7 +152,7 @@ export class SourceLanes extends Context.Service<
     ) => Effect.Effect<boolean>
     /** Sets the Source's status to `error` while any lane in use cannot be fetched. */
     readonly settleStatus: (sourceId: SourceId) => Effect.Effect<void>
-    /** The lanes that are due for a check, for Sources that sync automatically. */
+    /** Returns the lanes that are due for a check, for Sources that sync automatically. */
     readonly due: Effect.Effect<ReadonlyArray<Lane & { readonly sourceId: SourceId }>>
   }
 >()("svc/actors/ledger/source/SourceLanes") {
@@ -215,7 +215,7 @@ export class SourceLanes extends Context.Service<
           return before?.error_code !== code
         }),
         settleStatus: Effect.fnUntraced(function* (sourceId: SourceId) {
-          // Starts from failing lanes, because they are few, and determining the lanes in use is expensive.
+          // Starts from failing lanes, because they are few and it is expensive to determine the lanes in use.
           const failing = yield* sql`SELECT 1 AS one FROM source_lanes l
             WHERE l.source_id = ${sourceId} AND l.error_code IS NOT NULL AND EXISTS (SELECT 1 FROM ${sql.literal(lanesInUse)} u
               WHERE u.source_id = l.source_id AND u.ref = l.ref AND u.path = l.path) LIMIT 1`
@@ -224,7 +224,7 @@ export class SourceLanes extends Context.Service<
         }, Effect.orDie),
         due: Effect.gen(function* () {
           const at = yield* now
-          // No check is scheduled more than one interval ahead. A later time was written before the clock was corrected.
+          // A check more than one interval ahead was scheduled before the clock was corrected.
           const latest = yield* next
           return yield* DueLane.rows(sql)`SELECT s.id AS "sourceId", u.ref, u.path FROM sources s
             JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL

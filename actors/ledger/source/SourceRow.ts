@@ -40,10 +40,10 @@ export const SourceRow = table(
     former_hook_secret_until: Schema.NullOr(Timestamp),
     /** The person who attached the Connection. Automatic syncs use this person's authority. */
     auth_connection_by: Schema.NullOr(Schema.String),
-    /** Set if an owner or admin chose the default ref, or if it is the repository's default branch. */
+    /** True if an owner or admin set the default ref, or if it is the repository's default branch. */
     default_ref_by_manager: Flag,
     removed_at: Schema.NullOr(Timestamp),
-    /** A sync that ended without reading the Source, which may therefore have to be removed. */
+    /** Set after a sync that ended without reading the Source, because the Source may have to be removed. */
     unread_due: Schema.NullOr(RunId),
     /** Additional refs whose plans may decrypt private data. */
     reviewed_refs: ReviewedRefsJson,

@@ -120,7 +120,7 @@ const hookPlace = (workspaceId: WorkspaceId, id: SourceId, column = "hook_secret
   rowId: id
 })
 
-/** Stored for a removed Source, because the column cannot be null. */
+/** Stored for a removed Source, because the column must not be null. */
 export const noHookSecret = ""
 
 /** The only writer of `sources`, `source_snapshots`, `compatibility_reports` and `webhook_deliveries`. */
@@ -131,7 +131,7 @@ export class SourceStore extends Context.Service<
     readonly insert: (source: NewSource) => Effect.Effect<SourceRow>
     readonly find: (id: SourceId | null) => Effect.Effect<SourceRow | undefined>
     readonly update: (id: SourceId, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
-    /** The currently valid webhook secrets: the current one and, for a day after a renewal, the previous one. */
+    /** Returns the valid webhook secrets: the current one and, for a day after a renewal, the previous one. */
     readonly hookSecrets: (row: SourceRow) => Effect.Effect<{
       readonly current: Redacted.Redacted
       readonly former: Redacted.Redacted | undefined
@@ -141,7 +141,7 @@ export class SourceStore extends Context.Service<
      * a day. With `endFormerNow`, it becomes invalid at once.
      */
     readonly renewHookSecret: (row: SourceRow, secret: Redacted.Redacted, endFormerNow: boolean) => Effect.Effect<void>
-    /** Invalidates the previous secret. Does nothing if the secret has been renewed again in the meantime. */
+    /** Invalidates the previous secret. Does nothing if the secret has since been renewed again. */
     readonly endFormerHookSecret: (row: SourceRow) => Effect.Effect<void>
     readonly insertSnapshot: (
       workspaceId: WorkspaceId,
@@ -161,7 +161,7 @@ export class SourceStore extends Context.Service<
     readonly judgeManifest: (snapshotId: SourceSnapshotId, status: RepositoryManifestStatus) => Effect.Effect<void>
     /** Records that a sync succeeded, whether or not it found a new commit. */
     readonly synced: (sourceId: SourceId) => Effect.Effect<void>
-    /** Records the sync that ended without reading the Source, or clears the mark. Does not count as a change to the Source. */
+    /** Sets or clears `unread_due`, the sync that ended without reading the Source. Does not count as a change to the Source. */
     readonly setUnreadDue: (id: SourceId, runId: RunId | null) => Effect.Effect<void>
     readonly insertReport: (workspaceId: WorkspaceId, staged: StagedReport) => Effect.Effect<void>
     readonly findReport: (id: CompatibilityReportId | null) => Effect.Effect<ReportRow | undefined>
@@ -170,7 +170,7 @@ export class SourceStore extends Context.Service<
     readonly recordDelivery: (sourceId: SourceId, deliveryId: string, windowStart: string) => Effect.Effect<boolean>
     /** Records the result of the last webhook delivery, for the people who set up the webhook. */
     readonly noteDelivery: (id: SourceId, verdict: DeliveryVerdict, runCount: number) => Effect.Effect<void>
-    /** Forgets a delivery that could not be processed, so that it can be delivered again. */
+    /** Forgets a delivery that could not be processed, so that the forge can deliver it again. */
     readonly forgetDelivery: (sourceId: SourceId, deliveryId: string) => Effect.Effect<void>
   }
 >()("svc/actors/ledger/source/SourceStore") {
@@ -232,7 +232,7 @@ export class SourceStore extends Context.Service<
         const { current, former } = yield* hookSecrets(row)
         const until = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, retention.formerHookSecret.after))
         yield* update(row.id, {
-          // If no delivery has used the current secret, the Git server still uses the previous one.
+          // Keeps the previous secret until a delivery has used the current one, because the Git server may still use it.
           former_hook_secret: endFormerNow ? null : yield* vault.seal(formerPlace(row), former ?? current),
           former_hook_secret_until: endFormerNow ? null : until,
           hook_secret: yield* vault.seal(hookPlace(row.workspace_id, row.id), secret),

@@ -22,7 +22,7 @@ export class Sources extends Context.Service<
   Sources,
   {
     readonly create: (context: CommandContext, request: CreateSource) => Effect.Effect<CreatedSource, ApiError>
-    /** Removes an unused Source. Its archives are deleted unless something else needs them. */
+    /** Removes an unused Source, and its archives unless something else needs them. */
     readonly remove: (context: CommandContext, id: SourceId) => Effect.Effect<void, ApiError>
     readonly sync: (
       context: CommandContext,
@@ -55,7 +55,7 @@ export class Sources extends Context.Service<
     readonly installModules: (id: SourceId, snapshotId: SourceSnapshotId) => Effect.Effect<InstallModules, ApiError>
     readonly file: (id: SourceId, snapshotId: SourceSnapshotId, path: string) => Effect.Effect<SnapshotFile, ApiError>
     readonly report: (id: CompatibilityReportId) => Effect.Effect<CompatibilityReport, ApiError>
-    /** The lanes of the Workspace that cannot be fetched, longest-failing first. */
+    /** Returns the lanes of the Workspace that cannot be fetched, longest-failing first. */
     readonly failingLanes: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<FailingLane>>
     /**
      * Handles an accepted webhook delivery: checks every lane in use if the Source syncs automatically. A ping, or a delivery id
@@ -66,9 +66,9 @@ export class Sources extends Context.Service<
       delivery: {
         readonly proofs: HookProofs
         readonly deliveryId?: string | undefined
-        /** True if the forge only tests the address and the secret. */
+        /** True if the forge is only testing the address and the secret. */
         readonly isPing?: boolean | undefined
-        /** Hashed as it arrives, without buffering. */
+        /** The body as a stream. It is hashed as it arrives, without buffering. */
         readonly body: Stream.Stream<Uint8Array, ApiError>
       }
     ) => Effect.Effect<{ readonly runIds: ReadonlyArray<RunId> }, ApiError>

@@ -33,7 +33,7 @@ export const StagedSnapshot = Schema.Struct({
 })
 export type StagedSnapshot = typeof StagedSnapshot.Type
 
-/** The result of a compatibility check before it becomes a Source's report. */
+/** The result of a compatibility check, before it becomes a Source's report. */
 export const StagedReport = Schema.Struct({
   report: Schema.Struct({
     ...CompatibilityReport.fields,

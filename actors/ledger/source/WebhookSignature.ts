@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 import { Effect, Stream } from "effect"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 
-/** The proofs in a delivery that its sender has the Source's secret (specification, ruling 5). */
+/** How a delivery proves that its sender has the Source's secret (specification, ruling 5). */
 export interface HookProofs {
   /** The secret itself. */
   readonly secrets?: ReadonlyArray<string>
@@ -15,7 +15,7 @@ export interface HookProofs {
   readonly standard?: { readonly id: string; readonly timestamp: string; readonly signatures: string } | undefined
 }
 
-/** Compares digests in constant time, so the strings may have any length. */
+/** Compares texts in constant time. Compares their digests, so the texts may have any length. */
 const sameText = (key: string, a: string, b: string): boolean =>
   timingSafeEqual(createHmac("sha256", key).update(a).digest(), createHmac("sha256", key).update(b).digest())
 
@@ -35,7 +35,7 @@ const comparison = (secret: string, { secrets = [], signatures = [], standard }:
       const verdicts = [
         ...secrets.map((value) => sameText(secret, value, secret)),
         ...signatures.map((value) => sameText(secret, value, signature)),
-        // During a key rotation, a sender signs with both keys.
+        // Several signatures may be present, because a sender signs with both keys during a key rotation.
         ...(standard === undefined
           ? []
           : [
@@ -51,9 +51,9 @@ const comparison = (secret: string, { secrets = [], signatures = [], standard }:
 }
 
 /**
- * Returns the first of these secrets that a delivery proves, or `undefined` if it proves none of them. Forges may send up to four
- * proofs per request. At least one is required, and all of them have to be correct for the same secret. The body is hashed as it
- * arrives and never buffered. Fails if the body is too long or arrives too slowly.
+ * Returns the first of these secrets that a delivery proves, or `undefined` if it proves none. Forges may send up to four proofs
+ * per request. At least one is required, and all must be correct for the same secret. The body is hashed as it arrives and never
+ * buffered. Fails if the body is too long or arrives too slowly.
  */
 export const provenSecret = Effect.fnUntraced(function* (
   known: ReadonlyArray<string>,
@@ -68,6 +68,6 @@ export const provenSecret = Effect.fnUntraced(function* (
       for (const { update } of comparisons) update(bytes)
     })
   )
-  // All comparisons are made, so that the duration reveals nothing.
+  // Makes all comparisons, so that the duration reveals nothing.
   return comparisons.filter(({ isRight }) => isRight())[0]?.secret
 })

@@ -20,13 +20,13 @@ const isRestored = (planned: Attribute, drifted: Attribute) =>
   canonicalJson(planned.after ?? null) === canonicalJson(drifted.before ?? null)
 
 interface DriftedAttributes {
-  /** Attributes that the plan sets back to their exact value before the drift. */
+  /** Attributes that the plan sets back to exactly their value before the drift. */
   readonly certain: ReadonlySet<string>
-  /** Attributes that drifted, and that the plan sets to another value or to a hidden value. */
+  /** Attributes that drifted, and that the plan sets to a different or hidden value. */
   readonly possible: ReadonlySet<string>
 }
 
-/** The changed attributes of a resource that also drifted. */
+/** Sorts the changed attributes of a resource that also drifted. */
 const driftedAttributes = (change: ResourceChange, drift: ResourceChange | undefined): DriftedAttributes => {
   const certain = new Set<string>()
   const possible = new Set<string>()
@@ -52,12 +52,12 @@ const isPutBack = (change: ResourceChange, drift: ResourceChange | undefined): b
   return known.length > 0 && driftedAttributes(change, drift).certain.size === known.length
 }
 
-/** Evidence about a plan and the apply before it. */
+/** Evidence about a plan and the previous apply. */
 export interface PlanEvidence {
   readonly evidence: Pick<RunEvidence, "resourceChanges" | "resourceDrift" | "injectedInputs">
   /** `undefined` if the commit is the same or changes none of the module's files. */
   readonly commit: Extract<ChangeCause, { kind: "commit" }> | undefined
-  /** `undefined` if no record exists. */
+  /** `undefined` if the changed inputs were not recorded. */
   readonly changedInputs: RunEvidence["changedInputs"] | undefined
   readonly isUnfinished: boolean
   /** Other differences, which cannot be attributed to resources. */
@@ -105,7 +105,7 @@ const judgeOf = (plan: PlanEvidence) => {
   ]
   const commits = plan.commit === undefined ? [] : [plan.commit]
 
-  /** The changed inputs and resources to which an attribute or an instance count refers. */
+  /** Returns the changed inputs and resources that an attribute or an instance count refers to. */
   const behind = (own: string, { inputs: read = [], partial, resources = [] }: ChangeReferences) => {
     const found = resources.filter((address) => moving.has(address) && address !== own)
     const data = resources.filter(isData)
@@ -122,9 +122,10 @@ const judgeOf = (plan: PlanEvidence) => {
       .filter(({ name }) => !putBack.has(name))
       .flatMap((attribute): ReadonlyArray<ChangeCause> => {
         const references = change.references?.find((each) => each.attribute === attribute.name)
-        // A provider recomputes these values from the other attributes.
+        // Needs no cause: a provider recomputes such values from the other attributes.
         if (references === undefined && attribute.unknown === true) return []
-        // The references of repeated blocks and of provider-normalised values are unknown, so every difference may be a cause.
+        // Every difference may be a cause, because the references of repeated blocks and of provider-normalised values are
+        // unknown.
         if (references === undefined) return [...inputs.map(([, cause]) => cause), ...commits, ...plan.others]
         const refersToNothing = references.inputs === undefined && references.resources === undefined
         const isComputed = references.literal !== true && references.partial !== true && refersToNothing
@@ -136,7 +137,7 @@ const judgeOf = (plan: PlanEvidence) => {
 
   const ofInstances = (change: ResourceChange) => {
     const repeated = change.references?.find(({ attribute }) => attribute === undefined)
-    // A removed resource is not in the configuration, so its instance count may have depended on any input.
+    // A removed resource is no longer in the configuration, so its instance count may have depended on any input.
     const removed =
       isOf(change, "delete") && change.references === undefined && !goneReasons.has(change.reason ?? "")
         ? inputs.map(([, cause]) => cause)
@@ -162,7 +163,7 @@ const judgeOf = (plan: PlanEvidence) => {
   }
 }
 
-/** The causes of the plan as a whole: all differences. */
+/** Returns the causes of the plan as a whole: all differences. */
 const planCauses = (plan: PlanEvidence): ReadonlyArray<ChangeCause> => {
   const drifted = (plan.evidence.resourceDrift ?? []).map(({ address }) => address)
   return [

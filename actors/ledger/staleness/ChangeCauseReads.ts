@@ -20,7 +20,7 @@ const plannedOf = (row: Pick<RunRow, "evidence" | "profile_digest">): Planned =>
   evidence: EvidenceJson.read(row.evidence)
 })
 
-/** The Connection bound to each provider requirement. */
+/** Returns the Connection bound to each provider requirement. */
 const bindingsOf = ({ evidence }: Planned) =>
   JSON.stringify(
     (evidence.providerResolutions ?? [])
@@ -33,7 +33,7 @@ const bindingsOf = ({ evidence }: Planned) =>
       .toSorted()
   )
 
-/** Differences between two plans other than the module and its inputs. */
+/** Returns the differences between two plans other than the module and its inputs. */
 export const otherDifferences = (before: Planned, after: Planned): ReadonlyArray<ChangeCause> => {
   const toolOf = ({ evidence }: Planned) => JSON.stringify([evidence.tool, evidence.providerLockDigest])
   const isOperated = before.evidence.operatorConfig?.digest !== after.evidence.operatorConfig?.digest
@@ -44,7 +44,7 @@ export const otherDifferences = (before: Planned, after: Planned): ReadonlyArray
   ]
 }
 
-/** The commit as a cause, and whether its effect is unknown. */
+/** Returns the commit as a cause, and whether its effect is unknown. */
 const commitOf = (to: string | null, { fileCount, since, status }: SourceChanges) => {
   const from = since?.resolvedCommit
   if (from === undefined || to === null) return { commit: undefined, isUnknown: status === "not_stored" }
@@ -53,7 +53,7 @@ const commitOf = (to: string | null, { fileCount, since, status }: SourceChanges
       commit: fileCount === 0 ? undefined : ({ kind: "commit", from, to, fileCount } as const),
       isUnknown: false
     }
-  // Without a file list, only an unchanged commit is known to have no effect.
+  // Without a file list, only the same commit certainly has no effect.
   return from === to
     ? { commit: undefined, isUnknown: false }
     : { commit: { kind: "commit", from, to } as const, isUnknown: true }

@@ -5,8 +5,8 @@ import { type Consumer, isOfferedStill, offeredOutputs } from "../consumption/Of
 import { ConsumedInputRow } from "./ConsumedInputRow.ts"
 
 /**
- * Names of the inputs whose values from other Capsules have changed since the last apply, for reviewers. Values are left out
- * because they may be private.
+ * Returns the names of the inputs from other Capsules whose values have changed since the last apply, for reviewers. Omits the
+ * values, which may be private.
  */
 export const differingInputs = Effect.fn("differingInputs")(function* (consumer: Consumer) {
   const sql = yield* SqlClient.SqlClient

@@ -23,7 +23,7 @@ export interface SnapshotContent {
 
 export const contentOf = (row: SnapshotRow): SnapshotContent => stagedOf(row)
 
-/** If the bytes of the document were never read, its content is unknown. */
+/** Returns the manifest's content for comparison, which is unknown if the bytes of the document were never read. */
 const manifestOf = ({ repositoryManifest: { digest, status } }: SnapshotContent) =>
   status === "absent" ? "absent" : (digest ?? null)
 
@@ -41,8 +41,8 @@ const rememberedComparisons = 4096
 const unfiltered: ModuleChange = { kind: "touched", because: "The Capsule follows every commit" }
 
 /**
- * Decides whether a commit changes files of a Capsule's module. Comparing reads two archives, so `prepare` runs before the
- * transaction, which only looks up the result. A commit that was not compared counts as a change.
+ * Decides whether a commit changes files of a Capsule's module. A comparison reads two archives, so `prepare` runs before the
+ * transaction, and the transaction only looks up the result. A commit that was not compared counts as a change.
  */
 export class PathFilters extends Context.Service<
   PathFilters,

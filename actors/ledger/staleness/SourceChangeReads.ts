@@ -12,7 +12,7 @@ import { RunRow } from "../run/RunRow.ts"
 import { CommitDescriptionJson, SnapshotRow } from "../source/SourceRow.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 
-/** Compares the files of a Run's commit with those of the last apply before the Run, by digest. */
+/** Compares the files of a Run's commit, by digest, with those of the last apply before the Run. */
 export class SourceChangeReads extends Context.Service<
   SourceChangeReads,
   { readonly read: (id: RunId) => Effect.Effect<SourceChanges, ApiError> }
@@ -87,8 +87,7 @@ export class SourceChangeReads extends Context.Service<
         )
         return yield* compare(capsule?.module_path ?? ".", before, after).pipe(
           Effect.map((compared) => ({ runId, status: "compared" as const, since, ...compared })),
-          // The snapshot was removed by retention, is damaged, or is too large to scan. The review continues without the
-          // comparison.
+          // Retention removed the snapshot, or it is damaged or too large to scan. The review continues without the comparison.
           Effect.catch((error) =>
             Effect.as(Effect.logDebug(`The commits of the Run ${runId} could not be compared. ${error.message}`), {
               ...none,

@@ -41,26 +41,32 @@ const commitReason = (sourceSnapshotId: SourceSnapshotId, because: string | unde
 export class StaleReasons extends Context.Service<
   StaleReasons,
   {
-    /** Called when a lane moves to this snapshot. Capsules applied from a different snapshot get a reason; all others lose it. */
+    /**
+     * Called when a lane moves to this snapshot. Marks Capsules that were applied from a different snapshot as stale, and clears
+     * this reason on all others.
+     */
     readonly laneMoved: (lane: Lane & { readonly sourceSnapshotId: SourceSnapshotId }) => Effect.Effect<void>
     /** Compares a Capsule's commit with its lane. Needed after an apply, because the lane may have moved since the plan. */
     readonly compareCommit: (capsuleId: CapsuleId) => Effect.Effect<void>
     /** Called after an apply with these inputs. */
     readonly applied: (capsuleId: CapsuleId, inputs: AppliedInputs) => Effect.Effect<void>
-    /** Called after a Run restores the Capsule from a backup. The Capsule is stale until a plan made for it is applied. */
+    /**
+     * Called after a Run restores the Capsule from a backup. The Capsule is stale until a plan created after the restore is
+     * applied.
+     */
     readonly restored: (capsuleId: CapsuleId, runId: RunId) => Effect.Effect<void>
     /** Called after a destroy. An ended Capsule consumes nothing. */
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
-    /** Compares the inputs of a Capsule's last apply with its current offers. */
+    /** Compares the inputs of a Capsule's last apply with what its producers offer now. */
     readonly compare: (capsuleId: CapsuleId) => Effect.Effect<void>
     /**
-     * Called when a producer's offer may have changed. Compares its consumers in every Workspace, voids their plans that have
-     * other values, and returns those plans.
+     * Called when the values that a producer offers may have changed. Compares its consumers in every Workspace, voids their
+     * plans with different values, and returns those plans.
      */
     readonly producerMoved: (producerCapsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<string>>
     /**
-     * Compares Capsules that have not been compared yet: an earlier release left no record of them, or their inputs changed while
-     * svc was not running.
+     * Compares Capsules that have not been compared yet, because an earlier release did not record it or their inputs changed
+     * while svc was not running.
      */
     readonly compareUnread: Effect.Effect<void>
   }
@@ -84,7 +90,10 @@ export class StaleReasons extends Context.Service<
         return capsules.setStaleReasons(capsule, kind === "commit" ? [...reasons, ...others] : [...others, ...reasons])
       }
 
-      /** Compares with the applied commit, so that a later irrelevant commit cannot hide a relevant one. */
+      /**
+       * Compares with the applied commit instead of the previous one, so that a later irrelevant commit cannot hide a relevant
+       * one.
+       */
       const commitReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, newer: SnapshotRow | undefined) {
         if (newer === undefined || capsule.adopted_commit === newer.resolved_commit) return []
         if (capsule.path_filter !== 1) return [commitReason(newer.id, undefined)]

@@ -14,23 +14,24 @@ export const MembershipRow = table("memberships", {
   subject: Subject,
   role: Role,
   status: MemberStatus,
-  /** The time when the person left. They can return only through a new invitation. */
+  /** When the person left. They can return only through a new invitation. */
   left_at: Schema.NullOr(Timestamp),
   created_at: Timestamp,
   updated_at: Timestamp,
-  /** A higher role that a link offered, which an owner confirms or dismisses. Any change of the membership ends it. */
+  /** A higher role that a link offered, until an owner confirms or dismisses it. Any change to the membership removes it. */
   offered_role: Schema.NullOr(Role)
 })
 export type MembershipRow = RowOf<typeof MembershipRow.columns>
 
 /**
- * Makes a person an active member after they have agreed, in the caller's transaction. A former member returns with this role.
+ * Makes a person an active member, in the caller's transaction. Call it only after the person has agreed. A former member returns
+ * with this role.
  */
 export const admitMember = Effect.fn("admitMember")(function* (member: {
   readonly workspaceId: WorkspaceId
   readonly subject: string
   readonly role: Role
-  /** A higher role that waits for an owner. */
+  /** A higher role that an owner must confirm. */
   readonly offeredRole?: Role | null
 }) {
   const sql = yield* SqlClient.SqlClient
@@ -49,7 +50,7 @@ export const admitMember = Effect.fn("admitMember")(function* (member: {
     left_at = excluded.left_at, updated_at = excluded.updated_at, offered_role = excluded.offered_role`
 }, Effect.orDie)
 
-/** Updates an existing membership in the caller's transaction. The caller has already checked that the change is allowed. */
+/** Updates an existing membership in the caller's transaction. Call it only after checking that the change is allowed. */
 export const changeMember = Effect.fn("changeMember")(function* (
   member: { readonly workspaceId: WorkspaceId; readonly subject: string },
   change: { readonly role?: Role; readonly status?: MemberStatus }
@@ -65,7 +66,10 @@ export const changeMember = Effect.fn("changeMember")(function* (
 
 const OwnedAlone = rowShape({ handle: Schema.String })
 
-/** Handles of the Workspaces in which this person is the only active owner. Omits archived Workspaces, which need no owner. */
+/**
+ * Returns the handles of the Workspaces in which this person is the only active owner. Omits archived Workspaces, which need no
+ * owner.
+ */
 export const ownedAlone = Effect.fn("ownedAlone")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* OwnedAlone.rows(sql)`SELECT w.handle FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
@@ -103,9 +107,9 @@ export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): Restor
       const held = yield* rowShape(HeldRecord.fields).rows(sql)`SELECT id, status AS "previousStatus" FROM memberships
         WHERE status = 'active' ORDER BY id`
       yield* sql`UPDATE memberships SET status = 'unconfirmed' WHERE status = 'active'`
-      // A role that waited for an owner at the time of the backup is offered again, if at all.
+      // Removes roles that were waiting for an owner at the time of the backup. They can be offered again.
       yield* sql`UPDATE memberships SET offered_role = NULL WHERE offered_role IS NOT NULL`
-      // The invitation may have been withdrawn after the backup, so it must not become valid again.
+      // Suspends invited members: their invitation may have been withdrawn after the backup, so it must not become valid again.
       yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { status: "suspended", updated_at: yield* now })}
         WHERE status = 'invited'`
       return held

@@ -5,13 +5,13 @@ import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Role } from "../../../schema/records/Workspace.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 
-/** The authoritative read of memberships. */
+/** The authoritative source for memberships. */
 export class Memberships extends Context.Service<
   Memberships,
   {
     /**
      * Returns the role of an active membership of an active account, otherwise `none`. Fails with `verification_unavailable` if
-     * the database does not respond, so that a failure is never mistaken for an answer.
+     * the database does not respond, so that a failure is never mistaken for a missing membership.
      */
     readonly role: (subject: string, workspaceId: WorkspaceId) => Effect.Effect<Option.Option<Role>, ApiError>
   }

@@ -29,7 +29,7 @@ const decodeProjects = storedRecord(Schema.Array(Project))
 
 const columns = `id, workspace_id AS "workspaceId", name, slug, created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** A slug for any name; `project` if none of its characters can be used. */
+/** Returns a slug for any name; `project` if none of its characters can be used. */
 const slugFrom = (name: string): string =>
   name
     .normalize("NFKD")
@@ -43,14 +43,17 @@ const slugFrom = (name: string): string =>
 export class Projects extends Context.Service<
   Projects,
   {
-    /** Derives the slug from the name if none is given. Fails with `failed_precondition` if the given slug is taken. */
+    /**
+     * Creates a Project. Derives the slug from the name if none is given. Fails with `failed_precondition` if the given slug is
+     * taken.
+     */
     readonly create: (
       context: CommandContext,
       workspaceId: WorkspaceId,
       project: { readonly name: string; readonly slug?: string | undefined }
     ) => Effect.Effect<Project, ApiError>
     readonly read: (projectId: ProjectId) => Effect.Effect<Project, ApiError>
-    /** The Project for Capsules that do not specify one. Fails with `not_found` for an unknown Workspace. */
+    /** Returns the Project for Capsules that do not specify one. Fails with `not_found` for an unknown Workspace. */
     readonly readDefault: (workspaceId: WorkspaceId) => Effect.Effect<Project, ApiError>
     readonly list: (
       workspaceId: WorkspaceId,

@@ -4,7 +4,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 import { SqlClient } from "effect/sql"
 
-/** The `workspaces` table. `WorkspaceRow` is the form that readers get. */
+/** The `workspaces` table. Readers get `WorkspaceRow` instead. */
 export const StoredWorkspace = table("workspaces", {
   id: WorkspaceId,
   handle: Schema.String,
@@ -35,7 +35,7 @@ const read = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   return rows[0]
 }, Effect.orDie)
 
-/** Returns a message that explains why automation is paused in the Workspace, or `undefined` while it is allowed. */
+/** Returns a message that explains why automation is paused in the Workspace, or `undefined` if it is not paused. */
 export const automationRefusal = Effect.fn("automationRefusal")(function* (workspaceId: WorkspaceId) {
   const row = yield* read(workspaceId)
   if (row === undefined || row.archived_at !== null) return "the Workspace is archived"

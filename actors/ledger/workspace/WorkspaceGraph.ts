@@ -13,7 +13,7 @@ const Node = Schema.Struct({
 })
 const Edge = Schema.Struct({ id: Schema.String, from: Schema.String, to: Schema.String, mode: Schema.String })
 
-/** The Sources and existing Capsules of a Workspace, and their dependencies. Edges run from producer to consumer. */
+/** Returns the Sources and existing Capsules of a Workspace, and their dependencies. Edges run from producer to consumer. */
 export const readWorkspaceGraph = Effect.fn("readWorkspaceGraph")(function* (workspaceId: WorkspaceId) {
   const read = yield* ReadSql
   const living = (alias?: Parameters<typeof livingCapsule>[0]) => read.literal(livingCapsule(alias))

@@ -50,7 +50,7 @@ const toWorkspace = ({
 
 export interface WorkspaceListRequest extends PageRequest {
   readonly order?: "created_asc" | "updated_desc" | undefined
-  /** Included in the first page even if it would not be on it. */
+  /** Added to the first page if it would otherwise be on a later one. */
   readonly selectedWorkspaceId?: string | undefined
   readonly includeTotal?: boolean | undefined
   /** The only Workspace that the caller's credential may see, if it is bound to one. */
@@ -65,7 +65,7 @@ export interface WorkspaceList {
   readonly pinnedWorkspaceId?: Workspace["id"] | undefined
 }
 
-// Counts come with every row; a page without rows has a row with only the counts.
+// Every row also contains the counts. An empty page has one row that contains only the counts.
 const Counts = Schema.Struct({ total: Schema.Int, id: Schema.Null })
 const Counted = Schema.Struct({ total: Schema.Int, ...WorkspaceRow.fields })
 const countedRows = storedRecord(Schema.Array(Schema.Union([Counted, Counts])))
@@ -108,7 +108,7 @@ const readPage = Effect.fn("readWorkspacePage")(function* (page: MembershipPage)
   }
 })
 
-/** A Workspace with the subject's role, if the membership is active. */
+/** Returns a Workspace with the subject's role, if the membership is active. */
 export const readMemberWorkspace = Effect.fn("readMemberWorkspace")(function* (
   subject: string,
   workspaceId: WorkspaceId
@@ -127,7 +127,9 @@ const anchorOf = Effect.fnUntraced(function* (binding: CursorBinding, cursor: st
   return [at, id] as const
 })
 
-/** The selected Workspace, unless it is already on the page. Fails with `permission_denied` if the caller is not a member. */
+/**
+ * Returns the selected Workspace, unless it is already on the page. Fails with `permission_denied` if the caller is not a member.
+ */
 const findPinned = Effect.fnUntraced(function* (
   subject: string,
   request: WorkspaceListRequest,
@@ -145,7 +147,7 @@ const findPinned = Effect.fnUntraced(function* (
   })
 })
 
-/** The list of the caller's Workspaces for interactive use. */
+/** Lists the caller's Workspaces for interactive use. */
 export const listWorkspaces = Effect.fn("listWorkspaces")(function* (subject: string, request: WorkspaceListRequest) {
   const cursors = yield* Cursors
   const order = request.order ?? "created_asc"
@@ -168,7 +170,7 @@ export const listWorkspaces = Effect.fn("listWorkspaces")(function* (subject: st
   } satisfies WorkspaceList
 })
 
-/** All active memberships of an account, including archived Workspaces. `total` does not depend on the cursor. */
+/** Lists all active memberships of an account, including archived Workspaces. `total` does not depend on the cursor. */
 export const inventoryWorkspaces = Effect.fn("inventoryWorkspaces")(function* (subject: string, request: PageRequest) {
   const cursors = yield* Cursors
   const binding: CursorBinding = { route: "views.workspaces.v1", subject }

@@ -52,15 +52,18 @@ export type WorkspaceInventory = Effect.Success<ReturnType<typeof inventoryWorks
 export class Workspaces extends Context.Service<
   Workspaces,
   {
-    /** The creator becomes the owner. Fails with `failed_precondition` if the handle is taken. */
+    /** Creates a Workspace with the creator as its owner. Fails with `failed_precondition` if the handle is taken. */
     readonly create: (
       context: CommandContext,
       subject: string,
       request: NewWorkspace
     ) => Effect.Effect<Workspace, ApiError>
-    /** Includes the subject's role. Fails with `not_found` if the subject has no active membership. */
+    /** Returns the Workspace with the subject's role. Fails with `not_found` if the subject has no active membership. */
     readonly read: (subject: string, workspaceId: WorkspaceId) => Effect.Effect<Workspace, ApiError>
-    /** Fails with `failed_precondition` for an archived Workspace, which can only be restored. */
+    /**
+     * Changes a Workspace. Fails with `failed_precondition` if it is archived, because an archived Workspace can only be
+     * restored.
+     */
     readonly update: (
       context: CommandContext,
       subject: string,

@@ -4,14 +4,13 @@ import type { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
 import { SandboxLevel, type ToolIdentity } from "../../../schema/records/Run.ts"
 
 /**
- * The agent capabilities that a Run requires.
- *
- * - `tool`: the tool's name, and its exact version if no other is possible
+ * What a Run requires from an agent.
+ * - `tool`: the tool's name, and its version if only one is possible
  * - `platform`: for an apply, the platform of its plan
  * - `isolation`: the lowest level that both the pool and the execution profile accept
  * - `provided`: names of the pool credentials that its Connections use
  * - `holders`: for an apply, the agents that have the credentials of its plan, if there are any
- * - `capability`: the feature that the agent has to support
+ * - `capability`: the feature that the agent must support
  * - `heldUntil`: for an apply after a restore, the earliest start time
  */
 export interface AgentNeed {
@@ -43,7 +42,7 @@ const newerFirst = (one: ToolIdentity, other: ToolIdentity): number => {
   return 0
 }
 
-/** Returns the agent's newest suitable tool, or OpenTofu if both tools are suitable. */
+/** Returns the agent's newest suitable tool. Prefers OpenTofu if both tools are suitable. */
 export const toolFor = ({ tools }: Pick<AgentFacts, "tools">, { tool }: AgentNeed): Option.Option<ToolIdentity> => {
   const fitting = tools
     .filter(({ name, version }) => (tool.name ?? name) === name && (tool.version ?? version) === version)
@@ -91,7 +90,7 @@ export const lackOf = (
   return others ? { property: "credentials", needed: credentialsInWords(need) } : undefined
 }
 
-/** Describes the Run's requirements, for a message about agents that do not meet them. */
+/** Describes what the Run requires, for a message that no agent meets it. */
 export const needInWords = (need: AgentNeed): string =>
   [
     named(need.tool),

@@ -30,8 +30,7 @@ const Needed = rowShape({
 const Provided = rowShape({ name: ProvidedName })
 
 /**
- * Computes the requirements that a pool's Run has for its agent, from the reviewed plan, the Capsule, the execution profile and
- * the pool.
+ * Computes what a pool's Run requires from its agent, from the reviewed plan, the Capsule, the execution profile and the pool.
  */
 export class AgentNeeds extends Context.Service<
   AgentNeeds,

@@ -9,7 +9,7 @@ import { writeNotice } from "../../base/notice/Notices.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentRow } from "./PoolRows.ts"
 
-/** An agent is reported after it has been silent for this long. A restart of its machine or of a proxy takes less time. */
+/** Silence after which an agent is reported. Restarting its machine or a proxy takes less time. */
 const awayFor = Duration.minutes(3)
 const awayNanos = seconds(Duration.toSeconds(awayFor))
 
@@ -20,8 +20,8 @@ type Watched = RowOf<typeof Watched.columns>
 const Affected = rowShape({ workspace_id: Schema.NullOr(WorkspaceId), runs: Schema.Int })
 
 /**
- * Reports silent agents and their return, to the Workspaces that may use their pool and to the server's endpoints. Does not
- * report agents that announced their exit.
+ * Reports silent agents and their return, to the Workspaces that may use their pool and to the server's endpoints. Ignores agents
+ * that announced their exit.
  */
 export class AgentNotices extends Context.Service<
   AgentNotices,
@@ -37,7 +37,7 @@ export class AgentNotices extends Context.Service<
       const presence = yield* AgentPresence
       const begun = yield* monotonicNow
 
-      /** The server itself and the Workspaces of the agent's pool, each with its Runs on the agent. */
+      /** Selects the server itself and the Workspaces of the agent's pool, each with its Runs on the agent. */
       const affected = (agent: Watched) => Affected.rows(sql)`SELECT NULL AS workspace_id, COUNT(*) AS runs
           FROM agent_runs WHERE agent_id = ${agent.id} AND ended_at IS NULL
         UNION ALL SELECT w.workspace_id, (SELECT COUNT(*) FROM agent_runs r JOIN runs u ON u.id = r.run_id
@@ -62,7 +62,7 @@ export class AgentNotices extends Context.Service<
       })
 
       const report = Effect.gen(function* () {
-        // Agents could not contact the server while it was down.
+        // Waits after a startup, because agents could not contact the server while it was down.
         if ((yield* monotonicNow) - begun < awayNanos) return
         const at = yield* DateTime.now
         const silentSince = DateTime.formatIso(DateTime.subtractDuration(at, awayFor))
@@ -72,7 +72,7 @@ export class AgentNotices extends Context.Service<
           FROM agents a WHERE a.revoked_at IS NULL
             AND (a.last_contact_at < ${silentSince} OR a.away_reported_at IS NOT NULL) ORDER BY a.id LIMIT 500`
         for (const agent of agents) {
-          // The stored contact time may be older than the session.
+          // Checks the presence too, because the stored contact time may be older than the session.
           const isConnected = yield* presence.isConnected(agent.id)
           const isReported = agent.away_reported_at !== null
           if (isConnected === isReported && (isConnected || agent.is_expected === 1)) {

@@ -10,7 +10,7 @@ export interface AgentPlaces {
 const freeOf = ({ places, runs }: AgentPlaces): number => Math.max(0, places - runs)
 
 /**
- * Returns the total number of places if at most one is free; that one is reserved for Runs that people request. Returns
+ * Returns the total number of slots if at most one is free, because that one is reserved for Runs that people request. Returns
  * `undefined` otherwise.
  */
 export const placesWithLastKept = (agents: ReadonlyArray<AgentPlaces>): number | undefined => {
@@ -28,8 +28,8 @@ export interface RunningCheck {
 }
 
 /**
- * Chooses the scheduled drift check to stop so that one of `agents` has room for a person's Run: the most recently started check.
- * Returns `undefined` while one of the agents has a free place, or one of the checks is already stopping.
+ * Selects the scheduled drift check to stop so that one of `agents` has room for a person's Run: the most recently started one.
+ * Returns `undefined` while one of the agents has a free slot, or one of the checks is already stopping.
  */
 export const checkToPreempt = (
   agents: ReadonlyArray<AgentPlaces>,

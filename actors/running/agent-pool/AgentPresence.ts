@@ -2,14 +2,14 @@ import { Context, Effect, Layer } from "effect"
 import { monotonicNow } from "../../base/MonotonicNow.ts"
 import type { AgentId } from "../../../schema/records/Ids.ts"
 
-/** An agent that has not contacted the server for this long is not connected. */
+/** Silence, in nanoseconds, after which an agent counts as not connected. */
 const connectedNanos = 45_000_000_000n
-/** After this much silence an agent may never return. Nothing waits for it if another agent can do the same work. */
+/** Silence, in nanoseconds, after which an agent may never return. Nothing waits for it if another agent can do the same work. */
 const absentNanos = 3_600_000_000_000n
 
 /**
- * Tracks which agents are connected, using the monotonic clock. Kept in memory: after a server restart no agent is connected
- * until it contacts the server, which each agent does within one long poll.
+ * Tracks which agents are connected, using the monotonic clock. Kept in memory: after a server restart, an agent counts as
+ * connected once it contacts the server, which takes at most one long poll.
  */
 export class AgentPresence extends Context.Service<
   AgentPresence,
@@ -45,7 +45,7 @@ export class AgentPresence extends Context.Service<
         left: (agentId) =>
           Effect.map(monotonicNow, (at) => {
             connectedAt.delete(agentId)
-            // Removes entries of silent agents. An agent without an entry counts as silent, so the result is the same.
+            // Removes entries of silent agents to save memory. An agent without an entry counts as silent too.
             for (const [id, last] of heardAt) if (at - last >= absentNanos) heardAt.delete(id)
           }),
         isConnected: (agentId) =>

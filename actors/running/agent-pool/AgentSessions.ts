@@ -69,18 +69,18 @@ export class AgentSessions extends Context.Service<
     readonly begin: (
       greeting: Greeting
     ) => Effect.Effect<{ readonly session: AgentSession; readonly secret: Redacted.Redacted }, AgentRefusal>
-    /** Fails if the agent's release must not receive new Runs. Its current Runs continue. */
+    /** Fails if the agent's release must not receive new Runs. Runs in progress continue. */
     readonly mayTakeRuns: (session: Pick<AgentSession, "facts">) => Effect.Effect<void, UpgradeRequired>
-    /** The session that a bearer token belongs to. */
+    /** Returns the session that a bearer token belongs to. */
     readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
-    /** Returns false if the agent has been revoked or given new keys since the session began. */
+    /** Returns false if the agent has been revoked, or has changed its keys, since the session began. */
     readonly stands: (session: AgentSession) => Effect.Effect<boolean>
     /**
-     * Updates the facts that the agent reports when it renews its leases. Writes them if they have changed, otherwise twice a
-     * minute.
+     * Updates the facts that the agent reports when it renews its leases. Writes changed facts at once, and unchanged ones twice
+     * a minute.
      */
     readonly described: (session: AgentSession, said: Pick<AgentFacts, "disk" | "draining">) => Effect.Effect<void>
-    /** Called when the process of this session exits. The agent is no longer connected, unless it has another process. */
+    /** Called when the process of this session exits. The agent is then no longer connected, unless it has another process. */
     readonly leave: (session: AgentSession) => Effect.Effect<void>
   }
 >()("svc/actors/running/agent-pool/AgentSessions") {
@@ -123,8 +123,8 @@ export class AgentSessions extends Context.Service<
         )
         if (pool === undefined) return yield* unknown(`There is no pool ${name} any more.`)
         const need = { tool: {}, isolation: pool.isolation ?? undefined }
-        // A missing tool may be installed later. Missing isolation is an error, because the agent must not execute the pool's
-        // Runs.
+        // Ignores tools, because a missing tool may be installed later. Insufficient isolation is an error, because the agent
+        // must not execute the pool's Runs.
         const lack = lackOf({ ...facts, tools: [{ name: "opentofu", version: "0" }] }, need)
         if (lack !== undefined) {
           return yield* new Rejected({
@@ -209,7 +209,7 @@ export class AgentSessions extends Context.Service<
       })
 
       /**
-       * Returns true if another process of the agent is accepting Runs. A draining process then does not update the agent's
+       * Returns true if another process of the agent is accepting Runs. A draining process must then not update the agent's
        * facts.
        */
       const isSpokenFor = Effect.fnUntraced(function* (agentId: AgentId, draining: boolean) {
@@ -254,7 +254,8 @@ export class AgentSessions extends Context.Service<
         const provided = yield* marks.keyed(providedMarks)
         const expiresAt = new Date((yield* Clock.currentTimeMillis) + sessionSeconds * 1000).toISOString()
         const isReplaced = yield* Effect.gen(function* () {
-          // Using new keys revokes every session that began with the old keys. A draining process then starts a new session.
+          // Using new keys revokes every session that began with the old keys. A draining process then has to start a new
+          // session.
           yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at} OR (agent_id = ${agentId}
               AND (${rotated === undefined ? 0 : 1} = 1 OR incarnation = ${incarnation}
                 OR (draining = 0 AND ${facts.draining ? 0 : 1} = 1)))`

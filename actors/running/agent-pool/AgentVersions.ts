@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import { type AgentFacts, agentProtocol } from "../../../schema/agent/AgentIdentity.ts"
 
-/** The release of this server. If it is unknown, agents of any release receive Runs. */
+/** The release of this server. If it is unknown, agents of any release may receive Runs. */
 export const ServerRelease = Context.Reference<string | undefined>("svc/actors/running/agent-pool/ServerRelease", {
   defaultValue: () => undefined
 })
@@ -17,8 +17,8 @@ const releaseOf = (version: string): Release | undefined => {
 }
 
 /**
- * Returns true for the same minor version and the one before. For the first minor of a major version, every version of the
- * previous major counts as the one before.
+ * Returns true for the same minor version and the previous one. Before the first minor of a major version comes any version of
+ * the previous major.
  */
 const isNear = (server: Release, agent: Release): boolean =>
   server.major === agent.major
@@ -26,8 +26,8 @@ const isNear = (server: Release, agent: Release): boolean =>
     : server.minor === 0 && agent.major === server.major - 1
 
 /**
- * The reason why agents of a release receive no new Runs, and the remedy. `speaks` is true if the agent may still open a session,
- * so that its current Runs can finish.
+ * Why agents of a release receive no new Runs, and how to fix it. `speaks` is true if the agent may still open a session, so that
+ * its current Runs can finish.
  */
 export interface VersionProblem {
   readonly speaks: boolean

@@ -20,8 +20,8 @@ const statusOf = (
 }
 
 /**
- * The public projection of an agent, with its connection status. An agent whose release must not receive new Runs is shown as
- * draining.
+ * Returns the public projection of an agent, with its connection status. An agent whose release must not receive new Runs appears
+ * as draining.
  */
 export const shownAgent = (presence: AgentPresence["Service"], release: string | undefined) =>
   Effect.fnUntraced(function* ({ runs, ...agent }: BusyAgentRow) {

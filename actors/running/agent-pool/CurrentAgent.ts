@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AgentRow } from "./PoolRows.ts"
 
-/** The agent of a session; `undefined` if a revocation or new keys have ended the session. */
+/** Returns the agent of a session, or `undefined` if a revocation or new keys have ended the session. */
 export const currentAgent = (sql: SqlClient.SqlClient, agent: Pick<AgentRow, "id" | "sign_key">) =>
   Effect.map(
     Effect.orDie(

@@ -2,10 +2,10 @@ import { Context, Effect, Layer } from "effect"
 import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
 import type { AgentId, RunId } from "../../../schema/records/Ids.ts"
 
-/** A declined Run is not offered to the same agent again for this long. */
+/** How long a declined Run is not offered to the same agent again. */
 const notOfferedFor = seconds(60)
 /**
- * No drift check is stopped for a declined Run on that agent for this long. Longer than `notOfferedFor`; otherwise an agent that
+ * How long no drift check is stopped on that agent for a declined Run. Longer than `notOfferedFor`; otherwise an agent that
  * always declines would cost a drift check before each offer.
  */
 const noRoomFor = seconds(600)
@@ -19,7 +19,7 @@ export class DeclinedRuns extends Context.Service<
     readonly declined: (agentId: AgentId, runId: RunId) => Effect.Effect<void>
     readonly accepted: (agentId: AgentId, runId: RunId) => Effect.Effect<void>
     readonly mayBeOffered: (agentId: AgentId, runId: RunId) => Effect.Effect<boolean>
-    /** Returns true if a free place on this agent would help the Run. */
+    /** Returns true if a free slot on this agent would help the Run. */
     readonly isWorthRoom: (agentId: AgentId, runId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/running/agent-pool/DeclinedRuns") {

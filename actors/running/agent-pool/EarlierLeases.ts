@@ -5,7 +5,7 @@ import { rowShape } from "../../base/database/Table.ts"
 import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
 
 /**
- * Maximum time in seconds that an agent may execute an apply without contact to the server. The agent kills its tool before the
+ * Maximum time, in seconds, that an agent may execute an apply without contact to the server. The agent kills its tool before the
  * lease expires by its own clock. The server adds a minute, and one percent for clocks that run at different rates.
  */
 export const applySeconds = (leaseSeconds: number): number => leaseSeconds * 1.01 + 60
@@ -15,12 +15,12 @@ const Restored = rowShape({ restored_at: Schema.NullOr(Timestamp) })
 
 /**
  * Computes how long applies must wait after a restore. An agent may still be executing an apply that the backup does not contain,
- * and two tools must never work on one Capsule, whether the second runs in another pool or on the control plane.
+ * and two tools must never work on one Capsule, even if the second runs in another pool or on the control plane.
  */
 export class EarlierLeases extends Context.Service<
   EarlierLeases,
   {
-    /** The time until which applies must wait; `undefined` after it, or if no pool exists. */
+    /** Returns when applies may start; `undefined` if they may start now. */
     readonly end: Effect.Effect<string | undefined>
   }
 >()("svc/actors/running/agent-pool/EarlierLeases") {
@@ -31,8 +31,8 @@ export class EarlierLeases extends Context.Service<
       const begun = { at: yield* monotonicNow, millis: yield* Clock.currentTimeMillis }
 
       const end = Effect.gen(function* () {
-        // The backup does not show which pool a missing apply ran in. Assume the longest lease of all pools, including archived
-        // ones.
+        // Uses the longest lease of all pools, including archived ones, because the backup does not show which pool a missing
+        // apply ran in.
         const [longest] = yield* Longest.rows(sql)`SELECT MAX(lease_seconds) AS lease FROM agent_pools`
         if (longest === undefined || longest.lease === null) return undefined
         const whole = applySeconds(longest.lease)
@@ -41,7 +41,7 @@ export class EarlierLeases extends Context.Service<
         if (passed >= seconds(whole)) return undefined
         const [row] = yield* Restored.rows(sql)`SELECT MAX(restored_at) AS restored_at FROM restore_review`
         if (row === undefined || row.restored_at === null) return undefined
-        // The wall clock is only used to subtract the time that had passed before this process started.
+        // Uses the wall clock only to subtract the time that had passed before this process started.
         const until = Math.min(Date.parse(row.restored_at), begun.millis) + whole * 1000
         return passed < seconds((until - begun.millis) / 1000) ? new Date(until).toISOString() : undefined
       }).pipe(Effect.orDie, Effect.withSpan("EarlierLeases.end"))

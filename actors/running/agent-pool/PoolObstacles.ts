@@ -18,7 +18,7 @@ const Assigned = rowShape({ assigned: Schema.Int })
 
 type WaitingRun = Pick<ListedRunRow, "id" | "pool" | "type" | "workspace_id">
 
-/** The reason why a Run cannot start in its pool yet, as fields of its queue position. */
+/** Why a Run cannot start in its pool yet, as fields of its queue position. */
 export interface PoolObstacle {
   readonly reason: Extract<QueueReason, "no_agent" | "place_kept" | "places_taken">
   readonly sentence?: string
@@ -55,10 +55,11 @@ export class PoolObstacles extends Context.Service<
   {
     readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined>
     /**
-     * The connected agents that could execute the Run and have not recently declined it, whether or not they have a free place.
+     * Returns the connected agents that could execute the Run and have not recently declined it, whether or not they have a free
+     * slot.
      */
     readonly takers: (run: Pick<WaitingRun, "id" | "pool">) => Effect.Effect<ReadonlyArray<AgentPlaces>>
-    /** The total number of places in a pool, if its last free place is reserved for Runs that people request. */
+    /** Returns the total number of slots in a pool, if its last free slot is reserved for Runs that people request. */
     readonly keptPlaces: (pool: string) => Effect.Effect<number | undefined>
   }
 >()("svc/actors/running/agent-pool/PoolObstacles") {

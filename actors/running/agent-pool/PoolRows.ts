@@ -11,9 +11,9 @@ import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 
 export const PoolRow = table("agent_pools", {
   name: PoolName,
-  /** The lowest isolation level for Runs of the pool. */
+  /** Minimum isolation level for Runs of the pool. */
   isolation: Schema.NullOr(IsolationFloor),
-  /** Maximum time in seconds for which an agent may be silent during an apply. */
+  /** Maximum time, in seconds, that an agent may be silent during an apply. */
   lease_seconds: Schema.Int,
   created_at: Timestamp,
   archived_at: Schema.NullOr(Timestamp)
@@ -27,7 +27,7 @@ export const PoolWorkspaceRow = table("agent_pool_workspaces", {
   assigned_at: Timestamp
 })
 
-/** The Workspaces that may use a pool's credentials of a given name. */
+/** Which Workspaces may use a pool's credentials of a given name. */
 export const ProvisionRow = table("agent_pool_provisions", {
   pool: PoolName,
   name: ProvidedName,
@@ -50,7 +50,7 @@ export const FactsJson = jsonText(AgentFacts)
 export const KeysJson = jsonText(AgentKeys)
 
 export const AgentRow = table("agents", {
-  /** The start of the agent's unreachability, as reported in notices. */
+  /** Since when the agent has been unreachable, as reported in notices. */
   away_reported_at: Schema.NullOr(Timestamp),
   id: AgentId,
   pool: PoolName,
@@ -68,7 +68,7 @@ export const AgentRow = table("agents", {
 })
 export type AgentRow = RowOf<typeof AgentRow.columns>
 
-/** An agent with the number of Runs it is executing. `runsOfAgent` is the SQL for that column; its table alias is `a`. */
+/** An agent, with the number of Runs that it is executing. `runsOfAgent` is the SQL for that column; its table alias is `a`. */
 export const BusyAgentRow = rowShape({ ...AgentRow.columns, runs: Schema.Int })
 export type BusyAgentRow = RowOf<typeof BusyAgentRow.columns>
 export const runsOfAgent = "(SELECT COUNT(*) FROM runs r WHERE r.status = 'running' AND r.owner = a.id) AS runs"
@@ -82,7 +82,7 @@ export const AgentSessionRow = table("agent_sessions", {
   secret_hash: Schema.String,
   agent_id: AgentId,
   incarnation: Schema.String,
-  /** Set if the process accepts no new Runs. Another process may then open a session too. */
+  /** True if the process accepts no new Runs. A second process may then open a session too. */
   draining: Flag,
   created_at: Timestamp,
   expires_at: Timestamp

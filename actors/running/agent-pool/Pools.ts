@@ -35,13 +35,13 @@ const providedName = Schema.decodeUnknownEffect(ProvidedName)
 export class Pools extends Context.Service<
   Pools,
   {
-    /** True if any pool exists. Without a pool, the server offers no agent routes. */
+    /** True if any pool exists. Without pools, the server offers no agent routes. */
     readonly exist: Effect.Effect<boolean>
     readonly find: (name: string) => Effect.Effect<PoolRow, ApiError>
     readonly list: Effect.Effect<ReadonlyArray<AgentPool>>
     readonly create: (name: string, settings: PoolSettings) => Effect.Effect<void, ApiError>
     readonly set: (name: string, settings: PoolSettings) => Effect.Effect<void, ApiError>
-    /** Fails while an agent is enrolled in the pool or a Run waits for it. The name can be reused. */
+    /** Removes a pool. Fails while an agent is enrolled in the pool or a Run is waiting for it. The name can be reused. */
     readonly remove: (name: string) => Effect.Effect<void, ApiError>
     /** Allows a Workspace to use the pool. `workspace` is an id or a handle. */
     readonly assign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
@@ -51,7 +51,7 @@ export class Pools extends Context.Service<
      * them.
      */
     readonly provide: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
-    /** Withdraws the permission. Runs whose Connection uses the credentials are refused from then on. */
+    /** Withdraws the permission. From then on, Runs whose Connection uses the credentials are refused. */
     readonly withhold: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     /** Creates an enrolment token. The token is returned only once; the database stores its digest. */
     readonly token: (
@@ -179,7 +179,7 @@ export class Pools extends Context.Service<
       const unassign = Effect.fn("Pools.unassign")(function* (name: string, workspace: string) {
         const pool = yield* find(name)
         const workspaceId = yield* workspaceOf(workspace)
-        // A later assignment does not restore these permissions.
+        // Removed with the assignment, so that a later assignment does not restore these permissions.
         yield* Effect.orDie(
           sql`DELETE FROM agent_pool_provisions WHERE pool = ${pool.name} AND workspace_id = ${workspaceId}`
         )

@@ -36,8 +36,8 @@ export class ProvidedMarks extends Context.Service<
     /** Replaces the agent's stored marks, in the caller's transaction. Returns true if anything changed. */
     readonly told: (agentId: AgentId, marks: ReadonlyArray<ProvidedMark>) => Effect.Effect<boolean>
     /**
-     * Stores the marks of the credentials that the agent used for a plan, which may be newer than its last report. Ignored if the
-     * agent has reported since it claimed the plan.
+     * Stores the marks of the credentials that the agent used for a plan, which may be newer than the agent's last report.
+     * Ignored if the agent has reported since it claimed the plan.
      */
     readonly used: (
       agentId: AgentId,
@@ -45,8 +45,8 @@ export class ProvidedMarks extends Context.Service<
       bindings: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
     ) => Effect.Effect<void>
     /**
-     * Voids every unapplied plan whose credentials no agent of its pool has any more. Keeps a plan if an agent that has them may
-     * still return.
+     * Voids every unapplied plan whose credentials no agent of its pool has any more. Keeps a plan while an agent with its
+     * credentials may still return.
      */
     readonly voidReplaced: Effect.Effect<void>
   }
@@ -85,7 +85,7 @@ export class ProvidedMarks extends Context.Service<
           WHERE agent_id = ${agentId} AND draining = 0 AND created_at >= ${takenAt} LIMIT 1`)
         if (reported.length > 0) return
         for (const { mark, name } of yield* keyedMarks(vault, bindings)) {
-          // Stores only names that the agent has reported before, so that it cannot fill the table.
+          // Stores only names that the agent has reported before, so that no agent can fill the table.
           yield* Effect.orDie(sql`UPDATE agent_provided_marks SET ${ProvidedMarkRow.changes(sql, { mark })}
             WHERE agent_id = ${agentId} AND name = ${name} AND mark <> ${mark}`)
         }

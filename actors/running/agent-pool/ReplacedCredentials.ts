@@ -2,8 +2,8 @@ import type { ProvidedMark } from "../../../schema/agent/ProvidedMark.ts"
 import type { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
 
 /**
- * The credentials that an agent last reported. A name without a mark comes from an agent of an earlier release, which does not
- * fingerprint its values.
+ * The credentials that an agent last reported. An agent of an earlier release does not fingerprint its values, so its names have
+ * no marks.
  */
 export interface AgentCredentials {
   readonly agentId: string
@@ -23,15 +23,15 @@ const mayHave = (agent: AgentCredentials, { mark, name }: ProvidedMark): boolean
 }
 
 /**
- * Returns true if a plan may wait for the agent's credential of this name. A silent agent does not count if another agent reports
- * a credential of that name.
+ * Returns true if a plan may wait for the agent's credentials of this name. A silent agent does not count if another agent
+ * reports credentials of that name.
  */
 const counts = (agent: AgentCredentials, { name }: ProvidedMark, agents: ReadonlyArray<AgentCredentials>): boolean =>
   agent.isSilent !== true || !agents.some((other) => other.isSilent !== true && markOf(other, name) !== undefined)
 
 /**
- * The credentials of a plan that have been replaced: another agent reports different values under the name, and no agent can
- * still have the original ones. If no agent reports the name, nothing is known.
+ * Returns the credentials of a plan that have been replaced: another agent reports different values under the name, and no agent
+ * can still have the original ones. If no agent reports the name, the credentials do not count as replaced.
  */
 export const replacedOf = (
   planned: ReadonlyArray<ProvidedMark>,
@@ -46,8 +46,8 @@ export const replacedOf = (
     .map(({ name }) => name)
 
 /**
- * The agents whose credentials allow them to apply a plan. `undefined` if there are none: any agent may then take the apply,
- * which fails with the reason.
+ * Returns the agents whose credentials allow them to apply a plan. Returns `undefined` if there are none: any agent may then take
+ * the apply, which fails with the reason.
  */
 export const holdersOf = (
   planned: ReadonlyArray<ProvidedMark>,

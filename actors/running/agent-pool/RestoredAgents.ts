@@ -7,8 +7,8 @@ import type { AgentId } from "../../../schema/records/Ids.ts"
 import { AgentRow } from "./PoolRows.ts"
 
 /**
- * Reviews agents after a restore. They are revoked until they are confirmed, so they receive nothing. Unlike agents revoked by an
- * operator, they are told to wait and keep their data.
+ * Reviews agents after a restore. Until the operator confirms them, they are revoked and receive nothing. Unlike agents that an
+ * operator revoked, they are asked to wait and keep their data.
  */
 export const restoredAgents = Effect.map(
   SqlClient.SqlClient,
@@ -28,23 +28,23 @@ export const restoredAgents = Effect.map(
         a.last_contact_at AS "changedAt"
       FROM restore_review r JOIN agents a ON a.id = r.record_id AND a.revoked_at IS NOT NULL
       WHERE r.decision IS NULL ORDER BY a.pool, a.name, a.id`),
-    // The agent was silent because the server rejected its messages, so the silence starts again from now.
+    // Restarts the measurement of the agent's silence, because it was silent only while the server rejected its messages.
     confirm: Effect.fnUntraced(function* (id) {
       yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { revoked_at: null, last_contact_at: yield* now })} WHERE id = ${id}`
     }, Effect.orDie),
-    // The agent is already revoked.
+    // Does nothing, because the agent is already revoked.
     remove: () => Effect.void
   })
 )
 
-/** Returns true if the agent waits for the operator's review. */
+/** Returns true if the agent is waiting for the operator's review. */
 export const isAgentHeld = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: AgentId) {
   const found = yield* sql`SELECT 1 AS one FROM restore_review WHERE record_id = ${id} AND decision IS NULL`
   return found.length > 0
 }, Effect.orDie)
 
 /**
- * Revokes every enrolment token, in the caller's transaction. Otherwise tokens that were used after the backup would be valid
+ * Revokes every enrolment token, in the caller's transaction. Otherwise tokens that were used up after the backup would be valid
  * again.
  */
 export const endEnrolmentTokens = Effect.gen(function* () {

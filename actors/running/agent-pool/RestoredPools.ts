@@ -18,7 +18,7 @@ const poolOf = Schema.decodeUnknownSync(PoolName)
 const nameOf = Schema.decodeUnknownSync(ProvidedName)
 const workspaceOf = Schema.decodeUnknownSync(WorkspaceId)
 
-/** An id of the form `POOL/WORKSPACE`. Neither name contains a slash. */
+/** Splits an id of the form `POOL/WORKSPACE`. Neither name contains a slash. */
 const assignmentOf = (id: string) => {
   const [pool, workspace] = id.split("/")
   return { pool: poolOf(pool), workspace_id: workspaceOf(workspace) }
@@ -31,7 +31,7 @@ const provisionOf = (id: string) => {
 }
 
 /**
- * These rows have no status, so the review suspends them by deleting them. It keeps their key and time, and writes the row again
+ * Suspends the rows by deleting them, because they have no status. The review keeps their key and time, and writes a row again
  * when it is confirmed.
  */
 const waiting = Effect.fnUntraced(function* (

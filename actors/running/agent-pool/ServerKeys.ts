@@ -13,11 +13,11 @@ const PrivateKeys = Schema.fromJsonString(Schema.Struct({ sign: PrivateKey, seal
 const encodeKeys = Schema.encodeSync(PrivateKeys)
 const decodeKeys = Schema.decodeUnknownEffect(PrivateKeys)
 
-/** The server's keys, and its name in sealed messages. */
+/** The server's keys, and the name under which it appears in sealed messages. */
 export interface OwnKeys {
   readonly installationId: string
   readonly keys: AgentKeys
-  /** Decrypts data that agents have sealed for the server. */
+  /** Key that decrypts data which agents have sealed for the server. */
   readonly open: Awaited<ReturnType<typeof crypto.subtle.importKey>>
   /** Signs with Ed25519. Returns the signature in base64url. */
   readonly sign: (text: string) => Effect.Effect<string>

@@ -16,15 +16,15 @@ import { AgentRow } from "./PoolRows.ts"
 const mostAtOnce = 200
 
 /**
- * Interval between searches for silent agents. The first search runs after this interval, so every live agent has contacted the
- * new process by then.
+ * Interval between searches for silent agents. The first search is one interval after startup, when every live agent has
+ * contacted the new process.
  */
 const lookEvery = seconds(3600)
 
 const Gone = AgentRow.only("id", "pool", "name")
 const Token = rowShape({ id: Schema.String })
 
-/** SQL condition on `agents a`: the agent used a token for several agents, or is labelled as ephemeral. */
+/** SQL condition on `agents a` for ephemeral agents: they used a token for several agents, or are labelled as ephemeral. */
 const isEphemeral = `(json_extract(a.facts, '$.labels.ephemeral') = 'true'
   OR EXISTS (SELECT 1 FROM agent_enrolment_tokens t WHERE t.id = a.enrolment_token_id
     AND (t.uses_left > 0 OR EXISTS (SELECT 1 FROM agents o WHERE o.enrolment_token_id = t.id AND o.id <> a.id))))`
@@ -38,7 +38,7 @@ export class SilentAgents extends Context.Service<
   {
     /**
      * Revokes agents that have been silent for the configured period, and removes the rows of agents revoked earlier. Runs
-     * hourly; the first run is an hour after startup, because agents could not contact the server while it was down.
+     * hourly, for the first time an hour after startup, because agents could not contact the server while it was down.
      */
     readonly forget: Effect.Effect<void>
   }
@@ -55,7 +55,9 @@ export class SilentAgents extends Context.Service<
       const before = (period: Duration.Duration) =>
         Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(period)).toISOString())
 
-      /** The agent may still return with the state of an apply. svc waits less long if the apply may never have started. */
+      /**
+       * The agent may still return with the state of an apply. If the apply may never have started, svc waits for a shorter time.
+       */
       const owes = Effect.map(
         before(agentFiles),
         (since) => sql`EXISTS (SELECT 1 FROM agent_runs r WHERE r.agent_id = a.id AND (r.ended_at IS NULL
@@ -68,7 +70,7 @@ export class SilentAgents extends Context.Service<
           WHERE a.revoked_at IS NULL AND a.last_contact_at < ${since} AND ${ephemeral} AND NOT ${yield* owes}
           ORDER BY a.last_contact_at LIMIT ${mostAtOnce}`
         for (const { id, name, pool } of gone) {
-          // The stored contact time may be older than the session.
+          // Checks the presence too, because the stored contact time may be older than the session.
           if (yield* presence.isConnected(id)) continue
           yield* sql`UPDATE agents SET revoked_at = ${yield* now} WHERE id = ${id}`
           yield* sql`DELETE FROM agent_sessions WHERE agent_id = ${id}`
@@ -84,8 +86,8 @@ export class SilentAgents extends Context.Service<
       }).pipe(transaction(sql))
 
       /**
-       * Removes revoked agents without references, whether or not they are ephemeral. While another agent of the same token
-       * exists, their rows prove that the token was meant for several agents.
+       * Removes revoked agents that nothing refers to, ephemeral or not. Keeps them while another agent of the same token exists,
+       * because their rows prove that the token was meant for several agents.
        */
       const remove = Effect.gen(function* () {
         const since = yield* before(goneAgents)

@@ -17,7 +17,7 @@ const AssignedPool = rowShape({ ...PoolRow.columns, assigned_at: Timestamp, queu
 const provided = (names: ReadonlyArray<string>) => (names.length === 0 ? {} : { provided: names })
 
 /**
- * Pools and agents, as shown to a Workspace that may use them. Reveals nothing about other Workspaces except that places are
+ * Pools and agents as a Workspace that may use them sees them. Reveals nothing about other Workspaces except that slots are
  * taken. Revoked agents are not listed, but a Run that such an agent still holds shows its id.
  */
 export class WorkspacePools extends Context.Service<
@@ -97,7 +97,7 @@ export class WorkspacePools extends Context.Service<
         const shown = rows.slice(0, page.limit)
         const given = yield* provisionsOf(workspaceId)
         const all = yield* Effect.forEach(shown, shownAgent(presence, release))
-        // Hides credentials that the agent provides to other Workspaces.
+        // Hides credentials that the agent provides only to other Workspaces.
         const items = all.map((agent) => ({
           ...agent,
           provided: agent.provided.filter((name) => given.some((one) => one.pool === agent.pool && one.name === name))
