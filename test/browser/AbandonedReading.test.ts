@@ -33,7 +33,7 @@ const Activity = Schema.decodeUnknownEffect(
   })
 )
 
-/** A Git server that keeps its first reader waiting, and has no repository. */
+/** A Git server without a repository that leaves its first reader waiting. */
 const slowServer = Effect.gen(function* () {
   const asked = yield* Deferred.make<void>()
   const answer = Promise.withResolvers<void>()
@@ -48,7 +48,7 @@ const slowServer = Effect.gen(function* () {
 describe("Closed tabs", () => {
   for (const killed of [false, true]) {
     it.live(
-      `a tab closed during a failing read leaves no source behind${killed ? ", and the server was killed meanwhile" : ""}`,
+      `a tab closed during a failing read leaves no source behind${killed ? ", even if the server was killed meanwhile" : ""}`,
       () =>
         Effect.gen(function* () {
           const git = yield* slowServer

@@ -49,7 +49,7 @@ describe("Covered routes", () => {
     }
   })
 
-  test("every other route redirects to a covered route", async () => {
+  test("every other route redirects to a route that is checked", async () => {
     const { page, go } = await suite.visit()
     for (const { path, to } of Object.values(redirects)) {
       await go(path)
@@ -58,14 +58,14 @@ describe("Covered routes", () => {
   })
 })
 
-/** The page requests the missing record, so the console reports the 404. */
+/** Screens of a missing record log a 404, because the page requests that record. */
 const unexpected = (faults: ReadonlyArray<string>, missing: true | undefined) =>
   faults.filter((fault) => missing !== true || !fault.endsWith("404 (Not Found)"))
 
 const sideways = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
 
-/** Sizes of visible text outside the design's five sizes. */
+/** Finds visible text whose size is not one of the design's five sizes. */
 const otherSizes = (page: Page) =>
   page.evaluate(() => {
     const sizes = new Set(["12px", "13px", "14px", "16px", "24px"])
@@ -80,11 +80,11 @@ const otherSizes = (page: Page) =>
 
 const themes = ["light", "dark"] as const
 
-/** Shows the open page in the other theme, using the page's own switch. */
+/** Switches the open page to the other theme with the page's own control. */
 const inTheme = (page: Page, theme: (typeof themes)[number]) =>
   page.evaluate((value) => document.documentElement.setAttribute("data-theme", value), theme)
 
-// The short run checks each language in one theme, both at the wide width. The full run checks every combination.
+// The short run checks each language in one theme at the wide width; the full run checks every combination.
 const short = process.env["SVC_TEST_BROWSER"] === "short"
 const languages = ["en", "ja"] as const
 const widths = short ? [1440] : [1440, 390]
@@ -133,7 +133,7 @@ describe.each(looks)("Accessibility in %s", (_name, look) => {
           wrong.push("the focus is not in the dialog")
         await page.keyboard.press("Escape")
         await page.locator("dialog[open]").waitFor({ state: "detached" })
-        // A dialog opened with a shortcut key has no focus to restore.
+        // A dialog opened with a shortcut has no focus to restore.
         if (
           !["app/Palette.tsx", "app/ShortcutHelp.tsx"].includes(source) &&
           (await page.evaluate(() => document.activeElement === null || document.activeElement === document.body))

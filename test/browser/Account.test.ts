@@ -17,7 +17,7 @@ const offering = (page: Page, password: boolean) =>
   )
 
 describe("sign-in methods", () => {
-  test("the sign-in methods come from the server, with its provider and the return to the requested page", async () => {
+  test("the sign-in page offers the server's methods, including its provider, and returns to the requested page", async () => {
     const { page, faults, go } = await suite.visit(undefined, visitor())
     await offering(page, true)
     await go(`/sign-in?return=${encodeURIComponent("/new?git=https://x.example/y")}`)
@@ -29,7 +29,7 @@ describe("sign-in methods", () => {
     expect(faults).toEqual([])
   })
 
-  test("the sign-in methods omit a password if the server accepts none", async () => {
+  test("the sign-in page offers no password if the server accepts none", async () => {
     const { page, go } = await suite.visit(undefined, visitor())
     await offering(page, false)
     await go("/sign-in")
@@ -66,7 +66,7 @@ describe("Address links", () => {
     }
   })
 
-  test("opening an address link replaces a link that is already open", async () => {
+  test("opening an address link replaces one that is already open", async () => {
     const { page, go } = await suite.visit()
     await go("/account/address#svce_used", ".notice-warn")
     await page.evaluate(() => {
@@ -116,7 +116,7 @@ describe("the account", () => {
     expect(faults).toEqual([])
   })
 
-  test("the account keeps the last sign-in method, and explains why", async () => {
+  test("the account keeps its last sign-in method, and explains why", async () => {
     const { page, go } = await suite.visit()
     const message = "This is the last way to sign in to this account. Add another one first."
     await page.route("**/auth/upstream/identities/*", (route) =>
@@ -154,7 +154,7 @@ describe("the account", () => {
     expect(asked).toEqual(["POST"])
   })
 
-  test("the account has no password to change if the server accepts none", async () => {
+  test("the account offers no password change if the server accepts no passwords", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/dashboard/bootstrap", async (route) => {
       const answer = await route.fetch()

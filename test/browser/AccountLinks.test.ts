@@ -10,7 +10,7 @@ import { password, personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
-/** An address at which nothing listens, because the test reads from no Git server. */
+/** Nothing listens at this address, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 const mina = "mina@acme.example"
 const newAddress = "mina.sato@acme.example"
@@ -30,7 +30,7 @@ const world = Effect.gen(function* () {
     )
   const english = yield* open(lightEnglish)
   yield* setUp(english.page, setupLink)
-  /** The link from the email sent to this address. The message body is quoted-printable. */
+  /** Returns the link from the email to this address. The message body is quoted-printable. */
   const mailedLink = Effect.fnUntraced(function* (to: string, path: string) {
     const mails = yield* eventually(
       Effect.sync(() => post.mails.filter((mail) => mail.to === to)),
@@ -44,7 +44,7 @@ const world = Effect.gen(function* () {
 
 describe("Reset links", () => {
   it.live(
-    "a reset link shows whom it admits, even after a reload, and its purpose after use, in both languages",
+    "a reset link shows its account, even after a reload, and its purpose after use, in both languages",
     () =>
       Effect.gen(function* () {
         const { english, japanese, mailedLink, operator } = yield* world
@@ -102,7 +102,7 @@ describe("Address-change links", () => {
         yield* see(words.linkMailed)
         const link = yield* mailedLink(newAddress, "/account/address")
 
-        // A signed-out person returns to the link after signing in, and its secret never appears in an address.
+        // A signed-out person gets back to the link after signing in, and the secret never appears in an address.
         yield* japanese.step(() => japanese.page.goto(link))
         yield* japanese.step(() => japanese.page.waitForURL("**/sign-in?return=*"))
         expect(japanese.page.url()).not.toContain("svce_")

@@ -4,7 +4,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("Action confirmations", () => {
-  test("an action is shown with its program, and approved after the person confirms their identity", async () => {
+  test("an action is shown with the program that requested it, and approved after the person confirms their identity", async () => {
     const { page, faults, go } = await suite.visit()
     const sent: Array<unknown> = []
     let confirmed = false
@@ -32,7 +32,7 @@ describe("Action confirmations", () => {
     expect(faults.filter((fault) => !fault.includes("403"))).toEqual([])
   })
 
-  test("an action is found by a typed code, and can be denied", async () => {
+  test("a typed code finds an action, which can then be denied", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/confirm", "input")
     await page.getByLabel("Code that the program shows").fill("ZZZZ-ZZZZ")

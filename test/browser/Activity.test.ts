@@ -36,14 +36,14 @@ describe("the activity", () => {
     await row("started an install.").getByText("mail · test").waitFor()
     await page.locator(".activity-detail", { hasText: "Acme Platform" }).waitFor()
     await page.locator(".activity-detail", { hasText: "git.acme.example/infra/mistyped" }).waitFor()
-    // A Run is shown as its Capsule.
+    // A Run appears under its Capsule's name.
     await row("Mina Sato approved a plan.").getByRole("link", { name: "storefront · production" }).waitFor()
     expect(await page.locator(".activity-detail code").allTextContents()).toEqual([])
     expect(await barriers(page)).toEqual([])
     expect(faults).toEqual([])
   })
 
-  test("the activity folds repeated actions, summarises plans, and hides syncs without news", async () => {
+  test("the activity folds repeated actions, summarises plans, and hides syncs that found nothing new", async () => {
     const world = newWorld()
     const [first] = world.activity
     const [template] = world.runs
@@ -82,14 +82,14 @@ describe("the activity", () => {
     expect(await tested.locator("summary").textContent()).toContain("tested a connection.")
     await page.getByText("3 syncs of 1 source brought nothing new").click()
     expect(await page.locator(".activity-fold[open] .activity-again").count()).toBe(3)
-    // A sync that found something gets its own line.
+    // A sync that found something has a separate line.
     expect(await page.locator(".activity-row > .activity-text", { hasText: "synced a source." }).count()).toBe(2)
     await page.locator(".activity-row", { hasText: "requested a plan." }).locator(".sum-destroy").waitFor()
     expect(await barriers(page)).toEqual([])
     expect(faults).toEqual([])
   })
 
-  test("the activity and its export are filtered by the address, which shows everybody the same", async () => {
+  test("the address filters the activity and its export, so everybody who opens it sees the same", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/activity", ".activity-row")
     await page.getByLabel("Action").selectOption("run.approve")
@@ -107,7 +107,7 @@ describe("the activity", () => {
     expect(new URL(page.url()).search).toBe("")
   })
 
-  test("the activity copes with an invalid address, in Japanese on a phone", async () => {
+  test("the activity handles an invalid address, in Japanese on a phone", async () => {
     const { page, faults, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
     await go("/w/acme/activity?from=never&until=&person=usr_unknown", "h1")
     await page.getByText("条件に合う記録はありません").waitFor()

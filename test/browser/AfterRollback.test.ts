@@ -36,7 +36,7 @@ const visit = async (look: typeof lightEnglish, change: Partial<Capsule>) => {
 
 describe("Capsules after a rollback", () => {
   for (const look of [lightEnglish, darkJapanese, phone])
-    test(`the page does not suggest the commit just left, in ${look.language} at ${look.width ?? 1360} px`, async () => {
+    test(`the page does not suggest the commit that was just rolled back, in ${look.language} at ${look.width ?? 1360} px`, async () => {
       const words = capsuleWords[look.language]
       const { page, faults } = await visit(look, held)
       await page.getByText(autoUpdateWords[look.language].pinnedNewer).waitFor()

@@ -34,7 +34,7 @@ describe("Workspace agents", () => {
       await row("build-2").getByText(words.statuses.draining).waitFor()
       expect(await row("build-2").innerText()).toContain(words.diskLow)
       await row("build-3").getByText(words.statuses.silent).waitFor()
-      // The other pool is shown as having no agents.
+      // The second pool has no agents.
       await page.getByText(words.agentsNone).waitFor()
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
       expect(await barriers(page)).toEqual([])
@@ -113,13 +113,13 @@ describe("Pool runs", () => {
       expect(api.changes.map(({ body, method, path }) => [method, path, body])).toEqual([
         ["POST", `/api/v1/runs/${applyRun}/release`, { fence: 3, toolIsDead: true, reason: "The machine was deleted." }]
       ])
-      // The agent is lost, so the page shows objects that may exist and results that may still arrive.
+      // Because the agent is lost, the page lists objects that may exist and results that may still arrive.
       await page.getByText(diagnosisWords[look.language].advice.agent).waitFor()
       expect(faults).toEqual([])
     })
   }
 
-  test("a run whose agent was lost reports that the rest is unknown", async () => {
+  test("a run whose agent was lost reports that its outcome is unknown", async () => {
     const world = withRun(applyRun, {
       pool: "eu-west",
       status: "failed",
@@ -136,7 +136,7 @@ describe("Pool runs", () => {
     expect(await page.locator(".resource-waiting").count()).toBe(0)
   })
 
-  test("a run whose claim has since changed is not released", async () => {
+  test("a run is not released if another agent has claimed it since", async () => {
     const world = withRun(applyRun, { ...applyingAgent(), agentUnreachableSince: ago(3) })
     const { page, go } = await suite.visit(lightEnglish, world)
     await go(`/w/acme/runs/${applyRun}`, ".notice-warn")
@@ -149,7 +149,7 @@ describe("Pool runs", () => {
     await dialog.getByText("The Run was claimed anew meanwhile").waitFor()
   })
 
-  test("a plan with a silent agent shows that it will be abandoned automatically, and offers no release", async () => {
+  test("a plan with a silent agent reports that it will be abandoned automatically, and cannot be released", async () => {
     const { state: _none, ...agent } = applyingAgent().agent ?? { id: "", name: "", fence: 0, leaseSeconds: 0 }
     const world = withRun(applyRun, { type: "plan", pool: "eu-west", agent, agentUnreachableSince: ago(0.7) })
     const { page, go } = await suite.visit(lightEnglish, world)
@@ -158,7 +158,7 @@ describe("Pool runs", () => {
     expect(await page.getByRole("button", { name: agentRunWords.en.release }).count()).toBe(0)
   })
 
-  test("a run can be released only by an admin", async () => {
+  test("only an admin can release a run", async () => {
     const world = withRun(applyRun, { ...applyingAgent(), agentUnreachableSince: ago(3) })
     const { page, go } = await suite.visit(lightEnglish, world)
     await page.route("**/api/v1/dashboard/bootstrap*", async (route) => {

@@ -112,7 +112,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
         await closed()
         await row(environment).getByText(rules.ofTeam("sre")).waitFor()
       }),
-    /** Removes a member from the team in a separate tab while the review stays open. */
+    /** Removes a member from the team in a second tab, while the review stays open. */
     takeFromTeam: (handle: string, team: string, member: string) =>
       step(async () => {
         await settings(handle, "/approvals")
@@ -178,7 +178,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
       await page.waitForURL((url) => url.href !== plan)
       await page.locator(".page-name .status-good").waitFor({ timeout: patience })
     }),
-    /** Sent directly to the server, because the page may not allow it. */
+    /** Sends the request directly, because the page does not offer it. */
     applyRefused: step(async () => {
       const [status, answer] = await page.evaluate(
         async (path) => {
@@ -201,7 +201,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
   }
 }
 
-/** Ignores the expected refusals, and the invitation page's request for the signed-in person. */
+/** Ignores expected refusals, and the invitation page's attempt to load the signed-in person. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/status of 4(?:01|09)/.test(text))
 
 describe.each([
@@ -209,7 +209,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("Approval by two people, the owner in %s and the approver in %s", (first, second) => {
   it.live(
-    "an approval is required by a rule, refused to the author, given by a team member, and lapses with the membership",
+    "an approval required by a rule is refused to the author, given by a team member, and lapses with the membership",
     () =>
       Effect.gen(function* () {
         const repository = yield* notesRepository(module)

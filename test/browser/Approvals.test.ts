@@ -8,7 +8,7 @@ const suite = browserSuite()
 const review = `/w/acme/runs/${reviewRun}`
 
 describe("approval rules", () => {
-  test("the review shows approvals given and missing, and offers an approval only if it would count", async () => {
+  test("the review lists given and missing approvals, and offers an approval only if it would count", async () => {
     const world = newWorld()
     world.approvals = lapsed
     const { faults, go, page } = await suite.visit(undefined, world)

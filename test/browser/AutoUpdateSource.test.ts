@@ -25,7 +25,7 @@ const worldWith = (change: Partial<Source>) => {
 
 describe("Auto-update", () => {
   for (const look of [lightEnglish, darkJapanese, phone])
-    test(`turns on the source's sync with it and names the other capsules, in ${look.language} at ${look.width ?? 1360} px`, async () => {
+    test(`turning on auto-update also turns on the source's sync and lists the other capsules, in ${look.language} at ${look.width ?? 1360} px`, async () => {
       const words = syncBothWords[look.language]
       const { world, sourceId } = worldWith({ autoSync: false })
       const { page, api, faults, go } = await suite.visit(look, world)
@@ -43,7 +43,7 @@ describe("Auto-update", () => {
       expect(faults).toEqual([])
     })
 
-  test("shows nothing about the source when it syncs by itself", async () => {
+  test("auto-update does not mention the source if it syncs automatically", async () => {
     const { page, go } = await suite.visit(lightEnglish, worldWith({ autoSync: true }).world)
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")
     expect(await page.getByText(syncBothWords.en.title).count()).toBe(0)

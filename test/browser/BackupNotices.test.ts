@@ -11,7 +11,7 @@ import { setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish, phone } from "./support/Suite.ts"
 
-/** An address at which nothing listens, because the test reads from no Git server. */
+/** Nothing listens at this address, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 const slowMachine = 600_000
 
@@ -23,7 +23,7 @@ const looks: ReadonlyArray<Look> = [
   { ...phone, language: "ja", theme: "dark" }
 ]
 
-/** The operator of a real server started with these flags, with one browser context per theme and language. */
+/** Starts a real server with these flags, and signs in its operator in one browser context per theme and language. */
 const operatorAt = Effect.fnUntraced(function* (flags: ReadonlyArray<string>) {
   const { network, setupLink } = yield* realServer(noGit, flags)
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
@@ -45,10 +45,10 @@ const operatorAt = Effect.fnUntraced(function* (flags: ReadonlyArray<string>) {
 
 describe("Backup warnings", () => {
   it.live(
-    "operators are warned about a failing schedule, and about a key stored only with the data",
+    "operators are warned if scheduled backups fail, or if the key is stored only with the data",
     () =>
       Effect.gen(function* () {
-        // The backup disk is not mounted, so the folder does not exist and no backup can be restored.
+        // The backup disk is not mounted: the folder does not exist, so no backup can be restored.
         const gone = join(yield* temporaryFolder, "not-mounted")
         const visit = yield* operatorAt([`--backup-directory=${gone}`])
         for (const look of looks) {
@@ -72,7 +72,7 @@ describe("Backup warnings", () => {
   )
 
   it.live(
-    "backup warnings are absent while the newest backup is recent and the key is elsewhere",
+    "backup warnings disappear while the newest backup is recent and the key is stored elsewhere",
     () =>
       Effect.gen(function* () {
         const root = yield* temporaryFolder
@@ -83,7 +83,7 @@ describe("Backup warnings", () => {
           await chmod(key, 0o600)
           await mkdir(backups)
         })
-        // A current backup exists, so no backup is due and the schedule leaves the folder alone.
+        // There is a current backup, so none is due and the schedule leaves the folder alone.
         yield* Effect.promise(() => writeFile(join(backups, backupName(Date.now())), ""))
         const visit = yield* operatorAt([
           `--backup-directory=${backups}`,

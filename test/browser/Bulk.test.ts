@@ -14,7 +14,7 @@ const numbered = [1, 2, 3]
 const idOf = (number: number) => `run_00000000000009${number}0`
 const digestOf = (number: number) => `sha256:${String(number).repeat(64)}`
 
-/** Three plans that only create, and the plan that destroys. */
+/** Three plans that only create, and one plan that destroys. */
 const worldWithPlans = (): World => {
   const world = newWorld()
   const waiting = runs.find(({ id }) => id === reviewRun)
@@ -57,10 +57,10 @@ const visitHome = async (look: Parameters<typeof suite.visit>[0] = lightEnglish)
 
 describe("Bulk decisions", () => {
   for (const look of [lightEnglish, darkJapanese, phone]) {
-    test(`Home offers the plans that destroy nothing, and shows their changes (${look.language}, ${look.width ?? "wide"})`, async () => {
+    test(`home offers plans without destructions for a bulk decision, and shows their changes (${look.language}, ${look.width ?? "wide"})`, async () => {
       const words = bulkWords[look.language]
       const { page } = await visitHome(look)
-      // The plan that destroys has no check box.
+      // A plan that destroys has no check box.
       expect(await page.locator(".attention .plan-choice").count()).toBe(3)
       await page.getByLabel(words.choose("worker-1 · staging"), { exact: true }).check()
       await page.getByLabel(words.choose("worker-2 · staging"), { exact: true }).check()
@@ -74,12 +74,12 @@ describe("Bulk decisions", () => {
     })
   }
 
-  test("a bulk decision approves and applies each plan with its own digest, and lists refused plans", async () => {
+  test("a bulk decision approves and applies each plan by its own digest, and lists refused plans", async () => {
     const words = bulkWords.en
     const { api, page } = await visitHome()
     await page.getByLabel(words.chooseAll(3), { exact: true }).check()
     await page.getByRole("button", { name: words.approve, exact: true }).click()
-    // The second plan has changed since the person saw it.
+    // The second plan changes after the person has seen it.
     api.world.runs = api.world.runs.map((run) => (run.id === idOf(2) ? { ...run, planDigest: digestOf(9) } : run))
     await page.getByRole("dialog").getByLabel(words.comment).fill("Together.")
     await page.getByRole("button", { name: words.approveAndApply(3), exact: true }).click()
@@ -119,7 +119,7 @@ describe("Bulk decisions", () => {
     const words = bulkWords.en
     const { api, page, go } = await suite.visit(lightEnglish, worldWithPlans())
     await go("/w/acme/runs", ".rows-choosable")
-    // The usual records contain another plan that destroys nothing.
+    // The default records contain one more plan without destructions.
     expect(await page.locator(".rows .plan-choice").count()).toBe(4)
     expect(await barriers(page)).toEqual([])
     await page.locator(".plan-choice-all input").focus()

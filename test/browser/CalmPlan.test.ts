@@ -81,7 +81,7 @@ for (const [language, look] of [
 ] as const) {
   const words = planWords[language]
   describe(`403 changes (${language})`, () => {
-    test("a long plan groups resources of one kind into one row, and first lists losses and new exposure", async () => {
+    test("a long plan groups similar resources into rows, and lists losses and new exposure first", async () => {
       const { page, faults, go } = await suite.visit(look, world())
       await go(`/w/acme/runs/${reviewRun}`, ".change")
       const looks = page.getByTestId("first-looks")
@@ -105,7 +105,7 @@ for (const [language, look] of [
       await series.locator("summary").first().click()
       const member = series.locator(".change").first()
       await member.locator("summary").click()
-      // All values that are not known yet share one line.
+      // All values that are not yet known share one line.
       expect(await member.locator("dt").allInnerTexts()).toEqual(["instance_type", "arn, public_ip"])
       expect(await barriers(page)).toEqual([])
 
@@ -115,7 +115,7 @@ for (const [language, look] of [
       expect(faults).toEqual([])
     })
 
-    test("a long plan can be narrowed to a verb and a type, and folds long creations", async () => {
+    test("a long plan can be filtered by verb and type, and folds long creations", async () => {
       const { page, go } = await suite.visit(look, world())
       await go(`/w/acme/runs/${reviewRun}`, ".change")
       const chip = (kind: "create" | "destroy") => page.locator(".run-chip", { hasText: words.kinds[kind] })

@@ -30,7 +30,7 @@ describe("Capsule story", () => {
       const plan = await applied.locator("[data-step=plan] a").getAttribute("href")
       expect(plan).toMatch(/^\/w\/acme\/runs\/run_/)
       expect(await applied.locator("[data-step=apply] a").getAttribute("href")).not.toBe(plan)
-      // On one line if it fits.
+      // Plan and apply are on one line if the page is wide enough.
       if (width > 900) {
         const tops = await applied
           .locator("[data-step=plan] a, [data-step=apply] a")
@@ -43,7 +43,7 @@ describe("Capsule story", () => {
       expect(faults).toEqual([])
     })
 
-    test(`a capsule's README is rendered without its HTML, and fetches nothing (${language}, ${width} px)`, async () => {
+    test(`a capsule's README is rendered without its HTML, and loads nothing from elsewhere (${language}, ${width} px)`, async () => {
       const { page, faults, go } = await suite.visit(look)
       const asked: Array<string> = []
       page.on("request", (request) => asked.push(request.url()))
@@ -62,7 +62,7 @@ describe("Capsule story", () => {
         expect(rel).toContain("noopener")
       }
       expect(links.some(([href]) => href === "https://shop.acme.example/")).toBe(true)
-      // A badge is a single link, to its target rather than its image.
+      // A badge is a single link to its target, not to its image.
       for (const [badge, target] of [
         ["Build status", "https://ci.acme.example/storefront"],
         ["Coverage", "https://ci.acme.example/coverage"]
@@ -77,7 +77,7 @@ describe("Capsule story", () => {
       expect(faults).toEqual([])
     })
 
-    test(`a capsule's inputs show where their values come from, but not the values (${language}, ${width} px)`, async () => {
+    test(`a capsule's inputs show the origin of each value, but not the value (${language}, ${width} px)`, async () => {
       const words = inputWords[language]
       const { page, faults, go } = await suite.visit(look)
       await go(`${capsule}/configuration`, ".inputs .input-source :is(a, .status)")
@@ -86,7 +86,7 @@ describe("Capsule story", () => {
       await rowOf("name").getByText(words.sources.capsule_name).waitFor()
       await rowOf("replicas").getByText(words.sources.set, { exact: true }).waitFor()
       await rowOf("session_key").getByText(words.sensitive).waitFor()
-      // The form for inputs replaces the list, so no input appears twice.
+      // Opening the form hides the list, so no input appears twice.
       expect(await page.locator(".field-declared").count()).toBe(0)
       await page.getByRole("button", { name: capsuleWords[language].configTitle, exact: true }).click()
       expect(await page.evaluate(() => document.activeElement?.closest(".field") !== null)).toBe(true)
@@ -96,7 +96,7 @@ describe("Capsule story", () => {
       expect(faults).toEqual([])
     })
 
-    test(`a plan explains its changes, row by row (${language}, ${width} px)`, async () => {
+    test(`a plan explains the cause of every change (${language}, ${width} px)`, async () => {
       const words = whyWords[language]
       const { page, faults, go } = await suite.visit(look)
       await go(`/w/acme/runs/${reviewRun}`, "[data-testid=why]")

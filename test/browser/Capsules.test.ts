@@ -20,7 +20,7 @@ describe("Capsule list", () => {
       createdAt: at(0),
       queuedAt: at(0)
     })
-    // More than one page of the run list, all for another capsule.
+    // Fills more than one page of the run list with runs of another capsule.
     const since = Array.from({ length: 150 }, (_, index) =>
       baseRun({
         id: `run_new${String(index).padStart(16, "0")}`,
@@ -40,7 +40,7 @@ describe("Capsule list", () => {
     await row.getByText("Failed", { exact: true }).waitFor()
     await row.getByText("Drift check").waitFor()
     expect(await page.locator(".long-row").getByText("None yet", { exact: true }).count()).toBe(6)
-    // One request covers all capsules, and no pages of runs are requested.
+    // The list makes one request for all capsules, and requests no pages of runs.
     expect(asked.filter((path) => path.endsWith("/dashboard/latest-runs"))).toHaveLength(1)
     expect(asked.filter((path) => path.endsWith("/runs"))).toEqual([])
     expect(faults).toEqual([])
@@ -48,7 +48,7 @@ describe("Capsule list", () => {
 })
 
 describe("Capsule drift", () => {
-  test("a capsule's drift is reverted by a separate plan, and checked at the chosen interval", async () => {
+  test("a capsule's drift can be reverted by a separate plan, and checked at a chosen interval", async () => {
     const world = newWorld()
     const [capsule, ...others] = world.capsules
     if (capsule === undefined) throw new Error("no capsule")
@@ -74,7 +74,7 @@ describe("Capsule drift", () => {
 })
 
 describe("Capsule release", () => {
-  test("releasing a capsule requires its name, and afterwards reports the result", async () => {
+  test("releasing a capsule requires typing its name, and then reports the result", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")
     await page.getByRole("button", { name: "Release capsule" }).click()
@@ -100,7 +100,7 @@ describe("Capsule release", () => {
 
 describe("Capsule export", () => {
   for (const language of ["en", "ja"] as const) {
-    test(`a capsule is exported by keyboard once its name has been entered (${language})`, async () => {
+    test(`a capsule can be exported by keyboard after its name has been typed (${language})`, async () => {
       const words = exportWords[language]
       const { page, api, faults, go } = await suite.visit({ language, theme: "light" })
       await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")
@@ -143,7 +143,7 @@ describe("Capsule export", () => {
 })
 
 describe("Failed checks", () => {
-  test("a capsule whose check failed is re-adopted with a reason, and a refusal is shown in the form", async () => {
+  test("a capsule whose check failed can be re-adopted with a reason, and the form shows a refusal", async () => {
     const world = newWorld()
     const [capsule, ...others] = world.capsules
     if (capsule === undefined) throw new Error("no capsule")
@@ -188,7 +188,7 @@ describe("Failed checks", () => {
       { ...body, expected: { authorityGuard: "guard-1" } },
       { ...body, reviewedUserVariables: { domain: "shop.example" }, expected: { authorityGuard: "guard-2" } }
     ])
-    // The browser itself logs the refusal.
+    // The refusal itself is logged by the browser.
     expect(faults.filter((fault) => !fault.includes("409"))).toEqual([])
   })
 })

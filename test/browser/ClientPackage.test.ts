@@ -21,11 +21,11 @@ interface Server {
 }
 
 declare global {
-  /** Defined by the bundle below, in the page. */
+  /** Defined in the page by the bundle below. */
   function useClient(server: Server): Promise<unknown>
 }
 
-/** An application on another origin, which uses the package as it is published. */
+/** An application on another origin that uses the package as published. */
 const application = `
 import { Effect, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
@@ -67,12 +67,12 @@ globalThis.useClient = ({ repository, token, url }) =>
   }).pipe(Effect.provide(FetchHttpClient.layer), Effect.runPromise)
 `
 
-/** The published client and the application in one file for a browser. */
+/** Bundles the published client and the application into one file for a browser. */
 const bundle = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const root = path.resolve(yield* path.fromFileUrl(new URL("../..", import.meta.url)))
-  // Bundled there so that imports resolve to the packages of this checkout.
+  // The bundle is built here, so that imports resolve to this checkout's packages.
   yield* files.makeDirectory(path.join(root, "dist/test"), { recursive: true })
   const folder = yield* files.makeTempDirectoryScoped({ directory: path.join(root, "dist/test"), prefix: "client-" })
   yield* compileLibrary(root, path.join(folder, "library"), { declarations: false })
@@ -84,14 +84,14 @@ const bundle = Effect.gen(function* () {
   return yield* Effect.promise(() => built.outputs[0]?.text() ?? Promise.reject(new Error("no bundle")))
 })
 
-/** Runs in the page and returns the response headers that it can read. */
+/** Runs in the page, and returns the response headers that the page can read. */
 const readHeaders = async ({ token, url }: Server) => {
   const answer = await fetch(`${url}/api/v1/runs/run_unknown`, { headers: { authorization: `Bearer ${token}` } })
   const { error } = await answer.json()
   return { status: answer.status, sameId: answer.headers.get("x-request-id") === error.requestId, code: error.code }
 }
 
-it.live("the published client works only in a page of a listed origin", () =>
+it.live("the published client works only in pages of a listed origin", () =>
   Effect.gen(function* () {
     const script = yield* bundle
     const served = httpServer((request, response) => {
@@ -105,7 +105,7 @@ it.live("the published client works only in a page of a listed origin", () =>
     const [named, stranger] = [yield* served, yield* served]
     const server = yield* hostedServer(module, { corsOrigins: named.origin })
     const target = new URL(server.url)
-    /** The browser's requests, as the server receives them. */
+    /** The browser's requests, recorded by the server. */
     const seen: Array<{ readonly method: string; readonly path: string; readonly headers: string }> = []
     const credentialsAllowed: Array<unknown> = []
     const origins = new Set<unknown>()
@@ -156,7 +156,7 @@ it.live("the published client works only in a page of a listed origin", () =>
       "last-event-id",
       "traceparent"
     ])
-    // The second read of the list needs no second preflight.
+    // Reading the list again needs no second preflight.
     const listed = seen.filter(({ path }) => path === "/api/v1/workspaces").map(({ method }) => method)
     expect(listed).toEqual(["OPTIONS", "GET", "GET"])
     expect([...origins]).toEqual([named.origin])

@@ -10,7 +10,7 @@ const refusal = (code: string, message: string) => ({
   json: { error: { code, message, requestId: "req_test" } }
 })
 
-/** The server requests confirmation once, and then accepts the hand-over. */
+/** Requires confirmation once, and then accepts handing over the Workspace. */
 const askingOnce = async (page: Page) => {
   const seen: Array<string> = []
   let confirmed = false
@@ -40,7 +40,7 @@ const handOver = async (page: Page) => {
 }
 
 describe("Sensitive actions", () => {
-  test("a sensitive action waits for confirmation by keyboard, and then continues automatically", async () => {
+  test("a sensitive action waits until it is confirmed by keyboard, and then continues automatically", async () => {
     const { page, faults, go } = await suite.visit()
     const seen = await askingOnce(page)
     await go("/w/acme/settings", ".row-static")
@@ -60,7 +60,7 @@ describe("Sensitive actions", () => {
     expect(faults.filter((fault) => !fault.includes("403"))).toEqual([])
   })
 
-  test("a sensitive action is not carried out when the person does not confirm", async () => {
+  test("a sensitive action is not carried out if the person does not confirm", async () => {
     const { page, go } = await suite.visit()
     const seen = await askingOnce(page)
     await go("/w/acme/settings", ".row-static")

@@ -36,7 +36,7 @@ describe("Git connections", () => {
     expect(faults).toEqual([])
   })
 
-  test("Git connections are created where a repository is entered, with its server prefilled", async () => {
+  test("a Git connection can be created where a repository is entered, with its server prefilled", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/w/acme/sources", "main")
     await page.getByRole("button", { name: "Add a source" }).first().click()
@@ -55,7 +55,7 @@ describe("Git connections", () => {
   })
 
   for (const look of [lightEnglish, darkJapanese])
-    test(`Git connections of an earlier release are confirmed by hand, origin by origin (${look.language})`, async () => {
+    test(`the origins of Git connections from an earlier release are confirmed one by one (${look.language})`, async () => {
       const { page, api, faults, go } = await suite.visit(look)
       await go(screen, ".row-connection")
       const confirm = look.language === "en" ? "Confirm origins" : "送信先を確認"
@@ -91,7 +91,7 @@ describe("Pool connections", () => {
       const dialog = page.getByRole("dialog")
       const place = dialog.getByLabel(isEnglish ? "Where its values are" : "値の保管場所")
       await place.selectOption("eu-west/aws-production")
-      // No field is left in which a secret could be typed.
+      // The page has no field in which a secret could be typed.
       expect(await dialog.locator('input[type="password"]').count()).toBe(0)
       expect(await barriers(page)).toEqual([])
       const fields = dialog.getByRole("textbox")
@@ -158,14 +158,14 @@ describe("a connection", () => {
 
 describe("Operator helpers", () => {
   for (const look of [lightEnglish, darkJapanese])
-    test(`an operator's helper takes a person to its server, and back to a connection (${look.language})`, async () => {
+    test(`an operator's helper takes a person to its server and back to the new connection (${look.language})`, async () => {
       const english = look.language === "en"
       const { page, api, faults, go } = await suite.visit(look)
       await go(screen, ".row-connection")
       await page
         .getByText(english ? /id\.acme\.example for: projects\.write/ : /id\.acme\.example で許可を求めます/)
         .waitFor()
-      // If the created connection has a problem, the page shows the problem there with the remedy.
+      // The created connection has a problem, which the page shows with its remedy.
       await page.getByText(/refused to renew the access token: invalid_grant/).waitFor()
       const again = page.getByRole("button", { name: english ? "Reconnect" : "再接続" })
       expect(await again.count()).toBe(1)

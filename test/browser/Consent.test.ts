@@ -11,7 +11,7 @@ import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
 const fire = "__canary=1"
-/** A client and a person with crafted names. A bidi override would reverse the text around them. */
+/** A client and a person with crafted names. A bidi override reverses the text around it. */
 const clientName = `</p><img src=x onerror=${fire}><script>${fire}</script>\u202e"`
 // An email address cannot contain angle brackets, but it can contain the characters that end an attribute.
 const email = `'/onload=${fire}&b'@acme.example`
@@ -31,7 +31,7 @@ const clients = {
   ]
 }
 
-/** The compiled server with that client, and the secret from its setup link. */
+/** Starts the compiled server with that client, and returns the secret from its setup link. */
 const issuer = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "dashboard-clients-" })
@@ -85,8 +85,8 @@ const visitor = Effect.fnUntraced(function* (browser: TestBrowser, origin: strin
 })
 
 /**
- * Problems on the current page: accessibility violations, a wrong language, and names that act as script, markup or a bidi
- * override.
+ * Finds problems on the current page: accessibility violations, the wrong language, and names that act as script, markup or a
+ * bidi override.
  */
 const wrongs = async (page: Page, look: Look): Promise<ReadonlyArray<string>> => {
   const state = await page.evaluate(() => ({
@@ -157,7 +157,7 @@ describe.each(looks)("Issuer pages in %s", (_name, look) => {
   )
 
   it.live(
-    "the issuer's pages connect a device by its code, and refuse an unknown code",
+    "the issuer's pages connect a device by its code, and reject an unknown code",
     () =>
       Effect.gen(function* () {
         const { browser, origin, send } = yield* issuerWithAccount
@@ -190,7 +190,7 @@ describe.each(looks)("Issuer pages in %s", (_name, look) => {
           client_id: "careful"
         })
         yield* tokenOf(yield* jsonOf(tokens))
-        // The browser logs the page's 400, as expected.
+        // The browser logs the expected 400 response.
         expect(faults.filter((fault) => !fault.includes("400"))).toEqual([])
       }),
     120_000
@@ -238,7 +238,7 @@ describe("without JavaScript", () => {
         yield* Effect.promise(() => still.waitForURL(`${callback}?*`))
         expect(new URL(still.url()).searchParams.get("code")).not.toBeNull()
 
-        // The consent is remembered, so signing in goes straight to the application, on another site.
+        // The consent is remembered, so signing in leads straight to the application on the other site.
         yield* Effect.promise(() => plain.clearCookies())
         yield* Effect.promise(() => still.goto(authorization(origin)))
         yield* Effect.promise(() => still.waitForURL("**/sign-in?return=*"))
@@ -255,7 +255,7 @@ describe("without JavaScript", () => {
 
 describe("Issuer policy", () => {
   it.live(
-    "the content policy of the issuer's pages runs no script hidden in a name",
+    "the content policy of the issuer's pages blocks scripts hidden in a name",
     () =>
       Effect.gen(function* () {
         const { browser, origin } = yield* issuerWithAccount

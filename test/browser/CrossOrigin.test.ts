@@ -18,7 +18,7 @@ interface Server {
   readonly repository: string
 }
 
-/** Runs in the page: everything that an application on another origin does with the API. */
+/** Runs in the page, and does everything that an application on another origin does with the API. */
 const use = async ({ repository, token, url }: Server) => {
   const authorization = `Bearer ${token}`
   const read = async (path: string) => (await fetch(`${url}${path}`, { headers: { authorization } })).json()
@@ -49,7 +49,7 @@ const use = async ({ repository, token, url }: Server) => {
   }
 }
 
-/** Runs in the page and returns the requests that the browser refuses. */
+/** Runs in the page, and returns the requests that the browser blocks. */
 const attempt = async ({ token, url }: Server) => {
   const tried = async (ask: () => Promise<Response>) => {
     try {

@@ -19,7 +19,7 @@ const isOf = ({ line }: DecisionRow, request: Pick<Request, "method" | "url">): 
   return request.method() === method && asPattern(path).test(new URL(request.url()).pathname)
 }
 
-/** Handles the row's requests with `handle` until it is released. */
+/** Passes the row's requests to `handle` until it is released. */
 const intercept = async (page: Page, row: DecisionRow, handle: (route: Route) => Promise<void>) => {
   const pattern = (url: URL) => asPattern(row.line.split(" ")[1] ?? "").test(url.pathname)
   const each = (route: Route) => (isOf(row, route.request()) ? handle(route) : route.fallback())
@@ -27,7 +27,7 @@ const intercept = async (page: Page, row: DecisionRow, handle: (route: Route) =>
   return () => page.unroute(pattern, each)
 }
 
-/** Every change that the dashboard sends, except from the pages for signed-out people. */
+/** Every change that the dashboard sends, except from pages before sign-in. */
 const sentLines = async (): Promise<ReadonlyArray<string>> => {
   const lines = Object.values<string>(endpoints).filter((line) => !line.startsWith("GET "))
   for (const file of new Bun.Glob("{app,screens}/**/*.{ts,tsx}").scanSync(dashboard)) {
@@ -45,7 +45,7 @@ describe("Decision table", () => {
     expect(listed.toSorted()).toEqual([...(await sentLines())].toSorted())
   })
 
-  test("the decision table covers all sending code, because no other file uses the query library's mutations", async () => {
+  test("only files that the decision table covers use the query library's mutations", async () => {
     const users: Array<string> = []
     for (const file of new Bun.Glob("**/*.{ts,tsx}").scanSync(dashboard))
       if (/useMutation|MutationObserver/.test(await Bun.file(`${dashboard}${file}`).text())) users.push(file)
@@ -55,7 +55,7 @@ describe("Decision table", () => {
 
 const short = process.env["SVC_TEST_BROWSER"] === "short"
 const languages = short ? (["en"] as const) : (["en", "ja"] as const)
-/** The short run takes every tenth row, and the first row, which approves. */
+/** The short run takes the first row, which approves, and every tenth row after it. */
 const rows = decisions.filter((_, index) => !short || index % 10 === 0)
 
 describe("Approve and apply", () => {
@@ -63,7 +63,7 @@ describe("Approve and apply", () => {
   if (approval === undefined) throw new Error("There are no decisions.")
   const paths = (changes: ReadonlyArray<{ readonly path: string }>) => changes.map(({ path }) => path.split("/").at(-1))
 
-  test("no apply is sent if the dialog is closed before the response to the approval", async () => {
+  test("closing the dialog before the response to the approval sends no apply", async () => {
     const { api, page, go } = await suite.visit()
     await go(approval.path, approval.ready)
     const decide = await approval.reach(page, "en")
@@ -73,7 +73,7 @@ describe("Approve and apply", () => {
       arrived.resolve(route)
       await route.fulfill({ response }).catch(() => undefined)
     })
-    // The response is on its way when the person closes the dialog.
+    // The response is in transit when the person closes the dialog.
     await page.evaluate(() => {
       const send = window.fetch
       Reflect.set(window, "fetch", async (url: string, request: RequestInit) => {
@@ -90,7 +90,7 @@ describe("Approve and apply", () => {
     expect(paths(api.changes)).toEqual(["approve"])
   })
 
-  test("nothing is sent later if the browser was offline and the person left the page", async () => {
+  test("nothing is sent later if the person left the page while the browser was offline", async () => {
     const { api, page, go } = await suite.visit()
     await go(approval.path, approval.ready)
     await approval.reach(page, "en")
@@ -106,7 +106,7 @@ describe("Approve and apply", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("an approval whose response was lost is shown", async () => {
+  test("the page shows an approval whose response was lost", async () => {
     const { api, page, go } = await suite.visit()
     await go(approval.path, approval.ready)
     const decide = await approval.reach(page, "en")
@@ -140,7 +140,7 @@ describe.each(languages)("in %s", (language) => {
   }
 
   test.each(rows.map((row) => [row.line, row] as const))(
-    "%s is refused while offline, and never reported as unsent if its response was lost",
+    "%s is refused while offline, and not reported as unsent if its response was lost",
     async (_, row) => {
       const { page, decide, sent } = await opened(row)
       await page.context().setOffline(true)
@@ -170,7 +170,7 @@ describe.each(languages)("in %s", (language) => {
   )
 
   test.each(rows.map((row) => [row.line, row] as const))(
-    "%s is aborted when the person leaves, and never sent afterwards",
+    "%s is aborted when the person leaves the page, and never sent afterwards",
     async (_, row) => {
       const { page, decide, sent } = await opened(row)
       const held = Promise.withResolvers<Route>()

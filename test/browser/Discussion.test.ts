@@ -22,14 +22,14 @@ describe("Run discussions", () => {
       ])
       expect(await page.locator(".discussion").textContent()).toContain(words.removedBy("Aiko Tanaka"))
       await page.getByRole("link", { name: words.comments(3), exact: true }).waitFor()
-      // Only the person's own comment has a remove button.
+      // Only the person's own comments have a remove button.
       expect(await page.getByRole("button", { name: words.remove, exact: true }).count()).toBe(1)
       expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
       expect(await barriers(page)).toEqual([])
     })
   }
 
-  test("a comment mentions people by keyboard, and is sent with their subjects", async () => {
+  test("a person can be mentioned by keyboard, and the comment is sent with their subject", async () => {
     const words = discussionWords.en
     const { api, page, go } = await suite.visit()
     await go(path, ".comment-form")
@@ -40,7 +40,7 @@ describe("Run discussions", () => {
     expect(await barriers(page)).toEqual([])
     await page.keyboard.press("Enter")
     await page.keyboard.type("and @")
-    // The list does not offer automations and invited people.
+    // Automations and invited people cannot be mentioned.
     expect(await page.getByRole("listbox", { name: words.people }).getByRole("option").count()).toBe(3)
     await page.keyboard.press("ArrowUp")
     await page.keyboard.press("Tab")
@@ -55,7 +55,7 @@ describe("Run discussions", () => {
     expect(await field.inputValue()).toBe("")
   })
 
-  test("a Run's discussion shows another person's comment without a reload, and keeps the text being written", async () => {
+  test("another person's comment appears without a reload, and the draft is kept", async () => {
     const words = discussionWords.en
     const { api, page, go } = await suite.visit()
     await page.clock.install()

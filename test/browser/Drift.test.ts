@@ -21,7 +21,7 @@ const found = [
   )
 ]
 
-/** A world in which a check has found these differences, and a plan would accept them. */
+/** Creates a world in which a check found these differences and a plan would accept them. */
 const world = () => {
   const made = newWorld()
   const review = made.runs.find(({ id }) => id === reviewRun)
@@ -50,7 +50,7 @@ for (const [language, look] of [
   const words = driftFoundWords[language]
   const plans = planWords[language]
   describe(`drift (${language})`, () => {
-    test("a Capsule's page describes drift resource by resource, with a plan for each way to settle it", async () => {
+    test("a Capsule's page describes drift by resource, with a plan for each way to settle it", async () => {
       const { page, faults, go } = await suite.visit(look, world())
       const asked: Array<string> = []
       page.on("request", (request) => {
@@ -62,7 +62,7 @@ for (const [language, look] of [
         expect.stringContaining(plans.driftKinds.destroy),
         expect.stringContaining(plans.driftKinds.update)
       ])
-      // The values of a deleted object have no label, and the values of a changed object are labelled "was" and "is".
+      // Values of a deleted object have no label; values of a changed object are labelled "was" and "is".
       expect(await rows.first().locator(".attributes").count()).toBe(0)
       expect((await rows.last().locator(".value-sides").innerText()).replaceAll(/\s+/g, " ")).toBe(
         `${plans.was} "office" → ${plans.is} "office (temporary)"`
@@ -90,7 +90,7 @@ for (const [language, look] of [
       await page.waitForURL(({ pathname }) => /\/runs\/run_/.test(pathname) && !pathname.endsWith(driftRun))
     })
 
-    test("drift is planned again in the same way if its plan has become void", async () => {
+    test("a void drift plan can be planned again the same way", async () => {
       const made = world()
       made.runs = made.runs.map((run) => (run.id === reviewRun ? { ...run, status: "superseded" } : run))
       const { page, go } = await suite.visit(look, made)
@@ -104,7 +104,7 @@ for (const [language, look] of [
       ])
     })
 
-    test("drift is accepted by a plan whose review and dialog mention the state, and no change of a resource", async () => {
+    test("accepting drift shows a review and a dialog that mention the state and no resource changes", async () => {
       const { page, faults, go } = await suite.visit(look, world())
       await go(`/w/acme/runs/${reviewRun}`, ".change")
       const decision = page.getByTestId("decision")

@@ -6,7 +6,7 @@ import { drawn } from "./support/Work.ts"
 
 const suite = browserSuite()
 
-/** Holds back every script except the small first one, until `release`. */
+/** Holds back every script except the small first one until `release` is called. */
 const holdCode = async (page: Page) => {
   const held: Array<Route> = []
   let open = false
@@ -41,12 +41,12 @@ describe("First visits", () => {
     await code.release()
     await page.locator(".decision").waitFor()
     expect(await page.locator(".first-frame").count()).toBe(0)
-    // Data requested early is not requested again.
+    // Data that was requested early is not requested again.
     expect(asked.filter((path) => path === "/api/v1/dashboard/bootstrap")).toHaveLength(1)
     expect(faults).toEqual([])
   })
 
-  test("a first visit uses the product's own typefaces, fetched once and cached forever", async () => {
+  test("a first visit uses the product's own typefaces, which are fetched once and cached forever", async () => {
     const { page, go, faults } = await suite.visit()
     const fetched: Array<{ readonly type: string | undefined; readonly kept: string | undefined }> = []
     page.on("response", (response) => {
@@ -62,7 +62,7 @@ describe("First visits", () => {
     expect(faces.toSorted()).toEqual(["Geist", "Geist Mono"])
     const kept = { type: "font/woff2", kept: "public, max-age=31536000, immutable" }
     expect(fetched).toEqual([kept, kept])
-    // The browser does not warn about an unused preload either.
+    // The browser does not warn about an unused preload.
     expect(faults).toEqual([])
   })
 
@@ -85,7 +85,7 @@ describe("First visits", () => {
     expect(new URL(page.url()).searchParams.get("return")).toBe(`/w/acme/runs/${reviewRun}`)
   })
 
-  test("a first visit keeps the typed text and the caret at sign-in when the code arrives afterwards", async () => {
+  test("a first visit keeps the typed text and the caret when the sign-in code arrives", async () => {
     const { page, api, faults } = await suite.visit()
     api.world.signedIn = false
     const code = await holdCode(page)
@@ -96,7 +96,7 @@ describe("First visits", () => {
     await address.pressSequentially("mina@")
     const offered = page.waitForRequest("**/auth/offer")
     await code.release()
-    // The script's own form requests it.
+    // The sign-in form of the loaded script requests the offer.
     await offered
     await page.keyboard.type("acme.example")
     const sent = page.waitForRequest("**/auth/sign-in")
@@ -108,10 +108,10 @@ describe("First visits", () => {
     expect(faults).toEqual([])
   })
 
-  test("a first visit whose session has been ended elsewhere shows no error on the way to sign-in", async () => {
+  test("a first visit with a revoked session goes to sign-in without showing an error", async () => {
     const { page, api, faults } = await suite.visit()
     api.world.signedIn = false
-    // A navigation that returns no content keeps the current page and its messages.
+    // Responding to a navigation with no content keeps the current page and its messages.
     await page.route(/\/sign-in\?/, (route) => route.fulfill({ status: 204 }))
     const leaving = page.waitForEvent("requestfailed", (request) => request.url().includes("/sign-in?"))
     await page.goto(`${api.origin}/account`, { waitUntil: "commit" })

@@ -16,7 +16,7 @@ describe("the graph", () => {
     await go(`/w/acme/graph?around=${storefrontId}`, ".node-centre")
     expect(await page.locator(".node-centre strong").textContent()).toBe("storefront")
     expect(await page.locator(".dot").count()).toBe(6)
-    // A Capsule without dependencies is only counted.
+    // A Capsule without dependencies is counted but not drawn.
     expect(await page.locator(".page-about").textContent()).toContain(en.apart(1))
     expect(
       await page
@@ -120,7 +120,7 @@ describe("the graph", () => {
     }
   )
 
-  test("the graph reports when a search finds nothing, and is also available as a list", async () => {
+  test("the graph reports when a search finds nothing, and offers a list as an alternative", async () => {
     const { page, go } = await suite.visit(darkJapanese)
     await go("/w/acme/graph?q=nowhere", ".node-centre")
     expect(await page.locator(".finder-none").textContent()).toBe(ja.nothingFound)

@@ -10,7 +10,9 @@ const returnUri = "https://notes.example/connected"
 const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/platform.git")}&path=modules%2Fservice&name=Notes&product=notes&return_uri=${encodeURIComponent(returnUri)}`
 const ticket = "canary-setup-ticket"
 
-/** The program that started the flow, with the requests it receives and the requests that the server receives before. */
+/**
+ * Simulates the program that started the flow. Records the requests it receives, and those that the server receives before them.
+ */
 const elsewhere = async (page: Page) => {
   const visits: Array<string> = []
   const asked: Array<unknown> = []
@@ -45,7 +47,7 @@ const applied = (): World => {
 }
 
 describe("External installs", () => {
-  test("an external install shows its destination, goes there only on request, and keeps no part of the ticket", async () => {
+  test("an external install shows its destination, continues there only on request, and keeps no part of the ticket", async () => {
     const { page, api, faults, go } = await suite.visit(undefined, applied())
     const { visits, asked } = await elsewhere(page)
     await nameCapsule(page)
@@ -74,7 +76,7 @@ describe("External installs", () => {
 
     await page.goto(`${api.origin}/w/acme/runs/${applyRun}`)
     await page.locator(".log-line").first().waitFor()
-    // The response may have been lost: the same Run may try again, but no other Run may.
+    // The response may have been lost, so the same Run may send it again, but another Run may not.
     await page.getByRole("button", { name: "Continue to notes" }).waitFor()
     expect(await stored(page)).not.toContain(ticket)
     api.world.runs = api.world.runs.map((run) => (run.id === applyRun ? { ...run, id: "run_later" } : run))
@@ -100,7 +102,7 @@ describe("External installs", () => {
     expect(new URL(page.url()).pathname).toBe(`/w/acme/runs/${applyRun}`)
   })
 
-  test("a person who did not arrive from another program sees nothing of an external install", async () => {
+  test("the page does not mention an external install to people who did not come from another program", async () => {
     const { page, go } = await suite.visit(undefined, applied())
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     expect(await page.getByRole("heading", { name: "Everything is in place" }).count()).toBe(0)

@@ -18,7 +18,7 @@ type Language = "en" | "ja"
 
 const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 
-/** The invitation page requests the signed-in person, and there may be none. */
+/** The invitation page tries to load the signed-in person, who may not exist. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !text.endsWith("401 (Unauthorized)"))
 
 /** A person's actions at svc and at the application, by keyboard and in their language. */
@@ -61,7 +61,7 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
         await keys.submit()
         await page.waitForURL("**/w/tutorial")
       }),
-    /** A person with a session at svc only has to consent. */
+    /** A person with a session at svc only needs to consent. */
     enter: (name: string) =>
       step(async () => {
         await page.goto(at.app)
@@ -71,7 +71,7 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
         await keys.press(button(pageWords[language].allow))
         await greeted(name)
       }),
-    /** A person without a session has to sign in, but not to consent again. */
+    /** A person without a session must sign in, but does not consent again. */
     enterAgain: (name: string, address: string) =>
       step(async () => {
         await keys.press(link("Sign in"))
@@ -113,7 +113,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1").each(
   ["ja", "en"]
 ] as const)("Two people and an application, the owner in %s and the guest in %s", (first, second) => {
   it.live(
-    "an application admits an invited person until their removal, which takes effect on the next request",
+    "an application admits an invited person until their removal, which takes effect with their next request",
     () =>
       Effect.gen(function* () {
         const at = yield* followedTutorial

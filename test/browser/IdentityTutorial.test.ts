@@ -8,11 +8,11 @@ import { canFollow, email, followedTutorial, password } from "../examples/suppor
 
 describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("Identity tutorial", () => {
   it.live(
-    "the tutorial's commands produce an application that a person can sign in to and out of",
+    "the tutorial's commands create an application that a person can sign in to and out of",
     () =>
       Effect.gen(function* () {
         const { app, printed, theirs } = yield* followedTutorial
-        // The test replaces these; the other commands must use nothing else.
+        // The test replaces these values; the tutorial's commands must need no others.
         for (const name of ["REPOSITORY", "EMAIL", "PASSWORD", "SVC", "APP", "FOLDER"])
           expect(theirs).toContain(`${name}=`)
         expect(printed).toContain(`redirect_uri = ${app}/callback`)
@@ -30,7 +30,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("Iden
         yield* step(() => page.getByRole("heading", { name: "Sign in to notes" }).waitFor())
         yield* step(() => page.getByRole("button", { name: "Allow" }).click())
         yield* step(() => page.waitForURL(`${app}/`))
-        // The account has no display name: `name` is the local part of its address.
+        // The account has no display name, so `name` is the local part of its address.
         yield* step(() => page.getByRole("heading", { name: "Hello, mina" }).waitFor())
         yield* step(() => page.getByRole("link", { name: "Sign out" }).click())
         yield* step(() => page.waitForURL(`${app}/`))

@@ -7,7 +7,7 @@ import { barriers, browserSuite, darkJapanese, lightEnglish } from "./support/Su
 
 const suite = browserSuite()
 
-/** A world whose plan has these facts. */
+/** Creates a world whose plan has these facts. */
 const worldOf = (more: Partial<Run>) => {
   const world = newWorld()
   world.runs = world.runs.map((run) => (run.id === reviewRun ? { ...run, ...more } : run))
@@ -20,7 +20,7 @@ for (const [language, look] of [
 ] as const) {
   const words = impactWords[language]
   describe(`Plan impact (${language})`, () => {
-    test("a plan shows the consumers of changed outputs, the consequences, the cost and its checks", async () => {
+    test("a plan shows the consumers of changed outputs, consequences, cost and checks", async () => {
       const world = worldOf({
         outputChanges: [
           { name: "url", actions: ["update"], sensitive: false, before: "a", after: "b" },
@@ -58,7 +58,7 @@ for (const [language, look] of [
       expect(takers).not.toContain("bucket")
       await impact.getByText(language === "en" ? "+$12.50" : "+$12.50").waitFor()
       await impact.getByText("aws_x (1): left.").waitFor()
-      // Failed checks come first, in the module's own words.
+      // Failed checks come first, with the module's own messages.
       expect((await impact.locator(".check").allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " "))).toEqual([
         `${words.checkStates.fail} aws_instance.web Only eu regions are allowed.`,
         `${words.checkStates.pass} check.reachable`

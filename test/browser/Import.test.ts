@@ -14,7 +14,7 @@ const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/
 const confirmation = importConfirmationWords.en
 
 describe("Imported capsules", () => {
-  test("a capsule imported from a backup stays disabled until its name has been entered", async () => {
+  test("a capsule imported from a backup stays disabled until its name has been typed", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
     await page.getByRole("button", { name: "Read the repository" }).click()
@@ -57,7 +57,7 @@ describe("Imported capsules", () => {
     expect(faults).toEqual([])
   })
 
-  test("imports are not offered if the operator has turned them off, and neither are states and exports", async () => {
+  test("an operator who turns imports off also hides the offers of states and exports", async () => {
     const { go, page } = await suite.visit(undefined, {
       ...newWorld(),
       familiesOff: ["backup-imports", "state-uploads", "exports"]

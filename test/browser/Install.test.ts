@@ -36,7 +36,7 @@ describe("Install links", () => {
     expect(faults).toEqual([])
   })
 
-  test("an install takes over an uploaded state, with the warning about its old backend", async () => {
+  test("an install adopts an uploaded state, with the warning about its old backend", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
     await page.getByRole("button", { name: "Read the repository" }).click()
@@ -69,7 +69,7 @@ describe("Install links", () => {
     expect(faults).toEqual([])
   })
 
-  test("an install link creates nothing automatically, survives a reload, and sends exactly what was reviewed", async () => {
+  test("an install link creates nothing by itself, survives a reload, and sends exactly what was reviewed", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
     expect(new URL(page.url()).pathname).toBe("/new")
@@ -134,7 +134,7 @@ describe("Install links", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("an install shows values that the repository offers but the module does not receive", async () => {
+  test("an install lists values that the repository offers but the module does not receive", async () => {
     const world = newWorld()
     world.report = {
       ...world.report,
@@ -159,7 +159,7 @@ describe("Install links", () => {
     expect(await barriers(page)).toEqual([])
   })
 
-  test("a link with any unknown part is refused as a whole", async () => {
+  test("rejects a link with any unknown part as a whole", async () => {
     const { page, api, go } = await suite.visit()
     await go(`${link.replace("/install?", "/new?")}&var.domain=evil`, ".notice-bad")
     await page.getByText("It contains a field that this server does not support.").waitFor()
@@ -169,9 +169,9 @@ describe("Install links", () => {
     expect(await page.getByLabel("Git address").inputValue()).toBe("")
   })
 
-  // The server reads such a link before any page does, and responds itself.
+  // The server rejects such a link before any page sees it.
   test.skipIf(compiledBinary() === undefined)(
-    "the server also refuses a link with an unknown part, with a message readable without JavaScript",
+    "the server also rejects a link with an unknown part, and the message is readable without JavaScript",
     async () => {
       const { page, api, go } = await suite.visit()
       await go(`${link}&var.domain=evil`, "h1")
@@ -199,7 +199,7 @@ describe("Install links", () => {
 })
 
 describe("signing in", () => {
-  test("signing in keeps the link and its query, and reports a wrong password", async () => {
+  test("signing in keeps the link with its query, and reports a wrong password", async () => {
     const world = newWorld()
     world.signedIn = false
     const { page, go } = await suite.visit(undefined, world)
@@ -215,7 +215,7 @@ describe("signing in", () => {
     expect(await page.getByLabel("Git address").inputValue()).toBe("https://git.acme.example/infra/platform.git")
   })
 
-  test("signing in never follows a foreign address", async () => {
+  test("signing in never redirects to another site", async () => {
     const { page, api, go } = await suite.visit()
     for (const address of ["https://evil.example/", "/.//evil.example/"]) {
       await go(`/sign-in?return=${encodeURIComponent(address)}`, "input[type=password]")
@@ -245,7 +245,7 @@ describe("signing in", () => {
     }
   })
 
-  test("the setup page mentions a first account only when it is needed, and retries after a failure", async () => {
+  test("the setup page mentions the first account only while there is none, and can retry after a failure", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/auth/setup/link", (route) =>
       route.fulfill({ status: 503, json: { error: { code: "unavailable", message: "The server is starting." } } })
@@ -259,7 +259,7 @@ describe("signing in", () => {
     await page.getByText("lets you into mina@acme.example").waitFor()
   })
 
-  test("a second setup link opened in the same tab works, and its secret leaves the address bar too", async () => {
+  test("a second setup link works in the same tab, and its secret leaves the address bar too", async () => {
     const { page, api, go } = await suite.visit()
     await go("/setup#used-secret", ".notice-warn")
     await page.evaluate(() => {

@@ -9,7 +9,7 @@ const open = "https://git.acme.example/infra/platform.git"
 
 describe("Repository addresses", () => {
   for (const look of [lightEnglish, darkJapanese]) {
-    test(`an ssh address of a repository is offered in its https form, by keyboard (${look.language})`, async () => {
+    test(`an ssh repository address is offered in its https form, by keyboard (${look.language})`, async () => {
       const words = installWords[look.language]
       const { page, api, faults, go } = await suite.visit(look)
       await go("/new", "input[type=url]")
@@ -35,7 +35,7 @@ describe("Repository addresses", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("an address that cannot be read leaves no source behind", async () => {
+  test("an address that cannot be read leaves no source", async () => {
     const world = newWorld()
     const before = world.sources.map(({ id }) => id)
     const { page, api, faults, go } = await suite.visit(undefined, world)
@@ -44,12 +44,12 @@ describe("Repository addresses", () => {
     await page.getByRole("button", { name: installWords.en.read }).click()
     await page.getByText(installWords.en.removed).waitFor()
     expect(world.sources.map(({ id }) => id)).toEqual(before)
-    // The server removes it, whether or not this page is open.
+    // The page sends no removal: the server removes the source, whether or not the page is open.
     expect(api.changes.map(({ method }) => method)).toEqual(["POST"])
     expect(faults).toEqual([])
   })
 
-  test("the address of an existing source keeps that source", async () => {
+  test("entering the address of an existing source uses that source", async () => {
     const world = newWorld()
     const [source] = world.sources
     if (source === undefined) throw new Error("no source")
@@ -121,7 +121,7 @@ const variable = (name: string, line: number, required: boolean) => ({
   declaredAt: { path: "variables.tf", line }
 })
 
-/** A module that needs a provider unknown to svc. */
+/** A module with a provider that svc does not know. */
 const foreignProvider = () => {
   const world = newWorld()
   world.presentation = undefined
@@ -181,7 +181,7 @@ describe("Unknown providers", () => {
           .locator(".form .form .input-mono, .form input[name]")
           .evaluateAll((all) => all.map((each) => each.getAttribute("name")))
       ).toEqual(["alias", "bucket", "zone"])
-      // The name comes from the module, and finished steps are folded.
+      // The name comes from the module, and completed steps are folded.
       expect(await page.getByLabel(words.name, { exact: true }).inputValue()).toBe("service")
       expect(await page.locator("input[type=url]").isVisible()).toBe(false)
       await page.getByLabel(words.name, { exact: true }).fill("")

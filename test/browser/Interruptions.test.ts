@@ -9,7 +9,7 @@ import { connectNotes, personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-/** Three notes, one after another. */
+/** A module that creates three notes, one after another. */
 const module = (notesDir: string) => `${notesProvider(notesDir)}
 resource "demo_note" "first" {
   name    = "first"
@@ -27,7 +27,7 @@ resource "demo_note" "slow" {
 }
 `
 
-/** Files that make the provider wait once a note exists, before it reports the note to the tool. */
+/** Creates files that make the provider wait between creating a note and reporting it to the tool. */
 const holding = Effect.fnUntraced(function* (notesDir: string, note: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -45,7 +45,7 @@ describe("Interrupted applies", () => {
         const repository = yield* notesRepository(module(mirror.notesDir))
         const second = yield* holding(mirror.notesDir, "second")
         yield* holding(mirror.notesDir, "slow")
-        // Runs without a sandbox, because this test's provider is a script whose interpreter may be anywhere.
+        // Runs have no sandbox, because this test's provider is a script and its interpreter may be anywhere.
         const server = yield* realServer(repository.origin, [
           `--provider-mirror=${mirror.path}`,
           "--runner-isolation=off"
@@ -100,7 +100,7 @@ describe("Interrupted applies", () => {
         yield* press("Plan again")
         yield* heading("Plan · notes")
         yield* reviewing
-        // The folded detail of a diagnostic contains the address too.
+        // The diagnostic's folded detail contains the address too.
         yield* step(() => page.getByText("demo_note.slow").filter({ visible: true }).first().waitFor())
         expect(yield* countCreations(mirror.notesDir)).toBe(3)
       }).pipe(Effect.provide(NodeServices.layer)),

@@ -12,12 +12,12 @@ import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 import { joinWords } from "../../src/dashboard/signed-out/JoinWords.ts"
 
-/** An address at which nothing listens, because the test reads from no Git server. */
+/** Nothing listens at this address, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
 const patience = 20_000
 
-/** The real server, its owner in one browser context, and a second person in another. */
+/** Starts the real server, with its owner in one browser context and a second person in another. */
 const twoPeople = Effect.fnUntraced(function* (flags: ReadonlyArray<string> = []) {
   const { network, setupLink } = yield* realServer(noGit, flags)
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
@@ -34,7 +34,7 @@ const twoPeople = Effect.fnUntraced(function* (flags: ReadonlyArray<string> = []
 })
 type Owner = Effect.Success<ReturnType<typeof twoPeople>>["owner"]
 
-/** Creates an open link, using only the keyboard once the button has focus. */
+/** Creates an open invitation link; once the button has focus, only the keyboard is used. */
 const inviteByKeyboard = Effect.fnUntraced(function* ({ page, step }: Owner, origin: string) {
   yield* step(() => page.goto(`${origin}/`))
   yield* step(() => page.waitForURL("**/w/*"))
@@ -111,7 +111,7 @@ describe("Invitation links", () => {
         yield* guest.step(() => guest.page.goto(link))
         yield* guest.press(words.haveAccount)
         yield* guest.step(() => guest.page.waitForURL("**/sign-in?return=/join"))
-        // The owner's own account is already a member, so the link stays valid.
+        // Opening the link as the owner, who is already a member, does not use it up.
         yield* guest.type("メールアドレス", "mina@acme.example")
         yield* guest.type("パスワード", password)
         yield* guest.press("サインイン")

@@ -41,7 +41,7 @@ const violations = (page: Page) =>
     (found) => found.violations.map(({ id }) => id)
   )
 
-tests.live("a person consents, and the browser arrives at the application", () =>
+tests.live("after a person consents, the browser arrives at the application", () =>
   Effect.gen(function* () {
     const { cookie } = yield* someone
     const { faults, issuer, page } = yield* openAs(cookie, { language: "en", theme: "light" })

@@ -25,7 +25,7 @@ describe("Keyboard only", () => {
     expect(await page.locator("dialog[open]").count()).toBe(0)
   })
 
-  test("arrow keys walk through the palette and wrap around", async () => {
+  test("arrow keys move through the palette and wrap around", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.keyboard.press("Control+k")
@@ -64,7 +64,7 @@ describe("Keyboard only", () => {
     expect(await page.locator("[data-page-search]").inputValue()).toBe("gr")
   })
 
-  test("single-letter shortcuts can be switched off", async () => {
+  test("single-letter shortcuts can be turned off", async () => {
     const { page, go } = await suite.visit()
     await go("/account", ".row-static")
     await page.getByLabel("Single-letter shortcuts").uncheck()
@@ -75,11 +75,11 @@ describe("Keyboard only", () => {
     expect(await page.locator("dialog[open]").count()).toBe(0)
   })
 
-  test("a change in the plan closes and opens with Enter", async () => {
+  test("Enter opens and closes a change in the plan", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".change")
     const row = page.locator(".change", { hasText: "aws_iam_policy.deploy" })
-    // A change inside a value is shown without a key press.
+    // A change within a value is visible without pressing a key.
     await row.getByText("s3:PutObject").first().waitFor()
     await row.locator("summary").first().focus()
     await page.keyboard.press("Enter")

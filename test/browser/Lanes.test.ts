@@ -8,7 +8,7 @@ const suite = browserSuite()
 const source = "/w/acme/sources/src_0000000000000001"
 
 describe("Source lanes", () => {
-  test("each lane shows its commit, when it was observed, and why it cannot be fetched", async () => {
+  test("each lane shows its commit, when svc observed it, and why it cannot be fetched", async () => {
     const { page, faults, go } = await suite.visit()
     await go(source, ".row-static")
     const lanes = page.locator(".panel", { has: page.getByRole("heading", { name: "Followed refs" }) })

@@ -8,7 +8,7 @@ const lines = (from: number, count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => `line ${from + index}`)
 
 describe("Live log", () => {
-  test("the live log resumes after an outage where it stopped, without gaps or repetitions", async () => {
+  test("after an outage, the live log resumes where it stopped, without gaps or repetitions", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 50))
@@ -30,7 +30,7 @@ describe("Live log", () => {
     expect(afters.at(-1)).toBeGreaterThanOrEqual(50)
   })
 
-  test("the live log shows a hundred thousand lines with fewer than a hundred in the page, and follows the newest", async () => {
+  test("the live log shows a hundred thousand lines with under a hundred in the page, and follows the newest", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 100_000))

@@ -33,7 +33,7 @@ resource "demo_note" "farewell" {
 }
 `
 
-/** Edits the real resource without updating its state. */
+/** Edits the real resource behind the tool's back, without updating its state. */
 const editNote = Effect.fnUntraced(function* (notesDir: string, name: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -42,7 +42,7 @@ const editNote = Effect.fnUntraced(function* (notesDir: string, name: string) {
   yield* files.writeFileString(note, (yield* files.readFileString(note)).replace("Good morning", "Edited by hand"))
 })
 
-/** The current number of notes. */
+/** Reads how many notes exist. */
 const notesLeft = Effect.fnUntraced(function* (notesDir: string) {
   const files = yield* FileSystem.FileSystem
   return (yield* files.readDirectory(notesDir)).filter((file) => file.endsWith(".json")).length
@@ -50,12 +50,12 @@ const notesLeft = Effect.fnUntraced(function* (notesDir: string) {
 
 describe("Main job", () => {
   it.live(
-    "the dashboard does the main job from the setup link to the destruction",
+    "the dashboard does the main job, from the setup link to the destruction",
     () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror
         const repository = yield* notesRepository(firstRevision(mirror.notesDir))
-        // Runs without a sandbox, because this test's provider is a script whose interpreter may be anywhere.
+        // Runs have no sandbox, because this test's provider is a script and its interpreter may be anywhere.
         const server = yield* realServer(repository.origin, [
           `--provider-mirror=${mirror.path}`,
           "--runner-isolation=off"

@@ -50,7 +50,7 @@ describe("The members of a workspace", () => {
       expect(await page.getByText("guest@partner.example").count()).toBe(1)
     })
 
-    test(`a server that verifies no address offers only links, in ${language} at ${look.width ?? 1360} px`, async () => {
+    test(`a server that cannot verify addresses offers only links, in ${language} at ${look.width ?? 1360} px`, async () => {
       const { page, faults, go } = await suite.visit(look)
       await page.route("**/dashboard/bootstrap*", async (route) => {
         const answer = await (await route.fetch()).json()
@@ -72,7 +72,7 @@ describe("The members of a workspace", () => {
 
 describe("An owner's link to a higher role, on the real server", () => {
   it.live(
-    "makes a member at once, who becomes admin when the owner confirms the account",
+    "a link to a higher role creates a member at once, who becomes admin once the owner confirms the account",
     () =>
       Effect.gen(function* () {
         const { network, setupLink } = yield* realServer("http://127.0.0.1:9")

@@ -6,7 +6,7 @@ import { barriers, browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 const { en, ja } = appWords
 
-/** Simulates a server that is down: every request fails, including requests for the dashboard's files. */
+/** Simulates a server that is down: every request fails, even for the dashboard's files. */
 const disconnect = async (page: Page) => {
   let gone = true
   await page.route("**/*", (route) => (gone ? route.abort("connectionrefused") : route.fallback()))
@@ -15,7 +15,7 @@ const disconnect = async (page: Page) => {
   }
 }
 
-/** Marks the document, so that the absence of the mark reveals a reload. */
+/** Marks the document. A missing mark reveals a reload. */
 const mark = (page: Page) => page.evaluate(() => Reflect.set(globalThis, "__same", true))
 const isSame = (page: Page) => page.evaluate(() => Reflect.get(globalThis, "__same") === true)
 
@@ -29,7 +29,7 @@ describe("Offline clicks", () => {
     await page.getByText(en.unreachableClick).waitFor()
     expect(await page.locator(".attention-row").first().isVisible()).toBe(true)
     expect(await barriers(page)).toEqual([])
-    // The screen is retried on request or automatically, but the server is still down.
+    // The screen is retried on request and automatically, but the server is still down.
     await page.getByRole("button", { name: en.unreachableRetry }).click()
     await page.getByText(en.unreachableClick).waitFor()
     reconnect()
@@ -46,7 +46,7 @@ describe("Offline clicks", () => {
     await page.locator(".attention-row").first().waitFor()
     await mark(page)
     const reconnect = await disconnect(page)
-    // The outage is noticed when the page's list polls or a link prefetches.
+    // The page notices the outage when its list polls or a link prefetches.
     await page.getByRole("link", { name: ja.sources }).hover()
     await page.getByText(ja.unreachable).waitFor()
     await page.getByRole("link", { name: ja.sources }).click()
@@ -60,10 +60,10 @@ describe("Offline clicks", () => {
     expect(await isSame(page)).toBe(true)
   })
 
-  test("signing out while offline reports the failure, and the page stays open", async () => {
+  test("signing out while offline reports a failure and keeps the page open", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
-    // Loads the menu's code.
+    // Loads the menu's code before the outage.
     await page.locator(".side-account").click()
     await page.locator(".menu").waitFor()
     const reconnect = await disconnect(page)
@@ -73,12 +73,12 @@ describe("Offline clicks", () => {
     reconnect()
   })
 
-  test("a file that is missing on the server is not mistaken for an outage, and the page is reloaded once", async () => {
+  test("a file missing on the server is not taken for an outage, and the page reloads once", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)
     let missing = true
-    // Simulates a server upgrade: the old version's files are gone.
+    // Simulates an upgrade of the server: the files of the old version are gone.
     await page.route("**/assets/ConnectionsScreen-*", (route) =>
       missing ? route.fulfill({ status: 404 }) : route.fallback()
     )

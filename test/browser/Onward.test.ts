@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const promised = <A>(run: () => Promise<A>) => Effect.promise(run)
 
-/** A signed-in person's browser, with JavaScript or without. */
+/** Opens a signed-in person's browser, with or without JavaScript. */
 const visitor = Effect.fnUntraced(function* (scripts: boolean) {
   const { issuer } = yield* TestIssuer
   const { cookie } = yield* someone
@@ -73,7 +73,7 @@ describe.each([
   )
 
   tests.live(
-    "people return to the application after they sign out",
+    "people return to the application after signing out",
     () =>
       Effect.gen(function* () {
         const application = yield* BrokeredApplication

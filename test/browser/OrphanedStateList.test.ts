@@ -8,7 +8,7 @@ const capsuleId = "cap_0000000000000003"
 const title = "An apply left a state that svc did not take"
 
 describe("Left-over states", () => {
-  test("a left-over state is shown with its details, and adopted only with the capsule's name", async () => {
+  test("a left-over state is shown with its details, and adopted only after the capsule's name is typed", async () => {
     const world = newWorld()
     const { page, faults, go } = await suite.visit(undefined, world)
     const asked: Array<string> = []

@@ -45,7 +45,7 @@ test.each(["en", "ja"] as const)(
     await row("policy").getByRole("button").click()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(raw)
     await row("admin_password").getByText(capsuleWords[language].outputHidden).waitFor()
-    // The button shows only the word "Copy" but is labelled with the copied text.
+    // The button shows only the word "Copy", but its label includes the text to be copied.
     const copy = vocabulary[language].copy
     await row("url")
       .getByRole("button", { name: `${copy}: https://shop.acme.example/`, exact: true })

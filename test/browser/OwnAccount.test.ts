@@ -17,7 +17,7 @@ import { barriers } from "./support/Suite.ts"
 const email = "mina@acme.example"
 const newEmail = "mina.sato@acme.example"
 
-/** The account owner's actions on one device, by keyboard. */
+/** The actions of the account's owner on one device, by keyboard. */
 const deviceOf = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
   const { [language]: setup } = setupWords
@@ -50,7 +50,7 @@ const deviceOf = (page: Page, language: Language, origin: string) => {
       await dialog.waitFor({ state: "detached" })
       await button(account.changePassword).waitFor()
     }),
-    /** The notice stays until somebody acknowledges it. */
+    /** The notice stays until somebody dismisses it. */
     acceptsNotice: (text: string) =>
       step(async () => {
         await page.goto(`${origin}/account`)

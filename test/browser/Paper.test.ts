@@ -14,7 +14,7 @@ for (const [language, look] of [
 ] as const) {
   const words = paperWords[language]
   describe(`Printed plans (${language})`, () => {
-    test("a printed plan has every change, the digest and the approvers, as a saved page and for the printer", async () => {
+    test("a plan that is printed or saved as a page has every change, the digest and the approvers", async () => {
       const world = newWorld()
       const plan = world.runs.find(({ id }) => id === reviewRun)
       if (plan === undefined) throw new Error("no plan")
@@ -52,7 +52,7 @@ for (const [language, look] of [
       ]) {
         expect(saved).toContain(text)
       }
-      // The saved page loads nothing and runs no script.
+      // A saved page loads nothing and runs no script.
       expect(saved).not.toMatch(/<script|<link|<img|src=|url\(/)
 
       await page.getByRole("button", { name: words.print }).click()
@@ -60,7 +60,7 @@ for (const [language, look] of [
       const printed = await page.evaluate(() => String(Reflect.get(globalThis, "__printed")))
       expect(printed).toContain(plan.planDigest ?? "no digest")
       expect(printed).toContain("Looks <right>.")
-      // Printing leaves the page unchanged.
+      // Printing does not change the page.
       await page.waitForFunction(() => document.querySelector(".paper") === null)
       expect(await barriers(page)).toEqual([])
       expect(faults).toEqual([])

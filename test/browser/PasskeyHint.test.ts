@@ -4,7 +4,7 @@ import { barriers, browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-/** The texts before and after the code in a hint. */
+/** Splits a hint into the text before its code and the text after it. */
 const partsOf = (text: string): ReadonlyArray<string> => text.split("`").filter((part) => part !== "")
 
 test.each(["en", "ja"] as const)(
@@ -19,7 +19,7 @@ test.each(["en", "ja"] as const)(
       await page.getByText(words.openByName(named)).waitFor()
       expect(await barriers(page)).toEqual([])
     }
-    // A server whose own address is an IP address offers no passkeys.
+    // A server with an IP address cannot offer passkeys.
     await page.route("**/auth/offer", (route) => route.fulfill({ json: { password: true, passkeys: false } }))
     await page.goto(`${numbered}/setup#right-secret`)
     for (const part of partsOf(words.serveByName(named))) await page.getByText(part.trim()).first().waitFor()

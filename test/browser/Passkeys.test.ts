@@ -7,10 +7,10 @@ import { personAt, setUp, signInByPassword, signOut } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-/** An address at which nothing listens, because the test reads from no Git server. */
+/** Nothing listens at this address, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
-/** The real server, a page whose browser has an authenticator, and the actions of a person using it. */
+/** The real server, a page whose browser has an authenticator, and the actions of its user. */
 const visitor = Effect.gen(function* () {
   const { network, setupLink } = yield* realServer(noGit)
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
@@ -23,13 +23,13 @@ const visitor = Effect.gen(function* () {
 
 describe("Setup links", () => {
   it.live(
-    "a setup link creates an account with a passkey, and stays valid if the person dismisses the prompt",
+    "a setup link creates an account with a passkey, and stays valid if the prompt is dismissed",
     () =>
       Effect.gen(function* () {
         const { devtools, faults, page, press, see, setupLink, step, type } = yield* visitor
         const home = step(() => page.locator(".empty").getByRole("link", { name: "Install" }).waitFor())
         yield* step(() => page.goto(setupLink))
-        // Without an email address the page contacts neither the server nor the authenticator.
+        // Without an email address, the page contacts neither server nor authenticator.
         yield* press("Create account with a passkey")
         expect(yield* Effect.promise(() => page.locator("input[type=email]:invalid").count())).toBe(1)
         yield* type("Your name", "Mina")

@@ -18,7 +18,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("Two people at once, the first in %s and the second in %s", (first, second) => {
   it.live(
-    "people decline, withdraw and accept invitations, and hand over and leave a Workspace",
+    "people decline, withdraw and accept invitations, hand over a Workspace, and leave it",
     () =>
       Effect.gen(function* () {
         const { confirmedLongAgo, faults, network, open, setupLink } = yield* peopleAtOnce()
@@ -61,7 +61,7 @@ describe.each([
         const present = Math.floor((yield* Clock.currentTimeMillis) / stepMillis)
         const { codes, key } = yield* here.turnOnFactor(present)
         const [recovery = ""] = codes
-        // The code that activated the second factor has been used, but the next code is already accepted.
+        // The code that activated the second factor cannot be used again, so use the next, which is already accepted.
         yield* there.signIn("mina@acme.example", codeOf(key, present + 1), codeOf(key, present))
         yield* elsewhere.signIn("mina@acme.example", recovery)
         yield* here.seesCodesLeft(codes.length - 1)

@@ -15,7 +15,7 @@ const looks = [
   ["ja", darkJapanese]
 ] as const
 
-/** Changes the plan without the page's involvement, and notifies the page as the server would. */
+/** Changes the plan from outside the page, and notifies the page as the server would. */
 const changed = (
   { api }: Visit,
   change: Partial<(typeof api.world.runs)[number]>,
@@ -26,7 +26,7 @@ const changed = (
   api.emitEvent(safeRun, { kind, data: reason === undefined ? {} : { reason } })
 }
 
-/** A page of a plan that nobody has applied. */
+/** Opens a page with a plan that nobody has applied. */
 const visited = async (look = lightEnglish) => {
   const visit = await suite.visit(look)
   visit.api.world.runs = visit.api.world.runs.filter(({ id }) => id !== applyRun)
@@ -55,7 +55,7 @@ describe("Open approvals", () => {
   for (const [language, look] of looks) {
     const words = planEndWords[language]
 
-    test(`an open approval shows the plan, state and configuration that it is bound to (${language})`, async () => {
+    test(`an open approval shows the plan, state and configuration it applies to (${language})`, async () => {
       const visit = await visited(look)
       visit.api.world.runs = visit.api.world.runs.map((run) =>
         run.id === safeRun
@@ -82,7 +82,7 @@ describe("Open approvals", () => {
       expect(await barriers(visit.page)).toEqual([])
     })
 
-    test(`an open approval closes when a newer plan supersedes it, and links to that plan (${language})`, async () => {
+    test(`an open approval closes if a newer plan supersedes it, and links to that plan (${language})`, async () => {
       const visit = await visited(look)
       const dialog = await opened(visit, language)
       expect(await decisionsOf(visit.page, language)).toEqual([false, false])
@@ -164,7 +164,7 @@ describe("Open approvals", () => {
     expect(await decisionsOf(visit.page)).toEqual([true, true])
   })
 
-  test("an open approval shows when an approval no longer counts", async () => {
+  test("an open approval shows that an earlier approval no longer counts", async () => {
     const visit = await visited()
     const { api } = visit
     await visit.page.clock.install()
@@ -174,7 +174,7 @@ describe("Open approvals", () => {
     await visit.go(review, ".decision")
     await visit.page.getByTestId("decision").getByRole("button", { name: decisionWords.en.applyNow }).click()
     api.world.approvals = lapsed
-    // No event of the Run reports this, so the page notices when it polls.
+    // The Run has no event for a lapsed approval, so the page notices only when it polls.
     await visit.page.clock.runFor(20_000)
     await visit.page.getByRole("dialog").getByText(planEndWords.en.reasons.lapsed).waitFor()
     expect(await visit.page.getByRole("dialog").locator("button[type=submit]").isDisabled()).toBe(true)

@@ -44,7 +44,7 @@ describe("Manual plans", () => {
       expect(faults).toEqual([])
     })
 
-  test("a manual plan uses the newest synced commit with a warning when the repository cannot be read", async () => {
+  test("if the repository cannot be read, a manual plan uses the newest synced commit and shows a warning", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/look", (route) =>
       route.fulfill({

@@ -15,17 +15,17 @@ describe("First-time users", () => {
     ["en", lightEnglish],
     ["ja", darkJapanese]
   ] as const) {
-    test(`a first-time user finds the changes, their commit and their approver on the Run's page alone (${language})`, async () => {
+    test(`a first-time user finds a plan's changes, commit and approver on the Run's page alone (${language})`, async () => {
       const world = newWorld()
       world.approvals = lapsed
       const { faults, go, page } = await suite.visit(look, world)
       await go(`/w/acme/runs/${reviewRun}`, "[data-testid=approvals]")
-      // From here on the test presses no key, because everything is already visible.
+      // The test presses no key from here on, because everything must be visible already.
       const main = page.getByRole("main")
       await main.getByText("Statement[14] › LegacyExportRead › Effect").first().waitFor()
       await main.getByText("acme-audit-prod").first().waitFor()
       const decision = page.getByTestId("decision")
-      // The decision also shows the numbers of adoptions and moves.
+      // The decision also shows how many objects are imported and moved.
       for (const kind of ["import", "move"] as const) {
         await decision.getByText(planWords[language].kinds[kind]).waitFor()
       }

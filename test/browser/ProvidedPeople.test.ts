@@ -18,7 +18,7 @@ import { barriers } from "./support/Suite.ts"
 const name = "Acme ID"
 const secret = "a-secret-of-forty-characters-for-the-test"
 
-/** A server whose people come from a provider; the test decides each person's groups. */
+/** Starts a server whose people come from a provider. The test decides each person's groups. */
 const world = Effect.gen(function* () {
   const groups = new Map<string, ReadonlyArray<string>>()
   const listener: { handle: RequestListener } = { handle: (_, response) => response.end() }
@@ -34,7 +34,7 @@ const world = Effect.gen(function* () {
     demoProvider(issuer, { secret, redirectUri, groupsOf: (login) => groups.get(login) ?? [] })
   )
   listener.handle = provider.callback()
-  /** Members of the group get the role in the Workspace from their next sign-in. */
+  /** From their next sign-in, members of the group have the role in the Workspace. */
   const allow = Effect.fnUntraced(function* (group: string, workspaceId: string, role: "admin" | "viewer") {
     const rules = [{ groups: [group], workspaces: [{ workspaceId, role }] }]
     yield* step(() => writeFile(policy, JSON.stringify({ signIn: { rules } })))
@@ -70,7 +70,7 @@ const visitorIn = (page: Page, language: Language, origin: string) => {
         await present(login)
         await isRefused("unknown_identity")
       }),
-    /** The provider still remembers them. */
+    /** The provider still has a session for the person. */
     enters: step(async () => {
       await toProvider()
       await page.waitForURL(`${origin}/w/*`)
@@ -88,7 +88,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("People of a provider, the owner in %s and the people in %s", (first, second) => {
   it.live(
-    "people from a provider are refused without a rule, and follow the role of their group",
+    "people from a provider are refused unless a rule matches, and get the role of their group",
     () =>
       Effect.gen(function* () {
         const { allow, groups, network, open, openPage, setupLink } = yield* world

@@ -6,7 +6,7 @@ import { barriers, browserSuite, darkJapanese, lightEnglish, phone } from "./sup
 
 const suite = browserSuite()
 
-/** The modules of the code as they are on the screen: true where the middle of a module is dark. */
+/** Reads the code's modules from the screen: true where the middle of a module is dark. */
 const modulesOnScreen = async (page: Page, size: number): Promise<ReadonlyArray<ReadonlyArray<boolean>>> => {
   const picture = await page.getByRole("dialog").locator("svg.qr-code").screenshot({ scale: "css" })
   return page.evaluate(
@@ -28,7 +28,7 @@ const modulesOnScreen = async (page: Page, size: number): Promise<ReadonlyArray<
 
 describe("the set-up of a second factor", () => {
   for (const look of [lightEnglish, darkJapanese, phone])
-    test(`shows a QR code with a white border and the key in groups of four, in ${look.language}, ${look.theme}, ${look.width ?? 1360} px`, async () => {
+    test(`setting up a second factor shows a QR code with a white border and the key in groups of four, in ${look.language}, ${look.theme}, ${look.width ?? 1360} px`, async () => {
       const words = factorWords[look.language]
       const { page, faults, go } = await suite.visit(look)
       await go("/account", ".row-static")

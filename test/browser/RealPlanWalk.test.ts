@@ -40,7 +40,7 @@ resource "terraform_data" "audit" {}
 const message = "Cut legacy export access"
 const comment = "Checked with the team of the exports"
 
-/** The steps before a first-time user sees the plan, done through the API as the signed-in person. */
+/** Performs the steps before a first-time user sees the plan, through the API as that person. */
 const request = (page: Page, method: string, path: string, body: unknown = {}) =>
   Effect.promise(() =>
     page.evaluate(
@@ -112,7 +112,7 @@ describe("Real first use", () => {
           yield* Effect.promise(() => visit.page.context().addCookies(state.cookies))
           const { see, step } = personAt(visit.page, 60_000)
           yield* step(() => visit.page.goto(`${server.network.origin}/runs/${planned.id}`))
-          // From here on the test presses no key, because everything is already visible.
+          // The test presses no key from here on, because everything must be visible already.
           yield* see("Statement[20] › LegacyExportRead › Effect")
           yield* see(planWords[language].imports("acme-audit-prod"))
           const decision = visit.page.getByTestId("decision")

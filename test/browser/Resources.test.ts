@@ -28,7 +28,7 @@ describe("Capsule resources", () => {
       expect(events[2]).toContain(words.recordGone)
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
       expect(await barriers(page)).toEqual([])
-      // The row below does not overlap it.
+      // An open row does not overlap the row below.
       const [open, next] = [
         await changes.boundingBox(),
         await page.getByRole("button", { name: /deploy/ }).boundingBox()
@@ -40,7 +40,7 @@ describe("Capsule resources", () => {
     })
   }
 
-  test("resources are found by a search, and 5,000 of them are loaded while scrolling", async () => {
+  test("resources can be searched, and 5,000 of them load while scrolling", async () => {
     const world = { ...newWorld(), resources: manyResources(5000) }
     const { page, faults, go } = await suite.visit(undefined, world)
     let pages = 0
@@ -66,7 +66,7 @@ describe("Capsule resources", () => {
     expect(faults).toEqual([])
   })
 
-  test("resources are reported as absent before the first apply", async () => {
+  test("the page reports that there are no resources before the first apply", async () => {
     const world = newWorld()
     world.capsules = world.capsules.map((capsule) => without(capsule, "currentStateVersionId"))
     const { page, go } = await suite.visit(undefined, world)

@@ -6,7 +6,7 @@ import { browserSuite, darkJapanese, lightEnglish } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("Reached limits", () => {
-  test("a Run that hit a limit shows the limit and the remedy", async () => {
+  test("a Run that reached a limit shows the limit and the remedy", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.map((run) =>
       run.id === safeRun
@@ -24,7 +24,7 @@ describe("Reached limits", () => {
 })
 
 describe("Failed checks", () => {
-  test("an apply whose check failed shows the response, the remedy, and its profile", async () => {
+  test("an apply whose check failed shows the response, the remedy and its profile", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.map((run) =>
       run.id === applyRun
@@ -58,7 +58,7 @@ describe("Failed checks", () => {
 })
 
 describe("Reviewed plans", () => {
-  test("a plan shows the addresses to which the application may return people, in both languages", async () => {
+  test("a plan lists the addresses to which the application may send people back, in both languages", async () => {
     for (const [look, words] of [
       [lightEnglish, runWords.en],
       [darkJapanese, runWords.ja]
@@ -78,7 +78,7 @@ describe("Reviewed plans", () => {
     }
   })
 
-  test("a plan is approved by its digest only after the capsule's name has been entered, and opens its apply", async () => {
+  test("a plan is approved by its digest only after the capsule's name has been typed, and opens its apply", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".decision")
     await page.getByRole("button", { name: "Approve and apply" }).click()
@@ -106,7 +106,7 @@ describe("Reviewed plans", () => {
     expect(await page.getByRole("dialog").getByRole("button", { name: "Approve and apply" }).isEnabled()).toBe(true)
   })
 
-  test("a plan that has changed reports this, with the request id, and applies nothing", async () => {
+  test("a changed plan applies nothing, and the page shows the error with its request id", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     await page.getByRole("button", { name: "Approve and apply" }).click()
@@ -117,7 +117,7 @@ describe("Reviewed plans", () => {
     expect(api.changes.filter(({ path }) => path.endsWith("/apply"))).toEqual([])
   })
 
-  test("a plan warns when its module was isolated less strictly than by a sandbox with its own network", async () => {
+  test("a plan warns if its module ran with weaker isolation than a sandbox with its own network", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     expect(await page.getByText("with less isolation than svc can give").count()).toBe(0)
@@ -176,7 +176,7 @@ describe("Reviewed plans", () => {
     ])
   })
 
-  test("a void plan explains why and, if it was for another revision, is planned again at that revision", async () => {
+  test("a void plan explains why, and a plan for another revision can be planned again at that revision", async () => {
     const { page, api, go } = await suite.visit()
     const capsuleId = api.world.runs.find(({ id }) => id === safeRun)?.capsuleId
     await go(`/w/acme/runs/${safeRun}`, ".decision")
@@ -213,7 +213,7 @@ describe("Reviewed plans", () => {
 describe("Plan changes", () => {
   const rows = (text: string) => ({ hasText: text })
 
-  test("the changes inside a policy show the statement, its new effect, and the number of folded statements", async () => {
+  test("a policy's changes show the statement, its new effect, and how many statements are folded", async () => {
     const { page, go, faults } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const policy = page.locator(".change", rows("aws_s3_bucket_policy.exports"))
@@ -230,7 +230,7 @@ describe("Plan changes", () => {
     expect(faults).toEqual([])
   })
 
-  test("the changes inside a script that its provider stores as base64 are shown", async () => {
+  test("a script that its provider stores as base64 is shown decoded", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const template = page.locator(".change", rows("aws_launch_template.api"))
@@ -252,7 +252,7 @@ describe("Plan changes", () => {
 })
 
 describe("Queued runs", () => {
-  test("a queued Run shows how many are ahead of it and links to the blocking Run", async () => {
+  test("a queued Run shows how many Runs are ahead of it, and links to the Run that blocks it", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${queuedRun}`, ".notice-info")
     await page.getByText("One run of this capsule comes first.").waitFor()

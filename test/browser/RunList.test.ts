@@ -13,7 +13,7 @@ const { en: palette } = paletteWords
 const rows = "[data-run-row]"
 
 describe("Run list", () => {
-  test("the list of runs keeps its filters in the address, through reloads, going back and links", async () => {
+  test("the list of runs keeps its filters in the address when reloading, going back and following links", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme/runs", rows)
     const all = await page.locator(rows).count()

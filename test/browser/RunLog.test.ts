@@ -21,7 +21,7 @@ const failing = [
 ]
 
 describe("Run log", () => {
-  test("a Run's log goes from error to error, with its button and with E, and shows only problems", async () => {
+  test("the button and E move through a Run's log from error to error, and the log can show only problems", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, failing)
@@ -45,7 +45,7 @@ describe("Run log", () => {
     expect(faults).toEqual([])
   })
 
-  test("a Run's log puts selected lines in the address, and shows them again when that address is opened", async () => {
+  test("selecting lines of a Run's log puts them in the address, and opening that address selects them again", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 400))
@@ -60,7 +60,7 @@ describe("Run log", () => {
     expect(await page.locator(".log").getAttribute("data-following")).toBe("false")
   })
 
-  test("a Run's log wraps long lines on request, in rows that stay together, and remembers the choice", async () => {
+  test("a Run's log wraps long lines on request, keeps their rows together, and remembers the choice", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     const long = Array.from({ length: 90 }, (_, index) => `word${index}`).join(" ")
@@ -69,8 +69,8 @@ describe("Run log", () => {
     const log = page.locator(".log")
     const isSideways = () => log.evaluate((element) => element.scrollWidth > element.clientWidth)
     expect(await isSideways()).toBe(false)
-    // A character is about eight pixels wide, so one of these widths leaves the least room. Each width is narrower than the
-    // previous, so rows cut for a wider frame would not fit.
+    // A character is about eight pixels wide, so one of these widths leaves the least space. Widths decrease, so rows wrapped for
+    // a wider frame would not fit.
     const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
     for (let narrower = 1; narrower <= 8; narrower++) {
       await page.setViewportSize({ width: width - narrower, height })

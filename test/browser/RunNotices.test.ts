@@ -15,13 +15,13 @@ const iconOf = (page: Page) => page.locator("link[rel=icon]").getAttribute("href
 const iconChanges = (page: Page, known: string | null) =>
   page.waitForFunction((href) => document.querySelector("link[rel=icon]")?.getAttribute("href") !== href, known)
 
-/** Finishes the open apply, and reports it as the server would. */
+/** Finishes the open apply, and notifies the page as the server would. */
 const end = (api: Visit["api"], status: "failed" | "succeeded") => {
   api.world.runs = api.world.runs.map((run) => (run.id === applyRun ? { ...run, status } : run))
   api.emitEvent(applyRun, { kind: `run.${status}`, data: {} })
 }
 
-/** A desktop whose user replies to the permission prompt with `answer`; its notifications are recorded on the page. */
+/** A desktop whose user answers the permission prompt with `answer`. The page records its notifications. */
 const desktop = (page: Page, answer: "denied" | "granted") =>
   page.addInitScript((permission) => {
     const shown: Array<string> = []
@@ -69,7 +69,7 @@ describe("Tab title", () => {
     expect(faults).toEqual([])
   })
 
-  test("the tab's title and icon show waiting and failed runs, and are reset when the page is left", async () => {
+  test("the tab's title and icon show waiting and failed runs, and are reset on leaving the page", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/capsules", "h1")
     const plain = await iconOf(page)
@@ -107,7 +107,7 @@ describe("Desktop notifications", () => {
     expect(await shownOn(page)).toEqual([en.hasFailed(name)])
   })
 
-  test("a desktop notification does not appear without consent, nor while the page is visible", async () => {
+  test("a desktop notification appears neither without consent nor while the page is visible", async () => {
     const { page, api, go } = await suite.visit()
     await desktop(page, "granted")
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
@@ -127,7 +127,7 @@ describe("Desktop notifications", () => {
     expect(await shownOn(other.page)).toEqual([])
   })
 
-  test("a desktop notification is reported as blocked when the browser refuses it", async () => {
+  test("the page reports that the browser blocks desktop notifications", async () => {
     const { page, go } = await suite.visit()
     await desktop(page, "denied")
     await go(`/w/acme/runs/${applyRun}`, ".log-line")

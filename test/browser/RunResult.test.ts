@@ -59,7 +59,7 @@ describe("Successful applies", () => {
 describe("Failed applies", () => {
   test("a failed apply shows completed and unstarted changes, with its error in the log", async () => {
     const { page, api, go } = await suite.visit()
-    // As on the server: the state of the partial apply has been saved, and the Capsule is waiting for a plan to compare it with.
+    // As on the server, the partial apply's state has been saved, and the Capsule waits for a plan to compare it.
     api.world.runs = api.world.runs.map((run) =>
       run.id === failedRun
         ? {
@@ -74,7 +74,7 @@ describe("Failed applies", () => {
     expect(await page.getByText(diagnosisWords.en.unsafeTitle).count()).toBe(0)
     expect(await page.locator(".step-failed .step-name").allTextContents()).toEqual(["Apply"])
     const link = page.getByRole("link", { name: diagnosisWords.en.inLog }).first()
-    // Every click scrolls to the error, including the second.
+    // Every click scrolls to the error, not only the first.
     for (const _press of [1, 2]) {
       await page.evaluate(() => window.scrollTo(0, 0))
       await link.click()
@@ -87,7 +87,7 @@ describe("Failed applies", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("a failed apply without evidence of its result states that the result is uncertain", async () => {
+  test("a failed apply without evidence of its result reports that the result is uncertain", async () => {
     const { page, api, go } = await suite.visit()
     const ended = { code: "apply_interrupted", message: "The service ended while this apply was running." }
     api.world.runs = api.world.runs.map((run) => (run.id === failedRun ? { ...run, error: ended } : run))

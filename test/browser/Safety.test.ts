@@ -117,7 +117,7 @@ describe("Untrusted text", () => {
 })
 
 describe("secrets", () => {
-  test("secrets typed into the install form are not stored anywhere in the browser", async () => {
+  test("the browser never stores secrets typed into the install form", async () => {
     const { page, go } = await suite.visit()
     await go("/new", "input[type=url]")
     await page.getByLabel("Git address").fill("https://git.acme.example/infra/platform.git")
@@ -144,18 +144,18 @@ describe("secrets", () => {
 })
 
 describe("every document", () => {
-  test("every document comes with the policy that forbids foreign content", async () => {
+  test("every document has the policy that blocks content from other sites", async () => {
     const { page, api } = await suite.visit()
     for (const path of ["/sign-in", "/setup", "/new", "/w/acme", "/account"]) {
       const answer = await page.request.get(`${api.origin}${path}`)
       expect(answer.headers()["content-security-policy"]).toBe(contentSecurityPolicy)
       expect(answer.headers()["x-content-type-options"]).toBe("nosniff")
-      // Only a real server sends this header, so it is checked only with a binary.
+      // Only a real server sends this header, so check it only if there is a binary.
       if (compiledBinary() !== undefined) expect(answer.headers()["x-request-id"]).toMatch(/^req_/)
     }
   })
 
-  test("a violation of the content policy is detected by this suite", async () => {
+  test("this suite detects a violation of the content policy", async () => {
     const { page, faults, go } = await suite.visit()
     await go("/sign-in", "input[type=password]")
     await page.evaluate(

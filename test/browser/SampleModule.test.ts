@@ -19,7 +19,7 @@ const run = promisify(execFile)
 
 describe("the sample module", () => {
   for (const look of [lightEnglish, darkJapanese, phone])
-    test(`is offered where a newcomer starts, in ${look.language} at ${look.width ?? 1360} px`, async () => {
+    test(`the sample module is offered where a newcomer starts, in ${look.language} at ${look.width ?? 1360} px`, async () => {
       const { language } = look
       const world = newWorld()
       world.empty = true
@@ -42,7 +42,7 @@ describe("the sample module", () => {
     })
 
   it.live(
-    "is applied within four clicks from the sign-in page, destroyed like any other, and can be cloned from the server",
+    "the sample module is applied within four clicks from sign-in, destroyed like any other, and can be cloned",
     () =>
       Effect.gen(function* () {
         const server = yield* realServer("https://git.example.com", ["--runner-isolation=off"])

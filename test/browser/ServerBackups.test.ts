@@ -52,7 +52,7 @@ describe.each([
         expect(yield* step(() => page.getByText(app.backupFailed.title).count())).toBe(0)
         yield* wellMade
 
-        // The disk with the backups is missing.
+        // The disk for backups is missing.
         yield* step(() => rm(folder, { recursive: true }))
         yield* backups(page)
         yield* step(() => page.getByText(app.backupFailed.title).waitFor())

@@ -9,7 +9,7 @@ const suite = browserSuite()
 const ours = `/w/acme/capsules/${storefrontId}/dependencies`
 
 describe("dependencies", () => {
-  test("dependencies are added with the values that flow through them, and removed after confirmation", async () => {
+  test("dependencies can be added with the values that they pass on, and removed after confirmation", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(ours, ".row-static")
     await page.getByRole("button", { name: "Add a dependency" }).click()
@@ -40,7 +40,7 @@ describe("dependencies", () => {
 })
 
 describe("shared outputs", () => {
-  test("shared outputs are accepted by the receiving side and stopped after confirmation", async () => {
+  test("the receiving side accepts shared outputs, which can be stopped after confirmation", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/w/acme/settings/shares", ".row-static")
     await page.getByRole("button", { name: "Accept" }).click()
@@ -55,7 +55,7 @@ describe("shared outputs", () => {
     expect(faults).toEqual([])
   })
 
-  test("shared outputs are offered by name", async () => {
+  test("outputs are shared by name", async () => {
     const { page, api, go } = await suite.visit()
     await go("/w/acme/settings/shares", ".row-static")
     await page.getByRole("button", { name: "Share outputs" }).click()
@@ -82,7 +82,7 @@ describe("backups", () => {
     await page.locator(".row-static").nth(2).waitFor()
   })
 
-  test("backups are downloaded by an owner, still sealed", async () => {
+  test("an owner can download backups, which stay sealed", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/settings/backups", ".row-static")
     const download = page.waitForEvent("download")
@@ -92,7 +92,7 @@ describe("backups", () => {
   })
 
   for (const language of ["en", "ja"] as const) {
-    test(`backups restore a capsule after a review of names and positions (${language})`, async () => {
+    test(`a capsule can be restored from a backup after a review of names and positions (${language})`, async () => {
       const words = { ...restoreWords[language], ...backupWords[language] }
       const { page, api, faults, go } = await suite.visit({ language, theme: "light" })
       await go("/w/acme/settings/backups", ".row-static")

@@ -5,24 +5,24 @@ import { capsulePage, fillLog, runPage, searchCapsules, useLog, worldOf } from "
 import { browserSuite } from "./support/Suite.ts"
 import { type Work, workMeter } from "./support/Work.ts"
 
-// Measured as CPU time on the page's main thread, always relative to the same actions on a small list in the same run, so that
-// the machine's speed and load cancel out. `npm run bench:dashboard` prints the times that a reader would notice.
+// Cost is CPU time on the page's main thread, relative to the same actions on a small list in the same run, so the machine's
+// speed and load cancel out. `npm run bench:dashboard` prints the times that a reader would notice.
 
 const suite = browserSuite()
 
 /**
- * The factor by which an action on the big list may cost more than on the small list. Work proportional to the list costs 10 to
- * 100 times as much.
+ * Maximum ratio between the cost of an action on the big list and on the small list. Work proportional to the list would cost 10
+ * to 100 times as much.
  */
 const factor = 3
 const rounds = 3
-/** Below this cost, a ratio is meaningless. */
+/** Costs below this are too small for a meaningful ratio. */
 const least = 1
 
 const ratio = (small: ReadonlyArray<Work>, big: ReadonlyArray<Work>): number =>
   median(big.map(({ cost }) => cost)) / Math.max(least, median(small.map(({ cost }) => cost)))
 
-/** Reports the maximum number of rows in the page at once, and how many were created. */
+/** Reports how many rows the page had at most, and how many it created. */
 const watchRows = (page: Page, selector: string) =>
   page.evaluate((wanted) => {
     const rows = { most: document.querySelectorAll(wanted).length, made: 0 }
@@ -41,7 +41,7 @@ const rowsSeen = (page: Page) =>
   })
 
 describe("Long lists", () => {
-  test("a list of 1,000 capsules costs no more per key typed into its search than a list of 10", async () => {
+  test("typing into the search of 1,000 capsules costs no more per key than of 10", async () => {
     const works = { small: new Array<Work>(), big: new Array<Work>() }
     for (let round = 0; round < rounds; round += 1)
       for (const [name, count] of [
@@ -55,7 +55,7 @@ describe("Long lists", () => {
         works[name].push(await searchCapsules(page, measure))
         const rows = await rowsSeen(page)
         expect(rows.most).toBeLessThan(60)
-        // Two screens' worth for the whole search: a key that does not change the matching rows redraws nothing.
+        // At most two screens of rows for the whole search: a key that does not change the matching rows redraws nothing.
         expect(rows.made).toBeLessThan(120)
         expect(faults).toEqual([])
         await page.close()
@@ -64,7 +64,7 @@ describe("Long lists", () => {
     for (const { layouts } of works.big) expect(layouts).toBeLessThan(4)
   })
 
-  test("a list of 1,000 capsules finds each capsule by name, and the address preserves the search", async () => {
+  test("every one of 1,000 capsules can be found by name, and the address keeps the search", async () => {
     const { page, go } = await suite.visit(undefined, worldOf(1000))
     await go(capsulePage.path, capsulePage.ready)
     await page.getByLabel(/Search name/).pressSequentially("service-77")
@@ -77,7 +77,7 @@ describe("Long lists", () => {
 })
 
 describe("Long logs", () => {
-  test("a log of 100,000 lines costs no more per screen, jump, new line or search than a log of 1,000", async () => {
+  test("a log of 100,000 lines costs no more per screen, jump, new line or search than a log of 1,000 lines", async () => {
     const works = {
       small: new Array<Awaited<ReturnType<typeof useLog>>>(),
       big: new Array<Awaited<ReturnType<typeof useLog>>>()
@@ -92,7 +92,7 @@ describe("Long logs", () => {
         await watchRows(page, ".log-line")
         await fillLog(page, api, count)
         const { ends, ...work } = await useLog(page, api, await workMeter(page), count)
-        // The browser scrolls to either end smoothly, drawing as often as the machine allows.
+        // Jumping to either end is a smooth scroll that draws as often as the machine can, so divide by the number of layouts.
         works[name].push({ ...work, ends: { ...ends, cost: ends.cost / Math.max(1, ends.layouts) } })
         expect((await rowsSeen(page)).most).toBeLessThan(100)
         expect(faults).toEqual([])

@@ -7,7 +7,7 @@ const suite = browserSuite()
 const link = `/install?kind=capsule-source-options&git=${encodeURIComponent("https://git.acme.example/infra/shop.git")}&path=install%2Foptions.json`
 
 describe("Document links", () => {
-  test("a link to a document reads nothing automatically, and pins the option that a person chooses", async () => {
+  test("a link to a document reads nothing until the person chooses an option, which is then pinned", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, ".facts")
     await page.getByText("Newest stable version").waitFor()
@@ -24,7 +24,7 @@ describe("Document links", () => {
       page.locator(".facts > div", { has: page.locator("dt", { hasText: name }) }).locator("dd")
     expect(await factOf("Commit").innerText()).toBe(commit(40))
     expect(await factOf("Digest").innerText()).toMatch(/^sha256:[0-9a-f]{64}$/)
-    // The address is shown in full, even on a narrow screen, without widening it.
+    // The digest is shown in full on a narrow screen without making the page wider.
     await page.setViewportSize({ width: 360, height: 800 })
     expect(await factOf("Digest").innerText()).toMatch(/^sha256:[0-9a-f]{64}$/)
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)

@@ -15,14 +15,14 @@ import { barriers, browserSuite, darkJapanese, lightEnglish } from "./support/Su
 const suite = browserSuite()
 const bootstrap = "**/api/v1/dashboard/bootstrap*"
 
-/** The person is a member of the Workspace who may neither approve nor administer. */
+/** Makes the person a member who may neither approve nor administer. */
 const asMember = (page: Page) =>
   page.route(bootstrap, async (route) => {
     const response = await route.fetch()
     await route.fulfill({ response, body: (await response.text()).replaceAll('"role":"owner"', '"role":"member"') })
   })
 
-/** From now on the person belongs to no Workspace, and every read of a Workspace is refused. */
+/** Removes the person from the Workspace, so that every read of it is refused. */
 const removeFrom = async (page: Page) => {
   await page.route(bootstrap, async (route) => {
     const response = await route.fetch()
@@ -39,7 +39,7 @@ const removeFrom = async (page: Page) => {
 describe("Approval turns", () => {
   for (const look of [lightEnglish, darkJapanese]) {
     const { language } = look
-    test(`a plan that somebody else has to approve is in its own list, with a request (${language})`, async () => {
+    test(`a plan that somebody else must approve is listed separately, with a request (${language})`, async () => {
       const home = homeWords[language]
       const words = needWords[language]
       const world = newWorld()
@@ -86,7 +86,7 @@ describe("Removed members", () => {
     ["Home", "/w/acme", ".attention-row"],
     ["a Capsule", `/w/acme/capsules/${storefrontId}`, ".tabs"]
   ] as const) {
-    test(`a removed member sees nothing more of the Workspace on the page of ${name}`, async () => {
+    test(`the page of ${name} shows a removed member nothing more of the Workspace`, async () => {
       const { page, go } = await suite.visit()
       await page.clock.install()
       await go(path, ready)

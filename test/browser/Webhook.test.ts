@@ -33,7 +33,7 @@ describe("Webhook secrets", () => {
     expect(faults).toEqual([])
   })
 
-  test("a source's webhook secret is not overwritten if someone else has renewed it meanwhile", async () => {
+  test("renewing a source's webhook secret does not overwrite a newer secret", async () => {
     const { page, api, go } = await suite.visit()
     await go(source, ".row-static")
     await page.getByRole("button", { name: "Renew secret" }).click()
@@ -43,7 +43,7 @@ describe("Webhook secrets", () => {
     await question.getByText("Somebody renewed the secret meanwhile").waitFor()
   })
 
-  test("a source's webhook page shows the steps for the Git server that the person selects", async () => {
+  test("a source's webhook page shows the steps for the selected Git server", async () => {
     const { page, faults, go } = await suite.visit()
     await go(source, ".row-static")
     const forge = page.getByLabel("Git server")
@@ -56,7 +56,7 @@ describe("Webhook secrets", () => {
     expect(faults).toEqual([])
   })
 
-  test("a source's webhook secret is not offered to viewers", async () => {
+  test("a source's webhook secret is hidden from viewers", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/dashboard/bootstrap", async (route) => {
       const response = await route.fetch()

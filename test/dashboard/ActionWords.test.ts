@@ -5,10 +5,7 @@ import { actionWords } from "../../src/dashboard/app/ActionWords.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
-/**
- * Names that code writes into the operation history, either where an entry is created or as an argument to a function that
- * creates one.
- */
+/** Finds the names that code writes into the operation history, in entries or as arguments to functions that create entries. */
 const written = /(?:\baction: |\b(?:audited|note)\([^"`]*|^\s+)"([a-z_]+(?:\.[a-z_]+)+)"/gm
 const subjects = new Set(
   Object.keys(actionWords.en)
@@ -16,7 +13,7 @@ const subjects = new Set(
     .map((name) => name.split(".")[0])
 )
 
-/** Kinds of notices have similar names. */
+/** Notice kinds look like action names but are not in the history, so exclude them. */
 const notices: ReadonlySet<string> = new Set(NoticeKind.literals)
 
 test("every action in the operation history has a message", async () => {

@@ -18,7 +18,7 @@ const shape = (lines: ReturnType<typeof foldRepeated>) =>
   lines.map((line) => (line.kind === "event" ? line.event.id : `${line.kind} ${line.events.map(({ id }) => id)}`))
 
 describe("Activity lines", () => {
-  test("activity lines fold consecutive repeated actions by one person", () => {
+  test("activity lines fold one person's consecutive repeated actions", () => {
     const events = [
       event(1, "source.sync"),
       event(2, "source.sync"),
@@ -36,7 +36,7 @@ describe("Activity lines", () => {
     ])
   })
 
-  test("activity lines never fold a comment, or another kind of record", () => {
+  test("activity lines never fold comments or different kinds of record", () => {
     const said = { data: { comment: "Looks right." } }
     expect(
       shape(
@@ -70,7 +70,7 @@ describe("Activity lines", () => {
       sync("run_2", 2, "snap_1"),
       sync("run_1", 1, "snap_1"),
       sync("run_0", 0, "snap_2", "failed"),
-      // The same snapshot from another Source does not count as an earlier sync of this one.
+      // A sync of another Source with the same snapshot does not count as an earlier sync of this Source.
       { ...sync("run_5", 5, "snap_1"), sourceId: "src_2" }
     ]
     expect([...syncsWithoutNews(runs)].toSorted()).toEqual(["run_2", "run_3"])
@@ -88,7 +88,7 @@ describe("Activity lines", () => {
     ])
   })
 
-  test("activity lines mark removals and unknown actions", () => {
+  test("activity lines highlight removals and unknown actions", () => {
     expect(markOf({ action: "token.revoke" })).toEqual({ icon: "connection", tone: "bad" })
     expect(markOf({ action: "run.approve" }).tone).toBe("good")
     expect(markOf({ action: "something.new" })).toEqual({ icon: "activity", tone: "plain" })

@@ -20,7 +20,7 @@ describe("Dashboard files", () => {
     })
   )
 
-  it.live("a browser that loads an unknown address receives the dashboard, which reports it, with status 404", () =>
+  it.live("an unknown address returns the dashboard, which reports it, with status 404", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const accept = "text/html,application/xhtml+xml,*/*;q=0.8"
@@ -33,7 +33,7 @@ describe("Dashboard files", () => {
         expect(text(found?.body).length).toBeGreaterThan(0)
       }
       expect(text(notFoundPageFor(set, { path: "/nonsense", accept })?.body)).toBe(text(page?.body))
-      // Programs get JSON, and so does any request for an API address.
+      // Programs get JSON, as does any request for an API address.
       for (const other of [undefined, "*/*", "application/json", "text/html;q=0"]) {
         expect(notFoundPageFor(set, { path: "/nonsense", accept: other })).toBeUndefined()
       }
@@ -62,7 +62,7 @@ describe("Dashboard files", () => {
     })
   )
 
-  it.live("every file referenced by a dashboard page exists and may be cached forever", () =>
+  it.live("every file that a dashboard page references exists and may be cached forever", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const html = text(assetFor(set, { path: "/" })?.body)
@@ -73,41 +73,43 @@ describe("Dashboard files", () => {
     })
   )
 
-  it.live("the typefaces are separate files within 60 KB, cached forever, and a page requests only one", () =>
-    Effect.gen(function* () {
-      const set = yield* assets
-      const faces = [...set.values()].filter(({ contentType }) => contentType === "font/woff2")
-      expect(faces.map(({ path }) => path.replace(/-[^-]+\.woff2$/, "").replace("/assets/", "")).toSorted()).toEqual([
-        "geist-latin-wght-normal",
-        "geist-mono-latin-wght-normal"
-      ])
-      expect(faces.reduce((sum, { identity }) => sum + identity.byteLength, 0)).toBeLessThanOrEqual(60 * 1024)
-      const style = text([...set.values()].find(({ path }) => path.endsWith(".css"))?.identity)
-      for (const { path } of faces) {
-        const served = assetFor(set, { path, acceptEncoding: "br, gzip" })
-        expect(served?.headers).toMatchObject({
-          "content-type": "font/woff2",
-          "cache-control": "public, max-age=31536000, immutable"
-        })
-        expect(served?.headers["content-encoding"]).toBeUndefined()
-        // The format's signature.
-        expect(text(served?.body.slice(0, 4))).toBe("wOF2")
-        expect(style).toContain(`url(${path})`)
-      }
-      expect(style).not.toContain("url(data:font")
-      expect(style.match(/font-display:swap/g)).toHaveLength(2)
-      for (const path of ["/", "/sign-in"]) {
-        const preloads = [...text(assetFor(set, { path })?.body).matchAll(/<link rel="preload"[^>]*>/g)].map(
-          ([tag]) => tag
-        )
-        expect(preloads).toHaveLength(1)
-        expect(preloads[0]).toMatch(/href="\/assets\/geist-latin-wght-normal-[^"]+"/)
-        expect(preloads[0]).toContain('crossorigin="anonymous"')
-      }
-    })
+  it.live(
+    "the typefaces are separate files of at most 60 KB, cached forever, and a page requests only one of them",
+    () =>
+      Effect.gen(function* () {
+        const set = yield* assets
+        const faces = [...set.values()].filter(({ contentType }) => contentType === "font/woff2")
+        expect(faces.map(({ path }) => path.replace(/-[^-]+\.woff2$/, "").replace("/assets/", "")).toSorted()).toEqual([
+          "geist-latin-wght-normal",
+          "geist-mono-latin-wght-normal"
+        ])
+        expect(faces.reduce((sum, { identity }) => sum + identity.byteLength, 0)).toBeLessThanOrEqual(60 * 1024)
+        const style = text([...set.values()].find(({ path }) => path.endsWith(".css"))?.identity)
+        for (const { path } of faces) {
+          const served = assetFor(set, { path, acceptEncoding: "br, gzip" })
+          expect(served?.headers).toMatchObject({
+            "content-type": "font/woff2",
+            "cache-control": "public, max-age=31536000, immutable"
+          })
+          expect(served?.headers["content-encoding"]).toBeUndefined()
+          // `wOF2` is the signature of a WOFF2 file.
+          expect(text(served?.body.slice(0, 4))).toBe("wOF2")
+          expect(style).toContain(`url(${path})`)
+        }
+        expect(style).not.toContain("url(data:font")
+        expect(style.match(/font-display:swap/g)).toHaveLength(2)
+        for (const path of ["/", "/sign-in"]) {
+          const preloads = [...text(assetFor(set, { path })?.body).matchAll(/<link rel="preload"[^>]*>/g)].map(
+            ([tag]) => tag
+          )
+          expect(preloads).toHaveLength(1)
+          expect(preloads[0]).toMatch(/href="\/assets\/geist-latin-wght-normal-[^"]+"/)
+          expect(preloads[0]).toContain('crossorigin="anonymous"')
+        }
+      })
   )
 
-  it.live("a page references the chunks of the screen at its address, so that they load along with the rest", () =>
+  it.live("a page references the chunks of the screen at its address, so that they load in parallel", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const scripts = (path: string) =>
@@ -123,13 +125,13 @@ describe("Dashboard files", () => {
     })
   )
 
-  // Without HTTP/2 a browser makes six requests at a time; app/Kit.ts explains how the chunks are kept together.
+  // Without HTTP/2, a browser sends six requests at a time; see app/Kit.ts for how chunks are kept together.
   it.live("a page starts with few files, while its chunks load on demand", () =>
     Effect.gen(function* () {
       const set = yield* assets
       for (const path of ["/", "/runs/run_1", "/w/acme/runs", "/w/acme/capsules", "/new", "/account"]) {
         const html = text(assetFor(set, { path })?.body)
-        // Workers are only referenced, because a page that needs a worker starts it later.
+        // Counts only files loaded at once: a worker is started later by a page that needs it.
         expect(html.match(/(?:src|href)="\/assets\/[\w.-]+\.js"/g)?.length).toBeLessThan(21)
       }
     })
@@ -144,7 +146,7 @@ describe("Dashboard files", () => {
     })
   )
 
-  it.live("compressed copies of dashboard files contain the same bytes", () =>
+  it.live("compressed copies of dashboard files decompress to the same bytes", () =>
     Effect.gen(function* () {
       const set = yield* assets
       for (const asset of set.values()) {
@@ -180,7 +182,7 @@ describe("Dashboard files", () => {
     })
   )
 
-  it.live("sign-in is in the browser's language without JavaScript", () =>
+  it.live("sign-in without JavaScript is in the browser's language", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const page = (acceptLanguage?: string) => text(assetFor(set, { path: "/sign-in", acceptLanguage })?.body)
@@ -191,7 +193,7 @@ describe("Dashboard files", () => {
     })
   )
 
-  it.live("paths outside the dashboard belong to the server", () =>
+  it.live("paths outside the dashboard are left to the server", () =>
     Effect.gen(function* () {
       const set = yield* assets
       for (const path of [
@@ -222,7 +224,7 @@ describe("Dashboard files", () => {
     })
   )
 
-  // The server's own parser reads the document that lists sources, in a chunk loaded when such a link is opened.
+  // Only the chunk for links to documents, which is loaded when such a link is opened, contains the server's own parser.
   it.live("no initial script of a page contains the server's runtime", () =>
     Effect.gen(function* () {
       const set = yield* assets

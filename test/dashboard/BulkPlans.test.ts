@@ -5,7 +5,7 @@ const none = { add: 0, change: 0, destroy: 0, replace: 0, import: 0, forget: 0 }
 const plan = { id: "run_1", type: "plan" as const, planDigest: "sha256:1", planSummary: { ...none, add: 2 } }
 const capsule = { name: "storefront", environment: "production" }
 
-test("bulk decisions offer only plans that destroy, replace and forget nothing", () => {
+test("bulk decisions offer only plans that never destroy, replace or forget anything", () => {
   expect(bulkPlanOf(plan, capsule)).toEqual({
     runId: "run_1",
     planDigest: "sha256:1",
@@ -20,12 +20,12 @@ test("bulk decisions offer only plans that destroy, replace and forget nothing",
   expect(bulkPlanOf({ ...plan, type: "restore" }, capsule)).toBeUndefined()
 })
 
-test("bulk decisions offer no plan without a digest or without known changes", () => {
+test("bulk decisions exclude plans without a digest or without known changes", () => {
   expect(bulkPlanOf({ id: "run_1", type: "plan", planSummary: none }, capsule)).toBeUndefined()
   expect(bulkPlanOf({ id: "run_1", type: "plan", planDigest: "sha256:1" }, capsule)).toBeUndefined()
 })
 
-test("bulk decisions add up the changes of several plans, and name the verb if it is the only one", () => {
+test("bulk decisions add up the changes of several plans, and show the verb if there is only one", () => {
   const found = [plan, { ...plan, id: "run_2", planSummary: { ...none, add: 1 } }].flatMap(
     (each) => bulkPlanOf(each, capsule) ?? []
   )

@@ -13,7 +13,7 @@ const shown = (changes: Parameters<typeof rowsOf>[0]) =>
   rowsOf(changes).map((row) => (isSeries(row) ? [row.address, row.changes.length] : row.address))
 
 describe("Indexed changes", () => {
-  test("changes that differ in one index are shown as one row with their range, even if their values differ", () => {
+  test("changes that differ in one index become one row with a range, even if their values differ", () => {
     const all = Array.from({ length: 400 }, (_, index) => web(index, { after: `size ${index}` }))
     expect(shown([change("aws_s3_bucket.a", ["update"], []), ...all])).toEqual([
       "aws_s3_bucket.a",
@@ -21,7 +21,7 @@ describe("Indexed changes", () => {
     ])
   })
 
-  test("a row of indexed changes lists each range, up to the limit of a row", () => {
+  test("a row of indexed changes lists each range, as far as the row has space", () => {
     expect(shown([0, 1, 2, 4, 9].map((index) => web(index)))).toEqual([
       ["module.network.aws_instance.web[0...2, 4, 9]", 5]
     ])
@@ -30,14 +30,14 @@ describe("Indexed changes", () => {
     ])
   })
 
-  test("indexed changes may have the index in their module", () => {
+  test("indexed changes may have their index in the module", () => {
     const all = Array.from({ length: 5 }, (_, index) =>
       change(`module.shard[${index}].aws_s3_bucket.data`, ["create"], [])
     )
     expect(shown(all)).toEqual([["module.shard[0...4].aws_s3_bucket.data", 5]])
   })
 
-  test("changes stay separate if they are few, differ otherwise, or need special attention", () => {
+  test("changes stay separate if they are few, differ elsewhere, or need special attention", () => {
     const four = [0, 1, 2, 3].map((index) => web(index))
     expect(shown(four)).toHaveLength(4)
     const other = change("module.network.aws_instance.web[4]", ["update"], [{ name: "image", before: "a", after: "b" }])

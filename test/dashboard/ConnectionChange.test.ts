@@ -29,7 +29,7 @@ const connection: Connection = {
 const draft = changeDraft(connection)
 
 describe("Connection changes", () => {
-  test("a change to a Connection sends nothing that is unchanged", () => {
+  test("a change to a Connection sends only changed fields", () => {
     expect(changeBody(connection, draft)).toEqual({})
   })
 
@@ -44,7 +44,7 @@ describe("Connection changes", () => {
     expect(changeBody(connection, { ...draft, refs: "", modules: "" })).toEqual({ use: { roles: ["owner", "admin"] } })
   })
 
-  test("a change to a Connection sends only entered values, and removes an expiry with null", () => {
+  test("a change to a Connection sends only values that were entered, and null to remove an expiry", () => {
     const typed = { values: { CLOUD_TOKEN: "new" }, files: { "key.json": "" } }
     expect(changeBody(connection, { ...draft, ...typed, expiresOn: "" })).toEqual({
       expiresAt: null,
@@ -55,7 +55,7 @@ describe("Connection changes", () => {
     })
   })
 
-  test("a Connection's rule is shown as the lowest role that it admits", () => {
+  test("a Connection's rule is shown as the lowest role it admits", () => {
     expect(usedFrom({ roles: ["owner"] })).toBe("owner")
     expect(usedFrom({ roles: ["admin"] })).toBe("admin")
     expect(usedFrom({ roles: ["member", "owner"] })).toBe("member")

@@ -28,7 +28,7 @@ const decode = Schema.decodeUnknownSync(CreateConnection, { onExcessProperty: "e
 const workspaceId = "ws_00000000000000000000000000000000"
 
 describe("New Connections", () => {
-  test("a new Connection whose values only a pool holds sends no earlier input", () => {
+  test("a new Connection that uses a pool's values sends no values entered earlier", () => {
     const [providedBy] = offeredBy(generic, [{ name: "eu-west", provided: ["aws"] }])
     const body = connectionBody(workspaceId, { ...draft, providedBy })
     expect(body).toEqual({
@@ -41,11 +41,11 @@ describe("New Connections", () => {
     expect(String(decode(body).providedBy?.name)).toBe("aws")
   })
 
-  test("a new Connection sends its entered values if no pool holds them", () => {
+  test("a new Connection that uses no pool sends its entered values", () => {
     expect(connectionBody(workspaceId, draft)).toMatchObject({ values: { AWS_PROFILE: "typed before" }, files: [] })
   })
 
-  test("a new Connection may use only allowed pools, and only without a recipe that requires values", () => {
+  test("a new Connection can use only allowed pools, and no recipe that requires values", () => {
     const pools = [{ name: "eu-west", provided: ["aws", "google"] }, { name: "us-east" }]
     expect(offeredBy(generic, pools)).toEqual([
       { pool: "eu-west", name: "aws" },

@@ -45,7 +45,7 @@ test("an address has encoded parameters, and only those query parameters that ha
   ).toBe("/api/v1/workspaces/ws_1/runs?limit=5")
 })
 
-// Never called, only type-checked: each line must be a type error, and a line without one is also reported as an error.
+// Type-checked but never called. Each line must be a type error; an expected error that does not occur is reported too.
 export const refusedByTypes = async () => {
   // @ts-expect-error: the API has no such route
   await call("GET /api/v1/capsule/:capsuleId", { params: { capsuleId: "cap_1" } })

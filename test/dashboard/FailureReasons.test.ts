@@ -12,7 +12,7 @@ const sources = (folder: string) =>
     .filter((name) => name.endsWith(".ts"))
     .map((name) => readFileSync(`${actors}${folder}/${name}`, "utf8"))
 
-/** Codes as passed to a Run's or lane's error: `code: "..."`, `refusal("..."`, `return "source_..."`. */
+/** Patterns that pass a code to a Run's or lane's error: `code: "..."`, `refusal("..."`, `return "source_..."`. */
 const written = ["running/agent", "running/execution", "inputs/git"]
   .flatMap(sources)
   .flatMap((text) =>
@@ -34,7 +34,7 @@ test("every reason for a Run or sync to fail has a message in Japanese", () => {
   expect([...codes].filter((code) => japaneseReason(code) === undefined)).toEqual([])
 })
 
-test("a failure message is Japanese, and an unknown code has none", () => {
+test("a failure's message is in Japanese, and an unknown code has no message", () => {
   expect(japaneseReason("source_unreachable")).toMatch(/\p{Script=Hiragana}.*。$/u)
   for (const unknown of ["constructor", "", "new_code"]) expect(japaneseReason(unknown)).toBeUndefined()
 })

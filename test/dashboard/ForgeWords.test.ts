@@ -18,6 +18,6 @@ test.each<readonly [string, Forge]>([
   expect(forgeOf(url)).toBe(forge)
 })
 
-test.each([...forges])("docs/webhooks has the page %s.md to which the dashboard links", (forge) => {
+test.each([...forges])("the page docs/webhooks/%s.md, to which the dashboard links, exists", (forge) => {
   expect(existsSync(new URL(`../../docs/webhooks/${forge}.md`, import.meta.url))).toBe(true)
 })

@@ -5,7 +5,7 @@ import { installConfig, report } from "../browser/support/records/InstallConfigs
 const model = formModel(report.variables, installConfig.variables, installConfig.presentation)
 
 describe("Module forms", () => {
-  test("a module's form shows questions in the manifest's order, groups features and folds the rest", () => {
+  test("a module's form keeps the manifest's order, groups features and folds other questions", () => {
     expect(model.groups.map(({ id, fields }) => [id, fields.map(({ name }) => name)])).toEqual([
       ["", ["domain", "replicas", "session_key", "public"]],
       ["mail", ["mail_from"]]
@@ -13,7 +13,7 @@ describe("Module forms", () => {
     expect(model.advanced.map(({ name }) => name)).toEqual(["allowed_ranges"])
   })
 
-  test("a module's form never shows a question answered elsewhere", () => {
+  test("a module's form omits questions that are answered elsewhere", () => {
     expect(model.filled).toEqual([{ name: "name", origin: "capsule_name" }])
     expect(fieldsOf(model).map(({ name }) => name)).not.toContain("name")
   })
@@ -24,7 +24,7 @@ describe("Module forms", () => {
     expect(keepable(fieldsOf(model), { domain: "a", session_key: "s" })).toEqual({ domain: "a" })
   })
 
-  test("a module's form without a manifest shows required variables and folds variables with a default", () => {
+  test("without a manifest, a module's form shows required variables and folds variables with a default", () => {
     const generic = formModel(report.variables)
     expect(generic.groups.flatMap(({ fields }) => fields.map(({ name }) => name))).toEqual([
       "name",
@@ -34,7 +34,7 @@ describe("Module forms", () => {
     expect(generic.advanced).toHaveLength(4)
   })
 
-  test("a module's form shows the few questions of a small module without folding", () => {
+  test("a small module's form shows its few questions without folding", () => {
     const small = report.variables.filter(({ name }) => name === "public" || name === "replicas")
     const inputs = small.map(({ name }) => ({ name, origin: "generic", required: false, advanced: false }))
     expect(formModel(small, [], { inputs, features: [] }).advanced).toEqual([])
@@ -54,7 +54,7 @@ describe("Module forms", () => {
 })
 
 describe("an answer", () => {
-  test("an answer is parsed according to its type", () => {
+  test("parses an answer according to its type", () => {
     expect(parseAnswer({ type: "number", required: true }, " 2.5 ")).toEqual({ kind: "value", value: 2.5 })
     for (const typed of ["9007199254740993", "-12345678901234.123456"])
       expect(parseAnswer({ type: "number", required: true }, typed)).toEqual({ kind: "value", value: typed })
@@ -70,12 +70,12 @@ describe("an answer", () => {
     expect(parseAnswer({ type: "string", required: false }, " kept ")).toEqual({ kind: "value", value: " kept " })
   })
 
-  test("an answer is unset when empty, and a problem when required", () => {
+  test("an empty answer is unset, and a problem if it is required", () => {
     expect(parseAnswer({ type: "string", required: false }, "")).toEqual({ kind: "unset" })
     expect(parseAnswer({ type: "string", required: true }, undefined)).toMatchObject({ problem: "required" })
   })
 
-  test("an answer that does not match its type is a problem", () => {
+  test("reports an answer that does not match its type", () => {
     for (const [type, text, problem] of [
       ["number", "1e999", "number"],
       ["number", "two", "number"],
@@ -87,7 +87,7 @@ describe("an answer", () => {
     }
   })
 
-  test("all answers are parsed together, with problems by name", () => {
+  test("parses all answers together, and returns problems by name", () => {
     const { values, problems } = answersOf(fieldsOf(model), { domain: "shop.example", replicas: "x" })
     expect(values).toEqual({ domain: "shop.example" })
     expect([...problems.keys()].sort()).toEqual(["replicas", "session_key"])

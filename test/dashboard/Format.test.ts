@@ -45,7 +45,7 @@ describe("Number formats", () => {
     }
   })
 
-  test("yesterday is a calendar day", () => {
+  test('"yesterday" means the previous calendar day', () => {
     const evening = new Date(2026, 10, 20, 22).getTime()
     const at = (day: number, hour: number) => relativeTime("en", new Date(2026, 10, day, hour).toISOString(), evening)
     expect([at(20, 1), at(19, 21), at(18, 23), at(18, 1)]).toEqual([
@@ -89,7 +89,7 @@ describe("addresses", () => {
     }
   })
 
-  test("sign-in returns only to this origin", () => {
+  test("sign-in redirects only within this origin", () => {
     const origin = "https://svc.example"
     expect(returnPath("/new?git=x#y", origin)).toBe("/new?git=x#y")
     for (const value of [
@@ -108,7 +108,7 @@ describe("addresses", () => {
     }
   })
 
-  test("a setup link's secret is read from either form of its fragment", () => {
+  test("reads a setup link's secret from either form of its fragment", () => {
     expect(setupSecret("#abc")).toBe("abc")
     expect(setupSecret("#secret=a%2Bb")).toBe("a+b")
     expect(setupSecret("")).toBeUndefined()
@@ -116,7 +116,7 @@ describe("addresses", () => {
 })
 
 describe("search", () => {
-  test("a search finds every word in any order, width and case, the best match first", () => {
+  test("a search finds words in any order, width and case, best match first", () => {
     const names = ["big-shop", "shop", "Ｓｈｏｐ staging", "other"]
     const searched = searchable(names, (name) => name)
     expect(matching(searched, "shop")).toEqual(["shop", "Ｓｈｏｐ staging", "big-shop"])

@@ -12,7 +12,7 @@ const capsule = (id: string, name = id) => ({
 const link = (from: string, to: string, mode = "variable_injection") => ({ id: `${from}-${to}`, from, to, mode })
 
 describe("Linked graph", () => {
-  test("the linked graph contains only dependencies between Capsules, without Sources and unlinked Capsules", () => {
+  test("the linked graph omits Sources and unlinked Capsules", () => {
     const graph = linkedGraph({
       nodes: [
         { id: "src", kind: "source", name: "platform", status: "active" },
@@ -35,7 +35,7 @@ describe("Linked graph", () => {
   test("the linked graph places every Capsule after all its producers, as early as possible", () => {
     const graphs = fc.uniqueArray(fc.tuple(fc.nat(30), fc.nat(30)), { maxLength: 80 }).map((pairs) => ({
       nodes: Array.from({ length: 31 }, (_, index) => capsule(`c${index}`)),
-      // Always from a smaller to a larger number, so there are no cycles, as the service guarantees.
+      // Links go from a smaller to a larger number, so there are no cycles; the service guarantees that too.
       edges: pairs.filter(([a, b]) => a !== b).map(([a, b]) => link(`c${Math.min(a, b)}`, `c${Math.max(a, b)}`))
     }))
     fc.assert(
@@ -50,7 +50,7 @@ describe("Linked graph", () => {
     )
   })
 
-  test("the linked graph terminates even on a cycle, which cannot be ordered", () => {
+  test("the linked graph terminates even on a cycle", () => {
     const graph = linkedGraph({
       nodes: ["a", "b", "c"].map((id) => capsule(id)),
       edges: [link("a", "b"), link("b", "c"), link("c", "b")]
@@ -59,7 +59,7 @@ describe("Linked graph", () => {
     expect([...reachedFrom(graph, "b", "givesTo")]).toEqual(["c"])
   })
 
-  test("the linked graph finds Capsules that a change reaches, starting points, and search matches", () => {
+  test("the linked graph finds the Capsules that a change affects, where to start, and search matches", () => {
     const graph = linkedGraph({
       nodes: [
         capsule("a", "core"),

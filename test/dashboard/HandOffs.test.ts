@@ -5,7 +5,7 @@ const handOff = { product: "notes", returnUri: "https://notes.example/connected"
 const since = 1_000_000
 
 describe("Stored hand-offs", () => {
-  test("a stored hand-off is read back unchanged", () => {
+  test("a stored hand-off round-trips", () => {
     const kept = { ...handOff, since, endedWith: "run_1" }
     expect(parseHandOff(JSON.stringify(kept), since + 1)).toEqual(kept)
   })
@@ -23,13 +23,13 @@ describe("Stored hand-offs", () => {
     expect(parseHandOff(text, since)).toBeUndefined()
   })
 
-  test("a stored hand-off expires once no plan from that time can still be approved", () => {
+  test("a stored hand-off expires when plans from that time can no longer be approved", () => {
     const text = JSON.stringify({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs)).toEqual({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs + 1)).toBeUndefined()
   })
 
-  test("a stored hand-off leads only to the promised address with a response, never to a look-alike", () => {
+  test("a stored hand-off with a response leads only to the promised address, never to a look-alike", () => {
     expect(leadsTo("https://notes.example/connected?run_id=1", handOff)).toBe(true)
     for (const other of [
       "https://notes.example/connected",

@@ -28,7 +28,7 @@ const shape = (runs: ReadonlyArray<Run>, folded: ReadonlyArray<FoldedRun>) =>
   historyLines(runs, folded).map((line) => [line.run.id, line.apply?.id, line.checks.map(({ id }) => id).join()])
 
 describe("Capsule history", () => {
-  test("a Capsule's history has a line for each change, with its apply and the checks of the resulting state", () => {
+  test("a Capsule's history has a line for each change, with its apply and the checks of its state", () => {
     const runs = [run("waiting"), check("c3"), check("c2", true), run("second"), check("c1"), run("first")]
     expect(shape(runs, [applyOf("second"), applyOf("first")])).toEqual([
       ["waiting", undefined, ""],
@@ -45,7 +45,7 @@ describe("Capsule history", () => {
     ])
   })
 
-  test("a Capsule's history keeps a check whose change is not loaded, and a failed check in place", () => {
+  test("a Capsule's history keeps failed checks, and checks whose change is not loaded, in their places", () => {
     const failed = run("f", { type: "drift_check", status: "failed" })
     expect(shape([failed, check("c"), run("waiting")], [])).toEqual([
       ["f", undefined, ""],
@@ -54,7 +54,7 @@ describe("Capsule history", () => {
     ])
   })
 
-  test("a Capsule's history reports the newest check with findings, and whether somebody has decided on it", () => {
+  test("a Capsule's history reports the newest check with findings, and whether somebody has acted on it", () => {
     expect(tellingCheck([check("new"), check("found", true)])?.id).toBe("found")
     expect(tellingCheck([check("new"), check("old")])?.id).toBe("new")
     expect(tellingCheck([])).toBeUndefined()

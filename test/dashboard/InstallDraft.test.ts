@@ -4,13 +4,13 @@ import { advance } from "../../src/dashboard/api/Call.ts"
 import { restoreDraft } from "../../src/dashboard/screens/install/Draft.ts"
 
 describe("Install drafts", () => {
-  test("an install draft is restored exactly as stored, including its id", () => {
+  test("an install draft round-trips, including its id", () => {
     const kept = restoreDraft(null, { url: "https://a.example/b" })
     const back = restoreDraft(JSON.stringify({ ...kept, name: "Shop", answers: { domain: "x" } }), {})
     expect(back).toEqual({ ...kept, name: "Shop", answers: { domain: "x" } })
   })
 
-  test("an install draft starts over from the link when the stored draft is broken", () => {
+  test("an unreadable install draft is replaced by the link's values", () => {
     for (const broken of ["{", "3", "null", '{"answers":3,"url":5}']) {
       const { id: _id, ...draft } = restoreDraft(broken, { url: "https://a.example/b", ref: "v1" })
       expect(draft).toEqual({
@@ -27,7 +27,7 @@ describe("Install drafts", () => {
     }
   })
 
-  test("an install gives equal requests the same key, and different requests different keys", () => {
+  test("equal install requests share a key, and different requests have different keys", () => {
     expect(contentKey({ a: 1 })).toBe(contentKey({ a: 1 }))
     expect(contentKey({ a: 1 })).not.toBe(contentKey({ a: 2 }))
     expect(contentKey("日本")).toMatch(/^[0-9a-f]{16}$/)

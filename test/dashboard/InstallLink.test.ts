@@ -21,7 +21,7 @@ describe("Install links", () => {
     })
   })
 
-  test("an install link unpacks a module address", () => {
+  test("an install link's module address is split into its parts", () => {
     expect(
       readInstallLink(`?source=${encodeURIComponent("git::https://git.example/a/b.git//modules/app?ref=v2")}`)
     ).toEqual({
@@ -30,14 +30,14 @@ describe("Install links", () => {
     })
   })
 
-  test("an install link to a document with options identifies the document", () => {
+  test("an install link to a document with options identifies that document", () => {
     expect(readInstallLink(`?kind=capsule-source-options&${git}&path=install/options.json`)).toEqual({
       kind: "options",
       link: { url: "https://git.example/a/b.git", path: "install/options.json" }
     })
   })
 
-  test("an install link without a query is an empty form", () => {
+  test("an install link without a query gives an empty form", () => {
     expect(problem("")).toBe("empty")
   })
 
@@ -72,7 +72,7 @@ describe("Install links", () => {
     ["?kind=capsule-source-options&path=options.json", "source"]
   ]
   for (const [search, expected] of refusals) {
-    test(`the install link ${search} is refused as a whole`, () => {
+    test(`rejects the install link ${search} as a whole`, () => {
       expect(problem(search)).toBe(expected)
     })
   }

@@ -6,10 +6,10 @@ test.each<[RunStatus | undefined, ReadonlyArray<string>, boolean]>([
   ["waiting_approval", ["run.queued", "run.started", "plan.summary", "run.waiting_approval"], true],
   ["succeeded", ["run.waiting_approval", "run.approved"], true],
   ["failed", ["run.started", "diagnostic", "run.failed", "diagnostic"], true],
-  // The plan was approved after it was read, or only by the first of two approvers.
+  // Not reflected: the plan may have been approved after it was read, or only by the first of two approvers.
   ["waiting_approval", ["run.waiting_approval", "run.approved"], false],
   ["waiting_approval", ["run.superseded"], false],
-  // The Run is in progress, so more than its status changes.
+  // Not reflected: more than the status changes while a Run is in progress.
   ["running", ["run.started"], false],
   ["queued", ["run.queued"], false],
   ["succeeded", ["state.saved"], false],

@@ -21,14 +21,14 @@ const logOf = (...lines: ReadonlyArray<string>) => {
 const placesOf = (rows: LogRows) => Array.from({ length: rows.count() }, (_, row) => rows.at(row))
 
 describe("Log rows", () => {
-  test("log rows are the log's lines when nothing wraps", () => {
+  test("log rows equal the log's lines if nothing wraps", () => {
     expect(placesOf(new LogRows(logOf("a", "b".repeat(500)), undefined))).toEqual([
       { index: 0, part: 0 },
       { index: 1, part: 0 }
     ])
   })
 
-  test("log rows continue a long line, and can be found by their line", () => {
+  test("a long line continues in further rows, which can be found by the line", () => {
     const rows = new LogRows(logOf("a", "b".repeat(25), "c"), 10)
     expect(placesOf(rows)).toEqual([
       { index: 0, part: 0 },
@@ -48,7 +48,7 @@ describe("Log rows", () => {
     expect(rows.count()).toBe(3)
   })
 
-  test("log rows include only the requested lines", () => {
+  test("returns only the rows of the requested lines", () => {
     const buffer = logOf("a", "Error: no", "  in main.tf", "b", "Warning: old", "c")
     const rows = new LogRows(buffer, undefined, ({ level }) => level !== "plain")
     expect(placesOf(rows).map((place) => buffer.line(place?.index ?? -1)?.text)).toEqual([
@@ -65,7 +65,7 @@ describe("Log rows", () => {
     expect(rowStarts("", 10)).toEqual([0])
   })
 
-  test("log rows break after a space, and within a word that is too long", () => {
+  test("log rows keep the colours of their lines", () => {
     const parts = (text: string, columns: number) => {
       const starts = rowStarts(text, columns)
       return starts.map((start, row) => text.slice(start, starts[row + 1]))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { LogSearch } from "../../src/dashboard/screens/run/LogSearch.ts"
 
-/** Lines that count how often they are read. */
+/** Wraps lines and counts how often they are read. */
 const linesOf = (texts: Array<string>) => {
   const looked = { count: 0 }
   return {
@@ -30,14 +30,14 @@ const all = (search: LogSearch) => {
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}`)
 
 describe("Log search", () => {
-  test("a log search finds text across colours, in any case", () => {
+  test("a log search ignores colour codes and case", () => {
     const { lines } = linesOf(["no", "\u001b[31mErr\u001b[0mor: disk"])
     expect(all(new LogSearch(lines, "error: D"))).toEqual([1])
     expect(all(new LogSearch(lines, ""))).toEqual([])
     expect(all(new LogSearch(lines, "nothing"))).toEqual([])
   })
 
-  test("a log search reads no more lines at a time than the limit allows", () => {
+  test("a log search never reads more lines at a time than its limit", () => {
     const { lines, looked } = linesOf(numbered(100_000))
     const search = new LogSearch(lines, "line 9")
     for (let steps = 1; !search.done; steps += 1) {
@@ -47,7 +47,7 @@ describe("Log search", () => {
     expect(search.matches.length).toBe(11_111)
   })
 
-  test("a log search reads new lines as they arrive, and never reads a line twice", () => {
+  test("a log search reads new lines as they arrive, and no line twice", () => {
     const { add, lines, looked } = linesOf(numbered(1000))
     const search = new LogSearch(lines, "line 1")
     all(search)
@@ -61,7 +61,7 @@ describe("Log search", () => {
     expect(search.matches.length).toBe(111 + 10)
   })
 
-  test("a log search looks for a longer string only in matches of the shorter string", () => {
+  test("a log search for a longer string checks only the matches of the shorter string", () => {
     const { add, lines, looked } = linesOf(numbered(10_000))
     const shorter = new LogSearch(lines, "Line 77")
     all(shorter)
@@ -90,7 +90,7 @@ describe("Log search", () => {
     }
   })
 
-  test("a log search starts over for a different string", () => {
+  test("a log search for a different string starts over", () => {
     const { lines } = linesOf(numbered(100))
     const other = new LogSearch(lines, "line 5")
     all(other)

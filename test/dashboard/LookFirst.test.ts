@@ -9,7 +9,7 @@ const widening = (name: string, before: unknown, after: unknown, address = "aws_
   )
 
 describe("First reads", () => {
-  test("a reviewer first reads the losses of a plan, then new exposure", () => {
+  test("the review lists a plan's losses first, then new exposure", () => {
     const found = firstLooks(
       [...planChanges, change("aws_sqs_queue.old", ["forget"], [])],
       [
@@ -30,7 +30,7 @@ describe("First reads", () => {
     ])
   })
 
-  test("a reviewer first reads permissions that become wider, but no equal or denied permissions", () => {
+  test("the review highlights widened permissions, but no equal or denied permissions", () => {
     const narrow = policy({ Effect: "Allow", Action: "s3:GetObject", Resource: "arn:a" })
     const wide = policy({ Effect: "Allow", Action: "*", Resource: "arn:a" })
     expect(widening("policy", narrow, wide)).toEqual([["wider", '"*"']])
@@ -47,7 +47,7 @@ describe("First reads", () => {
     expect(widening("title", "a", "5 * 5")).toEqual([])
   })
 
-  test("a reviewer first reads access for everybody, but not traffic to everywhere", () => {
+  test("the review highlights access for everybody, but not traffic to everywhere", () => {
     expect(widening("cidr_blocks", ["10.0.0.0/8"], ["10.0.0.0/8", "0.0.0.0/0"])).toEqual([
       ["public", "cidr_blocks 0.0.0.0/0"]
     ])

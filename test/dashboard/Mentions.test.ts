@@ -31,7 +31,7 @@ test("a mention suggests the people whose name or address contains the typed tex
   expect(suggested(people, "", 2)).toEqual([ada, adaByron])
 })
 
-test("mentioned people are found in a text, the longest name first", () => {
+test("finds mentioned people in a text, the longest name first", () => {
   const found = (text: string, ...chosen: ReadonlyArray<string>) => mentionsIn(text, people, new Set(chosen))
   expect(found("@Ada, look")).toEqual(["usr_a"])
   expect(found("@Ada Byron, look")).toEqual(["usr_b"])

@@ -26,7 +26,7 @@ describe("Run timeline", () => {
     ])
   })
 
-  test("the timeline of an approved or discarded plan keeps the time of its plan, and shows the decision", () => {
+  test("the timeline of an approved or discarded plan keeps the plan's time, and shows the decision", () => {
     const waiting = runOf(reviewRun)
     const events = eventsOf(waiting)
     const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at
@@ -63,7 +63,7 @@ describe("Run timeline", () => {
     expect(states(failedRun)).toContainEqual(["state", "skipped"])
   })
 
-  test("the timeline of an apply whose tool failed but whose state was saved marks only the tool's step", () => {
+  test("the timeline marks only the tool's step if the tool failed but its state was saved", () => {
     const run = runOf(failedRun)
     const events = [...eventsOf(run)]
     events.splice(-1, 0, {
@@ -93,24 +93,24 @@ describe("Run timeline", () => {
     ])
   })
 
-  test("the timeline of an apply whose plan has prepared the module shows no skipped step", () => {
+  test("the timeline of an apply has no skipped step if its plan has prepared the module", () => {
     const run = runOf(failedRun)
     const passing = eventsOf(run).filter(({ data, kind }) => kind !== "run.phase" || data.phase !== "init")
     expect(stepsOf(run, passing).map(({ id }) => id)).toEqual(["queue", "prepare", "apply", "state"])
   })
 
-  test("the timeline of a Run that failed before any step marks its last position", () => {
+  test("the timeline marks the last position of a Run that failed before any step", () => {
     const run = runOf(failedRun)
     expect(stepsOf(run, []).map(({ state }) => state)).toEqual(["done", "failed", "skipped", "skipped", "skipped"])
     const { startedAt: _never, ...refused } = run
     expect(stepsOf(refused, []).map(({ state }) => state)[0]).toBe("failed")
   })
 
-  test("the timeline of a queued plan shows only the queue", () => {
+  test("the timeline of a queued plan shows only the wait", () => {
     expect(states(queuedRun).map(([, state]) => state)).toEqual(["active", "pending", "pending", "pending", "pending"])
   })
 
-  test("the timeline shows a source build only if there was one, between its neighbours", () => {
+  test("the timeline shows a source build only if there was one, at its place in the order", () => {
     const run = runOf(reviewRun)
     const at = (second: number) => `2026-11-20T09:00:0${second}.000Z`
     const events = ["prepare", "build", "init", "plan"].map((phase, index) => ({
@@ -130,7 +130,7 @@ describe("Run timeline", () => {
 })
 
 describe("Apply progress", () => {
-  test("an apply's progress lists the unstarted parts of the plan, without parts that the tool never reports", () => {
+  test("an apply's progress lists the parts of the plan that have not started, except parts that the tool never reports", () => {
     const changes = [
       { address: "a.done", actions: ["create"] },
       { address: "a.failed", actions: ["delete", "create"] },
@@ -148,7 +148,7 @@ describe("Apply progress", () => {
     expect(notBegun(changes, begun)).toEqual(["a.next"])
   })
 
-  test("an apply's progress follows each resource until it finishes", () => {
+  test("an apply's progress follows each resource until it is done", () => {
     expect(progressOf(eventsOf(runOf(failedRun))).map(({ address, state }) => [address, state])).toEqual([
       ["aws_lb_target_group.green", "done"],
       ["aws_lb_listener_rule.green", "failed"]
@@ -159,7 +159,7 @@ describe("Apply progress", () => {
 describe("Apply counts", () => {
   const summary = { add: 3, change: 0, destroy: 1, replace: 1, import: 0, forget: 2 }
 
-  test("an apply's counts are taken from its plan's changes, without data sources", () => {
+  test("an apply's counts come from its plan's changes, without data sources", () => {
     const change = { address: "a.b", mode: "managed", type: "a", name: "b", provider: "p", changedAttributes: [] }
     const resourceChanges = [
       { ...change, actions: ["create"] },
@@ -175,7 +175,7 @@ describe("Apply counts", () => {
     ])
   })
 
-  test("an apply's counts are taken from its summary if the changes were not recorded", () => {
+  test("an apply's counts come from its summary if its changes were not recorded", () => {
     expect(countsOf({ planSummary: summary }).map(({ count, kind }) => [kind, count])).toEqual([
       ["destroy", 1],
       ["replace", 1],

@@ -17,7 +17,7 @@ import { planChanges } from "../browser/support/records/PlanChanges.ts"
 const base = { address: "a.b", mode: "managed", type: "a", name: "b", provider: "p" }
 
 describe("Plan diff", () => {
-  test("a plan's diff puts destructions first, then replacements, updates and creations", () => {
+  test("a plan's diff lists destructions first, then replacements, updates and creations", () => {
     expect(diffOf(planChanges).groups.map(({ kind, changes }) => [kind, changes.length])).toEqual([
       ["destroy", 1],
       ["replace", 1],
@@ -40,7 +40,7 @@ describe("Plan diff", () => {
     expect(isShownOutput({ actions: ["no-op"], publication })).toBe(true)
   })
 
-  test("a plan's diff shows only the existing sides of a hidden value", () => {
+  test("a plan's diff shows a hidden value only on the sides where it exists", () => {
     const kinds = (...of: Parameters<typeof sidesOf>) => Object.values(sidesOf(...of)).map(({ kind }) => kind)
     const hidden = { sensitive: true } as const
     expect(kinds({ ...hidden, beforeSensitive: true })).toEqual(["hidden", "absent"])
@@ -50,13 +50,13 @@ describe("Plan diff", () => {
       "hidden",
       "later"
     ])
-    // Plans of earlier releases have no sides.
+    // Plans of earlier releases have neither side.
     expect(kinds(hidden, ["delete"])).toEqual(["hidden", "absent"])
     expect(kinds(hidden, ["create"])).toEqual(["absent", "hidden"])
     expect(kinds(hidden, ["update"])).toEqual(["hidden", "hidden"])
   })
 
-  test("a plan's diff reduces parts that become unknown to their size, so that they do not look deleted", () => {
+  test("a plan's diff shows the size of parts that become unknown, so that they do not look deleted", () => {
     const lines = Array.from({ length: 66 }, (_, line) => `line ${line}`)
     const { before } = sidesOf({
       before: { big: lines, map: { a: 1, b: 2 }, x: "old", list: [[1, 2], "kept"] },
@@ -69,7 +69,7 @@ describe("Plan diff", () => {
     })
   })
 
-  test("a plan's diff finds a deposed object by its key and by the word", () => {
+  test('a search in a plan finds a deposed object by its key and by the word "deposed"', () => {
     const changes = [undefined, "0a1b2c3d"].map((deposed) => ({
       ...base,
       actions: ["delete"],
@@ -81,13 +81,13 @@ describe("Plan diff", () => {
     expect(diffOf(changes, "0a1b").total).toBe(1)
   })
 
-  test("a plan's diff recognises a replacement with its actions in either order", () => {
+  test("a plan's diff recognises a replacement by its two actions in either order", () => {
     expect(changeKind({ actions: ["delete", "create"] })).toBe("replace")
     expect(changeKind({ actions: ["create", "delete"] })).toBe("replace")
     expect(changeKind({ actions: ["no-op"] })).toBe("none")
   })
 
-  test("a plan's diff folds label updates and recomputed values, and nothing else", () => {
+  test("a plan's diff folds only label updates and recomputed values", () => {
     expect(diffOf(planChanges).noise.map(({ address }) => address)).toEqual([
       "aws_ecs_service.web",
       "aws_s3_bucket.assets"
@@ -130,7 +130,7 @@ describe("Plan diff", () => {
     expect(diffOf(numbered).groups[0]?.changes.map(({ address }) => address)).toEqual(["a.b[9]", "a.b[10]"])
   })
 
-  test("a plan's diff never shows a hidden value, regardless of the record's content", () => {
+  test("a plan's diff never shows a hidden value, whatever the record contains", () => {
     const sides = sidesOf({ sensitive: true, before: "old-secret", after: "new-secret" })
     expect(sides).toEqual({ before: { kind: "hidden" }, after: { kind: "hidden" } })
     expect(JSON.stringify(sides)).not.toContain("secret")
@@ -151,14 +151,14 @@ describe("Plan diff", () => {
       expect(inlineText(long)).toBeUndefined()
   })
 
-  test("a plan's diff makes visible any characters that reorder text or have no width", () => {
+  test("a plan's diff shows characters that reorder text or have no width", () => {
     expect(inlineText("admin\u200b")).toBe('"adminU+200B"')
     expect(inlineText(["10.0.0.0/8\u202e"])).toBe('["10.0.0.0/8U+202E"]')
     expect(inlineText("\u{e0041}日本語 é")).toBe('"U+E0041日本語 é"')
     expect(splitAddress({ address: 'aws_x.y["a\u2066"]', type: "aws_x" })).toEqual(["", 'aws_x.y["aU+2066"]'])
   })
 
-  test("a plan's diff marks an import or a move, and lists the attribute that forces a replacement first", () => {
+  test("a plan's diff labels imports and moves, and lists the attribute that forces a replacement first", () => {
     const none = { ...base, actions: ["no-op"], changedAttributes: [] }
     expect(changeKind({ ...none, importing: { id: "i-1" } })).toBe("import")
     expect(changeKind({ ...none, actions: ["update"], importing: {} })).toBe("import")
@@ -181,7 +181,7 @@ describe("Plan diff", () => {
     expect([shown.map(({ name }) => name), later]).toEqual([["size", "name", "endpoint"], ["arn"]])
   })
 
-  test("a plan's diff splits an address into location and name", () => {
+  test("a plan's diff splits an address into its location and name", () => {
     expect(splitAddress({ address: "module.a.module.b.aws_x.y", type: "aws_x" })).toEqual([
       "module.a.module.b.",
       "aws_x.y"
@@ -191,7 +191,7 @@ describe("Plan diff", () => {
 })
 
 describe("Inline values", () => {
-  test("an inline value shows its sensitive and unknown parts as markers, not as text of the value", () => {
+  test("an inline value has markers for its sensitive and unknown parts", () => {
     expect(inlineParts({ key: "(sensitive value)", id: "(known after apply)" })).toEqual([
       { kind: "text", text: '{"key":' },
       { kind: "hidden" },
@@ -201,7 +201,7 @@ describe("Inline values", () => {
     ])
   })
 
-  test("an inline value shows a string that contains the same words as text", () => {
+  test("an inline value shows a string that looks like a marker as text", () => {
     expect(inlineParts("(sensitive value)")).toEqual([{ kind: "text", text: '"(sensitive value)"' }])
   })
 })

@@ -13,13 +13,13 @@ const capsule = { status: "active", executionAuthorityEpoch: 2, currentStateGene
 const seen = { capsule, isApplied: false, now: before }
 const approved = { ...waiting, status: "succeeded", approvedAt: at } as const
 
-test("a plan that is waiting or approved can be decided on", () => {
+test("a waiting or approved plan can be decided", () => {
   expect(planEndOf(waiting, seen)).toBeUndefined()
   expect(planEndOf(approved, seen)).toBeUndefined()
   expect(planEndOf(waiting, { ...seen, capsule: undefined })).toBeUndefined()
 })
 
-test("the reason a plan has ended follows from its status", () => {
+test("the status of a plan determines why it has ended", () => {
   expect(planEndOf({ ...waiting, status: "superseded" }, seen)).toBe("superseded")
   expect(planEndOf({ ...waiting, status: "expired" }, seen)).toBe("expired")
   expect(planEndOf({ ...waiting, status: "failed" }, seen)).toBe("failed")
@@ -33,7 +33,7 @@ test("a waiting plan expires when its time is up, but an approved plan does not"
   expect(planEndOf(approved, { ...seen, now: Date.parse(at) })).toBeUndefined()
 })
 
-test("a plan ends when its Capsule has ended or changed, but not if the Capsule was read earlier", () => {
+test("a plan ends when its Capsule has ended or changed, unless the Capsule was read before the plan", () => {
   expect(planEndOf(waiting, { ...seen, capsule: { ...capsule, status: "released" } })).toBe("capsule_ended")
   expect(planEndOf(waiting, { ...seen, capsule: { ...capsule, executionAuthorityEpoch: 3 } })).toBe("moved")
   expect(planEndOf(waiting, { ...seen, capsule: { ...capsule, currentStateGeneration: 6 } })).toBe("moved")

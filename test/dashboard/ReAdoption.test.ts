@@ -15,7 +15,7 @@ const failedCheck = run({
 })
 
 describe("Offered re-adoptions", () => {
-  test("a re-adoption is offered when only a check failed in the last deciding Run", () => {
+  test("a re-adoption is offered if nothing but a check failed in the last deciding Run", () => {
     const plan = run({
       id: "run_0000000000000102",
       type: "plan",
@@ -27,7 +27,7 @@ describe("Offered re-adoptions", () => {
     expect(onlyCheckFailed([interrupted])).toBe(true)
   })
 
-  test("a re-adoption is not offered after a different failure, a later decision, or no decision at all", () => {
+  test("a re-adoption is not offered after another failure, a later decision, or no decision", () => {
     expect(onlyCheckFailed([])).toBe(false)
     expect(onlyCheckFailed([{ ...failedCheck, error: { code: "tool_failed", message: "It failed." } }])).toBe(false)
     for (const type of ["apply", "destroy_apply", "restore"] as const) {

@@ -14,7 +14,7 @@ const check = (id: string, more: Parameters<typeof baseRun>[0] | object = {}) =>
   })
 
 describe("Run lines", () => {
-  test("the list of Runs folds consecutive drift checks without findings, but never a check with findings", () => {
+  test("the list of Runs folds consecutive drift checks without findings, but never one with findings", () => {
     const runs = [check("run_a"), check("run_b"), check("run_c", { drifted: true }), check("run_d")]
     const [day] = linesByDay(runs, [], { foldsChecks: true })
     expect(day?.lines.map((line) => (line.kind === "checks" ? line.runs.length : line.run.id))).toEqual([
@@ -25,7 +25,7 @@ describe("Run lines", () => {
     expect(linesByDay(runs, [], { foldsChecks: false })[0]?.lines).toHaveLength(4)
   })
 
-  test("the list of Runs shows how far a change has progressed", () => {
+  test("the list of Runs shows the progress of a change", () => {
     const plan = baseRun({ id: "run_p", type: "plan", status: "waiting_approval" })
     expect(barsOf(plan, undefined)).toEqual(["done", "waiting", "open"])
     expect(barsOf(check("run_a"), undefined)).toBeUndefined()

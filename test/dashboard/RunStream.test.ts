@@ -52,7 +52,7 @@ const harness = () => {
 }
 
 describe("Run stream", () => {
-  test("a Run's stream resumes after the last item it received, and never accepts an item twice", () => {
+  test("a Run's stream resumes after the last item it received, and never delivers an item twice", () => {
     const { stream, opened, items, waits, last, send } = harness()
     stream.start()
     send(1, 2)
@@ -64,7 +64,7 @@ describe("Run stream", () => {
     expect(items).toEqual([1, 2, 3, 4])
   })
 
-  test("a Run's stream waits longer after each failure, and starts over once a frame has arrived", () => {
+  test("a Run's stream backs off after each failure, and resets once a frame arrives", () => {
     const { stream, waits, last, send } = harness()
     stream.start()
     for (let time = 0; time < 4; time += 1) {
@@ -76,7 +76,7 @@ describe("Run stream", () => {
     expect(waits.map(({ ms }) => ms)).toEqual([188, 375, 750, 1500, 188])
   })
 
-  test("a socket that opens but is cut before any frame does not reset the stream's wait", () => {
+  test("a socket that closes before its first frame does not reset the stream's back-off", () => {
     const { stream, waits, last } = harness()
     stream.start()
     last().onClose(1006)
@@ -103,7 +103,7 @@ describe("Run stream", () => {
     expect(waits).toHaveLength(0)
   })
 
-  test("a Run's stream does nothing once stopped, and its wait is cancelled", () => {
+  test("a stopped Run's stream cancels its wait and does nothing more", () => {
     const { stream, opened, items, states, waits, last, send } = harness()
     stream.start()
     last().onClose(1006)
@@ -128,7 +128,7 @@ describe("Run stream", () => {
     expect(opened).toHaveLength(2)
   })
 
-  test("a Run's stream ignores frames that are not JSON or not text", () => {
+  test("a Run's stream ignores binary frames and frames that are not JSON", () => {
     const { stream, items, last, send } = harness()
     stream.start()
     last().onMessage("{")

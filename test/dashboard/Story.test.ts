@@ -19,7 +19,7 @@ const plan: Run = {
 const told = { events: [], approvals: [], apply: undefined, comments: [] }
 const kinds = (lines: ReturnType<typeof storyOf>) => lines.map(({ kind }) => kind)
 
-test("a plan's story runs from the queue to its apply, with the comments in between", () => {
+test("a plan's story goes from the queue to its apply, with the comments in between", () => {
   const lines = storyOf({
     run: { ...plan, status: "succeeded", approvedAt: at(5), approvedBy: "usr_b", finishedAt: at(5) },
     events: [{ kind: "run.waiting_approval", at: at(1) }],
@@ -39,13 +39,13 @@ test("a plan's story runs from the queue to its apply, with the comments in betw
   expect(lines[5]).toEqual({ kind: "applied", at: at(6), subject: "usr_c", runId: "run_2" })
 })
 
-test("the decision that ends a plan is shown with its person and reason", () => {
+test("a plan's story ends with the decision, its person and its reason", () => {
   const endedBy = { kind: "discarded", subject: "usr_b", at: at(4), reason: "Not now." } as const
   const lines = storyOf({ ...told, run: { ...plan, status: "cancelled", endedBy, finishedAt: at(4) } })
   expect(lines.at(-1)).toEqual(endedBy)
 })
 
-test("an approval by an earlier release is derived from the Run, and a failure is shown with its message", () => {
+test("a plan's story derives an earlier release's approval from the Run, and shows a failure with its message", () => {
   const approved = {
     ...plan,
     status: "succeeded" as const,

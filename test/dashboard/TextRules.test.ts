@@ -4,7 +4,7 @@ import { counted } from "../../src/dashboard/words/Format.ts"
 
 const dashboard = new URL("../../src/dashboard/", import.meta.url).pathname
 
-/** Every exported dictionary of the dashboard: an object with `en` and `ja`. */
+/** Finds every exported dictionary of the dashboard: an object with `en` and `ja`. */
 const dictionaries = await Promise.all(
   [...new Glob("**/*Words.ts").scanSync(dashboard), "words/Vocabulary.ts"].toSorted().map(async (file) => {
     const exported: Readonly<Record<string, unknown>> = await import(`${dashboard}${file}`)
@@ -18,7 +18,7 @@ const dictionaries = await Promise.all(
 
 type Texts = ReadonlyArray<readonly [path: string, text: string]>
 
-/** All texts of a dictionary; a function is called with `given` for each of its parameters. */
+/** Lists all texts of a dictionary. Functions are called with `given` for each of their parameters. */
 const texts = (value: unknown, path: string, given: ReadonlyArray<unknown>): Texts => {
   if (typeof value === "string") return [[path, value]]
   if (typeof value === "function") {
@@ -26,7 +26,7 @@ const texts = (value: unknown, path: string, given: ReadonlyArray<unknown>): Tex
       const text: unknown = value(...given)
       return typeof text === "string" ? [[path, text]] : []
     } catch {
-      // The function's parameters are of other types.
+      // The function's parameters have other types than the given values.
       return []
     }
   }
@@ -67,14 +67,14 @@ describe("English counts", () => {
 })
 
 describe("English texts", () => {
-  test("English texts write the product's nouns in lower case inside a sentence", () => {
+  test("English texts write product nouns in lower case within a sentence", () => {
     const nouns = /(?<=[A-Za-z,] )(?:Capsule|Workspace|Source|Connection|Run|Output|Interface)s?\b/
     expect(offending(all("en"), (text) => nouns.test(text))).toEqual([])
   })
 })
 
 describe("Japanese texts", () => {
-  test("Japanese texts end every sentence politely, or with a noun", () => {
+  test("Japanese texts end every sentence politely or with a noun", () => {
     const plain = /(?:る|た|う|く|ぐ|す|つ|ぶ|む|い|だ|か)$/
     const polite = /(?:です|ます|ません|ました|でした|でしょう|ください|ましょう)か?$/
     const sentences = all("ja").flatMap(([path, text]) =>
@@ -87,7 +87,7 @@ describe("Japanese texts", () => {
     expect(offending(sentences, (sentence) => plain.test(sentence) && !polite.test(sentence))).toEqual([])
   })
 
-  test("Japanese texts use one word for one thing", () => {
+  test("Japanese texts use one word per concept", () => {
     const strangers = /オペレーター|所有者|Capsule|ブラウザ(?!ー)|サーバ(?!ー)|フォルダ(?!ー)|わかって|：/
     expect(offending(all("ja"), (text) => strangers.test(text))).toEqual([])
   })

@@ -11,7 +11,7 @@ const declared = new Map(
 
 type Theme = "light" | "dark"
 
-/** A token's colour in a theme, `#rrggbb`. */
+/** Returns a token's colour in a theme as `#rrggbb`. */
 const colour = (token: string, theme: Theme): string => {
   const value = declared.get(token)
   if (value === undefined) throw new Error(`Tokens.css has no --${token}.`)
@@ -26,7 +26,7 @@ const channel = (value: number): number => {
   return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
 }
 
-/** Relative luminance (WCAG 2.2). */
+/** The relative luminance of a colour (WCAG 2.2). */
 const luminance = (hex: string): number => {
   if (!/^#[0-9a-f]{6}$/.test(hex)) throw new Error(`${hex} is no colour.`)
   const [red, green, blue] = [1, 3, 5].map((at) => channel(Number.parseInt(hex.slice(at, at + 2), 16)))
@@ -45,7 +45,7 @@ const softs = [...verbs, ...states, "accent"].map((name) => `${name}-soft`)
 const cross = (texts: ReadonlyArray<string>, on: ReadonlyArray<string>, least: number) =>
   texts.flatMap((text) => on.map((ground) => ({ text, ground, least })))
 
-/** Text needs a ratio of 4.5 to 1, other visible elements 3 to 1. */
+/** Text needs a contrast of 4.5 to 1, and other visible elements 3 to 1. */
 const pairs = [
   ...cross(["text"], [...grounds, ...softs, "del-word", "add-word"], 4.5),
   ...cross(["text-soft"], [...grounds, ...softs], 4.5),
@@ -70,12 +70,12 @@ describe("the colours", () => {
     expect(pairs.length).toBeGreaterThan(74)
   })
 
-  test("the colours' contrast is computed correctly", () => {
+  test("computes the contrast of colours correctly", () => {
     expect(contrast("#000000", "#ffffff")).toBeCloseTo(21, 5)
     expect(contrast("#767676", "#ffffff")).toBeCloseTo(4.54, 2)
   })
 
-  test("the colours are defined only in Tokens.css, and every name in use is defined there", () => {
+  test("Tokens.css alone defines the colours, and defines every colour in use", () => {
     const files = readdirSync(styles).filter((file) => file.endsWith(".css"))
     const raw: Array<string> = []
     const unknown: Array<string> = []
@@ -92,7 +92,7 @@ describe("the colours", () => {
         if (!declared.has(name) && !local.has(name) && fallback === "") unknown.push(`${file}: --${name}`)
     }
     expect(raw).toEqual([])
-    // Verbs.css defines these on the rows that use them.
+    // `--verb` and `--verb-soft` are exempt, because Verbs.css defines them on the rows that use them.
     expect(unknown.filter((one) => !/--verb(?:-soft)?$/.test(one))).toEqual([])
   })
 })

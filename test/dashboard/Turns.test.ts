@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Turns } from "../../src/dashboard/api/Turns.ts"
 
-/** A page whose clock advances with the work done, and whose queued tasks run on request. */
+/** A page whose clock advances with the work it does, and which runs queued tasks on request. */
 const page = () => {
   const tasks: Array<() => void> = []
   let at = 0
@@ -10,7 +10,7 @@ const page = () => {
     pass: (ms: number) => {
       at += ms
     },
-    /** Runs the next task; returns false when there is none. */
+    /** Runs the next task, and returns false if there is none. */
     task: () => {
       const run = tasks.shift()
       run?.()
@@ -20,7 +20,7 @@ const page = () => {
 }
 
 describe("turns", () => {
-  test("queued work runs in order of arrival, and blocks the page for one slice at a time", () => {
+  test("runs queued work in order of arrival, and blocks the page for at most one slice", () => {
     const { clock, pass, task } = page()
     const turns = new Turns(clock)
     const done: Array<number> = []
@@ -36,7 +36,7 @@ describe("turns", () => {
     expect(done).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test("turns continue with items that arrive later, each in its turn", () => {
+  test("runs items that arrive later in their turn", () => {
     const { clock, task } = page()
     const turns = new Turns(clock)
     const done: Array<string> = []
@@ -50,7 +50,7 @@ describe("turns", () => {
     expect(done).toEqual(["first", "from the first", "after a rest"])
   })
 
-  test("turns do not perform work that has been cleared, even within a slice", () => {
+  test("never runs work that has been cleared, even within a slice", () => {
     const { clock, task } = page()
     const turns = new Turns(clock)
     const done: Array<string> = []

@@ -17,9 +17,9 @@ describe("the type", () => {
     ])
   })
 
-  test("the dashboard sets text in no other size", () => {
+  test("the dashboard uses no other text size", () => {
     const token = `var\\(--(?:${sizes.join("|")})\\)`
-    // Code within text has the text's size, and is at most dense.
+    // Code within text may also be as large as its text, up to the dense size.
     const allowed = new RegExp(`^(?:inherit|${token}|min\\(1em, var\\(--dense\\)\\)|\\d+ ${token} / .*)$`)
     const others = readdirSync(styles)
       .filter((file) => file.endsWith(".css"))

@@ -94,7 +94,7 @@ const leaves = (value: unknown, path: string): ReadonlyArray<readonly [string, s
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`))
 }
 
-/** Words that are intentionally the same in both languages. */
+/** Words that are deliberately the same in both languages. */
 const shared: ReadonlySet<string> = new Set([
   "appWords.changeLanguage",
   "capsuleWords.tabs.readme",
@@ -110,7 +110,7 @@ const japanese = /[\u3040-\u30ff\u4e00-\u9fff]/
 
 describe("the dictionaries", () => {
   for (const [name, words] of Object.entries(dictionaries)) {
-    test(`every string of ${name} exists in both languages and is written in its own language`, () => {
+    test(`every string of ${name} exists in both languages and is written in its language`, () => {
       const english = new Map(leaves(words.en, name))
       const other = new Map(leaves(words.ja, name))
       expect([...other.keys()]).toEqual([...english.keys()])
@@ -119,13 +119,13 @@ describe("the dictionaries", () => {
         const own = english.get(path) ?? ""
         expect(text.trim()).not.toBe("")
         if (japanese.test(own)) throw new Error(`${path} is not English: ${own}`)
-        // Text that consists only of numbers and names needs no translation.
+        // Texts that consist only of numbers and names need no translation.
         if (/[A-Za-z]{3}/.test(own.replace("undefined", ""))) expect([path, japanese.test(text)]).toEqual([path, true])
       }
     })
   }
 
-  test("no English string makes promises or apologises", () => {
+  test("no English string promises or apologises", () => {
     for (const [name, words] of Object.entries(dictionaries)) {
       for (const [path, text] of leaves(words.en, name)) {
         expect([path, /\b(?:please|oops|sorry|simply|just click)\b/i.test(text)]).toEqual([path, false])

@@ -20,10 +20,10 @@ const live = (
 
 const databaseIn = (folder: string) => Layer.fresh(Database.layer.pipe(Layer.provideMerge(DataFolder.layer(folder))))
 
-// On a database of this size, a stepwise backup that starts over on every write would never finish.
+// Large enough that a stepwise backup that starts over on every write would never finish.
 const initialPairs = 2000
 
-/** Writes two rows that belong together in one transaction. */
+/** Writes two rows that belong together, in one transaction. */
 const writePair = (number: number) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql.withTransaction(
@@ -43,7 +43,7 @@ const writePair = (number: number) =>
     )
   )
 
-/** Every row in every table of the service, except those in which a restore records its note. */
+/** Reads all rows of all tables, except tables in which a restore leaves a record. */
 const content = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ name: string }>`
@@ -61,7 +61,7 @@ const pairs = Effect.gen(function* () {
   return rows.map(({ count }) => count)
 })
 
-live("a backup of a server that writes continuously finishes, is complete, and restores the same data", () =>
+live("a backup finishes while the server keeps writing, is complete, and restores the same data", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

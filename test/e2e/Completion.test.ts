@@ -11,10 +11,10 @@ setDefaultTimeout(180_000)
 const missing = ["bash", "zsh", "fish"].filter((shell) => Bun.which(shell) === null)
 const isSkipped = (missing.length > 0 && process.env["SVC_TEST_REQUIRE_ALL"] !== "1") || isIncomplete
 
-/** A name that a shell would execute if a completion inserted it unquoted. */
+/** A name that a shell would execute if it were completed without quotes. */
 const hostile = "$(touch pwned);`id`"
 
-/** The text that bash would insert for these words, of which the last is being typed. */
+/** Returns the text that bash inserts for these words, where the last word is being typed. */
 const onceInBash = (shell: Shell, words: ReadonlyArray<string>) =>
   Effect.map(
     shell.run(
@@ -23,18 +23,18 @@ const onceInBash = (shell: Shell, words: ReadonlyArray<string>) =>
     ({ error, out }) => [out.trim().split("\n"), error] as const
   )
 
-/** Repeats the completion if the server responded too late for the shell. */
+/** Repeats the completion if the server was too slow for the shell's deadline. */
 const inBash = (shell: Shell, words: ReadonlyArray<string>) =>
   onceInBash(shell, words).pipe(Effect.repeat({ until: ([[first]]) => first !== "", times: 5 }))
 
-/** The completions that fish would offer for a command line. */
+/** Returns the completions that fish offers for a command line. */
 const inFish = (shell: Shell, line: string) =>
   Effect.map(shell.run(`fish -c "svc completion fish | source; complete -C '${line}'"`), ({ error, out }) => [
     out.trim().split("\n"),
     error
   ])
 
-/** A person's shell at a server with a Capsule, its Runs, a Connection and a context. */
+/** A person's shell, and a server with a Capsule, its Runs, a Connection and a context. */
 const installed = Effect.gen(function* () {
   const { run, server, shell } = yield* network
   yield* run("svc context set work --server http://127.0.0.1:1 --workspace acme")
@@ -85,14 +85,14 @@ describe.skipIf(isSkipped)("svc completion", () => {
       yield* person.type("svc capsule outputs ne\t")
       yield* person.shows("svc capsule outputs network/production")
       yield* person.type("\u0015")
-      // Whatever a shell inserts is one quoted word.
+      // A completed name is inserted as one quoted word, so the shell does not execute it.
       yield* person.type("svc connection get \\$\t --json | cat\r")
       yield* person.shows('"displayName"')
       expect(yield* files.exists(`${shell.home}/pwned`)).toBe(false)
     }).pipe(Effect.provide(services))
   )
 
-  it.live("svc completion is silent without a login, and uses its cache when the server does not respond", () =>
+  it.live("svc completion is silent without a login, and uses its cache if the server does not respond", () =>
     Effect.gen(function* () {
       const { shell, token, url } = yield* installed
       expect((yield* shell.run("SVC_WORKSPACE=acme svc __complete -- plan ''")).out).toContain("network/production")
@@ -101,7 +101,7 @@ describe.skipIf(isSkipped)("svc completion", () => {
       expect((yield* files.stat(kept)).mode & 0o777).toBe(0o600)
       const text = yield* files.readFileString(kept)
       expect(text).not.toContain(token)
-      // Expired, so that a request is sent.
+      // Makes the cache expire, so that a request is sent.
       yield* files.writeFileString(kept, text.replaceAll(/"at":\d+/g, '"at":0'))
       const silent = yield* httpServer(() => {})
       const away = yield* files.readFileString(kept)

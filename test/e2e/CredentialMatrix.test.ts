@@ -164,7 +164,7 @@ const entrances = {
   }
 } satisfies Record<string, { readonly takes: ReadonlyArray<string>; readonly enter: Entrance }>
 
-/** Credentials that a person holds, or that open the account. */
+/** Credentials that belong to a person or open the account. */
 const ofPerson = new Set([
   "session",
   "personal token",
@@ -177,7 +177,7 @@ const ofPerson = new Set([
 
 const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 429
 
-it.live("each kind of credential is accepted only by its own routes, and never after its person is locked", () =>
+it.live("each kind of credential works only on its own routes, and never after its person is locked", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-matrix-" })
@@ -278,7 +278,7 @@ it.live("each kind of credential is accepted only by its own routes, and never a
         expect([entrance, kind, browser.jar.has(sessionCookie)]).toEqual([entrance, kind, false])
       }
     }
-    // The agent protocol accepts only messages with the agent's session, and refuses all others with its own error.
+    // The agent protocol rejects every message without the agent's session, with its own error.
     for (const [kind, secret] of Object.entries(credentials)) {
       attempts += 2
       const headers = { authorization: `Bearer ${secret}` }
@@ -295,7 +295,7 @@ it.live("each kind of credential is accepted only by its own routes, and never a
     expect(after).toEqual(before)
     expect(attempts).toBeGreaterThan(400)
 
-    // Each place accepts the right credential, so none of these refusals has another cause.
+    // Each place accepts the right credential, so every refusal is about the credential.
     const own = (name: keyof typeof entrances, kind: string) =>
       attempt(() => entrances[name].enter(credentials[kind] ?? "", browserAt(server.url)))
     expect((yield* own("API as a bearer", "personal token")).status).toBe(200)
@@ -304,7 +304,7 @@ it.live("each kind of credential is accepted only by its own routes, and never a
     expect((yield* own("the issuer's profile", "access token")).status).toBe(200)
     expect((yield* own("a look at a setup link", "setup link")).text).toContain('"live"')
 
-    // Every credential of the person ends when the account is locked.
+    // Locking the account ends every credential of the person.
     yield* Context.get(services, Users).setStatus(serviceContext, subject, "disabled")
     for (const [entrance, { enter, takes }] of Object.entries(entrances)) {
       for (const kind of takes as ReadonlyArray<string>) {

@@ -16,7 +16,7 @@ const live = (
 
 type Held = Effect.Success<ReturnType<typeof heldApply>>
 
-/** A live stream of the Run, once its first frame has arrived: the received frames, and how the stream was closed. */
+/** Opens a live stream of the Run and waits for its first frame. Returns the frames received, and how the stream was closed. */
 const subscribe = Effect.fnUntraced(function* ({ runId, token, url }: Held) {
   const first = yield* Deferred.make<void>()
   const closed = yield* Deferred.make<{ readonly code: number; readonly reason: string }>()
@@ -84,7 +84,7 @@ describe.skipIf(tool === null)("Server drain", () => {
       expect(yield* held.exitCode).toBe(0)
       expect(yield* rowOf(held)).toEqual({ status: "succeeded", error_code: null, versions: 1 })
 
-      // The collected trace runs from the request to the tool, and reveals no secret.
+      // The collected trace covers everything from the request to the tool, and contains no secret.
       const collected = yield* spans
       const applying = collected.find(({ name }) => name === "Runs.apply")
       const trace = collected.filter(({ traceId }) => traceId === applying?.traceId)
@@ -99,7 +99,7 @@ describe.skipIf(tool === null)("Server drain", () => {
     })
   )
 
-  live("a stopping server accepts no new work, and a second signal interrupts the apply and saves its state", () =>
+  live("a stopping server accepts no new work, and a second signal interrupts the apply, whose state is saved", () =>
     Effect.gen(function* () {
       const held = yield* heldApply({ flags: ["--drain-delay", "300"] })
       const { closed, received } = yield* subscribe(held)

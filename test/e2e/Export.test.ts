@@ -74,7 +74,7 @@ describe.skipIf(Bun.which("terraform") === null)("Exports over HTTP", () => {
       const holds = (words: string, from = "svc-export-app/") => text.slice(text.indexOf(from)).includes(words)
       expect(holds("svc-export-app/module/terraform.tfstate")).toBe(true)
       expect(holds("export-http-key-55d2")).toBe(true)
-      // The value appears nowhere outside the state.
+      // The value appears only in the state.
       expect(holds('{"region":"east"}', "svc-export-app/module/terraform.tfvars.json")).toBe(true)
       expect(holds("export-http-key-55d2", "svc-export-app/module/terraform.tfvars.json")).toBe(false)
 

@@ -26,7 +26,7 @@ const fromBase32 = (text: string): Uint8Array => {
 }
 
 const step = () => Math.floor(Date.now() / 30_000)
-/** A code that the authenticator never shows near the current time. */
+/** A code that the authenticator never shows close to the current time. */
 const wrongCode = (key: Uint8Array, seed = 0): string => {
   const near = new Set(Array.from({ length: 9 }, (_, index) => codeOf(key, step() - 4 + index)))
   for (let guess = seed; ; guess++) {
@@ -35,7 +35,7 @@ const wrongCode = (key: Uint8Array, seed = 0): string => {
   }
 }
 
-/** Turns the second factor on, as its owner does. */
+/** Turns on the second factor, as the account's owner does. */
 const protect = async (owner: AttackBrowser) => {
   const begun = await owner.act("/auth/second-factor", {})
   const key = fromBase32(JSON.parse(begun.text).secret)
@@ -52,7 +52,7 @@ const protectedPerson = Effect.fnUntraced(function* (server: AttackedServer, nam
   return { subject, owner, ...(yield* attempt(() => protect(owner))) }
 })
 
-/** Clears codes and failures, as after fifteen minutes. */
+/** Clears used codes and failures, as fifteen minutes do. */
 const forget = ({ sql }: AttackedServer) =>
   sql`UPDATE totp_factors SET last_step = NULL, failures = 0, failing_since = NULL`
 
@@ -69,14 +69,14 @@ const counted = (answers: ReadonlyArray<AttackAnswer>): Record<string, number> =
   return counts
 }
 
-it.live("each code of a second factor is accepted once, even with simultaneous requests", () =>
+it.live("each second-factor code is accepted once, even in simultaneous requests", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     const { key, owner, recoveryCodes } = yield* protectedPerson(server, "ann")
     const other = yield* protectedPerson(server, "bob")
     const enter = (code?: string) => attempt(() => signIn(server.url, "ann", code))
     const at = step()
-    // The code that activated the factor, and the codes of all older steps.
+    // Codes up to the one that activated the factor are rejected.
     for (const offset of [0, -1, -2]) expect((yield* enter(codeOf(key, at + offset))).status).toBe(401)
     yield* forget(server)
 
@@ -89,7 +89,7 @@ it.live("each code of a second factor is accepted once, even with simultaneous r
     const byRecovery = yield* race(first)
     expect(counted(byRecovery)["200"]).toBe(1)
     yield* forget(server)
-    // A sign-in and a confirmation race for one code.
+    // A sign-in and a confirmation use the same code at once.
     const mixed = yield* attempt(() =>
       Promise.all([
         signIn(server.url, "ann", second),
@@ -99,14 +99,14 @@ it.live("each code of a second factor is accepted once, even with simultaneous r
     expect(mixed.filter(({ status }) => status === 200 || status === 204)).toHaveLength(1)
     yield* forget(server)
 
-    // Another person's codes, and strings that are not codes.
+    // Tries another person's codes, and strings that are not codes.
     const wrong = [...other.recoveryCodes.slice(0, 2), codeOf(other.key, step()), "", " ", "------", "null", "0", "%"]
     for (const code of wrong) {
       const { status } = yield* enter(code)
       expect([code, status === 401 || status === 400]).toEqual([code, true])
       yield* forget(server)
     }
-    // New recovery codes end the old codes, and so does removing the factor.
+    // New recovery codes invalidate the old ones, and so does removing the factor.
     const renewed = yield* attempt(() => owner.act("/auth/second-factor/recovery-codes", {}))
     const fresh: ReadonlyArray<string> = JSON.parse(renewed.text).recoveryCodes
     for (const code of recoveryCodes.slice(2, 6)) expect((yield* enter(code)).status).toBe(401)
@@ -121,14 +121,14 @@ it.live("each code of a second factor is accepted once, even with simultaneous r
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("guessing second factor codes ends after five attempts, from any address and after a restart", () =>
+it.live("guessing second-factor codes stops after five attempts, from any address and after a restart", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const dataDir = `${yield* files.makeTempDirectoryScoped({ prefix: "svc-attacked-" })}/data`
     const life = yield* Scope.make()
     const server = yield* attackedServer({}, dataDir).pipe(Scope.provide(life))
     const { key, owner } = yield* protectedPerson(server, "ann")
-    // From 28 addresses at once, by an attacker who knows the password.
+    // An attacker who knows the password guesses from 28 addresses at once.
     const guesses = yield* attempt(() =>
       Promise.all(Array.from({ length: 28 }, (_, index) => signIn(server.url, "ann", wrongCode(key, index * 7919))))
     )
@@ -143,7 +143,7 @@ it.live("guessing second factor codes ends after five attempts, from any address
     for (const [name, value] of owner.jar) ownerAgain.jar.set(name, value)
     const later = yield* attempt(() => signIn(restarted.url, "ann", rightCode()))
     expect([later.status, Number(later.headers.get("retry-after")) > 600]).toEqual([429, true])
-    // Wrong codes in different places count together.
+    // Wrong codes at different routes count towards one limit.
     yield* restarted.sql`UPDATE totp_factors SET failures = 0, failing_since = NULL`
     const seen: Array<number> = []
     for (let index = 0; index < 4; index++) {
@@ -156,7 +156,7 @@ it.live("guessing second factor codes ends after five attempts, from any address
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("nobody can bypass the second factor through another route", () =>
+it.live("no other route bypasses the second factor", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     const { owner, subject } = yield* protectedPerson(server, "ann")
@@ -217,7 +217,7 @@ it.live("nobody can bypass the second factor through another route", () =>
       expect([name, status >= 400 && status < 500]).toEqual([name, true])
       expect([name, yield* attempt(() => whoIs(browser))]).toEqual([name, undefined])
     }
-    // A session without a recent confirmation cannot be confirmed by a password alone.
+    // A password alone cannot confirm a session.
     yield* server.sql`UPDATE account_sessions SET confirmed_at = NULL WHERE subject = ${subject}`
     const half = yield* attempt(() => owner.act("/auth/confirmation/password", { password }))
     expect([half.status, refusalOf(half)]).toEqual([401, "second_factor_required"])
@@ -241,7 +241,7 @@ it.live("nobody can bypass the second factor through another route", () =>
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("every failed sign-in gets the same response, and guesses at one account are limited across connections", () =>
+it.live("every failed sign-in gets the same response, and guesses at an account are limited across connections", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     yield* protectedPerson(server, "ann")
@@ -263,8 +263,8 @@ it.live("every failed sign-in gets the same response, and guesses at one account
       text: text.replace(/req_\w+/, "req"),
       headers: [...headers.keys()].filter((name) => name !== "date").toSorted()
     })
-    // The time of a response is the time of its hash. Times cannot be compared in a test, so the test counts the hashes, with
-    // their costs.
+    // Response times cannot be compared reliably in a test, so it counts the password hashes that dominate them, with their
+    // costs.
     const hashes = yield* Effect.acquireRelease(
       Effect.sync(() => spyOn(passwordHashing, "verify")),
       (spy) => Effect.sync(() => spy.mockRestore())
@@ -299,7 +299,7 @@ it.live("every failed sign-in gets the same response, and guesses at one account
     const locked = yield* attempt(() => signIn(server.url, "gone"))
     expect(shape(locked)).toEqual(unknown)
 
-    // One address guesses at one account, on forty connections at once: ten guesses a minute are allowed.
+    // One address guesses at one account on forty connections at once, and gets ten guesses a minute.
     for (const name of ["plain", "nobody-else"]) {
       const browser = browserAt(server.url)
       const answers = yield* attempt(() =>

@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
         })
         const at = { workspaceId: workspace.id, connectionId: connection.id }
 
-        // No Capsule provides the Interface yet, so the reader's plan is refused although its module is correct.
+        // The reader's module is correct, but its plan is refused because no Capsule provides the Interface yet.
         const reader = yield* install(server, at, "reader")
         expect(reader.plan.diagnostics.map(({ code }) => code)).toEqual(["interface_not_resolved"])
         expect([reader.run.status, reader.run.error?.code]).toEqual(["failed", "interface_not_resolved"])
@@ -163,7 +163,7 @@ describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
           built: "built words"
         })
 
-        // The OpenID client exists: its own redirect address is accepted, and any other address is not.
+        // The OpenID client exists: it accepts its own redirect address and no other.
         const authorize = (redirect: string) =>
           browse(
             `/oauth/authorize?${new URLSearchParams({
@@ -184,12 +184,12 @@ describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
         const opened = yield* until(surfaces(server, workspace.id), (items) => items.length === 1)
         expect(opened.map(({ key }) => key)).toEqual(["ui"])
 
-        // The other Capsule in the Workspace can now consume the Interface.
+        // Another Capsule in the Workspace can now consume the Interface.
         const reading = yield* planReader
         expect(reading.error).toBeUndefined()
         expect((yield* apply(server, reading.id)).status).toBe("succeeded")
 
-        // The return: for this person, from these pages, with a single-use ticket.
+        // The return works for this person, from these pages, with a single-use ticket.
         const target = { runId: applied.id, product: "acme.app", returnUri: "acme-app://connected" }
         const elsewhere = yield* browse("/install/return", {
           body: target,
@@ -229,7 +229,7 @@ describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
         ])
         expect((yield* redeem).status).toBe(401)
 
-        // A configuration plan changes only a user input, and the secret remains the same.
+        // A configuration plan changes only a user input, and leaves the secret unchanged.
         const { capsule } = yield* client.capsules.read({ params: { capsuleId } })
         const { planRunId } = yield* client.capsules.configurationPlan({
           params: { capsuleId },

@@ -45,7 +45,7 @@ const repository = {
 }
 
 describe.skipIf(Bun.which("terraform") === null)("Legacy activations", () => {
-  it.live("a Capsule's client has no authority until an apply stores its activation digest", () =>
+  it.live("a Capsule's client has no authority until an apply has stored its activation digest", () =>
     Effect.gen(function* () {
       const { browse, client, repositoryUrl, sql } = yield* hostedServer(repository)
       const { workspace } = yield* client.workspaces.create({ payload: { handle: "acme" } })
@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("Legacy activations", () => {
           code_challenge_method: "S256"
         })}`
       )
-      // The consent page.
+      // The client has authority, so the consent page is shown.
       expect((yield* authorize).status).toBe(200)
       const digest = sql`SELECT activation_digest, status FROM oidc_capsule_clients WHERE client_id = ${clientId}`
       const [stored] = yield* digest

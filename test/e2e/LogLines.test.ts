@@ -24,7 +24,7 @@ const levels: ReadonlyArray<readonly [SandboxLevel, Partial<SandboxSettingsShape
 
 const decodeFrame = Schema.decodeEffect(Schema.fromJsonString(RunLogFrame))
 
-/** Follows the log; `afterFrame` delays the next frame. Returns every entry in order of arrival. */
+/** Follows the log and returns every entry in order of arrival. `afterFrame` delays the next frame. */
 const followed = Effect.fnUntraced(function* (id: RunId, afterFrame: Effect.Effect<unknown>) {
   const entries: Array<RunLogEntry> = []
   yield* (yield* RunFeeds).deliver(id, "logs", 0, ({ text }) =>
@@ -36,7 +36,7 @@ const followed = Effect.fnUntraced(function* (id: RunId, afterFrame: Effect.Effe
   return entries
 })
 
-/** The log as it is stored, read in pages. */
+/** Reads the stored log in pages. */
 const storedLog = Effect.fnUntraced(function* (id: RunId) {
   const streams = yield* RunStreams
   const entries: Array<RunLogEntry> = []
@@ -50,7 +50,7 @@ const storedLog = Effect.fnUntraced(function* (id: RunId) {
 describe("Complete logs", () => {
   for (const [level, sandbox] of levels)
     it.live(
-      `the log has every line once and in order, at any reading speed: ${level}, where it works`,
+      `the log has every line once and in order, at any reading speed: ${level}, where available`,
       () =>
         Effect.gen(function* () {
           const { status } = yield* Sandbox
@@ -65,7 +65,7 @@ describe("Complete logs", () => {
           const apply = yield* settled(id)
           yield* Deferred.succeed(isOver, undefined)
           expect([apply.status, apply.isolation]).toEqual(["succeeded", level])
-          // A log is complete when its followers end, because the last lines are stored after the Run's end.
+          // The log is complete once its followers end, because its last lines are stored after the Run has ended.
           const seen = yield* Effect.forEach(followers, Fiber.join)
           const stored = yield* storedLog(id)
           expect(lineProblem(stored)).toBeUndefined()

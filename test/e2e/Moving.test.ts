@@ -32,7 +32,7 @@ const applied = Effect.fnUntraced(function* ({ client }: Server, runId: string) 
   yield* eventually(client.runs.read({ params: { runId: run.id } }), (answer) => answer.run.status === "succeeded")
 })
 
-/** A Workspace, and an install of the page's module in it. */
+/** Creates a Workspace, and installs the page's module in it. */
 const beginning = Effect.fnUntraced(function* (server: Server) {
   const { client, repositoryUrl } = server
   const { workspace } = yield* client.workspaces.create({ payload: { handle: "acme", displayName: "Acme" } })
@@ -57,7 +57,7 @@ const beginning = Effect.fnUntraced(function* (server: Server) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Moving Capsules", () => {
-  it.live("a moving Capsule is managed by only one installation at a time", () =>
+  it.live("only one installation at a time manages a moving Capsule", () =>
     Effect.gen(function* () {
       const from = yield* hostedServer({ "main.tf": module }, { masterKey: oldKey ?? "" })
       const original = yield* beginning(from)
@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moving Capsules", () => {
           return { status: response.status, body: await response.json() }
         })
 
-      // A server without the key refuses the import, and the error contains the key's id.
+      // A server without the key rejects the import, and the error contains the key's id.
       const stranger = yield* hostedServer({ "main.tf": module }, { masterKey: newKey ?? "" })
       const { workspace: elsewhere } = yield* beginning(stranger)
       const refused = yield* upload(stranger, elsewhere.id)
@@ -109,7 +109,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moving Capsules", () => {
       const early = yield* Effect.flip(to.client.capsules.plan({ params, headers: {}, payload: {} }))
       expect(early).toMatchObject({ code: "failed_precondition" })
 
-      // Only a person can confirm, in a session, by entering the name.
+      // Confirming needs a session and the typed name, so only a person can do it.
       const path = `/api/v1/capsules/${params.capsuleId}/import-confirmation`
       const byToken = yield* Effect.flip(to.client.backupImports.confirm({ params, payload: { confirm: "app" } }))
       expect(byToken).toMatchObject({ code: "permission_denied" })

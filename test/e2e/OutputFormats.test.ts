@@ -10,7 +10,7 @@ setDefaultTimeout(120_000)
 
 const longName = "a-server-of-a-team-with-a-long-name"
 
-/** A person's shell with two servers configured. */
+/** A shell with two servers configured. */
 const named = Effect.gen(function* () {
   const shell = yield* shellOf({})
   for (const name of ["first", longName]) {

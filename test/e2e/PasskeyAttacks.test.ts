@@ -44,7 +44,7 @@ const register = async (browser: AttackBrowser, authenticator: Authenticator, co
 
 const enter = (browser: AttackBrowser, response: unknown) => browser.act("/auth/passkeys/sign-in", { response })
 
-/** Situations in which a passkey must not work, although the person holds the device. */
+/** Situations in which a passkey must fail, although the person holds the device. */
 const wrongSituations: ReadonlyArray<readonly [name: string, situation: Situation]> = [
   ...[
     "http://svc.example.test",
@@ -174,20 +174,21 @@ it.live("a passkey is accepted only from this site, for this challenge, by its o
     }
     expect(seen).toEqual(attacks.map(([name]) => [name, 401, undefined]))
 
-    // Each attack fails only because of its change: the honest response signs in, but only once, even over several connections.
+    // Each attack fails only because of its one change: the unchanged response signs in, but only once, even over several
+    // connections.
     const browser = browserAt(server.url)
     const honest = yield* attempt(async () => ofAnn.get(await fresh(browser), here, 5, ann))
     const statuses = yield* attempt(() =>
       Promise.all(Array.from({ length: 6 }, async () => (await enter(browserAt(server.url), honest)).status))
     )
     expect(statuses.toSorted()).toEqual([200, 401, 401, 401, 401, 401])
-    // A copy of the device: the counter repeats, goes back, or starts again.
+    // A copied device sends a counter that repeats, goes back, or starts again.
     for (const counter of [5, 4, 1, 0]) {
       const copy = browserAt(server.url)
       const answer = yield* attempt(async () => ofAnn.get(await fresh(copy), here, counter, ann))
       expect([counter, (yield* attempt(() => enter(copy, answer))).status]).toEqual([counter, 401])
     }
-    // Two responses of device and copy with different challenges and the same counter, at once.
+    // The device and its copy respond to different challenges with the same counter, at once.
     const twice = yield* attempt(() =>
       Promise.all(
         [6, 6].map(async (counter) => {
@@ -200,7 +201,7 @@ it.live("a passkey is accepted only from this site, for this challenge, by its o
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("a session is confirmed only by its person's passkey and the session's own challenge", () =>
+it.live("a session can be confirmed only by its person's passkey with the session's own challenge", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     yield* server.person("ann")
@@ -225,14 +226,14 @@ it.live("a session is confirmed only by its person's passkey and the session's o
     expect(yield* confirm(owner, ofEve.get(yield* asked(owner, "confirmation"), here, 0))).toBe(403)
     expect(yield* confirm(owner, ofAnn.get(yield* asked(rival, "confirmation"), here, 0))).toBe(403)
     expect(yield* confirm(owner, ofAnn.get(yield* asked(owner, "signIn"), here, 0))).toBe(403)
-    // A passkey response for another session of the same person, in both directions.
+    // A response for another session of the same person is rejected, in both directions.
     expect(yield* confirm(second, ofAnn.get(yield* asked(owner, "confirmation"), here, 0))).toBe(403)
     expect(yield* confirm(owner, ofAnn.get(yield* asked(second, "confirmation"), here, 0))).toBe(403)
     for (const [name, situation] of wrongSituations) {
       const challenge = yield* asked(owner, "confirmation")
       expect([name, yield* confirm(owner, ofAnn.get(challenge, situation, 0))]).toEqual([name, 403])
     }
-    // The attempts above confirmed nothing, so a change that needs a confirmation is still refused.
+    // Since no attempt above confirmed anything, a change that needs a confirmation is still refused.
     expect((yield* attempt(() => owner.act(optionsFor.registration, {}))).status).toBe(403)
     const challenge = yield* asked(owner, "confirmation")
     const answer = ofAnn.get(challenge, here, 3)
@@ -269,21 +270,21 @@ it.live("a passkey is registered once, from this site, and never in place of ano
     }
     const asGet = { ...here, clientData: { type: "webauthn.get" } }
     expect(yield* add(rival, makeAuthenticator().create(yield* asked(rival), asGet))).toBe(400)
-    // The attacker's key under the id of another person's passkey, and that passkey itself.
+    // Tries the attacker's key with the id of another person's passkey, and that passkey itself.
     const sameId = makeAuthenticator(Buffer.from(ofAnn.id, "base64url"))
     expect(yield* add(rival, sameId.create(yield* asked(rival), here))).toBe(409)
     expect(yield* add(rival, ofAnn.create(yield* asked(rival), here))).toBe(409)
-    // A challenge of another person, of another session, for another purpose, and no challenge.
+    // Tries a challenge of another person, of another session and for another purpose, and no challenge.
     expect(yield* add(rival, makeAuthenticator().create(yield* asked(owner), here))).toBe(400)
     expect(yield* add(owner, makeAuthenticator().create(yield* asked(second), here))).toBe(400)
     const forSignIn = yield* attempt(() => challengeOf(rival, "signIn"))
     expect(yield* add(rival, makeAuthenticator().create(forSignIn, here))).toBe(400)
     expect(yield* add(rival, makeAuthenticator().create("", here))).toBe(400)
-    // An id beyond the length that the standard allows.
+    // Tries an id longer than the standard allows.
     expect(yield* add(rival, makeAuthenticator(randomBytes(1024)).create(yield* asked(rival), here))).toBe(400)
     expect(yield* stored).toEqual(before)
 
-    // One response on several connections, and one device with two challenges at once.
+    // Sends one response on several connections, and lets one device answer two challenges at once.
     const response = makeAuthenticator().create(yield* asked(rival), here)
     const once = yield* Effect.all(
       Array.from({ length: 5 }, () => add(rival, response)),
@@ -295,14 +296,14 @@ it.live("a passkey is registered once, from this site, and never in place of ano
     const raced = yield* Effect.all([add(rival, both[0]), add(owner, both[1])], { concurrency: "unbounded" })
     expect(raced.toSorted()).toEqual([201, 409])
     expect(yield* stored).toHaveLength(3)
-    // With root certificates, the library would fetch a revocation list from any address in a response's certificate.
+    // With root certificates, the library would fetch a revocation list from any address that a response's certificate contains.
     for (const identifier of ["android-key", "android-safetynet", "apple", "fido-u2f", "packed", "tpm"] as const) {
       expect([identifier, SettingsService.getRootCertificates({ identifier })]).toEqual([identifier, []])
     }
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("an account keeps its last sign-in method during simultaneous removals", () =>
+it.live("an account keeps its last sign-in method when several are removed at once", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     const ann = yield* server.person("ann")

@@ -33,7 +33,7 @@ const raw = (port: number, text: string) =>
 const request = (lines: ReadonlyArray<string>) => `${lines.join("\r\n")}\r\nconnection: close\r\n\r\n`
 
 describe("svc serve", () => {
-  live("svc serve starts as one process, withstands malformed requests, and drains on SIGTERM with exit code 0", () =>
+  live("svc serve runs as one process, withstands malformed requests, and drains on SIGTERM with exit code 0", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -85,7 +85,7 @@ describe("svc serve", () => {
       expect(huge).toStartWith("HTTP/1.1 413")
       expect(huge).toContain('"request_too_large"')
 
-      // While the server is running, a backup works, and a second server on the same data does not.
+      // While the server runs, a backup succeeds, and a second server on the same data fails.
       yield* run(["backup", `${cwd}/backup.sqlite`, "--data-dir", `${cwd}/svc-data`])
       expect((yield* files.stat(`${cwd}/backup.sqlite`)).mode & 0o777).toBe(0o600)
       const second = yield* Effect.flip(run(["serve", "--listen", "127.0.0.1:0", "--data-dir", `${cwd}/svc-data`]))

@@ -18,7 +18,7 @@ import { atTerminal, shellOf } from "./support/Shell.ts"
 
 setDefaultTimeout(180_000)
 
-/** The page's commands in order; a login needs a browser and has its own test. */
+/** The commands of the page, in order. Logging in needs a browser and has a separate test. */
 const linesOfPage = [...terminalPage.matchAll(/^```sh\n(.*?)^```$/gms)]
   .flatMap(([, block = ""]) => block.trim().split("\n"))
   .filter((line) => !line.startsWith("svc login"))
@@ -27,7 +27,7 @@ const linesOfPage = [...terminalPage.matchAll(/^```sh\n(.*?)^```$/gms)]
 const leavesPlan =
   /^svc (?:install|plan|rollback|destroy|adopt|capsule set|workspace backup restore-plan) (?!.*--detailed)/
 
-/** The examples from `--help`, in an order in which each can be run. */
+/** The examples from `--help`, in an order in which all of them can run. */
 const exampleWalk = [
   "svc workspace use acme",
   "svc api GET workspaces",
@@ -128,7 +128,7 @@ const exampleWalk = [
   "svc capsule release net --reason moved_elsewhere --confirm net"
 ]
 
-/** Commands that print the values for the examples' placeholders. */
+/** Commands whose output replaces the examples' placeholders. */
 const placeholders: ReadonlyArray<readonly [placeholder: string, command: string]> = [
   ["sha256:...", "svc run get network --json | jq -r .run.planDigest"],
   ["cap_...", "svc capsule get network --json | jq -r .capsule.id"],
@@ -160,7 +160,7 @@ describe.skipIf(isIncomplete)("Terminal commands", () => {
       const after = (line: string) => shown[linesOfPage.indexOf(line)] ?? ""
       expect(after("svc whoami")).toContain("ada@example.test")
       expect(after("svc capsule outputs network greeting --raw")).toBe("s3:GetObject in north\n")
-      // The change inside a value, without the rest of the value.
+      // A change inside a value is shown without the rest of the value.
       const change = shown[linesOfPage.indexOf("svc plan network --json > plan.json") + 1] ?? ""
       expect(change).toContain("~ 1 to change")
       expect(change).toContain('-         "s3:GetObject"')
@@ -190,7 +190,7 @@ describe.skipIf(isIncomplete)("Terminal commands", () => {
       const examples = (yield* commandHelps)
         .filter(({ path: [name = ""] }) => clientCommandNames.has(name))
         .flatMap(({ help }) => (help.examples ?? []).map(({ command }) => command))
-      // Completion.test.ts runs the completions in their shells.
+      // Completion.test.ts runs the completions in real shells.
       const walked = examples.filter((example) => !example.includes("svc completion"))
       expect(walked.filter((example) => !exampleWalk.includes(example))).toEqual([])
       const { run, shell, soon } = yield* network
@@ -206,7 +206,7 @@ describe.skipIf(isIncomplete)("Terminal commands", () => {
           []
         ])
       }
-      /** The line with the example's placeholder replaced by a command's output. */
+      /** Replaces the example's placeholder by a command's output. */
       const filled = Effect.fnUntraced(function* (line: string) {
         const [placeholder = "", command = ""] = placeholders.find(([one]) => line.includes(one)) ?? []
         return command === "" ? line : line.replace(placeholder, (yield* run(command)).out.trim())
@@ -225,11 +225,11 @@ describe.skipIf(isIncomplete)("Terminal commands", () => {
           "AWS_ACCESS_KEY_ID=AKIAEXAMPLE AWS_SECRET_ACCESS_KEY=secret $&"
         )
         const { code, error, out } = yield* soon(given)
-        // A plan that would change nothing ends with 0.
+        // A plan without changes ends with 0.
         const isDone = code === 0 || (code === 3 && leavesPlan.test(line))
         expect([line, code, isDone ? "" : error]).toEqual([line, isDone ? code : 0, ""])
         if (given.endsWith("--json") && !line.startsWith("svc logs")) hasShape(line, out)
-        // Waits for Runs started by the examples' requests, because the next example needs the Capsule.
+        // Waits for Runs that the examples start, because the next example needs the Capsule.
         if (line.startsWith("svc api POST")) yield* soon("svc run watch network")
       }
     }).pipe(Effect.provide(services)))

@@ -18,7 +18,7 @@ describe.skipIf(isIncomplete)("svc approve", () => {
       expect([moved.code, JSON.parse(moved.error).error.code]).toEqual([6, "guard_conflict"])
       const unsure = yield* atTerminal(shell, "svc approve network")
       yield* unsure.shows("Approve this plan?")
-      // The plan comes first, in colour.
+      // The plan is printed first, in colour.
       expect(unsure.screen()).toContain("\u001b[32m+ terraform_data.policy")
       yield* unsure.type("n")
       expect(yield* unsure.code).toBe(1)
@@ -33,7 +33,7 @@ describe.skipIf(isIncomplete)("svc approve", () => {
         6,
         expect.stringMatching(/was applied by run_\w+, which is succeeded/)
       ])
-      // The command uses the newest plan, not the newest approved plan.
+      // The command picks the newest plan, not the newest approved plan.
       const before = yield* run("svc plan network --destroy && exit 1; svc apply network --json")
       expect([before.code, JSON.parse(before.error.split("\n").at(-2) ?? "").error]).toEqual([
         3,

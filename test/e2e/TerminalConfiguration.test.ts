@@ -41,7 +41,7 @@ output "secret_length" {
 `
 
 describe.skipIf(isIncomplete)("svc capsule set", () => {
-  live("svc capsule set takes inputs from arguments, files and standard input, and repeats no secret", () =>
+  live("svc capsule set takes inputs from arguments, files and standard input, and never prints a secret", () =>
     Effect.gen(function* () {
       const { file, json, server, told } = yield* acme({ "network/main.tf": network })
       const values = yield* file("values.tfvars", 'region = "north"\n')
@@ -69,7 +69,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
         ["secret_length", 13]
       ])
 
-      // The same values as the tool would read from its command line and its files.
+      // svc reads the same values as the tool from the command line and from files.
       const more = yield* file("more.tfvars", 'size = "3" # as a text\nzones = [\n  "a",\n]\n')
       const set = ["capsule", "set", "network"]
       const changed = yield* json([
@@ -109,7 +109,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
         ["zones", false]
       ])
 
-      // Refused before anything is sent, with the flag's name, and without a value.
+      // Rejected before anything is sent, with an error that contains the flag but no value.
       const broken = yield* file("broken.tfvars", `password = "${secret}" + 1\n`)
       for (const [args, message] of [
         [[], "Nothing would change"],
@@ -126,10 +126,10 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
         expect([args, refused.code, refused.error]).toEqual([args, 2, expect.stringContaining(message)])
         expect(refused.error).not.toContain(secret)
       }
-      // The server refuses a value that does not fit.
+      // The server rejects a value that does not fit.
       const unfit = yield* told([...set, "--var", "size=many"])
       expect([unfit.code, unfit.error]).toEqual([1, expect.stringContaining("size")])
-      // The same key and guard return the same plan; the guard alone is refused once the configuration has changed.
+      // Repeating the key with its guard returns the same plan. The guard alone is refused once the configuration has changed.
       const { authorityGuard } = (yield* json(["capsule", "get", "network"])).value.capsule.installConfigReAdoption
       const guarded = ["--var", "region=west", "--no-wait", "--guard", authorityGuard]
       const key = [...guarded, "--idempotency-key", "once"]
@@ -141,7 +141,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
     })
   )
 
-  live("svc capsule set plans another ref, waits for another person, and exits as the tool does", () =>
+  live("svc capsule set plans another ref, waits for another person, and has the tool's exit codes", () =>
     Effect.gen(function* () {
       const { file, json, server, told } = yield* acme({ "network/main.tf": network })
       const values = yield* file("values.json", '{ "region": "north", "password": "canary-of-the-plan" }')
@@ -157,7 +157,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
       ]
       const { run: first } = (yield* json(install)).value
 
-      // The plan for other programs contains only data that reviewers see.
+      // The machine-readable plan contains only data that reviewers see.
       const document = yield* told(["run", "get", "network", "--plan-json"])
       expect(document.code).toBe(0)
       expect(document.out).not.toContain("canary")
@@ -170,7 +170,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
       const keys = ["variables", "prior_state", "planned_values", "configuration"]
       expect(keys.filter((key) => Object.hasOwn(JSON.parse(document.out), key))).toEqual([])
 
-      // A pipeline waits while somebody else approves.
+      // A pipeline waits while somebody else approves the plan.
       const waiting = yield* Effect.forkChild(json(["run", "wait", first.id, "--approved", "--wait-timeout", "2m"]))
       const early = yield* json(["run", "wait", first.id, "--approved", "--wait-timeout", "1s"])
       expect([early.code, JSON.parse(early.error.split("\n").at(-1) ?? "").error.code]).toEqual([7, "timed_out"])
@@ -185,7 +185,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
       expect((yield* told(["run", "wait", "network"])).code).toBe(0)
       expect((yield* told(["run", "get", "network", "--plan-json"])).code).toBe(0)
 
-      // With no decision pending, the plan ends with 0.
+      // If no decision is pending, the plan ends with 0.
       const again = yield* json(["plan", "network"])
       expect([again.code, again.value.run.status]).toEqual([0, "waiting_approval"])
       expect((yield* told(["run", "watch", again.value.run.id])).code).toBe(0)
@@ -194,7 +194,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
       const ended = yield* json(["run", "wait", empty.value.run.id, "--approved"])
       expect([ended.code, ended.value.run.status]).toEqual([1, "cancelled"])
 
-      // With a decision pending, the exit code follows svc's convention or the tool's.
+      // If a decision is pending, the exit code follows svc's convention or the tool's.
       const set = ["capsule", "set", "network", "--var", "size=5", "--discard-if-empty"]
       expect((yield* json(set)).code).toBe(3)
       expect((yield* json([...set, "--detailed-exitcode"])).code).toBe(2)

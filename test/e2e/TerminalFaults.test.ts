@@ -27,7 +27,7 @@ describe.skipIf(isIncomplete)("the terminal", () => {
       const drift = yield* run("svc drift network")
       expect([drift.code, drift.out]).toEqual([0, expect.stringContaining("No drift:")])
 
-      // The file is refused before the export is created.
+      // svc rejects the file before it creates the export.
       yield* run("touch taken.tar.gz")
       const kept = yield* run("svc export network --confirm network --out taken.tar.gz --password-stdin < password.txt")
       expect([kept.code, kept.error]).toEqual([2, expect.stringContaining("Nothing was exported")])

@@ -9,7 +9,7 @@ setDefaultTimeout(120_000)
 
 const isUnfit = Bun.which("bash") === null && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
 
-/** The shell of a person with a token, on an otherwise empty server. */
+/** A shell with a person's token, and a server that is otherwise empty. */
 const person = Effect.gen(function* () {
   const server = yield* hostedServer({ "main.tf": "" })
   const shell = yield* shellOf({ SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token) })
@@ -32,7 +32,7 @@ describe.skipIf(isUnfit)("Session-only actions", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("a session-only action is refused with a wrong password, or without a password", () =>
+  it.live("a session-only action fails with a wrong password or without a password", () =>
     Effect.gen(function* () {
       const { shell } = yield* person
       const wrong = yield* shell.run("echo not the password | svc token list --password-stdin --json")
@@ -45,7 +45,7 @@ describe.skipIf(isUnfit)("Session-only actions", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("a token that could not be written to a file is revoked, because nobody has seen it", () =>
+  it.live("a token that could not be written to its file is revoked, because nobody has seen it", () =>
     Effect.gen(function* () {
       const { shell } = yield* person
       const unread = yield* shell.run(`echo '${personPassword}' | svc token create ci --password-stdin > /dev/full`)

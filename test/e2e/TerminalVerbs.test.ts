@@ -22,13 +22,13 @@ describe.skipIf(isIncomplete)("svc", () => {
     Effect.gen(function* () {
       const { file, json, server, told } = yield* acme(modules)
       const { subject } = server
-      /** The value of a command that has to succeed. */
+      /** Runs a command that must succeed, and returns its value. */
       const did = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
         const { code, error, value } = yield* json(args)
         expect([args, code, code === 0 ? "" : error]).toEqual([args, 0, ""])
         return value
       })
-      /** The exit code and the message of a refusal. */
+      /** Runs a command that must fail, and returns its exit code and message. */
       const refused = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
         const { code, error, out } = yield* told(args)
         expect([args, out]).toEqual([args, ""])
@@ -131,7 +131,7 @@ describe.skipIf(isIncomplete)("svc", () => {
         modules: [{ origin: "https://git.example.com/infra.git/", path: "network" }],
         refs: ["refs/heads/main"]
       })
-      // Options without a flag keep their values.
+      // Without a flag, an option keeps its value.
       expect((yield* did(...use, "--any-module")).connection.use).toEqual({
         roles: ["member"],
         refs: ["refs/heads/main"]
@@ -206,7 +206,7 @@ describe.skipIf(isIncomplete)("svc", () => {
       expect((yield* json([...restore, ...key])).value.run.id).toBe(planned.value.run.id)
       yield* did("run", "cancel", planned.value.run.id)
 
-      // The history of all these actions.
+      // The history lists all of these actions.
       const listed = yield* did("activity", "list", "--limit", "200", "--since", "1h")
       const actions = new Set(listed.events.map(({ action }: { readonly action: string }) => action))
       expect([...actions]).toEqual(expect.arrayContaining(["run.approve", "connection.revoke", "capsule.update"]))

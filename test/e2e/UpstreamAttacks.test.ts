@@ -44,7 +44,7 @@ const start = async (browser: AttackBrowser, query = ""): Promise<string> =>
 const arrive = (browser: AttackBrowser, answer: URLSearchParams): Promise<AttackAnswer> =>
   browser.visit(`/auth/upstream/callback?${answer.toString()}`, { headers: { "sec-fetch-site": "cross-site" } })
 
-/** A complete sign-in. */
+/** Performs a complete sign-in. */
 const enter = async (browser: AttackBrowser, provider: SignInProvider, claims: Readonly<Record<string, unknown>>) =>
   arrive(browser, provider.authorize(await start(browser), claims))
 
@@ -55,7 +55,7 @@ const signedByHmac = (key: string, claims: Readonly<Record<string, unknown>>, ki
   return `${body}.${createHmac("sha256", key).update(body).digest("base64url")}`
 }
 
-it.live("every false response of a provider is refused, and so are tokens of another provider", () =>
+it.live("rejects every forged response of a provider, and tokens of another provider", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const hostile = yield* signInProvider("hostile")
@@ -134,16 +134,16 @@ it.live("every false response of a provider is refused, and so are tokens of ano
       yield* server.sql`DELETE FROM upstream_identities`
     }
     expect(seen).toEqual(attacks.map(([name]) => [name, 401, undefined]))
-    // The honest response, which each attack changed in one place, signs in.
+    // Control: without the change that each attack made, the response signs in.
     const honest = browserAt(server.url)
     expect((yield* attempt(() => enter(honest, trusted, annAt))).status).toBe(303)
     expect(yield* attempt(() => whoIs(honest))).toBe(ann)
-    // No key was fetched from an address in a token.
+    // svc fetched no key from an address in a token.
     expect(hostile.state.requests).toEqual([])
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("a provider's response for another browser, sign-in or provider is refused", () =>
+it.live("rejects a provider's response for another browser, sign-in or provider", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const hostile = yield* signInProvider("hostile")
@@ -161,23 +161,23 @@ it.live("a provider's response for another browser, sign-in or provider is refus
         (location) => provider.authorize(location, annAt)
       )
 
-    // Login CSRF: the attacker's response, in a browser without a sign-in and in a browser with another sign-in.
+    // Login CSRF: tries the attacker's response in a browser without a sign-in, and in one with another sign-in.
     const attacker = browserAt(server.url)
     const victim = browserAt(server.url)
     expect(yield* enters(victim, yield* begun(attacker))).toBe(400)
     const own = yield* begun(victim)
     expect(yield* enters(victim, yield* begun(attacker))).toBe(401)
-    // The foreign response has used up the victim's sign-in.
+    // Presenting the foreign response used up the victim's sign-in.
     expect(yield* enters(victim, own)).toBe(400)
 
-    // The code of one sign-in in the response of the next, in the same browser.
+    // Puts the code of one sign-in into the response of the next, in the same browser.
     const earlier = yield* begun(victim)
     const later = yield* begun(victim)
     const mixed = new URLSearchParams(later)
     mixed.set("code", earlier.get("code") ?? "")
     expect(yield* enters(victim, mixed)).toBe(401)
 
-    // A complete response a second time, with the cookie of its sign-in restored.
+    // Replays a complete response, with the cookie of its sign-in restored.
     const once = yield* begun(victim)
     const cookie = victim.jar.get(pendingCookie) ?? ""
     expect(yield* enters(victim, once)).toBe(303)
@@ -185,7 +185,7 @@ it.live("a provider's response for another browser, sign-in or provider is refus
     replaying.jar.set(pendingCookie, cookie)
     expect(yield* enters(replaying, once)).toBe(400)
 
-    // One response on several connections at once.
+    // Sends one response on several connections at once.
     const raced = yield* begun(victim)
     const racing = victim.jar.get(pendingCookie) ?? ""
     const answers = yield* attempt(() =>
@@ -199,7 +199,7 @@ it.live("a provider's response for another browser, sign-in or provider is refus
     )
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 400, 400, 400, 400, 400, 400, 400])
 
-    // Mix-up: the code of one provider at the server of another, with either issuer.
+    // Mix-up: sends one provider's code to the server of another, with either issuer.
     for (const issuer of [hostile.issuer, trusted.issuer]) {
       const confused = browserAt(server.url)
       const ownAnswer = yield* begun(confused)
@@ -208,7 +208,7 @@ it.live("a provider's response for another browser, sign-in or provider is refus
       foreign.set("state", ownAnswer.get("state") ?? "")
       expect([issuer, yield* enters(confused, foreign)]).toEqual([issuer, 401])
     }
-    // A sign-in that began at another server.
+    // Uses a sign-in that began at another server.
     const abroad = browserAt(other.url)
     const answerAbroad = yield* begun(abroad, hostile)
     const carrier = browserAt(server.url)
@@ -217,7 +217,7 @@ it.live("a provider's response for another browser, sign-in or provider is refus
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("nobody is signed in by an unverified address, in any form of the claims", () =>
+it.live("an unverified address signs nobody in, whatever form its claim has", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const server = yield* attackedServer(settingsFor(trusted))
@@ -234,7 +234,7 @@ it.live("nobody is signed in by an unverified address, in any form of the claims
       "ann@example.test.",
       "eve+ann@example.test",
       "",
-      // Una's account merely claims the address.
+      // Una's account only claims the address and has not verified it.
       "una@example.test"
     ]
     const lies = [
@@ -249,7 +249,7 @@ it.live("nobody is signed in by an unverified address, in any form of the claims
       yield* server.sql`DELETE FROM upstream_identities`
     }
     expect(seen).toEqual(lies.map((claims) => [JSON.stringify(claims), 403, undefined]))
-    // UserInfo about another person, about nobody, and with claims of a wrong type.
+    // UserInfo describes another person or nobody, or has claims of a wrong type.
     const annInfo = { email: "ann@example.test", email_verified: true }
     for (const wrong of [{ sub: "eve" }, { sub: undefined }, { email_verified: "true" }, { email: [annInfo.email] }]) {
       trusted.state.lie = { userInfo: { ...annInfo, ...wrong } }
@@ -261,7 +261,7 @@ it.live("nobody is signed in by an unverified address, in any form of the claims
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("an identity is linked only for the requesting session, while that session lasts", () =>
+it.live("an identity is linked only for the session that requested it, while that session lasts", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const server = yield* attackedServer(settingsFor(trusted))
@@ -298,14 +298,14 @@ it.live("an identity is linked only for the requesting session, while that sessi
       expect([name, status, yield* linked]).toEqual([name, 401, []])
       expect([name, yield* attempt(() => whoIs(thief))]).toEqual([name, undefined])
     }
-    // The account is locked while the person is at the provider.
+    // The account is locked while its person is at the provider.
     const locked = browserAt(server.url)
     yield* attempt(() => signInAs(locked, "bob"))
     const whileLocked = yield* begin(locked)
     yield* server.sql`UPDATE users SET status = 'disabled' WHERE subject = ${bob}`
     expect([yield* arrives(locked, whileLocked), yield* linked]).toEqual([401, []])
     yield* server.sql`UPDATE users SET status = 'active' WHERE subject = ${bob}`
-    // The browser is now signed in as another person.
+    // The browser signs in as another person in the meantime.
     const shared = browserAt(server.url)
     yield* attempt(() => signInAs(shared, "ann"))
     const ofAnn = yield* begin(shared)
@@ -318,12 +318,12 @@ it.live("an identity is linked only for the requesting session, while that sessi
     const own = yield* begin(owner)
     expect([yield* arrives(owner, own), yield* linked]).toEqual([303, [ann]])
     expect(yield* attempt(() => whoIs(owner))).toBe(ann)
-    // The identity already belongs to another person.
+    // The identity is already linked to another person.
     const rival = browserAt(server.url)
     yield* attempt(() => signInAs(rival, "bob"))
     const taken = yield* begin(rival)
     expect([yield* arrives(rival, taken), yield* linked]).toEqual([409, [ann]])
-    // Nobody can link an identity from another site, or without a session.
+    // An identity cannot be linked from another site or without a session.
     const sites = [
       {},
       { "sec-fetch-site": "cross-site" },
@@ -340,7 +340,7 @@ it.live("an identity is linked only for the requesting session, while that sessi
   }).pipe(Effect.provide(quietPlatform))
 )
 
-/** Sends a JSON document that never ends within the limit of any response. */
+/** Sends an endless JSON document. */
 const flood = (response: ServerResponse, sent: { bytes: number }) => {
   const chunk = "x".repeat(1024 * 1024)
   response.writeHead(200, { "content-type": "application/json" })
@@ -355,13 +355,13 @@ const flood = (response: ServerResponse, sent: { bytes: number }) => {
   more()
 }
 
-it.live("a provider's responses are limited, and its redirects are never followed", () =>
+it.live("the size of a provider's responses is limited, and its redirects are never followed", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const hostile = yield* signInProvider("hostile")
     const server = yield* attackedServer(settingsFor(trusted))
     yield* server.person("ann")
-    // Sorted in the order of the server's requests, because the server caches each response.
+    // In the order in which the server makes the requests, because it caches each response.
     const answers: ReadonlyArray<readonly [path: string, status: number, claims: Readonly<Record<string, unknown>>]> = [
       ["/.well-known/openid-configuration", 503, annAt],
       ["/jwks", 401, annAt],

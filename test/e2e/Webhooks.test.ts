@@ -16,7 +16,7 @@ const isUnfit =
   ["bash", "curl", "jq", "openssl"].some((program) => Bun.which(program) === null) &&
   process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
 
-/** A Source created by an install, so that nobody has seen its webhook secret. */
+/** Creates a Source by an install, so that nobody has seen its webhook secret. */
 const installed = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const server = yield* hostedServer({ "main.tf": "" })
@@ -37,14 +37,14 @@ const installed = Effect.gen(function* () {
   yield* server.client.sources.update({ params: { sourceId }, payload: { autoSync: true } })
   const shell = yield* shellOf({ SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token), SVC_WORKSPACE: "acme" })
   yield* files.writeFileString(`${shell.home}/password.txt`, `${personPassword}\n`)
-  /** The address is public, where nothing is served in this test. */
+  /** Links contain the public address, at which nothing is served in this test. */
   const run = (line: string) =>
     shell.run(line.replaceAll("jq -r .url hook.json", `jq -r .url hook.json | sed 's#${publicOrigin}#${server.url}#'`))
   return { run, server, sourceId, shell, workspace }
 })
 
 describe.skipIf(isUnfit)("Webhook secrets", () => {
-  it.live("docs/webhooks/plain.md shows how to get the secret in the terminal and start checks", () =>
+  it.live("the steps in docs/webhooks/plain.md get the secret in the terminal and start checks", () =>
     Effect.gen(function* () {
       const { run, server, shell, sourceId, workspace } = yield* installed
       const answers: Array<string> = []
@@ -70,7 +70,7 @@ describe.skipIf(isUnfit)("Webhook secrets", () => {
         hookSecret: expect.stringMatching(/^[\w-]{43}$/),
         signingToken: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)
       })
-      // Other implementations of Standard Webhooks decode the token from plain Base64.
+      // Other Standard Webhooks implementations decode the token as plain Base64.
       const key = Buffer.from(made.signingToken.slice("whsec_".length), "base64")
       const signature = createHmac("sha256", key).update("msg_1.1790000000.{}").digest("base64")
       const signed = yield* Effect.promise(() =>
@@ -96,7 +96,7 @@ describe.skipIf(isUnfit)("Webhook secrets", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("a webhook secret is unchanged when the password is wrong", () =>
+  it.live("a wrong password does not change a webhook secret", () =>
     Effect.gen(function* () {
       const { run, server, sourceId } = yield* installed
       const wrong = yield* run("echo not the password | svc source hook-secret network --password-stdin --json")

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { personAt } from "./Person.ts"
 
-/** Gives the browser an authenticator that always consents, like a laptop whose owner keeps a finger on the sensor. */
+/** Gives the browser an authenticator that always consents, as if the owner kept a finger on the sensor. */
 export const withAuthenticator = Effect.fnUntraced(function* (page: Page) {
   const { step } = personAt(page, 15_000)
   const devtools = yield* Effect.promise(() => page.context().newCDPSession(page))
@@ -20,10 +20,10 @@ export const withAuthenticator = Effect.fnUntraced(function* (page: Page) {
     })
   )
   return {
-    /** Sets whether the authenticator verifies its user; without verification no passkey is created or used. */
+    /** Sets whether the authenticator verifies its user. Without verification it neither creates nor uses passkeys. */
     verifies: (isUserVerified: boolean) =>
       devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified }),
-    /** Number of passkeys in the authenticator. */
+    /** How many passkeys the authenticator has. */
     credentials: async () => {
       const { credentials } = await devtools.send("WebAuthn.getCredentials", { authenticatorId })
       return credentials.length

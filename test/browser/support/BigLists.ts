@@ -4,7 +4,7 @@ import { applyRun } from "./records/Runs.ts"
 import { newWorld, type World } from "./routes/World.ts"
 import { drawn, type WorkMeter } from "./Work.ts"
 
-/** A Workspace with this many Capsules, named `service-0` and up. */
+/** A Workspace with this many Capsules, named `service-0` onwards. */
 export const worldOf = (capsules: number): World => {
   const world = newWorld()
   const template = world.capsules[0]
@@ -40,7 +40,7 @@ export const searchCapsules = async (page: Page, measure: WorkMeter) => {
   return measure(text.length * 2, (time) => page.keyboard.press(text[time] ?? "Backspace"))
 }
 
-/** Waits until the log stops moving: keys start a smooth scroll, which would run into the next action. */
+/** Waits until the log stops moving. Keys start a smooth scroll, which would otherwise continue into the next action. */
 const settled = (page: Page) =>
   page.locator(".log").evaluate(
     (log) =>
@@ -65,8 +65,8 @@ export interface LogWork {
 }
 
 /**
- * A reader's actions on a log of `count` lines while it grows: scrolling with the wheel, jumping from end to end, and keeping a
- * search open.
+ * Performs a reader's actions on a log of `count` lines while it grows: scrolling with the wheel, jumping from end to end, and
+ * keeping a search open.
  */
 export const useLog = async (page: Page, api: DevelopmentApi, measure: WorkMeter, count: number): Promise<LogWork> => {
   let last = count

@@ -8,13 +8,13 @@ export interface Look {
   readonly theme: "light" | "dark"
   readonly width?: number
   readonly height?: number
-  /** For servers with a throw-away, self-signed certificate. */
+  /** Accepts the temporary self-signed certificates of test servers. */
   readonly anyCertificate?: boolean
 }
 
 export interface OpenPage {
   readonly page: Page
-  /** Everything that the console would log as a fault: errors, policy violations, failed requests. */
+  /** Collects everything that the console would report as a fault: errors, policy violations, failed requests. */
   readonly faults: Array<string>
 }
 
@@ -23,7 +23,7 @@ export interface TestBrowser {
   readonly close: () => Promise<void>
 }
 
-/** Debian's Chromium, headless, with additional flags and its own profile, which is removed afterwards. */
+/** Starts Debian's Chromium, headless, with additional flags and a temporary profile. */
 export const startBrowserWith = async (flags: ReadonlyArray<string>): Promise<TestBrowser> => {
   const profile = await mkdtemp(join(tmpdir(), "dashboard-browser-"))
   const browser = await chromium.launch({
@@ -57,7 +57,7 @@ export const startBrowserWith = async (flags: ReadonlyArray<string>): Promise<Te
       page.on("console", (message) => {
         if (message.type() === "error" || message.type() === "warning") faults.push(message.text())
       })
-      // Also collected in the page, because a report-only or silent refusal does not reach the console.
+      // Violations are also collected in the page, because the console does not show report-only or silent ones.
       await page.exposeFunction("__violated", (what: string) => faults.push(`policy: ${what}`))
       await page.addInitScript(() => {
         document.addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective, sample }) => {
@@ -66,7 +66,7 @@ export const startBrowserWith = async (flags: ReadonlyArray<string>): Promise<Te
         })
       })
       page.on("pageerror", (error) => faults.push(`${error.name}: ${error.message}`))
-      // A timeout for things that never arrive, far longer than a busy machine needs.
+      // A timeout for things that must not happen, far longer than a busy machine needs.
       page.setDefaultTimeout(30_000)
       return { page, faults }
     },

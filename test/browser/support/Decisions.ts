@@ -24,7 +24,7 @@ import { storefrontId, unconfirmedImport } from "./records/Capsules.ts"
 import { reviewRun } from "./records/Runs.ts"
 import type { World } from "./routes/World.ts"
 
-/** A decision in the dashboard, up to the click that sends it. */
+/** A decision in the dashboard, with the steps up to the click that sends it. */
 export interface DecisionRow {
   /** `METHOD /path/:parameter`, as the dashboard sends it. */
   readonly line: string
@@ -53,7 +53,7 @@ const answerFor = (label: string, type: string | null): string => {
 /** Fills in every field of an open dialog. */
 const fill = async (dialog: Locator): Promise<void> => {
   const choices = dialog.locator("select:visible")
-  // A choice can show or hide other fields.
+  // A choice may show or hide other fields.
   for (let index = 0; index < (await choices.count()); index += 1) {
     const choice = choices.nth(index)
     if ((await choice.inputValue()) === "" && (await choice.locator("option").count()) > 1)
@@ -88,7 +88,7 @@ const inDialog = async (page: Page): Promise<Locator> => {
   return decide
 }
 
-/** A dialog from the list of all dialogs, by file; `nth` counts the dialogs of one file. */
+/** Finds a dialog in the list of all dialogs by its file; `nth` selects among the dialogs of one file. */
 const dialogOf = (line: string, source: string, nth = 0): DecisionRow => {
   const found = dialogs.filter((each) => each.source === source)[nth]
   if (found === undefined) throw new Error(`No dialog of ${source} is the number ${nth}.`)
@@ -139,7 +139,7 @@ const inNewDialog = (
   }
 })
 
-/** A menu entry of the first row in a list. */
+/** Opens a menu entry of the first row in a list. */
 const onMenu = (line: string, path: string, ready: string, name: (language: Language) => string): DecisionRow => ({
   line,
   path,
@@ -351,7 +351,7 @@ const entrance = "Sent by the pages for people who are not signed in."
 const follows = "Follows the first step of a decision that has a row, with the same signal."
 const reads = "Reads, although it is a POST."
 
-/** Requests of the dashboard without a row above, and the reason. */
+/** Requests of the dashboard without a row above, each with the reason. */
 export const otherLines: Readonly<Record<string, string>> = {
   [endpoints.runsApply]: follows,
   [endpoints.installPlansReconcile]: follows,

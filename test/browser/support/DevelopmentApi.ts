@@ -14,9 +14,9 @@ interface Watch {
 export interface DevelopmentApi {
   readonly origin: string
   readonly world: World
-  /** Requests with effects, in order: `POST /api/v1/runs/x/approve {...}`. */
+  /** Requests that change something, in order: `POST /api/v1/runs/x/approve {...}`. */
   readonly changes: ReadonlyArray<{ readonly method: string; readonly path: string; readonly body: unknown }>
-  /** Every opened stream, by Run, with its `after`. */
+  /** Every stream that was opened, by Run, with its `after`. */
   readonly opened: ReadonlyArray<Watch>
   readonly emitEvent: (runId: string, event: Omit<RunEvent, "seq" | "at">) => void
   readonly emitLog: (runId: string, lines: ReadonlyArray<string>) => void
@@ -31,8 +31,7 @@ const finished = (run: Run | undefined): boolean =>
 const batch = 500
 
 /**
- * An in-memory server that follows the API's contract and serves the dashboard's files. The dashboard is developed and tested
- * against it.
+ * An in-memory server that follows the API's contract and serves the dashboard's files, for developing and testing the dashboard.
  */
 export const startDevelopmentApi = (files: ServedFiles, world: World): DevelopmentApi => {
   const events = new Map<string, Array<RunEvent>>()
@@ -138,7 +137,7 @@ export const startDevelopmentApi = (files: ServedFiles, world: World): Developme
       }
     }
   })
-  // A host name, because passkeys do not work with IP addresses.
+  // Uses a host name, because passkeys do not work with IP addresses.
   return Object.assign(api, {
     origin: `http://localhost:${server.port}`,
     world,

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 
 /**
- * A network link between the browser and the server, on a port that remains the same while the servers behind it are replaced.
- * When cut, it drops every connection and accepts no new one.
+ * A network link between the browser and the server, whose port stays the same while the servers behind it are replaced. Cutting
+ * it drops every connection and refuses new ones.
  */
 export const gateway = Effect.gen(function* () {
   const sockets = new Set<Socket>()
@@ -40,7 +40,7 @@ export const gateway = Effect.gen(function* () {
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
   return {
-    /** A host name, because passkeys do not work with IP addresses. */
+    /** Uses a host name, because passkeys do not work with IP addresses. */
     origin: `http://localhost:${port}`,
     leadTo: (next: number) => {
       target = next

@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core"
 
 const mostTabs = 120
 
-/** Presses Tab until the element has focus, as a person without a mouse would. */
+/** Presses Tab until the element has focus, like a person without a mouse. */
 const reach = async (page: Page, element: Locator) => {
   await element.waitFor()
   for (let pressed = 0; pressed < mostTabs; pressed++) {
@@ -12,7 +12,7 @@ const reach = async (page: Page, element: Locator) => {
   throw new Error(`The Tab key does not reach ${element.toString()}.`)
 }
 
-/** A person who uses a page with only a keyboard. */
+/** A person who uses a page only by keyboard. */
 export const keyboardOf = (page: Page) => ({
   press: async (element: Locator) => {
     await reach(page, element)

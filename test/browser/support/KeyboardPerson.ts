@@ -21,7 +21,7 @@ export type Language = "en" | "ja"
 /** One action by a person. */
 export const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 
-/** The key as an authenticator app reads it (RFC 4648, base 32). */
+/** The key in base32 (RFC 4648), as an authenticator app expects it. */
 const keyOf = (text: string): Uint8Array => {
   const bits = [...text.trim().replaceAll(" ", "")]
     .map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"))
@@ -131,7 +131,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
       await page.keyboard.press("Escape")
       await closed()
     }),
-    /** The person's last confirmation was too long ago, so the page first requests a new confirmation. */
+    /** The person's confirmation is too old, so the page first asks for a new one. */
     handOver: (name: string) =>
       step(async () => {
         await keys.press(within(row(name), people.handOver))
@@ -203,7 +203,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
         await closed()
         await page.getByText(name).first().waitFor()
       }),
-    /** Returns the time step of the code that was used, the key, and the recovery codes. */
+    /** Returns the time step of the code it used, the key, and the recovery codes. */
     turnOnFactor: (present: number) =>
       step(async () => {
         await page.goto(`${origin}/account`)
@@ -240,7 +240,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
         await page.goto(`${origin}/account`)
         await page.getByText(factor.codesLeft(count)).waitFor()
       }),
-    /** Signs out all other devices individually. */
+    /** Signs out the other devices, one by one. */
     signOutOthers: (count: number) =>
       step(async () => {
         await page.goto(`${origin}/account`)
@@ -252,7 +252,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
           else await others.first().waitFor({ state: "detached" })
         }
       }),
-    /** The next action on those devices leads to the sign-in page. */
+    /** On those devices, the next action leads to the sign-in page. */
     isSignedOut: step(async () => {
       await page.reload()
       await page.waitForURL("**/sign-in*")

@@ -4,8 +4,8 @@ const statuses = ["active", "active", "active", "active", "stale", "active", "ac
 const layers = 7
 
 /**
- * A graph with this many Capsules in seven layers. Each Capsule consumes from two in the previous layer, and the first Capsule
- * provides to many.
+ * A graph with this many Capsules in seven layers. Each Capsule consumes from two Capsules of the previous layer, and the first
+ * Capsule provides to many.
  */
 export const largeGraph = (count: number): Graph => {
   const id = (index: number) => `cap_graph${String(index).padStart(12, "0")}`
@@ -26,7 +26,7 @@ export const largeGraph = (count: number): Graph => {
       [at(5), index]
     ]
   })
-  // Capsules in the first layer without consumers would not be in the graph.
+  // Gives every Capsule of the first layer a consumer, because the graph omits Capsules without links.
   const given = new Set(links.map(([from]) => from))
   const missing = nodes.flatMap((_, index) =>
     index < size && !given.has(index) ? [[index, index + size] as const] : []

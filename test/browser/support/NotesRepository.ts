@@ -14,7 +14,7 @@ provider "demo" {
 }
 `
 
-/** A served repository with one module, and a function that changes the module. Both are removed with the Scope. */
+/** Serves a repository with one module until the Scope closes, and returns a function that changes the module. */
 export const notesRepository = Effect.fnUntraced(function* (module: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

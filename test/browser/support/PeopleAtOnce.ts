@@ -5,13 +5,13 @@ import { startBrowser, type TestBrowser } from "./Browser.ts"
 import { type Language, personIn, step } from "./KeyboardPerson.ts"
 import { realServer } from "./RealServer.ts"
 
-/** An address at which nothing listens, because the test reads from no Git server. */
+/** Nothing listens at this address, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
-/** Ignores the expected refusals, and the invitation page's request for the signed-in person. */
+/** Ignores expected refusals, and the invitation page's attempt to load the signed-in person. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/status of 4(?:01|03|04|09)/.test(text))
 
-/** A fresh server and several people using it, each with their own browser context, language and theme. */
+/** Starts a fresh server with several people, each with a separate browser context, language and theme. */
 export const peopleAtOnce = Effect.fnUntraced(function* (flags: ReadonlyArray<string> = []) {
   const server = yield* realServer(noGit, flags)
   const browser: TestBrowser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>

@@ -46,7 +46,7 @@ export const signOut = Effect.fnUntraced(function* (page: Page) {
   yield* step(() => page.waitForURL("**/sign-in"))
 })
 
-/** Starts on the sign-in page and uses the password from {@link setUp}. */
+/** Starts on the sign-in page, and uses the password from {@link setUp}. */
 export const signInByPassword = Effect.fnUntraced(function* (page: Page) {
   const { step } = personAt(page, 15_000)
   yield* step(() => page.getByLabel("E-mail address").fill("mina@acme.example"))
@@ -54,7 +54,7 @@ export const signInByPassword = Effect.fnUntraced(function* (page: Page) {
   yield* step(() => page.getByRole("button", { name: "Sign in", exact: true }).click())
 })
 
-/** Creates, during an install, the connection that a notes module needs. */
+/** During an install, creates the connection that a notes module needs. */
 export const connectNotes = Effect.fnUntraced(function* (page: Page, token: string) {
   const { press, pressInDialog, step } = personAt(page, 30_000)
   const dialog = page.getByRole("dialog")

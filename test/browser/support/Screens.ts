@@ -7,17 +7,17 @@ import { applyRun, doneRun, driftRun, failedRun, queuedRun, reviewRun } from "./
 export interface Screen {
   readonly name: string
   readonly path: string
-  /** Identifies the screen, and is the same in both languages. */
+  /** Identifies the screen in both languages. */
   readonly ready: string
-  /** The screen's record does not exist, so the browser's console reports an error. */
+  /** Set if the screen's record does not exist, so that the browser's console reports an error. */
   readonly missing?: true
 }
 
-/** Every address in the router, except its separate index addresses, which duplicate other addresses. */
+/** Every address in the router, except index addresses that duplicate another address. */
 type AppRoute = Exclude<keyof ReturnType<typeof makeRouter>["routesByPath"], "/w/$workspace/">
 type SignedOutPath = `/${(typeof signedOutPages)[number]}`
 
-/** Routes that only redirect, and their targets. */
+/** Routes that only redirect, with their targets. */
 export const redirects = {
   "/": { path: "/", to: "/w/acme" },
   "/install": { path: "/install?git=https%3A%2F%2Fx.example%2Fy", to: "/new" },
@@ -29,14 +29,14 @@ export const redirects = {
 const capsule = `/w/acme/capsules/${storefrontId}`
 const options = "kind=capsule-source-options&git=https%3A%2F%2Fgit.acme.example%2Finfra%2Fshop.git&path=install.json"
 
-/** Every dashboard route with the screens it shows. A new route that is not listed here fails to compile. */
+/** Every route of the dashboard with the screens it shows. A new route does not compile until it is listed here. */
 export const screensByRoute: Readonly<
   Record<Exclude<AppRoute | SignedOutPath, keyof typeof redirects>, ReadonlyArray<Screen>>
 > = {
   "/sign-in": [{ name: "sign-in", path: "/sign-in", ready: "input[type=password]" }],
   "/setup": [
     { name: "setup", path: "/setup#right-secret", ready: ".signed-out-ways" },
-    // If the link contains the address, the page has no field for it.
+    // If the link contains an email address, the page has no field for it.
     {
       name: "setup-recovery",
       path: "/setup#reset-secret",

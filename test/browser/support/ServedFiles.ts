@@ -7,10 +7,10 @@ import { compiledBinary, serverProcess } from "./ServerProcess.ts"
 /** Serves everything except the API: documents, scripts, styles, and the 404 for missing paths. */
 export type ServedFiles = (request: Request) => Promise<Response>
 
-/** The request headers that the dashboard's response depends on; the rest belong to the connection. */
+/** Request headers that affect the dashboard's response; the others belong to the connection. */
 const asked = ["accept", "accept-encoding", "accept-language", "if-none-match"] as const
 
-/** Headers specific to a single connection, or that the next server sets itself. */
+/** Headers that belong to a single connection, or that the next server sets. */
 const ofTheConnection: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding", "date"])
 
 /** Forwards each request to the compiled binary and returns its response byte for byte: status, headers, encoding and policy. */
@@ -56,8 +56,8 @@ const fromSource = Effect.map(
 )
 
 /**
- * The dashboard's files, served by the compiled binary named in `SVC_TEST_BINARY`, or bundled from source for quick development.
- * The binary is stopped with the Scope.
+ * The dashboard's files, served by the compiled binary in `SVC_TEST_BINARY`, or bundled from source for quick development. The
+ * binary stops when the Scope closes.
  */
 export const servedFiles = Effect.gen(function* () {
   const binary = compiledBinary()

@@ -5,7 +5,7 @@ const Ready = Schema.fromJsonString(
 )
 const root = new URL("../../..", import.meta.url).pathname
 
-/** Path of the compiled binary named in `SVC_TEST_BINARY`; undefined means running from source. */
+/** Path of the compiled binary in `SVC_TEST_BINARY`; undefined to run from source. */
 export const compiledBinary = (): string | undefined => {
   const binary = process.env["SVC_TEST_BINARY"]
   return binary === undefined || binary === "" ? undefined : binary
@@ -14,7 +14,7 @@ export const compiledBinary = (): string | undefined => {
 const programOf = (binary: string | undefined) =>
   binary === undefined ? [process.execPath, `${root}src/Main.ts`] : [binary]
 
-/** Output of an operator's `svc admin` command, run on the data folder while the server is running. */
+/** Runs an operator's `svc admin` command on the data folder while the server runs, and returns its output. */
 export const operatorCommand = Effect.fnUntraced(function* (folder: string, args: ReadonlyArray<string>) {
   const command = [...programOf(compiledBinary()), "admin", ...args, `--data-dir=${folder}/data`]
   const running = yield* Effect.acquireRelease(
@@ -45,13 +45,13 @@ export interface ServerProcess {
   readonly port: number
   /** Undefined once an account exists. */
   readonly setupLink: string | undefined
-  /** Simulates a power failure, without any chance to clean up. Succeeds once the process has exited. */
+  /** Simulates a power failure: the process cannot clean up. Succeeds once it has exited. */
   readonly crash: Effect.Effect<void>
 }
 
 /**
- * `svc serve` on a data folder and a free port, ready for requests: the compiled binary if given, otherwise from source. It is
- * stopped with the Scope.
+ * Runs `svc serve` on a data folder and a free port until the Scope closes: the compiled binary if given, otherwise from source.
+ * Returns once it is ready for requests.
  */
 export const serverProcess = Effect.fnUntraced(function* (
   folder: string,

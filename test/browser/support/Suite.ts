@@ -23,7 +23,7 @@ export interface Visit extends OpenPage {
   readonly go: (path: string, ready?: string) => Promise<void>
 }
 
-/** One browser per test file; each visit has its own server and context, all removed at the end. */
+/** Starts one browser per test file. Each visit has a separate server and context. All of them are removed at the end. */
 export const browserSuite = () => {
   const life = Scope.makeUnsafe()
   let parts: Parts | undefined
@@ -59,11 +59,11 @@ export const browserSuite = () => {
 }
 
 /**
- * All axe violations on the whole page under the default rules, with the rule and the elements. The focus guards around an open
+ * Returns all axe violations on the page under the default rules, with the rule and the elements. Focus guards around an open
  * menu are excluded, because they pass the focus on as soon as they receive it.
  */
 export const barriers = async (page: Page): Promise<ReadonlyArray<string>> => {
-  // The pages have no frames, so axe does not need a second page to collect results from them.
+  // The pages have no frames, so axe needs no second page to collect results from them.
   const axe = new AxeBuilder({ page }).setLegacyMode(true).exclude("[data-base-ui-focus-guard]")
   const { violations } = await axe.analyze()
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`)

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core"
 
-/** Work done by the page's main thread during one action. */
+/** Work of the page's main thread during one action. */
 export interface Work {
-  /** CPU time for scripts, style and layout, in milliseconds; other load on the machine is not included. */
+  /** CPU time for scripts, style and layout, in milliseconds, without other load on the machine. */
   readonly cost: number
   readonly layouts: number
 }

@@ -34,7 +34,7 @@ test.each([
   expect(readmeTarget(address, place)).toBeUndefined()
 })
 
-test("a path has no link when the forge is unknown", () => {
+test("a path has no link if the forge is unknown", () => {
   expect(readmeTarget("docs/use.md", { ...place, gitAddress: "https://git.acme.example/platform.git" })).toBeUndefined()
   expect(readmeTarget("docs/use.md", { ...place, gitAddress: undefined })).toBeUndefined()
 })

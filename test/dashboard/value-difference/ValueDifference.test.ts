@@ -13,7 +13,7 @@ const side = (lines: ReadonlyArray<DifferenceLine>, of: "removed" | "added"): Re
     line.kind === "same" ? [line.text] : line.kind === of ? [line.segments.map(({ text }) => text).join("")] : []
   )
 
-/** The rendered rows without folds, in a format that reads like the screen. */
+/** Renders the rows without folds, in a format that reads like the screen. */
 const drawn = ({ lines }: Difference): ReadonlyArray<string> =>
   lines.map((line) => {
     if (line.kind === "same") return `  ${line.text}`
@@ -35,7 +35,7 @@ const policyOf = (statements: ReadonlyArray<unknown>) =>
   JSON.stringify({ Version: "2012-10-17", Statement: statements })
 const twenty = Array.from({ length: 20 }, (_, index) => statement(`S${index}`))
 
-test("a change outside a list's element has its own path, not the path of the element above it", () => {
+test("a change outside a list's elements has its own path, not that of the element above it", () => {
   const value = (port: number, note: string, deep: number) => ({
     first: "same",
     rules: [
@@ -49,7 +49,7 @@ test("a change outside a list's element has its own path, not the path of the el
 })
 
 describe("a policy", () => {
-  test("a policy shows which statement's effect changes, and folds the others with a count", () => {
+  test("a policy shows whose effect changes, and folds the other statements with a count", () => {
     const changed = twenty.with(13, statement("S13", "Deny"))
     const found = difference(policyOf(twenty), policyOf(changed))
     expect(found.extent).toEqual({ unit: "statements", changed: 1, added: 0, removed: 0, total: 20 })
@@ -87,7 +87,7 @@ describe("a policy", () => {
     expect(difference(actions(["a:b", "c:d"]), actions(["c:d", "a:b"]))).toMatchObject({ only: "order", reordered: 1 })
   })
 
-  test("a policy that admits everybody, or allows everything, has a heading with this warning", () => {
+  test("a policy that admits everybody or allows everything has a warning in its heading", () => {
     const before = [statement("A")]
     const open = [{ ...statement("A"), Principal: "*", Action: ["s3:GetObject", "s3:*"] }]
     expect(difference(policyOf(before), policyOf(open)).highlights).toEqual([
@@ -100,7 +100,7 @@ describe("a policy", () => {
     ])
   })
 
-  test("a policy with a new statement shows the permissions that the statement grants", () => {
+  test("a new statement in a policy shows the permissions it grants", () => {
     const found = difference(policyOf([statement("A")]), policyOf([statement("A"), statement("B", "Deny")]))
     expect(found.extent).toMatchObject({ unit: "statements", changed: 1, added: 1, total: 2 })
     expect(found.highlights.map(({ after, before, name }) => [name, before, after])).toEqual([
@@ -113,7 +113,7 @@ describe("a policy", () => {
 })
 
 describe("Objects and lists", () => {
-  test("objects are paired by key, and list elements by name", () => {
+  test("pairs objects by key, and list elements by name", () => {
     const found = difference(
       {
         size: 1,
@@ -155,34 +155,34 @@ describe("Objects and lists", () => {
     ])
   })
 
-  test("an element that moves in an ordered list is reported with its new position", () => {
+  test("reports the new position of an element that moves in an ordered list", () => {
     const found = difference({ steps: ["build", "test", "ship"] }, { steps: ["ship", "build", "test"] })
     expect(drawn(found)).toContain('> "ship" 3 to 1')
     expect(found).toMatchObject({ only: undefined, extent: { unit: "items", changed: 1, total: 3 } })
   })
 
-  test("changes only in type, only in white space, and only in order are distinguished", () => {
+  test("distinguishes changes only in type, only in white space, and only in order", () => {
     expect(difference({ port: "4" }, { port: 4 }).only).toBe("type")
     expect(difference('{"a":1}', '{ "a": 1 }').only).toBe("whitespace")
     expect(difference("a b\nc", "a  b\nc").only).toBe("whitespace")
     expect(difference({ a: 1 }, { a: 2 }).only).toBeUndefined()
   })
 
-  test("an unknown part is shown in its place, and text is never mistaken for it", () => {
+  test("shows an unknown part in its place, and never confuses it with text", () => {
     expect(drawn(difference({ id: "a" }, { id: "(known after apply)" }))).toContain('+   "id": (known after apply)')
     expect(drawn(difference('{"id":"a"}', '{"id":"(known after apply)"}'))).toContain(
       '+   "id": "[(known after apply)]"'
     )
   })
 
-  test("objects with a number too long for a double, or with a repeated key, are compared as text", () => {
+  test("compares objects as text if a number is too long for a double or a key is repeated", () => {
     expect(difference('{"a":12345678901234567890}', '{"a":12345678901234567891}').reading).toBe("words")
     expect(difference('{"a":1,"a":2}', '{"a":1,"a":3}').reading).toBe("words")
   })
 })
 
 describe("texts", () => {
-  test("texts mark the changed words in a line, and fold unchanged lines", () => {
+  test("marks the changed words in a line, and folds unchanged lines", () => {
     const lines = Array.from({ length: 12 }, (_, index) => `line ${index}`)
     const found = difference(lines.join("\n"), lines.with(6, "line six").join("\n"))
     expect(drawn(found)).toEqual([
@@ -195,7 +195,7 @@ describe("texts", () => {
     ])
   })
 
-  test("texts do not mark words in lines that have little in common", () => {
+  test("marks no words in lines that have little in common", () => {
     expect(drawn(difference("x\nabc def", "x\nquite another thing"))).toEqual([
       "  x",
       "- abc def",
@@ -203,14 +203,14 @@ describe("texts", () => {
     ])
   })
 
-  test("texts in base64 are decoded if the attribute is known to contain base64", () => {
+  test("decodes base64 text if its attribute is known to contain base64", () => {
     const encoded = (text: string) => Buffer.from(text).toString("base64")
     expect(difference(encoded("a\nb"), encoded("a\nc"), "user_data").reading).toBe("base64")
     expect(difference(encoded("a\nb"), encoded("a\nc"), "checksum").reading).toBe("words")
     expect(difference("AAEC", "AAED", "user_data").reading).toBe("words")
   })
 
-  test("texts make invisible characters visible", () => {
+  test("makes invisible characters in text visible", () => {
     expect(drawn(difference("admin", "adm\u200bin"))[1]).toContain("U+200B")
   })
 })
@@ -227,7 +227,7 @@ const sorted = (value: unknown): string => {
 }
 
 describe("Lossless differences", () => {
-  test("both sides of a structure can be reconstructed from the rendered difference", () => {
+  test("both versions of a structure can be reconstructed from the rendered difference", () => {
     const read = (lines: ReadonlyArray<string>): unknown => JSON.parse(lines.join("\n").replace(/,(\n\s*[\]}])/g, "$1"))
     fc.assert(
       fc.property(json, json, (before, after) => {
@@ -240,7 +240,7 @@ describe("Lossless differences", () => {
     )
   })
 
-  test("both sides of a string can be reconstructed from the rendered difference", () => {
+  test("both versions of a string can be reconstructed from the rendered difference", () => {
     const text = fc
       .array(fc.constantFrom("a", "b", "c d", "e f g", ""), { minLength: 2 })
       .map((lines) => lines.join("\n"))
@@ -254,7 +254,7 @@ describe("Lossless differences", () => {
     )
   })
 
-  test("line numbers ascend on each side", () => {
+  test("line numbers increase on each side", () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
         const lines = opened(difference(before, after).lines)

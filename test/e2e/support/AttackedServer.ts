@@ -10,12 +10,12 @@ import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { loadSettings } from "../../../src/settings/Settings.ts"
 import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
-/** The platform without a log, because an attack is refused hundreds of times. */
+/** The platform without a log, because these tests cause hundreds of refusals. */
 export const quietPlatform = Layer.merge(Layer.fresh(platform), Layer.succeed(References.MinimumLogLevel, "None"))
 
 export const sessionCookie = "__Host-svc_session"
 
-/** The address at which people reach the server, which listens on loopback. */
+/** The server's public address; the server listens on loopback. */
 export const attackedOrigin = "https://svc.example.test"
 
 export interface AttackAnswer {
@@ -29,13 +29,13 @@ export interface AttackAnswer {
 export const fromOwnPage = { origin: attackedOrigin, "sec-fetch-site": "same-origin" } as const
 
 let addresses = 0
-/** An address that has sent nothing yet, so that one attack does not use up the limits of the next. */
+/** Returns an unused client address, so that one attack does not use up the next attack's limits. */
 export const freshAddress = (): string => {
   addresses += 1
   return `198.18.${addresses >> 8}.${addresses & 255}`
 }
 
-/** A browser at the server, with its own cookies, behind the proxy that the server trusts. */
+/** A browser with its own cookies, which reaches the server through the trusted proxy. */
 export const browserAt = (url: string, address = freshAddress()) => {
   const jar = new Map<string, string>()
   const visit = async (
@@ -44,7 +44,7 @@ export const browserAt = (url: string, address = freshAddress()) => {
       readonly method?: string
       readonly headers?: Readonly<Record<string, string>>
       readonly body?: unknown
-      /** The fields of a form, in place of a JSON body. */
+      /** Form fields to send instead of a JSON body. */
       readonly fields?: Readonly<Record<string, string>>
     } = {}
   ): Promise<AttackAnswer> => {
@@ -75,7 +75,7 @@ export const browserAt = (url: string, address = freshAddress()) => {
       text: await response.text()
     }
   }
-  /** A request from the server's own pages. */
+  /** Sends a request as one of the server's own pages. */
   const act = (path: string, body?: unknown, method?: string) =>
     visit(path, { headers: fromOwnPage, ...(body === undefined ? {} : { body }), ...(method ? { method } : {}) })
   const form = (
@@ -89,7 +89,7 @@ export type AttackBrowser = ReturnType<typeof browserAt>
 
 export const attempt = <A>(body: () => Promise<A>) => Effect.promise(body)
 
-/** The subject of the browser's session, if the server accepts it. */
+/** Returns the subject of the browser's session if the server accepts it. */
 export const whoIs = async (browser: AttackBrowser): Promise<string | undefined> => {
   const { status, text } = await browser.visit("/auth/session")
   return status === 200 ? JSON.parse(text).user.subject : undefined
@@ -105,7 +105,7 @@ export const codeOf = ({ text }: AttackAnswer): string => /"code":"(\w+)"/.exec(
 
 export const passwordOf = (name: string) => `correct horse battery ${name}`
 
-/** The whole product on loopback, on the given data folder or one of the Scope, for attacks from outside. */
+/** Serves the whole product on loopback for attacks from outside. Uses the given data folder, or a temporary one. */
 export const attackedServer = Effect.fnUntraced(function* (
   settings: Readonly<Record<string, string>> = {},
   folder?: string
@@ -136,7 +136,7 @@ export const attackedServer = Effect.fnUntraced(function* (
     dataDir,
     services,
     sql: Context.get(services, SqlClient.SqlClient),
-    /** A person who can sign in with {@link passwordOf} their name. */
+    /** Creates a person who signs in with {@link passwordOf} their name. */
     person: Effect.fnUntraced(function* (
       name: string,
       options: { readonly unproven?: boolean; readonly operator?: boolean } = {}

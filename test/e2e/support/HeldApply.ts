@@ -43,12 +43,12 @@ const often = Schedule.spaced("20 millis")
 
 const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String, operatorUrl: Schema.String }))
 
-/** The test could not reach the required state. */
+/** The test did not reach the state that it needs. */
 class NotReached extends Schema.TaggedError<NotReached>()("NotReached", { message: Schema.String }) {}
 
 /**
- * A real `svc serve` executing an apply whose provider has created its resource but replies only after `release`. Module code
- * runs without a sandbox, so that the provider can write its notes next to the data folder.
+ * Runs a real `svc serve` whose apply has created a resource but waits in its provider until `release`. Modules run without a
+ * sandbox, so that the provider can write its notes next to the data folder.
  */
 export const heldApply = Effect.fn("heldApply")(function* (options: {
   readonly flags?: ReadonlyArray<string>

@@ -1,6 +1,6 @@
 import { demo } from "../../support/TestPlane.ts"
 
-/** Modules using the demo provider that require everything a manifest can require from the host. */
+/** Modules with the demo provider that require everything a manifest can require from the host. */
 
 const provider = `
 terraform {

@@ -20,7 +20,7 @@ import { loadSettings } from "../../../src/settings/Settings.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
 import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
-/** The address at which people reach the server: its links use this origin, while tests connect over loopback. */
+/** The server's public address, used in links. Tests connect over loopback. */
 export const publicOrigin = "https://svc.example.test"
 export const appOrigin = "https://app.example.test"
 /** Password of the person on a {@link hostedServer}. */
@@ -31,7 +31,7 @@ const policy = {
   endpoints: [{ workspace: "acme", capsule: "app", environment: "test", url: appOrigin }]
 }
 
-/** The whole product with its HTTP layer, an operator policy, a Git repository, a provider mirror and one person. */
+/** Serves the whole product over HTTP, with an operator policy, a Git repository, a provider mirror and one person. */
 export const hostedServer = Effect.fnUntraced(function* (
   repositoryFiles: Readonly<Record<string, string>>,
   moreSettings: Readonly<Record<string, string>> = {}
@@ -58,7 +58,7 @@ export const hostedServer = Effect.fnUntraced(function* (
         gitAllowOrigins: repository.origin,
         providerMirror: mirror.path,
         providerMirrorRequired: "true",
-        // Creating a network takes as long as a plan.
+        // Runs share the host's network, because creating a network takes as long as a plan.
         runnerNetwork: "host",
         ...moreSettings
       })
@@ -86,7 +86,7 @@ export const hostedServer = Effect.fnUntraced(function* (
   const cookieOf = ({ secret: held }: { readonly secret: Redacted.Redacted }) =>
     `${sessionCookieName(publicOrigin)}=${Redacted.value(held)}`
   const cookie = cookieOf(session)
-  /** A request as the dashboard sends it: with the cookie, from the service's own origin. */
+  /** Sends a request as the dashboard does: with the cookie, from the service's own origin. */
   const browse = (path: string, init: { readonly body?: unknown; readonly headers?: Record<string, string> } = {}) =>
     Effect.promise(async () => {
       const body = init.body === undefined ? {} : { method: "POST", body: JSON.stringify(init.body) }
@@ -95,7 +95,7 @@ export const hostedServer = Effect.fnUntraced(function* (
       return { status: response.status, headers: response.headers, text: await response.text() }
     })
   const pools = Context.get(services, Pools)
-  /** An agent pool that holds these credentials for a Workspace, as declared by its operator. */
+  /** Creates an agent pool with these credentials and lets a Workspace use them, as its operator would. */
   const providing = (pool: string, credentials: string, workspace: string) =>
     Effect.gen(function* () {
       yield* pools.create(pool, {})
@@ -106,19 +106,19 @@ export const hostedServer = Effect.fnUntraced(function* (
     browse,
     providing,
     cookie,
-    /** The same person in another browser. */
+    /** Opens another browser for the same person. */
     anotherCookie: Effect.map(open, cookieOf),
     url,
     repositoryUrl: repository.url,
     commit: (changed: Readonly<Record<string, string>>, branch = "main") =>
       commitFiles({ gitdir, files: { ...changed }, branch }),
-    /** Removes the repository, so that the Git server responds with nothing from now on. */
+    /** Removes the repository, so that the Git server has nothing to serve. */
     loseRepository: files.remove(gitdir, { recursive: true }),
     notesDir: mirror.notesDir,
     sql: Context.get(services, SqlClient.SqlClient),
     subject,
     token: secret,
-    /** A token of an existing account. */
+    /** Creates a token for an existing account. */
     tokenOf: Effect.fnUntraced(function* (email: string) {
       const { subject: other } = yield* Effect.fromOption(yield* Context.get(services, Users).findByEmail(email))
       const scopes = ["read", "write"]
@@ -126,7 +126,7 @@ export const hostedServer = Effect.fnUntraced(function* (
       return Redacted.value(made.secret)
     }),
     client: yield* makeClient({ baseUrl: url, token: secret }),
-    /** The person's session, for actions that tokens may not perform. */
+    /** Opens a session for the person, for actions that tokens may not perform. */
     inPerson: yield* makeClient({ baseUrl: url }).pipe(
       Effect.updateService(
         HttpClient.HttpClient,

@@ -39,10 +39,10 @@ output "queue" {
 }
 `
 
-/** The page's repository, at a commit that allows this action. */
+/** The page's repository, at a commit from which this action is possible. */
 export const modulesWith = (action: string) => ({ "network/main.tf": policyOf(action), "queue/main.tf": queue })
 
-/** A state written by the tool alone, for the infrastructure that the page takes over. */
+/** A state that the tool alone has written, for the infrastructure that the page adopts. */
 export const existingState = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -63,7 +63,7 @@ export const existingState = Effect.fnUntraced(function* (folder: string) {
   yield* files.copyFile(`${work}/terraform.tfstate`, `${folder}/terraform.tfstate`)
 })
 
-/** A server with the page's modules, and the shell of a newcomer. */
+/** A newcomer's shell, and a server with the page's modules. */
 export const newcomer = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const server = yield* hostedServer(modulesWith("s3:GetObject"))
@@ -83,7 +83,7 @@ export const newcomer = Effect.gen(function* () {
     return end
   })
   const config = ConfigProvider.layer(ConfigProvider.fromEnvRecord(shell.env))
-  /** Like `run`, but in this process, which is much faster, for a line without files or shell syntax. */
+  /** Like `run`, but much faster, because the line runs in this process. The line must not use files or shell syntax. */
   const soon = (line: string) =>
     /["'$<>|=*]|\.(?:json|txt|tfvars|tar)/.test(line)
       ? run(line)
@@ -94,7 +94,7 @@ export const newcomer = Effect.gen(function* () {
   return { server, shell, run, soon }
 })
 
-/** The same server, with a Workspace that the person owns and a pool that provides credentials for it. */
+/** The same server after the person has created a Workspace, with a pool that provides credentials for it. */
 export const network = Effect.gen(function* () {
   const place = yield* newcomer
   yield* place.server.client.workspaces.create({ payload: { handle: "acme", displayName: "Acme" } })
@@ -104,5 +104,5 @@ export const network = Effect.gen(function* () {
 
 const isReady = ["bash", "jq", "terraform"].every((program) => Bun.which(program) !== null)
 
-/** True if this machine lacks something that the page's commands need. */
+/** True if this machine lacks a program that the page's commands need. */
 export const isIncomplete = !isReady && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"

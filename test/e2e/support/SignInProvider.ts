@@ -8,15 +8,15 @@ import { loopback } from "../../support/LoopbackServer.ts"
 export const providerSecret = "the-secret-of-this-installation-upstream"
 export const providerClient = "svc"
 
-/** The fault of a provider until the test restores it. Responses without an entry are honest. */
+/** How a provider misbehaves until the test restores it. Responses without an entry are honest. */
 export interface Lie {
   /** Replaces claims of the ID token; `undefined` omits a claim. */
   readonly claims?: Readonly<Record<string, unknown>>
   readonly header?: Readonly<Record<string, unknown>>
-  /** An ID token in place of the provider's token. */
+  /** Replaces the provider's ID token. */
   readonly idToken?: (claims: Readonly<Record<string, unknown>>) => Promise<string> | string
   readonly userInfo?: Readonly<Record<string, unknown>>
-  /** Responds to a request in place of the provider, or returns false to leave it to the provider. */
+  /** Responds instead of the provider; returns false to leave a request to the provider. */
   readonly answer?: (path: string, response: ServerResponse) => boolean
 }
 
@@ -39,8 +39,8 @@ interface Issued {
 }
 
 /**
- * An OpenID provider on loopback for the Scope, with its own keys. Codes work once, for the client that holds the secret, with
- * the PKCE verifier and the redirect address of their request. `lie` makes it misbehave.
+ * Runs an OpenID provider with its own keys on loopback until the Scope closes. Each code works once, for the client that holds
+ * the secret, with its request's PKCE verifier and redirect address. `lie` makes it misbehave.
  */
 export const signInProvider = Effect.fn("signInProvider")(function* (kid: string) {
   const first = yield* newKey(kid)
@@ -125,7 +125,7 @@ export const signInProvider = Effect.fn("signInProvider")(function* (kid: string
     issuer,
     state,
     newKey,
-    /** Signs a person in and returns the query of the browser's return. */
+    /** Signs a person in, and returns the query with which the browser returns. */
     authorize: (location: string, claims: Readonly<Record<string, unknown>>): URLSearchParams => {
       const asked = new URL(location).searchParams
       const code = randomBytes(16).toString("hex")
@@ -137,7 +137,7 @@ export const signInProvider = Effect.fn("signInProvider")(function* (kid: string
       })
       return new URLSearchParams({ code, state: asked.get("state") ?? "", iss: issuer })
     },
-    /** Signs claims as an honest token of this provider. */
+    /** Signs claims into an honest token of this provider. */
     sign: (claims: Readonly<Record<string, unknown>>) =>
       new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
         .setProtectedHeader({ alg: "RS256", kid: state.signer.kid })
@@ -146,6 +146,6 @@ export const signInProvider = Effect.fn("signInProvider")(function* (kid: string
 })
 export type SignInProvider = Effect.Success<ReturnType<typeof signInProvider>>
 
-/** A token without a signature. */
+/** Builds a token without a signature. */
 export const unsigned = (claims: Readonly<Record<string, unknown>>, alg = "none"): string =>
   `${base64url(JSON.stringify({ alg }))}.${base64url(JSON.stringify(claims))}.`

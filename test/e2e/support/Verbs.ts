@@ -2,7 +2,7 @@ import { ConfigProvider, Effect, FileSystem, Redacted } from "effect"
 import { svc } from "../../src/cli/support/CommandLine.ts"
 import { hostedServer } from "./HostedServer.ts"
 
-/** A server with a Workspace `acme`, and `svc` in this process as its owner, who has a folder for files. */
+/** A server with the Workspace `acme`, and `svc` running in this process as its owner, with a folder for files. */
 export const acme = Effect.fnUntraced(function* (modules: Readonly<Record<string, string>>) {
   const files = yield* FileSystem.FileSystem
   const server = yield* hostedServer(modules)
@@ -27,7 +27,7 @@ export const acme = Effect.fnUntraced(function* (modules: Readonly<Record<string
   return {
     server,
     as,
-    /** The exit code, and the output of `--json` as a value. */
+    /** Returns the exit code, and the parsed output of `--json`. */
     json: Effect.fnUntraced(function* (args: ReadonlyArray<string>, stdin = "") {
       const { code, error, out } = yield* told([...args, "--json"], stdin)
       return { code, error, value: out === "" ? undefined : JSON.parse(out) }

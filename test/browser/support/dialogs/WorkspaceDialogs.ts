@@ -8,7 +8,7 @@ import { memberWords } from "../../../../src/dashboard/screens/workspace/MemberW
 import { workspaceWords } from "../../../../src/dashboard/screens/workspace/Words.ts"
 import { button, inPanel, remove, type Language, type OpenedDialog } from "./DialogActions.ts"
 
-/** Opens the form inside the dialog for an automation's tokens. */
+/** Opens the form inside an automation's token dialog. */
 const newAutomationToken = async (page: Page, to: Language): Promise<void> => {
   await page.getByRole("button", { name: automationWords[to].tokens, exact: true }).first().click()
   await page.getByRole("button", { name: automationWords[to].newToken, exact: true }).click()
@@ -33,7 +33,7 @@ const settings = { path: "/w/acme/settings", ready: ".row-static" }
 const approvals = { path: "/w/acme/settings/approvals", ready: ".row-static" }
 const notices = { path: "/w/acme/settings/notices", ready: ".row-static" }
 
-/** A menu entry of the first endpoint for notices. */
+/** Opens a menu entry of the first endpoint for notices. */
 export const ofEndpoint = (name: (to: Language) => string) => async (page: Page, to: Language) => {
   await page
     .getByRole("button", { name: new RegExp(`^${vocabulary[to].more}: `) })

@@ -31,7 +31,7 @@ const rule: ApprovalRule = {
 
 export const approvalRules: ReadonlyArray<ApprovalRule> = [rule]
 
-/** No rule applies to the demo's Runs, and teams add nothing, so callers' rights depend only on their role in the Workspace. */
+/** No rule applies to the demo's Runs and teams add nothing, so rights depend only on the caller's role in the Workspace. */
 export const unruled = (run: Run): RunApprovals => ({
   runId: run.id,
   state: run.approvedAt === undefined ? "waiting" : "approved",
@@ -42,7 +42,7 @@ export const unruled = (run: Run): RunApprovals => ({
   own: { status: "not_needed" }
 })
 
-/** The approver has lost the role, and an approval by the caller would count. */
+/** The approver no longer has the role, and the caller's approval would count. */
 export const lapsed = (run: Run): RunApprovals => ({
   runId: run.id,
   state: "lapsed",

@@ -92,7 +92,7 @@ export const capsules: ReadonlyArray<Capsule> = [
   )
 ]
 
-/** Fields in which an imported but unconfirmed Capsule differs. */
+/** The fields that differ in an imported but unconfirmed Capsule. */
 export const unconfirmedImport = {
   status: "disabled",
   import: {

@@ -3,7 +3,7 @@ import { aiko, me } from "./People.ts"
 import { reviewRun } from "./Runs.ts"
 import { ago } from "./Seeds.ts"
 
-/** A discussion about a plan that awaits its review. */
+/** A discussion of a plan that awaits review. */
 export const comments: ReadonlyArray<RunComment> = [
   {
     id: "cmt_0000000000000001",

@@ -64,7 +64,7 @@ export const connections: ReadonlyArray<Connection> = [
     createdAt: ago(300_000),
     updatedAt: ago(300_000)
   },
-  // From a release that predates origins: a member has pointed the connection at their own server.
+  // This connection is from a release without origins; a member has pointed it at their own server.
   {
     id: "conn_0000000000000004",
     workspaceId,

@@ -14,7 +14,7 @@ const links = [
   ["6", "2"]
 ]
 
-/** As returned by the server: the Capsules, the values that flow between them, and each Capsule's Source. */
+/** The graph as the server returns it: the Capsules, the values passed between them, and each Capsule's Source. */
 export const graph: Graph = {
   nodes: [
     ...(source === undefined

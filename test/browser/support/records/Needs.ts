@@ -14,7 +14,7 @@ const behind = [
   ...Array.from({ length: 13 }, (_, index) => about(100 + index, `worker-${index + 1}`, "staging"))
 ]
 
-/** Most serious first, as returned by the API. */
+/** In the API's order, most serious first. */
 export const needs: ReadonlyArray<Need> = [
   {
     key: "cap_0000000000000003",
@@ -106,7 +106,7 @@ export const health: CapsuleHealth = {
   complete: true
 }
 
-/** Every Capsule has been applied and compared, or there are no Capsules at all. */
+/** Reports that every Capsule has been applied and compared; with 0, that there are no Capsules. */
 export const healthOf = (capsules: number, change: Partial<CapsuleHealth> = {}): CapsuleHealth => ({
   capsules,
   healthy: capsules,

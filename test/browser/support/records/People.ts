@@ -97,7 +97,7 @@ export const automationTokens: ReadonlyArray<TokenRecord> = [
   }
 ]
 
-/** The credentials that stop working when Aiko leaves. */
+/** Credentials that stop working when Aiko leaves. */
 export const departure: Departure = {
   subject: aiko,
   tokens: [{ id: "pat_0000000000000010", name: "laptop", bound: false, lastUsedAt: ago(40) }],

@@ -34,7 +34,7 @@ module "service" {
 <script>document.title = "taken over"</script>
 `
 
-/** The repository has a README only under the usual file name. */
+/** Returns the README, which the repository has only under the usual file name. */
 export const readmeFile = (path: string): Answer =>
   path.endsWith("README.md")
     ? ok({

@@ -1,9 +1,9 @@
 const start = Date.parse("2026-11-20T09:00:00.000Z")
 
-/** The time this many minutes ago. */
+/** Returns the time this many minutes ago. */
 export const ago = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString()
 
-/** A copy of a record without some of its fields. */
+/** Copies a record without some of its fields. */
 export const without = <A extends object, K extends keyof A>(record: A, ...keys: ReadonlyArray<K>): Omit<A, K> => {
   const copy = { ...record }
   for (const key of keys) Reflect.deleteProperty(copy, key)

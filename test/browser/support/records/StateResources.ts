@@ -22,13 +22,13 @@ export const resources: ReadonlyArray<StateResource> = [
   resource('module.network["ap-northeast-1"].aws_security_group.api', "sg-0d1f8a77be2c4f1a9", 20_000)
 ]
 
-/** This many resources in one module. */
+/** Creates this many resources in one module. */
 export const manyResources = (count: number): ReadonlyArray<StateResource> =>
   Array.from({ length: count }, (_, index) =>
     resource(`module.fleet.aws_instance.web[${String(index).padStart(4, "0")}]`, `i-${index}`, index)
   )
 
-/** A page of the resources whose address or id contains the search string, paginated as on the server. */
+/** Returns a page of the resources whose address or id contains the search string, as the server does. */
 export const resourcePage = (all: ReadonlyArray<StateResource>, query: URLSearchParams) => {
   const text = (query.get("search") ?? "").toLowerCase()
   const found = all.filter(({ address, id }) => `${address} ${id ?? ""}`.toLowerCase().includes(text))
@@ -50,7 +50,7 @@ const run: ResourceEvent["run"] = {
   approvedAt: ago(8)
 }
 
-/** The history of a resource: created by a Run that has since been removed, changed, and then changed outside. */
+/** A resource's history: created by a Run that has been removed since, changed, and then changed outside svc. */
 export const resourceHistory = (address: string | null) => ({
   events: [
     { change: "changed", generation: 3, at: ago(4), changedAttributes: ["desired_count", "task_definition"], run },

@@ -16,7 +16,7 @@ export const connectionRoute = (world: World, id: string, tail: string | undefin
     const displayName = textField(asked.body, "displayName") ?? known.displayName
     return ok({ connection: { ...known, displayName }, tested: "completeness", supersededRunIds: [] })
   }
-  // The dashboard's own pages stand in for the authorization server's pages.
+  // A page of the dashboard replaces the authorization server's pages.
   if (id === "oauth") return ok({ authorizationUrl: `/w/acme/connections?connected=${connections[0]?.id}` })
   if (tail === "test") return ok({ connection: { ...template, id, status: "verified" }, tested: "completeness" })
   if (id !== "") return ok({ connection: { ...template, id, status: tail === "revoke" ? "revoked" : "verified" } })

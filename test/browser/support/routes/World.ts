@@ -35,7 +35,7 @@ import { optionsDocument, sources } from "../records/Sources.ts"
 import { workspaceId } from "../records/Workspaces.ts"
 import { keptState } from "./OrphanedStateRoutes.ts"
 
-/** The state of one development server. Tests change it directly. */
+/** The state of a development server, which tests change directly. */
 export interface World {
   /** The cost estimate of every plan. */
   cost: Omit<CostEstimate, "runId">
@@ -45,7 +45,7 @@ export interface World {
   runs: Array<Run>
   comments: Array<RunComment>
   sources: Array<Source>
-  /** Created for a failed read, and therefore not in any list. */
+  /** Sources that were removed because their first read failed, so no list contains them. */
   removedSources: Array<Source>
   resources: ReadonlyArray<StateResource>
   pools: ReadonlyArray<WorkspacePool>
