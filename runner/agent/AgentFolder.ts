@@ -8,7 +8,10 @@ import { fileOperation, readOptional, removeTree, replaceDurably, type RunFileFa
 import { newKeys, type Signer, StoredKeys } from "./AgentKeyPair.ts"
 import { takeFileLock } from "./FileLock.ts"
 
-/** The agent's identity, as returned when it enrolled. It pins the server's keys, so that no other server can take its place. */
+/**
+ * Identity that the server returned when the agent enrolled. It pins the server's keys, so that no other server can take its
+ * place.
+ */
 export const AgentIdentity = Schema.Struct({
   version: Schema.Literal(1),
   server: Schema.String,
@@ -19,9 +22,9 @@ export const AgentIdentity = Schema.Struct({
 })
 export type AgentIdentity = typeof AgentIdentity.Type
 
-/** More key rotations than any Run can last. */
+/** Maximum number of former keys to keep, more than are replaced during any Run. */
 const mostFormer = 16
-/** At the usual key lifetime, more than two years of keys. */
+/** Maximum number of replaced keys to keep: at the usual key lifetime, those of more than two years. */
 const mostReplaced = 32
 
 const IdentityText = Schema.fromJsonString(AgentIdentity)
@@ -102,10 +105,10 @@ export class AgentFolder extends Context.Service<
     readonly dropNextKeys: (next: StoredKeys) => Effect.Effect<void, AgentFolderUnusable>
     readonly forgetFormer: Effect.Effect<void, AgentFolderUnusable>
     readonly lock: Effect.Effect<boolean, never, Scope.Scope>
-    /** The folder of executions, each named by its Run and fence. */
+    /** Folder of executions, each named by its Run and fence. */
     readonly runs: string
     readonly runNames: Effect.Effect<ReadonlyArray<string>, AgentFolderUnusable>
-    /** Path of a subfolder, which is created with mode 0700. */
+    /** Returns the path of a subfolder, which is created with mode 0700. */
     readonly subfolder: (name: string) => Effect.Effect<string, AgentFolderUnusable>
   }
 >()("svc/runner/agent/AgentFolder") {
@@ -147,7 +150,7 @@ export class AgentFolder extends Context.Service<
 
         const removeNext = Effect.mapError(removeTree(files.nextKeys, "remove the agent's next keys"), unusable)
 
-        /** Files left by a process that exited after the keys were adopted. */
+        /** Removes the files of a process that exited after the keys were adopted. */
         const unfinished = Effect.gen(function* () {
           const next = yield* found.nextKeys
           if (Option.isNone(next) || next.value.public.sign !== (yield* firstKeys).public.sign) return next
@@ -168,7 +171,7 @@ export class AgentFolder extends Context.Service<
           })
         )
 
-        /** Changes the current keys and removes the next keys, if the next keys are still `next`. */
+        /** Changes the current keys and removes the next keys, provided that the next keys are still `next`. */
         const settle = (next: StoredKeys, change: (present: StoredKeys) => StoredKeys) =>
           Effect.gen(function* () {
             const found = yield* unfinished

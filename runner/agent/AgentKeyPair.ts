@@ -62,7 +62,7 @@ export const signedBy = ({ sign }: Signer, text: string): Effect.Effect<string> 
     return Buffer.from(await crypto.subtle.sign("Ed25519", key, new TextEncoder().encode(text))).toString("base64url")
   })
 
-/** The keys that open messages for this agent: the current key, then previous keys. */
+/** Returns the keys that open messages for this agent: the current key, then previous keys. */
 export const openingKeys = ({ former = [], seal }: StoredKeys): Effect.Effect<ReadonlyArray<CryptoKey>> =>
   Effect.promise(() =>
     Promise.all(

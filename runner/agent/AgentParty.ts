@@ -13,11 +13,11 @@ export class AgentParty extends Context.Service<
   AgentParty,
   {
     readonly identity: AgentIdentity
-    /** The keys that open messages for this agent, as currently stored on disk. */
+    /** Keys that open messages for this agent, as currently stored on disk. */
     readonly opening: Effect.Effect<ReadonlyArray<CryptoKey>, AgentFolderUnusable>
     /**
-     * Opens a message, and returns the keys that opened it. Tries the keys of the previous message first, because the keys on
-     * disk rarely change.
+     * Opens a message and returns the keys that opened it. Tries the keys of the previous message first, because the keys on disk
+     * rarely change.
      */
     readonly open: (
       purpose: SealedFor,
@@ -26,7 +26,7 @@ export class AgentParty extends Context.Service<
       { readonly bytes: Uint8Array; readonly keys: ReadonlyArray<CryptoKey> },
       AgentFolderUnusable | NotSealedForThis
     >
-    /** The key for sealing data to the server. */
+    /** Key for sealing data to the server. */
     readonly serverKey: CryptoKey
     /** Returns true if this offer is for this agent and comes from the pinned server. */
     readonly isOffered: (offer: JobOffer) => Effect.Effect<boolean>
@@ -39,10 +39,10 @@ export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, 
   const server = serverParty(identity.installationId)
   const { agentId } = identity
   const opening = Effect.gen(function* () {
-    // Reads the next keys first: if they are adopted in the meantime, they are among the current keys.
+    // Read the next keys first: if they are adopted in the meantime, they are among the current keys.
     const next = yield* folder.nextKeys
     const present = yield* openingKeys(yield* folder.keys)
-    // The server uses the next keys as soon as it accepts them, which may be before this process notices.
+    // Try the next keys too: the server uses them as soon as it accepts them, which may be before this process notices.
     return Option.isNone(next) ? present : [...present, ...(yield* openingKeys(next.value))]
   })
   const offering = yield* verifyingKey(identity.serverKeys.sign)

@@ -26,7 +26,7 @@ const cut = (data: object) =>
     ])
   )
 
-/** The sink of a Run on an agent. An entry is stored in the spool when the call returns. Entries are already redacted. */
+/** Creates the sink of a Run on an agent. A call returns when the entry is in the spool. Entries are already redacted. */
 const spoolSink = (spool: Spool, uploads: StateUploads): RunSink => ({
   event: (kind, data) =>
     Effect.all({ at: now, fact: Effect.orDie(decodeFact({ kind, data: cut(data) })) }).pipe(
@@ -43,7 +43,7 @@ const betweenLooks = "500 millis"
 const millisecondsInSecond = 1000
 
 /**
- * Interrupts the tool of an apply early enough for it to save its state. A plan has no state to save, so the guard kills its
+ * Interrupts the tool of an apply early enough for it to save its state. A plan has no state to save, so the guard just kills its
  * tool.
  */
 const stopInTime = (lease: Lease, handle: RunHandle) =>
@@ -57,8 +57,8 @@ const stopInTime = (lease: Lease, handle: RunHandle) =>
   )
 
 /**
- * Records the start of an apply durably before the tool runs, on the server and in the Run's record on this disk. Once the start
- * is permitted, the run folder contains a durable note of it too.
+ * Records the start of an apply durably before the tool runs, both on the server and in the Run's record on this disk. Once the
+ * start is permitted, the run folder contains a durable note of it too.
  */
 const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<void>) =>
   Effect.gen(function* () {
@@ -67,7 +67,7 @@ const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<vo
     yield* accepted
     handle.stage = "started"
     const started = line.start(handle.room.claim).pipe(
-      // The Run belongs to another agent, or its tool must not start. The server's message explains why.
+      // Show the server's message: the Run belongs to another agent, or its tool must not start.
       Effect.mapError(({ message }) => notRecorded(message)),
       Effect.timeoutOrElse({
         duration: Math.max(0, lease.secondsUntilInterrupt()) * millisecondsInSecond,
@@ -76,11 +76,11 @@ const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<vo
     )
     const kept = handle.room.keep.pipe(
       Effect.mapError(({ message }) => notRecorded(`The start of the apply could not be recorded. ${message}`)),
-      // Uninterruptible, because finishing the Run writes the same file and removes its folder.
+      // Uninterruptible, because finishing the Run writes to the same file and removes its folder.
       Effect.uninterruptible
     )
     yield* Effect.all([started, kept], { concurrency: "unbounded", discard: true })
-    // The machine may have been suspended since the message was sent.
+    // Check the lease again, because the machine may have been suspended since the message was sent.
     if (lease.secondsUntilInterrupt() <= 0) {
       return yield* notRecorded("The lease of this Run ended before its tool could be started.")
     }
@@ -132,8 +132,8 @@ const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
 })
 
 /**
- * Called when the server reports that the Run no longer belongs to this agent. Interrupts a tool that may be changing something,
- * so that it can save its state. The tool is killed at the end of its lease at the latest.
+ * Handles the server's report that the Run no longer belongs to this agent. Interrupts a tool that may be changing something, so
+ * that it can save its state. The tool is killed when its lease ends at the latest.
  */
 const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   const end = yield* endedBy(handle)
@@ -144,7 +144,7 @@ const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   return end
 })
 
-/** If the server does not accept the evidence, the local copy is the only one. */
+/** Submits the evidence. Keeps the local copy, which is the only one, if the server does not accept it. */
 const handedIn = (handle: RunHandle) =>
   handIn(handle).pipe(
     Effect.tapError(() =>
@@ -154,7 +154,7 @@ const handedIn = (handle: RunHandle) =>
     )
   )
 
-/** Runs `work` until the Run no longer belongs to this agent. The agent then submits the remaining evidence or removes it. */
+/** Runs `work` until the Run no longer belongs to this agent. Then submits the remaining evidence, or removes it. */
 const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
   Effect.raceFirst(
     work.pipe(
@@ -170,11 +170,11 @@ const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
     Effect.andThen(removed(handle))
   )
 
-/** Most responses arrive earlier. */
+/** Time to wait for the response before writing a result to disk. Most responses arrive earlier. */
 const keptAfter = "20 millis"
 
 /**
- * Sends a result. Writes it to disk only if the response does not arrive immediately, because the connection may be down. Data
+ * Sends a result. Writes it to disk only if the response does not arrive immediately, because the connection may be down; data
  * that the server already has need not be kept. Until the server has the result, the run folder contains the state of an apply.
  */
 const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: ResultUpload) {
@@ -205,14 +205,14 @@ export const runOffer = Effect.fn("AgentRun.offer")(
           ),
           Effect.andThen(
             begun,
-            // A refused report must not kill the tool of an apply. The server's instruction follows; without one, the tool stops
-            // when its lease ends.
+            // Do not let a refused report kill the tool of an apply. The server's instruction follows; without one, the tool
+            // stops when its lease ends.
             Effect.catchTag(sendReports(handle, scope), "Gone", (gone) =>
               offer.kind === "apply" ? Effect.never : Effect.fail(gone)
             )
           )
         )
-        // The preparation may fail before the acceptance has completed.
+        // Wait for the acceptance, because the preparation may fail before it.
         yield* begun
         yield* guard.release(handle.room.runFolder)
         yield* ended(handle, result)
@@ -220,7 +220,7 @@ export const runOffer = Effect.fn("AgentRun.offer")(
     )
 )
 
-/** Handles a Run that a previous process left, once the server has decided whose it is. */
+/** Handles a Run that a previous process left, once the server has decided to whom it belongs. */
 export const runLeft = Effect.fn("AgentRun.left")((handle: RunHandle) =>
   whileOwn(
     handle,

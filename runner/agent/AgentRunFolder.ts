@@ -51,8 +51,8 @@ export interface AgentRunFolder {
   readonly sealed: (name: string) => string
   readonly found: RunStage
   /**
-   * Records that the Run is about to be accepted. A power failure may lose the record; the server then gives up the Run, because
-   * no agent reports it.
+   * Records that the Run is about to be accepted. A power failure may lose this record. In that case no agent reports the Run,
+   * and the server gives it up.
    */
   readonly accept: Effect.Effect<void, RunFileFailed>
   /** Like `accept`, but survives a power failure. Called for an apply before its tool may start. */
@@ -94,8 +94,8 @@ const claimNamed = (name: string): Option.Option<RunClaim> => {
 const lockIn = (folder: string) => takeFileLock(join(folder, "lock"))
 
 /**
- * Creates the folder for an offered Run. It has no owner before `accept`. Returns `undefined` if this agent already has a folder
- * for the Run.
+ * Creates the folder for an offered Run, which has no owner before `accept`. Returns `undefined` if this agent already has a
+ * folder for the Run.
  */
 export const makeRoom = Effect.fnUntraced(function* (
   runs: string,
@@ -108,7 +108,10 @@ export const makeRoom = Effect.fnUntraced(function* (
   return roomOf(folder, { version: 1, ...claim, kind, at: { stage: "accepted" } })
 })
 
-/** Only an apply has these files in its run folder, and its tool does not start before both exist. */
+/**
+ * Returns true if the run folder proves that an apply's tool may have started. Only an apply has these files, and its tool does
+ * not start before both exist.
+ */
 const holdsApply = Effect.fnUntraced(function* (folder: string) {
   const { applyRecord, journal } = runFolderPaths(join(folder, "run"))
   const found = yield* Effect.forEach([applyRecord, journal], (path) => readOptional(path, "read what an apply noted"))
@@ -116,8 +119,8 @@ const holdsApply = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Takes over a folder from another process. Returns `none` while another process uses it, and `unreadable` if its contents cannot
- * be read; it is then kept for a person to inspect.
+ * Takes over a folder from another process. Returns `none` while another process uses the folder, and `unreadable` if its
+ * contents cannot be read; it is then kept for a person to inspect.
  */
 export const adoptRoom = Effect.fnUntraced(function* (
   runs: string,
@@ -128,13 +131,13 @@ export const adoptRoom = Effect.fnUntraced(function* (
   const bytes = yield* readOptional(join(folder, "record.json"), "read how far a Run is")
   if (Option.isNone(bytes) || bytes.value.length === 0) {
     if (yield* holdsApply(folder)) {
-      // The files that an apply's tool left exist nowhere else, whatever the record contains. The server decides which of them it
-      // needs.
+      // Keep the files that an apply's tool left, whatever the record contains, because they exist nowhere else. The server
+      // decides which of them it needs.
       const left = (claim: RunClaim) =>
         roomOf(folder, { version: 1, ...claim, kind: "apply", at: { stage: "accepted" } })
       return Option.some(Option.match(claimNamed(name), { onNone: () => "unreadable" as const, onSome: left }))
     }
-    // The Run was never accepted, or a power failure lost its acceptance, so nothing was started.
+    // Nothing was started: the Run was never accepted, or a power failure lost the record of its acceptance.
     yield* removeTree(folder, "remove the folder of a Run")
     return Option.none()
   }

@@ -15,7 +15,7 @@ const compress = promisify(zstdCompress)
 
 const level = 3
 
-/** Up to this size, compressing on the calling thread is faster than switching to another thread. */
+/** Maximum size to compress on the calling thread, which is faster for small contents than switching to another thread. */
 const mostAtOnce = mostCarriedBytes
 
 /** Compresses contents that are sealed as one piece. */
@@ -32,17 +32,20 @@ const mebibyte = 1024 * 1024
 const unpackedAtOnce = mebibyte
 
 /**
- * Level 3 uses a window of at most 2 MiB. Refuses frames that request a larger window, because the reader would have to allocate
- * it.
+ * Largest window to accept. Level 3 uses a window of at most 2 MiB, and the reader would have to allocate any larger window that
+ * a frame requests.
  */
 const longestWindow = { [constants.ZSTD_d_windowLogMax]: 23 }
 
-/** Up to this size, contents may have any compression ratio. */
+/** Maximum size of contents that may have any compression ratio. */
 const mostOfAnyRatio = 64 * mebibyte
-/** A few kilobytes can unpack to a gigabyte. States and outcomes never compress that well, because their objects differ. */
+/**
+ * Maximum compression ratio of larger contents, because a few kilobytes can unpack to a gigabyte. States and outcomes never
+ * compress that well, because their objects differ.
+ */
 const largestRatio = 1024
 
-/** Maximum unpacked size of a file with this packed size. `most` is the limit of its kind. */
+/** Returns the maximum unpacked size of a file with this packed size. `most` is the limit of its kind. */
 export const mostUnpackedFrom = (packedBytes: number, most: number): number =>
   Math.min(most, Math.max(mostOfAnyRatio, packedBytes * largestRatio))
 
@@ -52,8 +55,8 @@ const magic = 0xfd2fb528
 const dictionaryBytes = [0, 1, 2, 4] as const
 
 /**
- * The length of a frame's contents according to its header, which must be complete in these bytes. `none` if the header has no
- * length. Fails for bytes that are not a frame.
+ * Returns the length of a frame's contents according to its header, which must be complete in these bytes, or `none` if the
+ * header has no length. Fails for bytes that are not a frame.
  */
 const statedLength = (first: Uint8Array): Effect.Effect<Option.Option<number>, NotSealedForThis> => {
   const view = new DataView(first.buffer, first.byteOffset, first.length)
@@ -75,7 +78,7 @@ const statedLength = (first: Uint8Array): Effect.Effect<Option.Option<number>, N
   }
 }
 
-/** Unpacks piece by piece: the next piece is produced when the reader has taken the previous one. */
+/** Unpacks piece by piece, and produces the next piece only when the reader has taken the previous piece. */
 const decompressor = Effect.gen(function* () {
   const zstd = yield* Effect.acquireRelease(
     Effect.sync(() => createZstdDecompress({ chunkSize: unpackedAtOnce, params: longestWindow })),
@@ -112,7 +115,7 @@ const decompressor = Effect.gen(function* () {
     }
     look()
   })
-  /** Returns the output for these bytes. Call it again only after that. */
+  /** Returns the output for these bytes. Call it again only after taking that output. */
   const write = (bytes: Uint8Array) =>
     Stream.suspend(() => {
       if (hasEnded) return Stream.fail(damaged())
@@ -126,15 +129,15 @@ const decompressor = Effect.gen(function* () {
     zstd.end()
     return Stream.fromEffectRepeat(next)
   })
-  // Node stops after the first frame, but Bun continues with the bytes after it.
+  // Fails if bytes follow the first frame, where Node stops but Bun continues.
   const nothingLeft = Effect.suspend(() => (zstd.bytesWritten === written ? Effect.void : Effect.fail(damaged())))
   return { write, end, nothingLeft }
 })
 
 /**
- * Unpacks piece by piece, so that neither form is in memory as a whole. Fails beyond `maxBytes`, or if the contents do not have
- * the length in their header, which is passed to `begins`. Does not detect that a frame without a length was truncated, so the
- * caller must compare the digest of the contents or parse them to their end.
+ * Unpacks piece by piece, so that neither form is in memory as a whole. Passes the length in the header to `begins`. Fails if the
+ * contents are longer than `maxBytes` or do not have that length. Does not detect that a frame without a length was truncated, so
+ * the caller must compare the digest of the contents or parse them to their end.
  */
 export const unpackedContents = <E, R>(
   packed: Stream.Stream<Uint8Array, E, R>,
@@ -177,8 +180,8 @@ export const unpackedContents = <E, R>(
   )
 
 /**
- * Unpacks contents in memory, in one step if they are small and their header has a length. A damaged frame, or a second frame
- * with contents, does not unpack to that length. Other trailing bytes are not detected.
+ * Unpacks contents in memory, in one step if they are small and their header has a length. Fails for a damaged frame, or for a
+ * second frame with contents, because the length does not match. Does not detect other trailing bytes.
  */
 export const unpackedInMemory = Effect.fnUntraced(function* (
   packed: Uint8Array,
@@ -195,7 +198,7 @@ export const unpackedInMemory = Effect.fnUntraced(function* (
   return plain.length === length ? new Uint8Array(plain) : yield* damaged()
 })
 
-/** Unpacks contents into one array. If their header has a length, they are not copied. */
+/** Unpacks contents into one array, without copying them if their header has a length. */
 export const heldContents = Effect.fnUntraced(function* <E, R>(
   packed: Stream.Stream<Uint8Array, E, R>,
   maxBytes: number
@@ -217,10 +220,10 @@ export const heldContents = Effect.fnUntraced(function* <E, R>(
   return whole ?? new Uint8Array(Buffer.concat(chunks))
 })
 
-/** The server as a party of a sealed message. */
+/** Returns the name of the server as a party of a sealed message. */
 export const serverParty = (installationId: string): string => `server:${installationId}`
 
-/** The purpose of everything sealed for one execution. `job` is the sealed job of an offer. */
+/** Returns the purpose with which everything for one execution is sealed. `job` is the sealed job of an offer. */
 export const sealedFor = (
   parties: { readonly from: string; readonly to: string },
   claim: { readonly runId: string; readonly fence: number },

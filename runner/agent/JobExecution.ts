@@ -33,7 +33,7 @@ const decoders = {
 /** An offer that this agent cannot execute. `message` is shown with the Run while it waits. */
 export class OfferUnusable extends Schema.TaggedError<OfferUnusable>()("OfferUnusable", { message: Schema.String }) {}
 
-/** Opens the job of an offer that this agent's server signed. The decoder's own message may contain a value, so it is dropped. */
+/** Opens the job of an offer that this agent's server signed. Drops the decoder's own message, which may contain a value. */
 export const openedJob = Effect.fnUntraced(function* (
   offer: JobOffer
 ): Effect.fn.Return<OpenedJob, OfferUnusable, AgentParty> {
@@ -65,8 +65,8 @@ const messageOf = (problem: unknown): string =>
 const fetchFailed = (problem: unknown) => runnerFailure("prepare_failed", "fetch", messageOf(problem))
 
 /**
- * Adds the secret files of the job, and puts the other files where the runner finds them. The server sends no file for a Run that
- * is not `accepted`.
+ * Adds the secret files of the job, and puts the other files where the runner finds them. The server sends no file for a Run
+ * before it is `accepted`.
  */
 const withFiles = Effect.fnUntraced(function* (
   room: AgentRunFolder,
@@ -114,8 +114,8 @@ const nothing = Redacted.make(new Uint8Array(0))
 type State = Redacted.Redacted<Uint8Array>
 
 /**
- * Writes the state of an apply to disk as soon as the tool reports it, because a state that the tool could only print exists
- * nowhere else. From then on the agent can submit the state, whatever happens to the Run.
+ * Persists an apply's state as soon as the tool reports it. If the tool could only print the state, this is the sole copy. From
+ * then on the agent can submit the state, whatever happens to the Run.
  */
 const stateKeeper = Effect.fnUntraced(function* (room: AgentRunFolder) {
   const scope = yield* Effect.scope
@@ -136,10 +136,7 @@ const stateKeeper = Effect.fnUntraced(function* (room: AgentRunFolder) {
   }
 })
 
-/**
- * Seals the tool's results for the server. The state is on disk before this returns, and only then does the tool count as
- * stopped.
- */
+/** Seals the tool's results for the server. Returns when the state is on disk; only then does the tool count as stopped. */
 const sealedOutcome = Effect.fnUntraced(function* (
   room: AgentRunFolder,
   done: Executed,
@@ -197,7 +194,7 @@ const sealedText = (room: AgentRunFolder, result: JobResult) =>
 export const sealedResult = (room: AgentRunFolder, result: JobResult) =>
   Effect.map(sealedText(room, result), (outcome) => resultUpload({ outcome }))
 
-/** Waits for disk space, because the results of a Run exist nowhere else. */
+/** Retries a write until there is enough disk space, because the results of a Run exist nowhere else. */
 export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   write.pipe(
     Effect.tapError((problem) => Effect.logError(`The result of a Run cannot be written yet. ${messageOf(problem)}`)),
@@ -206,7 +203,7 @@ export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect
 
 /**
  * Executes a job to its end, and seals its result. Fetches nothing before the Run is `accepted`. `leaseWasOver` is true if the
- * lease expired; a plan or drift check then failed because its tool was killed.
+ * lease expired: a plan or drift check then failed because its tool was killed.
  */
 export const executeJob = Effect.fn("JobExecution.execute")(function* (
   room: AgentRunFolder,

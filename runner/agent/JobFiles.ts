@@ -20,7 +20,7 @@ export class JobFileUnusable extends Schema.TaggedError<JobFileUnusable>()("JobF
   message: Schema.String
 }) {}
 
-/** Number of snapshots and builds to keep for later Runs, in addition to recent ones. No Run may use more. */
+/** Number of snapshots and builds to keep for later Runs, in addition to recent ones. A single Run may not use more. */
 const mostKept = 256
 
 const refuseOther = (found: string, wanted: string, what: string) =>
@@ -29,8 +29,8 @@ const refuseOther = (found: string, wanted: string, what: string) =>
     : new JobFileUnusable({ message: `The ${what} that was sent is not the one that the job names.` })
 
 /**
- * The files of jobs on the agent's disk. Missing files are fetched after the Run is `accepted`. Snapshots and builds are kept by
- * digest for later Runs, up to a limit; secret files are opened only in memory.
+ * The files of jobs on the agent's disk. Fetches missing files after the Run is `accepted`. Keeps snapshots and builds by digest
+ * for later Runs, up to a limit. Opens secret files only in memory.
  */
 export class JobFiles extends Context.Service<
   JobFiles,
@@ -42,7 +42,7 @@ export class JobFiles extends Context.Service<
       build: BuildReference | undefined,
       accepted: Effect.Effect<void>
     ) => Effect.Effect<void, unknown>
-    /** Returns the file from the offer if it is there, opened with the `keys` of its job. */
+    /** Returns the file from the offer, opened with the `keys` of its job, if the offer contains it. */
     readonly secret: (
       room: AgentRunFolder,
       offer: JobOffer,
@@ -89,7 +89,7 @@ export class JobFiles extends Context.Service<
         yield* accepted
         const file = yield* fetched(room, "snapshot", digest)
         yield* snapshots.adopt(file, digest)
-        // The digest is that of the contents, so it can be compared only after unpacking.
+        // Compare the digest after unpacking, because it is the digest of the contents.
         yield* snapshots.open(digest)
         yield* Effect.ignore(snapshots.cleanUp(new Set(used)))
       }, Effect.scoped)

@@ -1,7 +1,7 @@
 import { bootSeconds } from "./BootClock.ts"
 
 /**
- * A time on two clocks: one advances while the machine is suspended, and the other has a higher resolution. The wall clock is
+ * A time on two clocks: one that advances while the machine is suspended, and one with a higher resolution. The wall clock is
  * never used.
  */
 export interface Moment {
@@ -26,11 +26,11 @@ export const momentOf = (clocks: Clocks): Moment => ({
   monotonic: clocks.monotonicSeconds()
 })
 
-/** Uses the clock that has advanced further, because a lease should end too early rather than too late. */
+/** Returns the time on the clock that has advanced further, because a lease should rather end too early than too late. */
 export const elapsedSeconds = (clocks: Clocks, since: Moment): number =>
   Math.max(clocks.bootSeconds() - since.boot, clocks.monotonicSeconds() - since.monotonic)
 
-/** The times at which a tool is stopped, in seconds from the start of its lease. */
+/** Times at which a tool is stopped, in seconds from the start of its lease. */
 export interface StopTimes {
   /** Sends one SIGINT, so that the tool can save its state and exit. */
   readonly interruptAfter: number
@@ -50,9 +50,9 @@ export const stopTimes = (leaseSeconds: number): StopTimes => {
   return { killAfter, interruptAfter: killAfter - Math.min(grace.seconds, leaseSeconds * grace.part) }
 }
 
-/** A lease, as the agent counts it: from the time when it sent the message whose response granted the lease. */
+/** A lease as the agent counts it: from the time when it sent the message whose response granted the lease. */
 export interface Lease {
-  /** Extends the lease. A response to a message sent before the lease's current start has no effect. */
+  /** Extends the lease. Ignores a response to a message sent before the lease's current start. */
   readonly extend: (sent: Moment, seconds: number) => void
   /** Restarts the lease, because nothing ran under the previous grant. */
   readonly begin: (sent: Moment, seconds: number) => void
@@ -60,7 +60,7 @@ export interface Lease {
   readonly secondsUntilKill: () => number
   /** True if the lease has ever expired, even if the server extended it since. The tool should have been killed then. */
   readonly wasOver: () => boolean
-  /** The time by which the tool must be dead, on the clock that all processes share. */
+  /** Returns the time by which the tool must be dead, on the clock that all processes share. */
   readonly killAtBoot: () => number
 }
 

@@ -6,7 +6,7 @@ import { type Lease, machineClocks, momentOf } from "./LeaseClock.ts"
 import type { RunHandle } from "./RunHandle.ts"
 import { ServerConnection } from "./ServerConnection.ts"
 
-/** The part of an offer's lease that must remain before processes start under it. */
+/** Seconds of an offer's lease that must remain before processes may start under it. */
 const leastOfOffer = 10
 
 /**
@@ -23,7 +23,7 @@ export interface OfferAcceptance {
   readonly begun: Effect.Effect<void, Gone | GuardUnavailable | RunFileFailed>
 }
 
-/** Accepts an offer while work on it has already begun. */
+/** Accepts an offer while the work on it has already begun. */
 export const acceptOffer = Effect.fnUntraced(function* (
   handle: RunHandle,
   lease: Lease,
@@ -39,7 +39,7 @@ export const acceptOffer = Effect.fnUntraced(function* (
     Effect.andThen(Deferred.succeed(mayStart, undefined))
   )
   yield* Effect.addFinalizer(() => guard.release(room.runFolder))
-  // An apply waits for its acceptance: it would fail if its first processes were killed because its offer was too old.
+  // Make an apply wait for its acceptance: it would fail if its first processes were killed because its offer was too old.
   const isFresh = room.kind !== "apply" && lease.secondsUntilKill() > leastOfOffer
   const held = yield* Effect.forkIn(isFresh ? hold : Effect.void, scope, { startImmediately: true })
   const begin = Effect.gen(function* () {

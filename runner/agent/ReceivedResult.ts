@@ -11,10 +11,7 @@ const cleaned = ({ address, detail, path, summary, ...rest }: RunDiagnostic): Ru
   ...(path === undefined ? {} : { path: plainText(path) })
 })
 
-/**
- * An agent's report about a job, with its messages cleaned again. The agent has already cleaned them, but readers must not depend
- * on that.
- */
+/** Cleans the messages in an agent's report again. The agent has already cleaned them, but readers must not depend on that. */
 export const receivedResult = (result: JobResult): JobResult => {
   if (result.status === "left") return result
   if (result.status === "failed") {

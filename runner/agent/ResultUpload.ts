@@ -18,7 +18,7 @@ export interface ResultUpload {
   readonly kept: Effect.Effect<void, RunFileFailed>
 }
 
-/** The files of a result, in the form in which the agent sends them. */
+/** Lists the files of a result in the form in which the agent sends them. */
 const filesOf = ({ build, outcome, planFile, state }: SealedResult): ReadonlyArray<SentFile> =>
   (
     [
@@ -50,7 +50,7 @@ export const sealedContents = Effect.fnUntraced(function* (
 
 const onDisk = ({ digest, path, sizeBytes }: SentFile): SealedFile => ({ path, digest, sizeBytes })
 
-/** A result with these files. */
+/** Creates a result with these files. */
 export const resultUpload = (files: {
   readonly outcome: SentFile
   readonly planFile?: SentFile | undefined
@@ -74,7 +74,7 @@ export const resultUpload = (files: {
   }
 }
 
-/** The files of a result that an earlier process of the agent left on disk. */
+/** Returns the files of a result that an earlier process of the agent left on disk. */
 export const storedResult = (result: SealedResult): ResultUpload => ({
   result,
   files: filesOf(result),

@@ -2,7 +2,7 @@ import { Effect, type FileSystem, Stream } from "effect"
 
 const chunkBytes = 256 * 1024
 
-/** The bytes of a file in chunks that all use the same buffer. A caller that keeps bytes must copy them. */
+/** Reads a file in chunks that all use the same buffer, so a caller that keeps bytes must copy them. */
 export const reusedBufferChunks = (files: FileSystem.FileSystem, path: string) =>
   Stream.unwrap(
     Effect.map(files.open(path, { flag: "r" }), (file) => {

@@ -18,14 +18,14 @@ import { spoolLimits } from "./Spool.ts"
 const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(UnfinishedApply))
 
 /**
- * Entries that arrive shortly after one another are sent together, unless a whole batch is waiting: each request is a commit on
- * the server, and the tool may need the CPU.
+ * Time to wait for further entries before sending, unless a whole batch is waiting. Each request is a commit on the server, and
+ * the tool may need the CPU.
  */
 const gathering = "50 millis"
 
 /**
- * Sends the spool's entries as they arrive, until interrupted. A report in progress then continues in `scope`; interrupting it
- * would close the connection and send the report again.
+ * Sends the spool's entries as they arrive, until interrupted. A report in progress then continues in `scope`, because
+ * interrupting it would close the connection and send the report again.
  */
 export const sendReports = Effect.fnUntraced(function* (
   handle: RunHandle,
@@ -34,7 +34,7 @@ export const sendReports = Effect.fnUntraced(function* (
   const { room, spool } = handle
   const line = yield* ServerConnection
   const report = Effect.fnUntraced(function* (batch: ReportBatch) {
-    // Sending does not wait for the copy on disk, which is needed only if the connection is lost.
+    // Send without waiting for the copy on disk, which is needed only if the connection is lost.
     const both = Effect.all([line.report(room.claim, batch), spool.flushed(batch.number)], { concurrency: "unbounded" })
     const [acknowledged] = yield* both
     yield* spool.acknowledged(acknowledged)
@@ -51,7 +51,7 @@ export const sendReports = Effect.fnUntraced(function* (
 })
 
 /**
- * Sends the rest of the spool except the last batch, which is sent with the result. Nothing is appended to the spool any more.
+ * Sends the rest of the spool except the last batch, which is sent with the result. Call it when nothing more will be appended.
  */
 const sendRest = Effect.fnUntraced(function* ({ reported, room, spool }: RunHandle) {
   const line = yield* ServerConnection
@@ -66,8 +66,8 @@ const sendRest = Effect.fnUntraced(function* ({ reported, room, spool }: RunHand
 })
 
 /**
- * Sends one state. The run folder keeps it until the Run has ended. Its sealed file is separate from that of the result, which
- * may be written at the same time.
+ * Sends one state. The run folder keeps the state until the Run has ended. Its sealed file is separate from that of the result,
+ * which may be written at the same time.
  */
 export const sendState = Effect.fnUntraced(function* (
   room: AgentRunFolder,
@@ -78,7 +78,7 @@ export const sendState = Effect.fnUntraced(function* (
   yield* line.checkpoint(room.claim, { serial, resourceCount, file })
 })
 
-/** Delivers the result of a finished Run. The agent removes nothing before the server has stored it. */
+/** Delivers the result of a finished Run. Removes nothing before the server has stored it. */
 export const deliver = Effect.fnUntraced(function* (handle: RunHandle, { files }: ResultUpload) {
   const line = yield* ServerConnection
   yield* line.result(handle.room.claim, { ...(yield* sendRest(handle)), files })
@@ -93,15 +93,15 @@ const neverStarted: UnfinishedApply = {
 }
 
 /**
- * Submits the evidence of an apply that was settled without this agent. The server allowed the start and waits for evidence even
- * if the tool never started. In that case the agent reports this, if its disk proves it.
+ * Submits the evidence of an apply that was settled without this agent. The server allowed the start, and waits for evidence even
+ * if the tool never started; the agent then reports that, provided its disk proves it.
  */
 export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   const runner = yield* ModuleRunner
   const left = yield* untilDiskTakesIt(runner.recover(room.runFolder))
   if (Option.isSome(left)) return yield* sendLeft(room, left.value)
   if (!(yield* untilDiskTakesIt(provesUnstarted(room.runFolder)))) return
-  // A restored server has no record of the Run, and needs nothing from it.
+  // Ignore that the Run is gone: a restored server has no record of it, and needs nothing from it.
   yield* Effect.catchTag(sendLeft(room, neverStarted), "Gone", () => Effect.void)
 })
 

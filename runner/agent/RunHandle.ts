@@ -5,7 +5,7 @@ import type { Lease } from "./LeaseClock.ts"
 import type { AgentRunFolder } from "./AgentRunFolder.ts"
 import type { Spool } from "./Spool.ts"
 
-/** The instruction with which the server took a Run from this agent. */
+/** Instruction with which the server took a Run from this agent. */
 export type Ended = "hand_in" | "discard"
 
 /**

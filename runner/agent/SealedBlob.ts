@@ -15,7 +15,7 @@ const newline = 0x0a
 const damaged = () =>
   new NotSealedForThis({ message: "The sealed file is damaged, incomplete, or made for another purpose." })
 
-/** A data key seals only one blob, so a counter can be the nonce. */
+/** Derives the nonce from a counter, which is safe because a data key seals only one blob. */
 const nonce = (number: number, isLast: boolean): Uint8Array<ArrayBuffer> => {
   const bytes = new Uint8Array(12)
   const view = new DataView(bytes.buffer)
@@ -41,8 +41,8 @@ interface Part {
 }
 
 /**
- * Collects bytes into parts of equal size. Copies each byte once, into two alternating buffers: a part remains valid during the
- * next call, but not after it.
+ * Collects bytes into parts of equal size. Copies each byte once, into one of two alternating buffers, so a part remains valid
+ * during the next call, but not after it.
  */
 class Parts {
   private readonly size: number
@@ -57,8 +57,8 @@ class Parts {
   }
 
   /**
-   * Returns at most one part if the piece is not longer than a part. A full part is returned only after more bytes arrive,
-   * because the last part has to be marked.
+   * Adds bytes. Returns at most one part if the piece is not longer than a part. Returns a full part only after more bytes
+   * arrive, because the last part has to be marked.
    */
   add(piece: Uint8Array): ReadonlyArray<Part> {
     const full: Array<Part> = []
@@ -90,7 +90,7 @@ const pieces = (chunk: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
     : Array.from({ length: Math.ceil(chunk.length / size) }, (_, at) => chunk.subarray(at * size, (at + 1) * size))
 
 /**
- * Regroups bytes into parts of equal size. The last part is marked, and may be shorter or empty. A part is valid only until the
+ * Regroups bytes into parts of equal size. Marks the last part, which may be shorter or empty. A part is valid only until the
  * next but one is requested.
  */
 const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): Stream.Stream<Part, E, R> =>
@@ -118,12 +118,12 @@ const openedPart = (cipher: CryptoKey, bytes: Uint8Array<ArrayBuffer>, number: n
     catch: damaged
   }).pipe(Effect.map((plain) => new Uint8Array(plain)))
 
-/** The length of a sealed blob after its header, for contents of this length. */
+/** Returns the length of a sealed blob after its header, for contents of this length. */
 export const sealedBodyBytes = (contentBytes: number): number =>
   contentBytes + tagBytes * Math.max(1, Math.ceil(contentBytes / partBytes))
 
 /**
- * Seals a stream for the holder of an X25519 key. `dataKey` are 32 bytes that are used only for these contents; a sender that
+ * Seals a stream for the holder of an X25519 key. `dataKey` is 32 bytes that are used only for these contents; a sender that
  * repeats parts of a response needs the same key.
  */
 export const sealBlob = <E, R>(
@@ -143,7 +143,7 @@ export const sealBlob = <E, R>(
     })
   )
 
-/** Like `sealBlob`, for contents in memory. A single part is sealed without a stream, which would take longer than the cipher. */
+/** Like `sealBlob`, for contents in memory. Seals a single part without a stream, which would take longer than the cipher. */
 export const sealedInMemory = Effect.fnUntraced(function* (
   key: CryptoKey,
   purpose: SealedFor,
@@ -161,7 +161,9 @@ export const sealedInMemory = Effect.fnUntraced(function* (
   return joined(headerLine(header), body)
 })
 
-/** Opens a blob that `sealBlob` sealed for one of these keys and this exact purpose. Fails at the first part that was changed. */
+/**
+ * Opens a blob that `sealBlob` sealed for one of these keys and this exact purpose. Fails at the first part that was modified.
+ */
 export const openBlob = <E, R>(
   keys: OpeningKeys,
   purpose: SealedFor,
@@ -192,7 +194,7 @@ export const openBlob = <E, R>(
     )
   })
 
-/** Like `openBlob`, for a blob in memory. A single part is opened without a stream. */
+/** Like `openBlob`, for a blob in memory. Opens a single part without a stream. */
 export const openedInMemory = Effect.fnUntraced(function* (
   keys: OpeningKeys,
   purpose: SealedFor,

@@ -7,11 +7,11 @@ import { fileOperation, type RunFileFailed } from "../execution/RunFiles.ts"
 import { sealBlob } from "./SealedBlob.ts"
 import type { SealedFor } from "./SealedMessage.ts"
 
-/** A sealed file on the agent's disk, ready to be uploaded. `digest` is that of its sealed bytes. */
+/** A sealed file on the agent's disk, ready to upload. `digest` is the digest of its sealed bytes. */
 export const SealedFile = Schema.Struct({ path: Schema.String, digest: Schema.String, sizeBytes: Schema.Int })
 export type SealedFile = typeof SealedFile.Type
 
-/** A sealed file to send. With `bytes` it is in memory, and need not be on disk yet. */
+/** A sealed file to send. With `bytes` it is in memory, and may not be on disk yet. */
 export interface SentFile extends SealedFile {
   readonly kind: BlobKind
   readonly bytes?: Uint8Array
@@ -42,11 +42,11 @@ const written = Effect.fnUntraced(function* <E>(path: string, bytes: Stream.Stre
   return { path, digest: `sha256:${hash.digest("hex")}`, sizeBytes }
 })
 
-/** Writes bytes that are already sealed. They are on disk when this returns. */
+/** Writes sealed bytes. Returns when they are safely on disk. */
 export const writeSealed = (path: string, sealed: Uint8Array): Effect.Effect<void, RunFileFailed> =>
   Effect.asVoid(written(path, Stream.make(sealed)))
 
-/** Seals a stream into a file, which is on disk when this returns. Only sealed bytes are ever written. */
+/** Seals a stream into a file. Returns when the file is safely on disk. Never writes unsealed bytes. */
 export const sealedStream = <E>(
   path: string,
   key: CryptoKey,

@@ -35,7 +35,7 @@ export const sealFor = (key: CryptoKey, purpose: SealedFor, contents: Uint8Array
       .encrypt(key)
   )
 
-/** The key that opens a message, or several keys, one of which does. */
+/** The key that opens a message, or several candidate keys. */
 export type OpeningKeys = CryptoKey | ReadonlyArray<CryptoKey>
 
 const isOne = (keys: OpeningKeys): keys is CryptoKey => "algorithm" in keys

@@ -7,7 +7,7 @@ import type { SentFile } from "./SealedFile.ts"
 /** A file could not be fetched, and retrying would not help. */
 export class FetchRefused extends Schema.TaggedError<FetchRefused>()("FetchRefused", { message: Schema.String }) {}
 
-/** The files and the last report to send at the end of a Run. */
+/** Files and last report to send at the end of a Run. */
 export interface SentResult {
   readonly lastBatch: number
   /** The last batch, if it has not been reported yet. */

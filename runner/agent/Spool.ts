@@ -42,11 +42,11 @@ const entryOf = (line: string): Option.Option<ReportedEntry> => {
 
 interface ReadEntries {
   readonly entries: ReadonlyArray<ReportedEntry>
-  /** The length of the intact part of the file. */
+  /** Length of the intact part of the file. */
   readonly wholeBytes: number
 }
 
-/** The entries of a file up to the first damaged one. */
+/** Reads the entries of a file up to the first damaged entry. */
 const readEntries = (path: string): ReadEntries => {
   const bytes = readFileSync(path)
   const entries: Array<ReportedEntry> = []
@@ -77,7 +77,7 @@ const cutTorn = (path: string): ReadEntries => {
 interface EncodedEntry {
   readonly entry: ReportedEntry
   readonly line: Buffer
-  /** True for log lines, which may be omitted. Events never are. */
+  /** True for log lines, which may be omitted. Events are never omitted. */
   readonly isLine: boolean
 }
 
@@ -104,7 +104,7 @@ const openSpoolFile = (path: string): OpenSpoolFile => {
     count: () => count,
     bytes: () => bytes,
     append: (line) => {
-      // Writes at a fixed position, so that a partially written entry is overwritten.
+      // Write at a fixed position, so that a retry overwrites a partially written entry.
       let written = 0
       while (written < line.length) written += writeSync(file, line, written, line.length - written, bytes + written)
       bytes += line.length
@@ -118,7 +118,7 @@ export interface SpoolLimits {
   /** Maximum size of a batch, unless a single entry is larger. */
   readonly batchBytes: number
   readonly batchEntries: number
-  /** Lines are omitted while more than this is unacknowledged. */
+  /** Maximum size of unacknowledged entries before log lines are omitted. */
   readonly lineBytes: number
 }
 
@@ -154,8 +154,8 @@ export interface Spool {
 const flush = (path: string) => openFile(path, "r").then((file) => file.datasync().finally(() => file.close()))
 
 /**
- * The file with the number of the last batch that the server has stored. That batch's own file is removed, and its number must
- * not be reused.
+ * Name of the file with the number of the last batch that the server has stored. That batch's own file is removed, and its number
+ * must not be reused.
  */
 const storedName = "stored"
 
@@ -180,7 +180,7 @@ interface Omitted {
   lines: number
 }
 
-/** Opens the spool in a folder, which is created if needed. Only one spool may be open in a folder. */
+/** Opens the spool in a folder, creating the folder if needed. Only one spool may be open in a folder. */
 export const openSpool = (
   folder: string,
   limits: SpoolLimits = spoolLimits
@@ -200,10 +200,10 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
     .toSorted((left, right) => left - right)
   /** Complete batches, oldest first. */
   const closed = new Map<number, { readonly size: number }>()
-  /** The complete batches that are on disk. */
+  /** Complete batches that are safely on disk. */
   const durable = new Set<number>()
   for (const number of found) {
-    // Only the last file may be incomplete. A file without an entry was never sent.
+    // Repair the file. Only the last file may be incomplete, and a file without an entry was never sent.
     const { entries, wholeBytes } = cutTorn(pathOf(number))
     if (entries.length === 0 || number <= storedBatch) rmSync(pathOf(number))
     else {
@@ -213,7 +213,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
   }
   let nextNumber = Math.max(storedBatch, ...found.filter((number) => closed.has(number))) + 1
   let open: { readonly number: number; readonly file: OpenSpoolFile } | undefined
-  /** The entries of the newest batch, if it is the only one. It is sent next, so it need not be read back. */
+  /** Entries of the newest batch, if it is the only batch. It is sent next, so it need not be read back. */
   let newest: { readonly number: number; readonly entries: Array<ReportedEntry> } | undefined
   /** Entries that have not been written yet, in order. */
   const pending: Array<EncodedEntry> = []
@@ -244,7 +244,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
     newest?.entries.push(entry)
   }
 
-  /** Stops at the first entry that cannot be written. */
+  /** Writes pending entries, up to the first entry that cannot be written. */
   const writePending = () => {
     try {
       for (let first = pending[0]; first !== undefined; first = pending[0]) {
@@ -252,7 +252,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
         pending.shift()
       }
     } catch {
-      // The disk is full. Writing is retried with the next entry, and before anything is sent.
+      // The disk is full. Retry with the next entry, and before anything is sent.
     }
     if (bytes() > 0) arrived.openUnsafe()
   }
@@ -300,7 +300,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
       const numbers = [...closed.keys(), ...(open === undefined ? [] : [open.number])]
       for (const number of numbers.filter((one) => one <= upTo && !durable.has(one))) {
         await flush(pathOf(number)).catch((error: unknown) => {
-          // A batch whose file is missing has been acknowledged in the meantime.
+          // If the file of a batch is missing, the batch has been acknowledged in the meantime.
           if (closed.has(number)) throw error
         })
         if (closed.has(number)) durable.add(number)
@@ -312,7 +312,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
       try {
         noteStored(folder, stored)
       } catch {
-        // If the disk is full the files remain too. Sending a stored batch again has no effect.
+        // On a full disk, keep the files. Sending a stored batch again has no effect.
         return
       }
       for (const [number, { size }] of closed) {

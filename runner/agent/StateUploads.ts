@@ -5,14 +5,14 @@ const shortest = Duration.seconds(1)
 const timesTheLast = 5
 
 export interface StateUploads {
-  /** Returns immediately. The state is already on the agent's disk. */
+  /** Offers a state for upload. Returns immediately, because the state is already on the agent's disk. */
   readonly offer: (state: StateCheckpoint) => Effect.Effect<void>
   readonly newestSerial: () => number | undefined
 }
 
 /**
- * Sends states one at a time until the scope closes, always the newest. Pauses after each for five times the duration of the
- * upload, so that large states do not monopolise the connection.
+ * Sends states one at a time until the scope closes, always the newest. After each upload, pauses for five times its duration, so
+ * that large states do not monopolise the connection.
  */
 export const uploadStates = Effect.fnUntraced(function* (
   send: (state: StateCheckpoint) => Effect.Effect<void>

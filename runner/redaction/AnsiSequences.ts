@@ -1,8 +1,8 @@
 const escape = "\\u001b"
 const controlSequenceStart = `(?:${escape}\\[|\\u009b)`
 const controlSequence = `${controlSequenceStart}[0-?]{0,64}[ -/]{0,8}[@-~]`
-// OSC, DCS, SOS, PM and APC: strings that end with BEL or ST. Their length is limited, so that a stream is not held back
-// indefinitely.
+// Start of a string that ends with BEL or ST: OSC, DCS, SOS, PM or APC. The string's length is limited, so that a stream is not
+// held back indefinitely.
 const commandStart = `(?:${escape}[\\]PX^_]|[\\u0090\\u0098\\u009d\\u009e\\u009f])`
 const commandBody = "[^\\u0007\\u001b\\u0080-\\u009f]{0,4096}"
 const command = `${commandStart}${commandBody}(?:\\u0007|\\u009c|${escape}\\\\)`
@@ -17,13 +17,13 @@ const graphicRendition = new RegExp(`^${controlSequenceStart}[0-9;:]{0,64}m$`)
 // Maximum distance between two introducers in an unfinished sequence.
 const longestUnfinished = 4200
 
-/** Returns true if a text may contain a terminal sequence. Otherwise it needs no further check. */
+/** Returns true if a text may contain a terminal sequence. If not, it needs no further check. */
 export const hasTerminalSequence = (text: string): boolean => introducer.test(text)
 
-/** Position of the first possible introducer, or -1. */
+/** Returns the position of the first possible introducer, or -1. */
 export const firstIntroducer = (text: string): number => text.search(introducer)
 
-/** The complete terminal sequences in a string, in order. */
+/** Returns the complete terminal sequences in a string, in order. */
 export const terminalSequences = (text: string) => text.matchAll(sequence)
 
 export const stripTerminalSequences = (text: string): string =>
@@ -32,7 +32,7 @@ export const stripTerminalSequences = (text: string): string =>
 /** Returns true for a sequence that sets colour or weight (SGR), the only harmless kind. */
 export const isGraphicRendition = (found: string): boolean => graphicRendition.test(found)
 
-/** Rewrites the text between terminal sequences, and the sequences, each with its own function. */
+/** Rewrites terminal sequences, and the text between them, with one function each. */
 export const rewriteTerminalText = (
   text: string,
   between: (plain: string) => string,
@@ -49,7 +49,7 @@ export const rewriteTerminalText = (
   return rewritten + between(text.slice(from))
 }
 
-/** Position of a terminal sequence that is cut off by the end of the text. If there is none, the length of the text. */
+/** Returns the position of a terminal sequence that is cut off by the end of the text, or else the length of the text. */
 export const unfinishedSequence = (text: string): number => {
   const from = Math.max(0, text.length - longestUnfinished)
   const tail = text.slice(from)

@@ -1,6 +1,6 @@
 import { type ByteSink, foldedClass, noPosition, quoteClass as quote } from "./FoldedText.ts"
 
-/** A sink that is also notified of backslashes that merely quote the next character. */
+/** A sink that is also notified of backslashes that only quote the next character. */
 export interface DecodedSink extends ByteSink {
   readonly skipped: (start: number, end: number) => void
 }
@@ -9,11 +9,11 @@ const backslash = 0x5c
 const percent = 0x25
 const ampersand = 0x26
 const semicolon = 0x3b
-// Each further level of quoting doubles the backslashes.
+// Maximum number of consecutive backslashes. Each further level of quoting doubles them.
 const mostBackslashes = 64
 const longestEntity = 10
 
-/** Returns true if a byte may begin an escape. Nothing is decoded before the first such byte. */
+/** Returns true if a byte may begin an escape. Before the first such byte, nothing needs decoding. */
 export const beginsEscape = (value: number): boolean => value === backslash || value === percent || value === ampersand
 
 const hexadecimal = new Int8Array(256).fill(-1)
@@ -54,11 +54,11 @@ const entityCode = (name: string): number | undefined => {
  */
 export class EscapeDecoder implements ByteSink {
   readonly #sink: DecodedSink
-  // The bytes of an incomplete escape, and their positions.
+  // Bytes of an incomplete escape, and their positions.
   #bytes: Array<number> = []
   #starts: Array<number> = []
   #ends: Array<number> = []
-  // The first half of a character that JSON writes as two escapes.
+  // First half of a character that JSON writes as two escapes.
   #high: { readonly code: number; readonly start: number; readonly end: number } | undefined
 
   constructor(sink: DecodedSink) {
@@ -87,7 +87,7 @@ export class EscapeDecoder implements ByteSink {
     this.#sink.edge()
   }
 
-  /** Start of an incomplete escape. */
+  /** Returns the start of an incomplete escape. */
   open(): number {
     return Math.min(this.#starts[0] ?? noPosition, this.#high?.start ?? noPosition)
   }
@@ -185,7 +185,7 @@ export class EscapeDecoder implements ByteSink {
     return start
   }
 
-  /** The collected bytes are not an escape: the first is literal, and the others are read again. */
+  /** Handles collected bytes that turn out not to be an escape: the first byte is literal, and the others are read again. */
   #reject(): void {
     const [bytes, starts, ends] = [this.#bytes, this.#starts, this.#ends]
     this.#release()

@@ -1,11 +1,11 @@
-/** A range of positions in a text, and the origin of the secret in it. */
+/** A range of positions in a text, and the origin of the secret in that range. */
 export interface Span {
   readonly start: number
   readonly end: number
   readonly origin: string
 }
 
-/** Receives the bytes of a text in order, each with the positions it came from. */
+/** Receives the bytes of a text in order, each with its positions in the text. */
 export interface ByteSink {
   readonly byte: (value: number, start: number, end: number) => void
   /** Signals that the next bytes do not continue the previous ones. */
@@ -14,7 +14,7 @@ export interface ByteSink {
 
 export const noPosition = Number.POSITIVE_INFINITY
 
-/** The line breaks that were removed from a text before matching. */
+/** Line breaks that were removed from a text before matching. */
 export interface LeftOutBreaks {
   /** A match that begins before this position spans a line break. */
   last: number
@@ -22,11 +22,11 @@ export interface LeftOutBreaks {
 
 const other = 0
 export const blankClass = 0x20
-/** The class of characters that quoting doubles or uses as escapes. */
+/** Class of the characters that quoting doubles or uses as escapes. */
 export const quoteClass = 0x27
 
 /**
- * The class of a byte when secrets are compared. All whitespace is one class; another class contains the characters that quoting
+ * Classes of bytes for the comparison of secrets. All whitespace is one class; another class contains the characters that quoting
  * doubles or puts before other characters. A run of one class counts as one byte.
  */
 const classes = new Uint8Array(256)
@@ -39,10 +39,10 @@ for (let value = 0; value < 256; value++) words[value] = /\w/.test(String.fromCh
 export const isWordByte = (value: number): boolean => words[value] === 1
 export const isDigitByte = (value: number): boolean => value >= 0x30 && value <= 0x39
 
-/** The class of a byte whose runs count as one; 0 for any other byte. */
+/** Returns the class of a byte whose runs count as one, or 0 for any other byte. */
 export const foldedClass = (value: number): number => classes[value] ?? other
 
-/** The comparable form of bytes. */
+/** Returns the comparable form of bytes. */
 export const folded = (bytes: Iterable<number>): ReadonlyArray<number> => {
   const result: Array<number> = []
   let run = other

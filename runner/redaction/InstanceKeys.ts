@@ -9,24 +9,24 @@ const isHidden = /^\[redacted key [0-9a-f]{12}\]$/
 const unquoted = Option.liftThrowable((key: string): unknown => JSON.parse(`"${key}"`))
 
 /**
- * The text that replaces a secret instance key in an address. The digest uses the Capsule's key, so nobody can confirm a guess.
- * Within a Capsule, equal instance keys always have equal digests, and different ones have different digests.
+ * Returns the text that replaces a secret instance key in an address. Its digest uses the Capsule's key, so nobody can confirm a
+ * guess. Within a Capsule, equal instance keys always have equal digests, and different ones have different digests.
  */
 export const hiddenKey = (addressKey: string, instanceKey: string): string => {
-  // A state quotes like JSON. The tool also doubles the template characters.
+  // Unquote the key. A state quotes like JSON; the tool also doubles the template characters.
   const text = Option.getOrElse(unquoted(instanceKey), () => instanceKey)
   const digest = createHmac("sha256", addressKey).update(String(text).replaceAll(/([$%])\1\{/g, "$1{"))
   return `[redacted key ${digest.digest("hex").slice(0, 12)}]`
 }
 
-/** All hidden keys in a text. */
+/** Returns all hidden keys in a text. */
 export const hiddenKeysIn = (text: string): ReadonlyArray<string> => text.match(hiddenForm) ?? []
 
-/** The visible string keys of an address, in quoted form. */
+/** Returns the visible string keys of an address, in quoted form. */
 export const shownKeysIn = (address: string): ReadonlyArray<string> =>
   [...address.matchAll(stringKey)].map(([, key = ""]) => key).filter((key) => !isHidden.test(key))
 
-/** Replaces the string keys of an address and the text around them. */
+/** Rewrites the string keys of an address, and the text around them. */
 export const replacedAddress = (
   address: string,
   key: (instanceKey: string) => string,
@@ -41,6 +41,8 @@ export const replacedAddress = (
   return shown + name(address.slice(from))
 }
 
-/** Hides every string key of an address, so that an address from a state equals the same address in displayed form. */
+/**
+ * Hides every string key of an address, so that an address from a state can be compared with the same address in displayed form.
+ */
 export const comparedAddress = (addressKey: Redacted.Redacted, address: string): string =>
   replacedAddress(address, (key) => (isHidden.test(key) ? key : hiddenKey(Redacted.value(addressKey), key)))

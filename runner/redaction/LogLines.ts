@@ -2,20 +2,20 @@ import { Effect, Stream } from "effect"
 import { logText } from "./LogText.ts"
 import type { RunRedactor } from "./RunRedactor.ts"
 
-/** Longest line that is not split, in UTF-16 units. */
+/** Maximum length of a line before it is split, in UTF-16 units. */
 export const longestLine = 65_536
 
 const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 
 /**
- * Splits text into lines at LF, CRLF and a lone CR (a progress bar that redraws itself), and longer lines into pieces of at most
- * `longestLine`. Pass it only redacted text, because a split could hide a secret from the redactor.
+ * Splits text into lines at LF, CRLF and a lone CR (a progress bar that redraws itself), and splits longer lines into pieces of
+ * at most `longestLine`. Pass it only redacted text, because a split could hide a secret from the redactor.
  */
 export class LogLines {
   #pending = ""
 
   push(text: string): ReadonlyArray<string> {
-    // A CR at the end waits for its LF.
+    // Keep a CR at the end until the next character shows whether it belongs to a CRLF.
     const parts = (this.#pending + text).split(/\r?\n|\r(?!$)/)
     this.#pending = parts.pop() ?? ""
     const lines = parts.flatMap((line) => pieces(line))
@@ -49,7 +49,7 @@ const pieces = (line: string): Array<string> => {
 
 /**
  * Converts the raw output of a process to log lines: decoded, redacted across chunk and line boundaries, limited in length, and
- * safe to show.
+ * safe to display.
  */
 export interface TextReader {
   readonly push: (chunk: Uint8Array) => Effect.Effect<ReadonlyArray<string>>

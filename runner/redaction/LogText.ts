@@ -1,7 +1,7 @@
 import { visibleText } from "../../schema/records/VisibleText.ts"
 import { isGraphicRendition, rewriteTerminalText } from "./AnsiSequences.ts"
 
-// All control characters except tab and line feed.
+// Matches all control characters except tab and line feed.
 const control = /(?![\t\n])\p{Cc}/gu
 
 const escapeControl = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`
@@ -11,9 +11,9 @@ const keepGraphicRendition = (sequence: string) =>
   isGraphicRendition(sequence) ? sequence.replace("\u009b", "\u001b[") : ""
 
 /**
- * Makes text safe for a log line. Keeps colours (SGR), removes titles, links, cursor moves and clears, and makes all other
- * control characters, invisible characters and lone surrogates visible. Keeps line feeds; drops a carriage return before a line
- * feed and makes any other one visible, so that nothing can be overwritten. Redact first.
+ * Makes text safe for a log line. Keeps colours (SGR) and line feeds. Removes titles, links, cursor moves, clears, and carriage
+ * returns before a line feed. Makes everything else that could hide or overwrite text visible: other carriage returns, control
+ * characters, invisible characters and lone surrogates. Redact the text first.
  */
 export const logText = (text: string): string =>
   rewriteTerminalText(text.toWellFormed(), escapeInvisible, keepGraphicRendition)

@@ -14,7 +14,10 @@ export interface Pattern {
   readonly kind: PatternKind
   readonly origin: string
   readonly minSource: number
-  /** The secret's trailing backslashes are not in `bytes`. Characters after a match that represent them belong to the match. */
+  /**
+   * True if the secret ends with backslashes, which are not in `bytes`. Characters after a match that represent them belong to
+   * the match.
+   */
   readonly trailing: boolean
 }
 
@@ -34,9 +37,9 @@ export class PatternAutomaton {
   readonly #anywhere: Int32Array
   readonly #bounded: Int32Array
   readonly #boundedLink: Int32Array
-  /** By state: the length of the longest suffix that may still become a pattern. */
+  /** For each state, the length of the longest suffix that may still become a pattern. */
   readonly depth: Uint16Array
-  /** Like `depth`, for suffixes that are not whole patterns yet. */
+  /** Like `depth`, but only for suffixes that are not whole patterns yet. */
   readonly unfinishedDepth: Uint16Array
   readonly longest: number
 
@@ -82,7 +85,7 @@ export class PatternAutomaton {
     this.#link(size, firstChild, sibling, byteOf)
   }
 
-  /** The next state after a byte. */
+  /** Returns the next state after a byte. */
   step(state: number, byte: number): number {
     let node = state
     while (node !== 0) {
@@ -94,14 +97,14 @@ export class PatternAutomaton {
   }
 
   /**
-   * The origin of the secret that may begin with these bytes. Reads all patterns, so use it only for the rare text that ends
-   * inside a secret.
+   * Returns the origin of the secret that may begin with these bytes. Reads all patterns, so call it only in the rare case that a
+   * text ends inside a secret.
    */
   originOfBeginning(bytes: Uint8Array): string | undefined {
     return this.#patterns.find((pattern) => bytes.every((byte, index) => pattern.bytes[index] === byte))?.origin
   }
 
-  /** The longest pattern that ends in this state and counts anywhere. */
+  /** Returns the longest pattern that ends in this state and counts anywhere. */
   found(state: number): Pattern | undefined {
     const index = this.#anywhere[state] ?? nothing
     return index === nothing ? undefined : this.#patterns[index]
@@ -112,7 +115,7 @@ export class PatternAutomaton {
     return this.#bounded[state] !== nothing || this.#boundedLink[state] !== 0
   }
 
-  /** The conditional patterns that end in this state, longest first. */
+  /** Returns the conditional patterns that end in this state, longest first. */
   conditional(state: number): ReadonlyArray<Pattern> {
     const found: Array<Pattern> = []
     for (let node = state; node !== 0; node = this.#boundedLink[node] ?? 0) {
@@ -146,7 +149,7 @@ export class PatternAutomaton {
     this.#targets[slot] = target
   }
 
-  // Parents come before their children in the queue, so the target of a failure link is already complete.
+  // The queue contains parents before their children, so the target of a failure link is already complete.
   #link(size: number, firstChild: Int32Array, sibling: Int32Array, byteOf: Uint8Array): void {
     const queue = new Int32Array(size)
     let filled = 1

@@ -18,16 +18,16 @@ export class RedactionUnavailable extends Schema.TaggedError<RedactionUnavailabl
 type Unnumbered<Request> = Request extends RedactionRequest ? Omit<Request, "id"> : never
 
 interface RedactionThread {
-  /** The redacted texts of a request; `undefined` if the thread failed or has stopped. */
+  /** Returns the redacted texts of a request, or `undefined` if the thread failed or has stopped. */
   readonly ask: (request: Unnumbered<RedactionRequest>) => Effect.Effect<ReadonlyArray<RedactedLine> | undefined>
   readonly tell: (request: Unnumbered<RedactionRequest>) => Effect.Effect<void>
   readonly newNumber: Effect.Effect<number>
 }
 
 const startDeadline = Duration.seconds(30)
-// The thread needs a few megabytes, and restarts in a fraction of a second.
+// Time after which an idle thread stops. It needs a few megabytes, and restarts in a fraction of a second.
 const idleTime = Duration.seconds(5)
-/** Maximum text per message. Copying more would keep this thread busy. */
+/** Maximum length of the text in one message. Copying more at once would keep this thread busy. */
 const longestBatch = 256 * 1024
 
 const shipped = () =>
@@ -54,7 +54,7 @@ const startThread = Effect.fnUntraced(function* (
   const end = (reason: string) => {
     if (hasEnded) return
     hasEnded = true
-    // Called before the Runs that use the thread continue, so that no new Run is assigned to it.
+    // Call this before the Runs that use the thread continue, so that no new Run is assigned to it.
     run(onEnd)
     started(reason)
     for (const resume of waiting.values()) resume(undefined)
@@ -93,8 +93,8 @@ const startThread = Effect.fnUntraced(function* (
 })
 
 /**
- * A thread that starts when a Run needs it and stops when none does, until the scope closes. `location` is the URL of its code,
- * by default that of the shipped thread.
+ * Starts a thread when a Run needs it and stops it when none does, until the scope closes. `location` is the URL of its code, by
+ * default that of the shipped thread.
  */
 export const redactionThreads = (
   location?: URL
@@ -107,7 +107,7 @@ export const redactionThreads = (
     return thread
   })
 
-/** The thread of a server. By default each server has its own; several in one process may share one. */
+/** Redaction thread of a server. By default each server has its own; several servers in one process may share one. */
 export const RedactionThreads = Context.Reference("svc/runner/redaction/RedactionThreads", {
   defaultValue: () => redactionThreads()
 })
@@ -134,9 +134,9 @@ const redactorOf = (
   redactor: number,
   addressKey: Redacted.Redacted | undefined
 ): RunRedactor => {
-  // A Run without secrets does not wait for the thread.
+  // True as long as there are no secrets, so that the Run does not have to wait for the thread.
   let isEmpty = true
-  // After a failure, a secret may be missing or half of it may be held back, so all later output is hidden.
+  // True after a failure. A secret may then be missing, or half of it may be held back, so all later output is hidden.
   let isBroken = false
   const ask = (request: Unnumbered<RedactionRequest>) =>
     Effect.suspend(() =>
@@ -158,7 +158,7 @@ const redactorOf = (
         const key = addressKey === undefined ? {} : { addressKey: Redacted.value(addressKey) }
         return Effect.asVoid(ask({ kind: "add", redactor, secrets: secrets.map(posted), ...key }))
       }),
-    // Hides a text entirely if it could not be checked.
+    // Hide a text entirely if it could not be checked.
     items: (items) =>
       Effect.suspend(() =>
         isEmpty
@@ -183,7 +183,7 @@ const redactorOf = (
       return { push: (piece: string) => send(piece, false), end: (rest: string) => send(rest, true) }
     }),
     openLines: Effect.map(thread.newNumber, (stream) => {
-      // Number of lines without a response.
+      // Number of lines that are waiting for a response.
       let held = 0
       const send = (lines: ReadonlyArray<string>, last: boolean) =>
         Effect.suspend((): Effect.Effect<ReadonlyArray<RedactedLine>> => {
@@ -207,7 +207,9 @@ const redactorOf = (
 export class Redaction extends Context.Service<
   Redaction,
   {
-    /** A redactor, until the scope closes. `addressKey` is the key for the digests of secret instance keys. */
+    /**
+     * Creates a redactor that is valid until the scope closes. `addressKey` is the key for the digests of secret instance keys.
+     */
     readonly redactor: (
       secrets: ReadonlyArray<Secret>,
       addressKey?: Redacted.Redacted

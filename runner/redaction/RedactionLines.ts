@@ -1,15 +1,15 @@
 import type { RedactionStream } from "./RedactionStream.ts"
 
-/** A line without secrets; `undefined` if the mark in an earlier line covers all of it. */
+/** A redacted line, or `undefined` if the mark in an earlier line covers all of it. */
 export type RedactedLine = string | undefined
 
 /**
- * Redacts text that arrives line by line. A secret that spans several lines becomes one mark in the first of them, whether or not
- * each line was complete when it was printed. Releases each line as soon as no later line can change it.
+ * Redacts text that arrives line by line. Replaces a secret that spans several lines by one mark in the first of them, even if a
+ * line was printed in several pieces. Releases each line as soon as no later line can change it.
  */
 export class RedactionLines {
   readonly #stream: RedactionStream
-  // End positions of the lines that have not been released.
+  // End positions of the lines that have not been released yet.
   #ends: Array<number> = []
   #end = 0
 
@@ -17,7 +17,7 @@ export class RedactionLines {
     this.#stream = stream
   }
 
-  /** Returns the next decided lines, in order. */
+  /** Adds lines. Returns the lines that no later line can change, in order. */
   push(lines: ReadonlyArray<string>): ReadonlyArray<RedactedLine> {
     for (const line of lines) {
       this.#end += line.length + 1
@@ -27,7 +27,7 @@ export class RedactionLines {
     return this.#take(this.#stream.decided())
   }
 
-  /** Returns all remaining lines. The text is complete or was cut off. */
+  /** Returns all remaining lines. Call it when the text is complete or was cut off. */
   end(): ReadonlyArray<RedactedLine> {
     this.#stream.endFeed(true)
     return this.#take(this.#end)

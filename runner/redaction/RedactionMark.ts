@@ -1,11 +1,11 @@
 import type { Schema } from "effect"
 
-/** Replaces a secret of unknown origin. */
+/** Replacement for a secret of unknown origin. */
 export const redactionMark = "[redacted]"
 
 const longestOrigin = 160
 
-/** The text that replaces a secret: `[redacted var.db.password]`. An origin consists only of public names. */
+/** Returns the text that replaces a secret, such as `[redacted var.db.password]`. An origin consists only of public names. */
 export const redactionMarkOf = (origin: string): string => {
   const shown = origin.replace(/[[\]\p{Cc}]/gu, "").slice(0, longestOrigin)
   return shown === "" ? redactionMark : `[redacted ${shown}]`
@@ -14,12 +14,12 @@ export const redactionMarkOf = (origin: string): string => {
 const sentinel = /\[redacted(?: [^[\]\r\n]{1,400})?\]/i
 
 /**
- * Returns true for text that contains a mark, with or without an origin. Somebody copied it from redacted output, so as an input
- * it would overwrite a real value, and is refused.
+ * Returns true for text that contains a mark, with or without an origin. Somebody must have copied it from redacted output. As an
+ * input it would overwrite a real value, so callers refuse it.
  */
 export const isRedactionSentinel = (value: string): boolean => sentinel.test(value)
 
-/** Like `isRedactionSentinel`, for any string or key in a JSON value. */
+/** Like `isRedactionSentinel`, for all strings and keys in a JSON value. */
 export const holdsRedactionSentinel = (value: Schema.Json): boolean => {
   const open: Array<Schema.Json> = [value]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -1,7 +1,7 @@
 import type { RedactedLine } from "./RedactionLines.ts"
 import type { RedactionItem } from "./Redactor.ts"
 
-/** A secret in a message to the thread. Neither side prints it. */
+/** A secret in a message to the thread. Neither side may print it. */
 export interface PostedSecret {
   readonly origin: string
   readonly value: string | Uint8Array
@@ -24,8 +24,8 @@ export type RedactionRequest = { readonly id: number; readonly redactor: number 
 )
 
 /**
- * `texts` is empty for requests without a result. Only items for lines may be undefined. `failed`: the thread could not process
- * the request.
+ * `texts` is empty for requests without a result. Only items for lines may be undefined. `failed` means that the thread could not
+ * process the request.
  */
 export type RedactionAnswer =
   | { readonly kind: "ready" }

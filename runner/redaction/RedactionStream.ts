@@ -4,15 +4,15 @@ import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import { redactionMarkOf } from "./RedactionMark.ts"
 import { TextScanner } from "./TextScanner.ts"
 
-/** Maximum amount of text held back, in UTF-16 units. Beyond it, a possible secret is hidden like a secret. */
+/** Maximum amount of text to hold back, in UTF-16 units. A longer possible secret is hidden like a secret. */
 export const longestHeld = 32_768
-// Enough context to find the beginning of a token when text is read again for new secrets.
+// Amount of context to keep, enough to find the beginning of a token when text is read again for new secrets.
 const longestContext = 64
 
 /**
- * Redacts text that arrives in pieces. The result does not depend on how the text is split. Secrets are found even with terminal
- * sequences inside. Holds back only a suffix that may still become a secret; in a complete line, only one that already contains 6
- * characters of a secret.
+ * Redacts text that arrives in pieces. The result does not depend on how the text is split. Finds secrets even if they contain
+ * terminal sequences. Holds back only a suffix that may still become a secret; after a complete line, only a suffix that already
+ * contains 6 characters of a secret.
  */
 export class RedactionStream {
   readonly #automaton: () => PatternAutomaton
@@ -25,10 +25,10 @@ export class RedactionStream {
   #context = ""
   // End position of the last mark.
   #covered = -1
-  // Hidden parts that are not a whole secret.
+  // Hidden parts that are not whole secrets.
   #broken: Array<Span> = []
 
-  /** Hides only findings of at least `shortest` characters. */
+  /** Creates a stream that hides only findings of at least `shortest` characters. */
   constructor(automaton: () => PatternAutomaton, shortest = 0, scanner?: TextScanner) {
     this.#automaton = automaton
     this.#shortest = shortest
@@ -36,14 +36,14 @@ export class RedactionStream {
     this.#scanner = scanner ?? new TextScanner(this.#current, 0)
   }
 
-  /** Returns the part of the text that no later piece can change. */
+  /** Adds a piece. Returns the part of the text that no later piece can change. */
   push(piece: string): string {
     this.feed(piece)
     return this.take(this.decided())
   }
 
   /**
-   * Returns the rest of the text, and ends the stream. If the text may have been cut off, also hides a suffix that contains 6
+   * Ends the stream and returns the rest of the text. If the text may have been cut off, also hides a suffix that contains 6
    * characters of a secret.
    */
   end(rest = "", brokenOff = false): string {
@@ -63,7 +63,7 @@ export class RedactionStream {
     this.#scanner.end()
   }
 
-  /** The position up to which everything is decided. */
+  /** Returns the position up to which everything is decided. */
   decided(): number {
     const end = this.#end()
     const open = this.#scanner.open()
@@ -74,7 +74,7 @@ export class RedactionStream {
     return end
   }
 
-  /** The text up to a given position. */
+  /** Returns the text up to a given position. */
   take(until: number): string {
     return this.#advance(Math.max(this.#written, until))
   }
@@ -108,7 +108,7 @@ export class RedactionStream {
     return this.#pending.slice(start - this.#written, end - this.#written)
   }
 
-  // Resets a colour that begins inside a secret, because it would continue after the mark.
+  // Adds a reset of the colours that begin inside a secret, because they would continue after the mark.
   #colours(covered: string): string {
     if (!hasTerminalSequence(covered)) return ""
     const isHarmless = (sequence: string) => {

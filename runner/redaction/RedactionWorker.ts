@@ -1,4 +1,4 @@
-// The entry point of a worker thread, and an additional entry point of a compiled binary. Loads only the redactor.
+// Entry point of a worker thread, and an additional entry point of a compiled binary. Loads only the redactor.
 import { parentPort } from "node:worker_threads"
 import * as Redacted from "effect/Redacted"
 import type { RedactionAnswer, RedactionRequest } from "./RedactionMessage.ts"
@@ -60,7 +60,7 @@ parentPort?.on("message", (request: RedactionRequest) => {
   try {
     answer({ kind: "texts", id: request.id, texts: texts(request) })
   } catch {
-    // The message of the error may contain a secret.
+    // Drop the error, whose message may contain a secret.
     answer({ kind: "failed", id: request.id })
   }
 })

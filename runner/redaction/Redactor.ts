@@ -15,7 +15,7 @@ import { withNumbersAsText } from "../../schema/json/ExactNumbers.ts"
 const deepestEncoding = 4
 const shortestTokenPart = 16
 
-/** Names whose assigned value is a secret even in text that is not JSON. */
+/** Matches names whose assigned value is a secret, even in text that is not JSON. */
 const secretNames = /key|token|secret|passw|pwd|signature|^sig$|credential|auth/i
 
 const decodeJson = Option.liftThrowable((text: string): unknown => [
@@ -51,7 +51,7 @@ const authorization = (text: string) => {
 const tokenParts = (text: string) => {
   const parts = text.trim().split(".")
   const isToken = parts.length === 3 && parts.every((part) => /^[\w-]+$/.test(part))
-  // The header of a JSON Web Token is the same for everyone, so it is not secret.
+  // Skip the header of a JSON Web Token, which is the same for everyone and therefore not secret.
   return isToken ? parts.slice(1).filter((part) => part.length >= shortestTokenPart) : []
 }
 
@@ -64,7 +64,7 @@ const embedded = (text: string) => {
 }
 
 /**
- * The secret, and every part of it that is secret by itself: each string and number in JSON text, passwords in URLs and
+ * Returns the secret, and every part of it that is secret by itself: each string and number in JSON text, passwords in URLs and
  * connection strings, `key = value` lines, authorization headers, tokens, and base64-encoded documents.
  */
 const secretParts = (secret: string | Uint8Array): ReadonlyArray<string | Uint8Array> => {
@@ -88,7 +88,8 @@ const secretParts = (secret: string | Uint8Array): ReadonlyArray<string | Uint8A
 }
 
 const shortestLine = 12
-// A longer secret is matched in pieces, so that a stream holds back little and a truncated copy is found too.
+// Maximum length of a pattern. A longer secret is matched in pieces, so that a stream holds back little, and a truncated copy is
+// found too.
 const longestPattern = 511
 const sliceLength = 256
 // Minimum length of a 6-character secret without its whitespace.
@@ -111,7 +112,7 @@ const slices = (bytes: ReadonlyArray<number>): ReadonlyArray<ReadonlyArray<numbe
   )
 }
 
-/** The whole text, and each of its lines that is long enough, because programs often print only a part of a key file. */
+/** Returns the whole text, and each of its lines that is long enough, because programs often print only a part of a key file. */
 const pieces = (text: string): ReadonlySet<string> => {
   const lines = text
     .split(/\r\n|\n|\r/)
@@ -120,7 +121,7 @@ const pieces = (text: string): ReadonlySet<string> => {
   return new Set([text.trim(), ...lines])
 }
 
-/** A pattern for text without line breaks or whitespace; `undefined` if the pattern would be the same. */
+/** Returns a pattern for text without line breaks or whitespace, or `undefined` if the pattern would be the same. */
 const withoutBlanks = (bytes: ReadonlyArray<number>): ReadonlyArray<number> =>
   bytes.includes(blankClass) ? folded(bytes.filter((byte) => byte !== blankClass)) : []
 
@@ -131,7 +132,7 @@ const kindOf = (piece: string, length: number): PatternKind => {
   return length < shortestAnywhere ? "guarded" : "anywhere"
 }
 
-/** Number of characters at the end of a text that are compared as one. */
+/** Returns how many characters at the end of a text are compared as one. */
 const lastRun = (text: string): number => {
   const run = ["+", "\"$%'\\`"].find((characters) => characters.includes(text.at(-1) ?? " "))
   if (run === undefined) return Array.from(text.slice(-2)).at(-1)?.length ?? 0
@@ -143,7 +144,7 @@ const lastRun = (text: string): number => {
 const pieceSpellings = (piece: string): ReadonlyArray<Iterable<number>> => {
   const shown = stripTerminalSequences(piece)
   const texts = shown === piece ? [piece] : [piece, shown]
-  // For ASCII, UTF-16 only adds bytes that are ignored.
+  // Skip UTF-16 for ASCII, to which it only adds bytes that the comparison ignores.
   const isAscii = Buffer.byteLength(piece) === piece.length
   return texts.flatMap((text) => {
     const bytes = Buffer.from(text)
@@ -176,7 +177,7 @@ const textPatterns = (origin: string, text: string): ReadonlyArray<Pattern> => {
           bytes: Uint8Array.from(slice),
           kind: "unbroken",
           origin,
-          // Whitespace around a line break reveals nothing, so it does not count.
+          // Do not count whitespace around a line break, because it reveals nothing.
           minSource: Math.min(slice.length, shortestAnywhere),
           trailing
         }))
@@ -191,7 +192,7 @@ const bytePatterns = (origin: string, bytes: Uint8Array): ReadonlyArray<Pattern>
     .filter((slice) => slice.length >= shortestAnywhere)
     .map((slice) => ({ bytes: Uint8Array.from(slice), kind: "anywhere", origin, minSource: 0, trailing: false }))
 
-/** The patterns to search for: the parts of all secrets in comparable form, without duplicates. */
+/** Returns the patterns to search for: the parts of all secrets in comparable form, without duplicates. */
 const secretPatterns = (secrets: Iterable<Secret>): ReadonlyArray<Pattern> => {
   const found = new Map<string, Pattern>()
   for (const { origin, value } of secrets) {
@@ -207,19 +208,19 @@ const secretPatterns = (secrets: Iterable<Secret>): ReadonlyArray<Pattern> => {
 }
 
 /**
- * Names in the module's code may contain a short secret by chance, such as `postgres`. The code is not secret, so only secrets
- * that are too long for a coincidence are hidden in names.
+ * Minimum length of a secret that is hidden in names. Names in the module's code, which is not secret, may contain a short secret
+ * such as `postgres` by chance.
  */
 const shortestInName = 16
 
 /**
- * The kind of a text. In a `name` or `address`, everything except instance keys comes from the module. The parts of one message
- * are read as lines of one text, which may have been cut off.
+ * A text to redact, by kind. In a `name` or `address`, everything except instance keys comes from the module. The parts of one
+ * message are read as lines of one text, which may have been cut off.
  */
 export interface RedactionItem {
   readonly as: "text" | "name" | "address" | "message" | "part"
   readonly text: string
-  /** For a message: the address of its resource. */
+  /** For a message: address of its resource. */
   readonly address?: string | undefined
   /** For a part: all parts in the order in which they are shown, and the index of this one. */
   readonly parts?: ReadonlyArray<string> | undefined
@@ -228,15 +229,14 @@ export interface RedactionItem {
 
 /**
  * Replaces secrets by `[redacted <origin>]`, in every encoding that can be decoded without knowing the secret. Cannot find a
- * secret that a module has reversed, split or encrypted. `SecretRule.ts` defines which texts count as secrets, and where.
- *
- * It may contain several sets of values, such as a credential before and after its rotation, and hides all of them.
+ * secret that a module has reversed, split or encrypted. `SecretRule.ts` defines which texts count as secrets, and where. A
+ * redactor may contain several sets of values, such as a credential before and after its rotation, and hides all of them.
  */
 export class Redactor {
   readonly #secrets: Array<Secret> = []
   readonly #known = new Set<string | Uint8Array>()
   #automaton: PatternAutomaton | undefined
-  // Reused for complete strings, because a plan contains many short ones.
+  // Reused for complete strings, because a plan contains many short strings.
   #scanner: TextScanner | undefined
 
   #addressKey: string | undefined
@@ -245,7 +245,7 @@ export class Redactor {
     for (const secrets of sets) this.add(secrets)
   }
 
-  /** Adds secrets that appear during a run. Open streams use them from their next piece. */
+  /** Adds secrets that become known during a run. Open streams search for them from the next piece on. */
   add(secrets: Iterable<Secret>): void {
     for (const secret of secrets) {
       const value = Redacted.value(secret.value)
@@ -257,7 +257,7 @@ export class Redactor {
     }
   }
 
-  /** From now on, addresses contain a digest under this key instead of a secret instance key. */
+  /** Makes addresses contain a digest under this key instead of a secret instance key, from now on. */
   keyAddresses(addressKey: string): void {
     this.#addressKey = addressKey
   }
@@ -286,7 +286,7 @@ export class Redactor {
     return this.#whole(name, shortestInName)
   }
 
-  /** Redacts the address of a resource. Its instance keys may come from a secret value. */
+  /** Redacts the address of a resource, whose instance keys may come from a secret value. */
   address(address: string): string {
     return replacedAddress(
       address,
@@ -311,12 +311,12 @@ export class Redactor {
     return [...lines.push(parts), ...lines.end()].map((line) => line ?? "")
   }
 
-  /** A redactor for text that arrives in pieces. Use one per source. */
+  /** Creates a redactor for text that arrives in pieces. Use one per source. */
   stream(): RedactionStream {
     return new RedactionStream(() => this.#search())
   }
 
-  /** A redactor for text that arrives in lines. */
+  /** Creates a redactor for text that arrives in lines. */
   lines(): RedactionLines {
     return new RedactionLines(this.stream())
   }

@@ -4,16 +4,16 @@ import type { RedactedLine } from "./RedactionLines.ts"
 import type { RedactionItem, Redactor } from "./Redactor.ts"
 import type { Secret } from "./SecretRule.ts"
 
-/** Text that arrives in pieces. */
+/** Redacts text that arrives in pieces. */
 export interface RedactedText {
-  /** Returns the part of the text that no later piece can change. */
+  /** Adds a piece. Returns the part of the text that no later piece can change. */
   readonly push: (piece: string) => Effect.Effect<string>
   readonly end: (rest: string) => Effect.Effect<string>
 }
 
-/** Text that arrives line by line. */
+/** Redacts text that arrives line by line. */
 export interface RedactedLines {
-  /** Returns the next lines that no later line can change, in order. */
+  /** Adds lines. Returns the lines that no later line can change, in order. */
   readonly push: (lines: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<RedactedLine>>
   /**
    * Returns all remaining lines. Hides a suffix that contains 6 characters of a secret, because the text may have been cut off.
@@ -21,16 +21,16 @@ export interface RedactedLines {
   readonly end: Effect.Effect<ReadonlyArray<RedactedLine>>
 }
 
-/** Hides the secrets of one Run, on whichever machine it is executed. */
+/** Hides the secrets of one Run, on any machine that executes it. */
 export interface RunRedactor {
-  /** Adds secrets that appear during the Run. */
+  /** Adds secrets that become known during the Run. */
   readonly add: (secrets: ReadonlyArray<Secret>) => Effect.Effect<void>
   readonly items: (items: ReadonlyArray<RedactionItem>) => Effect.Effect<ReadonlyArray<string>>
   readonly open: Effect.Effect<RedactedText>
   readonly openLines: Effect.Effect<RedactedLines>
 }
 
-/** Redacts the parts of something larger. */
+/** Redacts the parts of a larger value. */
 export interface Hide {
   readonly text: (text: string) => string
   readonly name: (name: string) => string
@@ -69,8 +69,8 @@ const hideWith = (hide: (item: RedactionItem) => string): Hide => {
 }
 
 /**
- * Redacts all parts of something together. `render` is called twice, the first time to collect the parts, so it must request the
- * same parts in the same order.
+ * Redacts all parts of a value together. Calls `render` twice, the first time to collect the parts, so it must request the same
+ * parts in the same order each time.
  */
 export const redacted = Effect.fnUntraced(function* <A>(redactor: RunRedactor, render: (hide: Hide) => A) {
   const items: Array<RedactionItem> = []
@@ -85,7 +85,7 @@ export const redacted = Effect.fnUntraced(function* <A>(redactor: RunRedactor, r
   return render(hideWith(() => results[index++] ?? redactionMark))
 })
 
-/** A redactor that runs on the caller's thread. */
+/** Creates a redactor that runs on the caller's thread. */
 export const directRedactor = (redactor: Redactor): RunRedactor => ({
   add: (secrets) => Effect.sync(() => redactor.add(secrets)),
   items: (items) => Effect.sync(() => items.map((item) => redactor.item(item))),

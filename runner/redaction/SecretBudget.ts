@@ -11,12 +11,12 @@ export const secretBudget = { bytes: 1024 * 1024, texts: 16_384 } as const
 const overBytes = `hold more than ${secretBudget.bytes} bytes of secrets (a document counts twice), and a Run can hide no more`
 const overTexts = `hold more than ${secretBudget.texts} secret texts (a document counts each line, member and element), and a Run can hide no more`
 
-/** Parts are counted without parsing, because counting is part of a request. */
+/** Count parts without parsing, because the count is part of a request. */
 const separator = /[\n,;]/g
 
 /**
- * Returns the reason why the secrets exceed the limits of a Run, or `undefined`. Duplicates count once, because an apply receives
- * the secrets of its plan and more secrets that the plan recorded.
+ * Returns the reason why the secrets exceed the limits of a Run, or `undefined`. Counts duplicates once, because an apply
+ * receives the secrets of its plan again, with further secrets that the plan recorded.
  */
 export const budgetProblem = (secrets: Iterable<Secret>): string | undefined => {
   let bytes = 0

@@ -2,23 +2,26 @@ import type { Schema } from "effect"
 import * as Redacted from "effect/Redacted"
 import type { SecretText } from "./SecretText.ts"
 
-/** Text that must never be shown, and the public name of its origin. */
+/** Text that must never be shown, with the public name of its origin. */
 export interface Secret {
   readonly origin: string
   readonly value: Redacted.Redacted<string | Uint8Array>
 }
 
-/** Incremented when the rules hide more than before. Plans reviewed under an earlier version must be reviewed again. */
+/**
+ * Version of the rules. Increment it when they hide more than before: plans reviewed under an earlier version must be reviewed
+ * again.
+ */
 export const secretRuleVersion = 2
 
-/** Secrets of at least this length are hidden everywhere, shorter ones only as whole tokens. */
+/** Secrets of at least this length are hidden everywhere, and shorter secrets only as whole tokens. */
 export const shortestAnywhere = 6
-/** Shorter texts cannot be distinguished from ordinary text. */
+/** Minimum length of a secret. Shorter texts cannot be distinguished from ordinary text. */
 export const shortestToken = 2
 
 const ordinaryWords: ReadonlySet<string> = new Set(["true", "false", "null"])
 
-/** The scope in which a text is hidden: anywhere, as a whole token, or not at all. */
+/** Where a text is hidden: anywhere, only as a whole token, or nowhere. */
 export type SecretScope = "anywhere" | "token" | "none"
 
 export const scopeOf = (text: string): SecretScope => {
@@ -27,7 +30,7 @@ export const scopeOf = (text: string): SecretScope => {
   return shown.length < shortestAnywhere ? "token" : "anywhere"
 }
 
-/** The attribute names in a type constraint, at any depth. They belong to the module and are not secret. */
+/** Returns the attribute names in a type constraint, at any depth. They belong to the module, so they are not secret. */
 export const declaredKeys = (typeExpression: string): ReadonlySet<string> =>
   new Set(
     [...typeExpression.matchAll(/[A-Za-z_][\w-]*|[^\s"]/g)]
@@ -35,7 +38,7 @@ export const declaredKeys = (typeExpression: string): ReadonlySet<string> =>
       .filter((token, at, tokens) => tokens[at + 1] === "=" && /^[A-Za-z_]/.test(token))
   )
 
-/** All strings and numbers in a value. */
+/** Returns all strings and numbers in a value. */
 export const leafTexts = (root: unknown): ReadonlyArray<string> => {
   const found: Array<string> = []
   const open: Array<unknown> = [root]
@@ -52,8 +55,8 @@ interface Open {
 }
 
 /**
- * The secret parts of a value: every string and number in it, and every key of at least 6 characters that the variable's type
- * does not declare. Such a key belongs to the value, so an origin never contains it.
+ * Returns the secret parts of a value: every string and number in it, and every key of at least 6 characters that the variable's
+ * type does not declare. Such a key belongs to the value, so an origin never contains it.
  */
 export const valueSecrets = (
   origin: string,
@@ -83,7 +86,7 @@ export const valueSecrets = (
   return found
 }
 
-/** Returns the reason why a secret text could not be hidden, or `undefined` if it can be or is not a secret. */
+/** Returns the reason why a secret text cannot be hidden, or `undefined` if it can be hidden or is not a secret. */
 export const hidingProblem = (text: string): string | undefined => {
   const shown = text.trim()
   if (ordinaryWords.has(shown.toLowerCase())) return undefined

@@ -13,7 +13,7 @@ import {
 import type { Pattern, PatternAutomaton } from "./PatternAutomaton.ts"
 import { shortestAnywhere } from "./SecretRule.ts"
 
-// A longer run of whitespace or quotes is not part of a secret. Otherwise it could be held back indefinitely.
+// Maximum length of a run of whitespace or quotes inside a secret. Without a limit, a run could be held back indefinitely.
 const longestRun = 2048
 
 /** A match whose next character has not arrived yet. */
@@ -21,23 +21,21 @@ interface Candidate {
   readonly pattern: Pattern
   readonly start: number
   readonly end: number
-  /** A number before `-` or `.`. If a digit follows, it is part of a longer number. */
+  /** True for a number before `-` or `.`. If a digit follows, it is part of a longer number. */
   readonly separated: boolean
 }
 
 /**
- * Finds secrets in text, byte by byte. The result depends only on the text, not on how it is split.
- *
- * `decoded` is for bytes that may not be text, in which only printable neighbours end a token. With `breaks`, it reads text
- * without its line breaks and ignores whitespace; it then finds only matches that span a line break, and no tokens, because a
- * line may begin or end with anything.
+ * Finds secrets in text, byte by byte. The result depends only on the text, not on how it is split. - `decoded`: the bytes may
+ * not be text, so only printable neighbours end a token - `breaks`: reads text without its line breaks and ignores whitespace;
+ * finds only matches that span a line break, and no tokens, because a line may begin or end with anything
  */
 class SecretMatcher implements ByteSink {
   readonly #automaton: PatternAutomaton
   readonly #spans: Array<Span>
   readonly #decoded: boolean
   readonly #breaks: LeftOutBreaks | undefined
-  // The most recent elements. The size is a power of two above the longest pattern.
+  // Positions of the most recent elements. The size is a power of two above the longest pattern.
   readonly #starts: Float64Array
   readonly #bytes: Uint8Array
   // For each element, the number of bytes so far, including bytes that the comparison ignores.
@@ -83,7 +81,7 @@ class SecretMatcher implements ByteSink {
     this.#bytes[index] = element
     this.#feds[index] = this.#fed
     if (kind !== 0) this.#runStart = start
-    // This byte represents the trailing backslashes of a secret.
+    // Extend the last match, because this byte represents the trailing backslashes of its secret.
     if (this.#last !== undefined && this.#lastGrows && kind === quoteClass && this.#last.end === this.#end) {
       this.#grow(this.#last, end)
     } else {
@@ -113,7 +111,7 @@ class SecretMatcher implements ByteSink {
     this.#candidates = [...other.#candidates]
   }
 
-  /** Handles backslashes that only quote the next character. */
+  /** Skips backslashes that only quote the next character. */
   skipped(start: number, end: number): void {
     if (this.#last !== undefined && this.#lastGrows && this.#last.end === start) {
       this.#grow(this.#last, end)
@@ -132,7 +130,7 @@ class SecretMatcher implements ByteSink {
     this.#last = undefined
   }
 
-  /** Start of the longest suffix that may still become a secret. */
+  /** Returns the start of the longest suffix that may still become a secret. */
   open(): number {
     const depth = this.#automaton.depth[this.#state] ?? 0
     let position = depth === 0 ? noPosition : this.#startOf(depth)
@@ -141,8 +139,8 @@ class SecretMatcher implements ByteSink {
   }
 
   /**
-   * Start of the suffix that would reveal too much if it turns out to be a secret. `pending` bytes of it have not been processed
-   * yet.
+   * Returns the start of the suffix that would reveal too much if it turned out to be a secret. `pending` bytes of it have not
+   * been processed yet.
    */
   held(pending: number): number {
     const depth = this.#automaton.unfinishedDepth[this.#state] ?? 0
@@ -151,7 +149,7 @@ class SecretMatcher implements ByteSink {
     return this.#fed - (this.#feds[index] ?? 0) + 1 + pending >= shortestAnywhere ? this.#startOf(depth) : noPosition
   }
 
-  /** The origin of the secret that may begin at `held`. */
+  /** Returns the origin of the secret that may begin at `held`. */
   heldOrigin(): string | undefined {
     const depth = this.#automaton.unfinishedDepth[this.#state] ?? 0
     const beginning = Uint8Array.from({ length: depth }, (_, index) => {
@@ -160,7 +158,7 @@ class SecretMatcher implements ByteSink {
     return this.#automaton.originOfBeginning(beginning)
   }
 
-  // A reported span may already be in use, so an extension is reported separately.
+  // Reports the extension of a match separately, because its span may already be in use.
   #grow({ origin, start }: Span, end: number): void {
     this.#report({ start, end, origin })
   }
@@ -230,15 +228,15 @@ class SecretMatcher implements ByteSink {
   }
 }
 
-/** A sink that reports where undecided text begins. */
+/** A sink that reports the start of the undecided text. */
 interface OpenSink extends ByteSink {
   readonly open: () => number
   /**
-   * Start of the suffix that would reveal too much if it turns out to be a secret. `pending` bytes of it have not been processed
-   * yet.
+   * Returns the start of the suffix that would reveal too much if it turned out to be a secret. `pending` bytes of it have not
+   * been processed yet.
    */
   readonly held: (pending: number) => number
-  /** The origin of the secret that may begin at `held`. */
+  /** Returns the origin of the secret that may begin at `held`. */
   readonly heldOrigin: (position: number, pending: number) => string | undefined
 }
 
@@ -260,8 +258,8 @@ const zero = 0x30
 const isX = (value: number) => value === 0x78 || value === 0x58
 
 /**
- * Collects runs of characters of an alphabet from text. A run counts once it has `shortest` characters; nothing is decoded before
- * that.
+ * Collects runs of characters of an alphabet from text. Ignores runs of fewer than `shortest` characters, and decodes nothing
+ * before that.
  */
 abstract class RunSink implements OpenSink {
   readonly #alphabet: Int8Array
@@ -286,7 +284,7 @@ abstract class RunSink implements OpenSink {
     this.#phases = phases
   }
 
-  /** Returns true if a byte does not end a run. */
+  /** Returns true if a byte inside a run does not end it. */
   protected abstract isIgnored(value: number): boolean
   protected abstract digit(layers: ReadonlyArray<OpenSink>, value: number, index: number, end: number): void
 
@@ -307,7 +305,7 @@ abstract class RunSink implements OpenSink {
     }
   }
 
-  /** Returns true if a byte may be part of a run. Most text is outside runs. */
+  /** Returns true if a byte may be part of a run. Most of a text is outside runs. */
   wants(value: number): boolean {
     return this.#length > 0 || (this.#alphabet[value] ?? -1) >= 0
   }
@@ -323,7 +321,7 @@ abstract class RunSink implements OpenSink {
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.open()), this.previousStart)
   }
 
-  // A run that is too short to decode is also too short to reveal too much.
+  // Ignores a run that is too short to decode, because it is also too short to reveal too much.
   held(pending: number): number {
     if (this.#length < this.#shortest) return noPosition
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.held(pending)), noPosition)
@@ -342,7 +340,7 @@ abstract class RunSink implements OpenSink {
   }
 }
 
-/** Encoders wrap lines longer than this, so a shorter line has no continuation. */
+/** Minimum length of a line that may continue. Encoders wrap longer lines only. */
 const shortestWrapped = 20
 
 /** Decodes everything that may be base64, standard or URL-safe, on one or several lines, at each of the four alignments. */
@@ -360,7 +358,7 @@ class Base64Runs extends RunSink {
     super.edge()
   }
 
-  // An encoder that wraps lines may also indent them.
+  // Ignores indentation, which an encoder that wraps lines may add.
   protected isIgnored(value: number): boolean {
     if (isLineBreak(value) && this.#lineLength >= shortestWrapped) this.#broken = true
     return this.#broken && isBlank(value)
@@ -372,7 +370,7 @@ class Base64Runs extends RunSink {
     this.#lineLength++
     const pair = (this.previous << 6) | value
     if (index === 0) return
-    // Decodes from the second digit in every alignment, because the text may begin inside a group.
+    // Decode every alignment, because the text may begin inside a group.
     for (let phase = 0; phase < 4; phase++) {
       const place = (index - phase) & 3
       if (place !== 0) layers[phase]?.byte((pair >> (6 - 2 * place)) & 0xff, this.previousStart, end)
@@ -380,7 +378,7 @@ class Base64Runs extends RunSink {
   }
 }
 
-/** Decodes everything that may be hexadecimal, also with `:`, `-`, `,`, whitespace, line breaks or `0x` between the pairs. */
+/** Decodes everything that may be hexadecimal, including pairs separated by `:`, `-`, `,`, whitespace, line breaks or `0x`. */
 class HexRuns extends RunSink {
   #lineLength = 0
   // Position of a zero that may begin `0x`; negative if there is none.
@@ -447,21 +445,22 @@ class HexRuns extends RunSink {
   }
 }
 
-/** Maximum nesting of base64 and hexadecimal. */
+/** Maximum nesting of base64 and hexadecimal encodings. */
 const deepestEncoding = 3
-// In binary data, longer runs are less likely to be a coincidence. Shorter runs encode fewer than 6 bytes.
+// Minimum length of a base64 run, by depth. Shorter runs encode fewer than 6 bytes. In binary data, longer runs are required,
+// because they are less likely to be a coincidence.
 const shortestBase64 = [6, 8, 8]
 const shortestHex = [8, 12, 12]
 
-/** Collects the findings of all layers of one text. */
+/** Collects the findings in all layers of one text. */
 export interface Search {
   readonly automaton: PatternAutomaton
   readonly spans: Array<Span>
 }
 
 /**
- * A text with its escapes decoded: matched as it is, and again after decoding base64 and hexadecimal in it. From the first
- * escape, it is also matched without decoding, because text next to a secret may look like part of an escape.
+ * Matches a text after decoding its escapes, both directly and after decoding base64 and hexadecimal in it. From the first escape
+ * on, also matches it without decoding, because text next to a secret may look like part of an escape.
  */
 export class DecodedText implements OpenSink {
   readonly #decoder: EscapeDecoder
@@ -552,7 +551,7 @@ export class DecodedText implements OpenSink {
     return this.#runs.find((run) => run.held(all) === position)?.heldOrigin(position, all)
   }
 
-  // An incomplete escape may already determine its character.
+  // An incomplete escape may already determine its character, so its bytes may count.
   #pending(pending: number): number {
     return this.#decoder.open() === noPosition ? pending : pending + 1
   }

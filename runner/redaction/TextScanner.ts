@@ -4,7 +4,7 @@ import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import { DecodedText, type Search } from "./TextLayer.ts"
 import { Buffer } from "node:buffer"
 
-/** A byte that a column of a dump represents, and its position in the line. */
+/** A byte in a column of a dump, and its position in the line. */
 interface ColumnByte {
   readonly value: number
   readonly index: number
@@ -18,11 +18,11 @@ interface Column {
 /** Parses a column: returns its bytes in order, or `undefined` for any other text. */
 type Reading = (text: string) => ReadonlyArray<number> | undefined
 
-/** Longer than any line of a dump, so longer lines are ignored. */
+/** Maximum length of a line of a dump. Longer lines are not decoded. */
 const longestDumpLine = 320
 
 const offset = /^([0-9a-fA-F]{6,16})(:?)(?= |$)/
-/** The column with the bytes as characters, between `|` or `>` and `<`. */
+/** Matches the start of the column with the bytes as characters, between `|` or `>` and `<`. */
 const framed = /\s{2}[|>]/
 
 const firstColumn = /^\s+-?[0-9a-fA-F]{1,22}(?:\s|$)/
@@ -85,7 +85,10 @@ const escapes: ReadonlyMap<string, number> = new Map(
 )
 const cellWidth = 4
 
-/** `od -c`, `od -a` and `hexdump -c`: each byte is the last of four columns, or an escape, a name or three octal digits. */
+/**
+ * Parses the output of `od -c`, `od -a` and `hexdump -c`: each byte is the last of four columns, or an escape, a name or three
+ * octal digits.
+ */
 const characters = (body: string, from: number): ReadonlyArray<ColumnByte> | undefined => {
   const found: Array<ColumnByte> = []
   for (let at = 0; at < body.length; at += cellWidth) {
@@ -106,7 +109,7 @@ const characters = (body: string, from: number): ReadonlyArray<ColumnByte> | und
 /** Returns true if a line, or its beginning, may be a line of a dump. */
 const mayBeDump = (line: string): boolean => /^(?:[ \t]|[0-9a-fA-F]{6}|[0-9a-fA-F]{1,5}$)/.test(line)
 
-/** The bytes in a line of a dump, for each possible interpretation. Empty for other lines. */
+/** Returns the bytes in a line of a dump, for each possible interpretation. Empty for other lines. */
 const dumpColumns = (line: string): ReadonlyMap<string, ReadonlyArray<ColumnByte>> => {
   const found = new Map<string, ReadonlyArray<ColumnByte>>()
   const [, digits = "", colon = ""] = offset.exec(line) ?? []
@@ -196,10 +199,10 @@ class Utf8Feed {
   }
 }
 
-/** The bytes that a dump (`xxd`, `od`, `hexdump`) represents, for each possible interpretation. */
+/** Decodes the bytes that a dump (`xxd`, `od`, `hexdump`) represents, for each possible interpretation. */
 class DumpText {
   readonly #search: Search
-  // The columns have no line breaks, so every match counts.
+  // Set so that every match counts, because the columns have no line breaks.
   readonly #breaks: LeftOutBreaks = { last: noPosition }
   readonly #readings = new Map<string, DecodedText>()
   #open: ReadonlySet<string> = new Set()
@@ -209,8 +212,8 @@ class DumpText {
   }
 
   /**
-   * Processes one whole line. If it contains part of a secret, the rest of the line is hidden too, because a dump shows
-   * everything twice.
+   * Processes one whole line. If it contains part of a secret, hides the rest of the line too, because a dump shows everything
+   * twice.
    */
   line(text: string, position: number): void {
     const columns = dumpColumns(text)
@@ -261,9 +264,9 @@ const isBlank = (text: string, index: number) => {
 }
 
 /**
- * Text with lines: matched as it is, and again as if its line breaks were absent, because programs wrap their output, and a tool
- * that relays output line by line does not show whether a line was complete. Matching continues after a line break only as far as
- * a match that began before it could reach. Lines of a dump are decoded by columns.
+ * Matches text with lines, both directly and as if its line breaks were absent. Programs wrap their output, and a tool that
+ * relays output line by line does not show whether a line was complete. Matching continues after a line break only as far as a
+ * match that began before it could reach. Lines of a dump are decoded by columns.
  */
 class LineText {
   readonly #search: Search
@@ -272,13 +275,13 @@ class LineText {
   readonly #breaks: LeftOutBreaks = { last: noPosition }
   #joined: { readonly text: DecodedText; readonly feed: Utf8Feed } | undefined
   #isJoined = false
-  // Trailing whitespace of the joined text. It belongs to the text only if the line continues.
+  // Trailing whitespace of the joined text, which belongs to the text only if the line continues.
   #blanks: Part | undefined
   #dump: DumpText | undefined
   #line: Array<Part> = []
   #lineStart: number
 
-  /** `position` is that of the first character. */
+  /** `position` is the position of the first character. */
   constructor(search: Search, position: number) {
     this.#search = search
     this.#text = new DecodedText(search, 0)
@@ -374,7 +377,7 @@ class LineText {
   }
 
   #endLine(position: number): void {
-    // A line is kept while a match that began in it may continue.
+    // Keep a line while a match that began in it may continue.
     const open = Math.min(this.#feed.open(), this.#text.open())
     if (!this.#isJoined && open < position) {
       this.#isJoined = true
@@ -397,7 +400,7 @@ class LineText {
     for (; this.#isJoined && from < text.length; from += stride) {
       this.#feedJoined(text.slice(from, from + stride), position + from)
       const { feed, text: joined } = this.#joining()
-      // No match from before the line break can continue.
+      // Stop when no match from before the line break can continue.
       if (Math.min(feed.open(), joined.open()) >= this.#breaks.last) this.#part()
     }
   }
@@ -459,13 +462,14 @@ export class TextScanner {
   readonly #spans: Array<Span> = []
   readonly #search: Search
   readonly #shown: LineText
-  // The text with its terminal sequences, from the first one on. Removing an apparent sequence may remove part of a secret.
+  // The text with its terminal sequences, from the first sequence on. It is matched too, because an apparent sequence may be part
+  // of a secret.
   #whole: LineText | undefined
   #position: number
   // A suffix that may be an unfinished terminal sequence.
   #unfinished = ""
 
-  /** `position` is that of the first character. */
+  /** `position` is the position of the first character. */
   constructor(automaton: PatternAutomaton, position: number) {
     this.#search = { automaton, spans: this.#spans }
     this.#shown = new LineText(this.#search, position)
@@ -494,22 +498,22 @@ export class TextScanner {
     this.#whole?.end()
   }
 
-  /** The position up to which everything is decided. */
+  /** Returns the position up to which everything is decided. */
   open(): number {
     return Math.min(this.#position - this.#unfinished.length, this.#shown.open(), this.#whole?.open() ?? noPosition)
   }
 
-  /** Start of the suffix that would reveal too much if it turns out to be a secret. */
+  /** Returns the start of the suffix that would reveal too much if it turned out to be a secret. */
   held(): number {
     return Math.min(this.#shown.held(), this.#whole?.held() ?? noPosition)
   }
 
-  /** The origin of the secret that may begin at `held`, if known. */
+  /** Returns the origin of the secret that may begin at `held`, if known. */
   heldOrigin(position: number): string | undefined {
     return (this.#shown.held() === position ? this.#shown : this.#whole)?.heldOrigin(position)
   }
 
-  /** Position of the last line's beginning. */
+  /** Returns the position where the last line begins. */
   lineStart(): number {
     return this.#shown.lineStart()
   }
@@ -523,7 +527,7 @@ export class TextScanner {
     return taken.sort((left, right) => left.start - right.start || right.end - left.end)
   }
 
-  // Until the first terminal sequence, the text with sequences and the shown text are identical.
+  // Begins to match the text with its sequences. Before the first sequence, it is identical to the shown text.
   #beginWhole() {
     const text = new LineText(this.#search, this.#position)
     text.continueFrom(this.#shown)

@@ -23,18 +23,18 @@ export const syncFile = Effect.fnUntraced(function* (file: string) {
   yield* Effect.scoped(Effect.flatMap(fs.open(path.dirname(file), { flag: "r" }), (handle) => handle.sync))
 })
 
-/** A client for a database file without writers. It creates no files next to the database. */
+/** Creates a client for a database file without writers. It creates no files next to the database. */
 const layerOfCopy = (file: string) =>
   Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(`${pathToFileURL(file).href}?immutable=1`)))
 
-/** The manifest's facts about the copy, including the files that its existing Capsules need. */
+/** Collects the manifest's facts about the copy, including the files that its existing Capsules need. */
 const factsOf = (file: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM svc_migrations`
     const schemaVersion = row?.newest ?? 0
     const installation = yield* readInstallation
-    // Only the keys are read from an older database, because its tables do not match the other queries.
+    // Read only the keys from an older database, because its tables do not match the other queries.
     const needed = schemaVersion === newestKnown ? yield* neededFiles : []
     return {
       needed,
@@ -49,16 +49,16 @@ const factsOf = (file: string) =>
   }).pipe(Effect.provide(layerOfCopy(file), { local: true }))
 
 export interface BackupOptions {
-  /** The data folder. If absent, its snapshots and builds are omitted. */
+  /** Data folder with the snapshots and builds to include. If absent, they are omitted. */
   readonly filesOf?: string | undefined
   readonly progress?: Progress
 }
 
 /**
  * Writes a consistent copy of the live database, and the snapshots and builds that existing Capsules need, to a new file with
- * mode 0600. The backup is authenticated with the master key. Its secrets remain sealed, and the master key is not included and
- * has to be kept separately. Fails with `BackupRefused` if the file exists or cannot be written, or if the keys do not belong to
- * the database.
+ * mode 0600. Authenticates the backup with the master key. Its secrets remain sealed; the master key is not included and must be
+ * kept separately. Fails with `BackupRefused` if the file exists or cannot be written, or if the keys do not belong to the
+ * database.
  */
 export const backupTo = Effect.fn("backupTo")(
   function* (file: string, keyring: Keyring, { filesOf, progress = () => Effect.void }: BackupOptions = {}) {
@@ -69,7 +69,7 @@ export const backupTo = Effect.fn("backupTo")(
     }
     const partial = `${file}.partial`
     return yield* Effect.gen(function* () {
-      // Created empty, so that its mode is correct before any byte is written.
+      // Create an empty file first, so that its mode is correct before any byte is written.
       yield* fs.writeFile(partial, new Uint8Array(), { flag: "w", mode: 0o600 })
       yield* progress("Copying the database")
       yield* databaseFile.backup(partial)
@@ -81,7 +81,8 @@ export const backupTo = Effect.fn("backupTo")(
           message: `The database needs the master keys ${unknown.join(", ")}, and these settings give ${keyring.active.id}: a backup that is authenticated with another key could not be restored. Run this with the settings of the server.`
         })
       }
-      // The archives of a commit never change, and archives that this copy refers to are not removed for a day.
+      // Copy the archives after the database. Archives of a commit never change, and archives that this copy refers to are not
+      // removed for a day.
       const isWhole = filesOf !== undefined && facts.schemaVersion === newestKnown
       const files = isWhole ? yield* appendFiles(partial, filesOf, needed, progress) : { entries: [], missing: [] }
       yield* progress("Computing digests")

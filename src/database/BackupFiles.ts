@@ -7,13 +7,16 @@ import { passOn } from "./FileRanges.ts"
 /** Receives progress lines from a long-running command. */
 export type Progress = (line: string) => Effect.Effect<void>
 
-/** Returns true if the file's bytes match the digest in its name. Builds are compared while they are copied. */
+/**
+ * Returns true if the file's bytes match the digest in its name. Builds are not checked here, because they are compared while
+ * they are copied.
+ */
 const isWhole = ({ digest, kind }: NeededFile, file: string) =>
   kind === "build" ? Effect.succeed(true) : Effect.isSuccess(openArchive(file, digest))
 
 /**
- * Appends files from the data folder to `backup`. Omits damaged and missing files and returns them as missing, because the next
- * plan fetches or builds them again.
+ * Appends files from the data folder to `backup`. Omits damaged and missing files and returns them as missing: the next plan
+ * fetches or builds them again.
  */
 export const appendFiles = Effect.fn("appendFiles")(function* (
   backup: string,
@@ -38,7 +41,7 @@ export const appendFiles = Effect.fn("appendFiles")(function* (
       return file.kind === "build" && `sha256:${copied.sha256}` !== file.digest ? undefined : { ...file, ...copied }
     }).pipe(
       Effect.scoped,
-      // The file may disappear at any time. Only a failure to write the backup is an error.
+      // Treat a file that disappears as missing. Only a failure to write the backup is an error.
       Effect.catchIf(
         (error) => error.reason._tag === "NotFound",
         () => Effect.undefined
@@ -65,11 +68,11 @@ export const placed = ({ databaseBytes, entries }: BackupManifest) => {
   })
 }
 
-/** Number of bytes before the manifest of a backup. */
+/** Returns the number of bytes before the manifest of a backup. */
 export const contentBytes = ({ databaseBytes, entries }: BackupManifest): number =>
   entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, databaseBytes)
 
-/** Writes the files of an authenticated backup to a new folder. They are durable when this returns. */
+/** Writes the files of an authenticated backup to a new folder. Returns when they are durable. */
 export const unpackFiles = Effect.fn("unpackFiles")(function* (
   backup: string,
   manifest: BackupManifest,
@@ -89,7 +92,7 @@ export const unpackFiles = Effect.fn("unpackFiles")(function* (
         return passed
       })
     )
-    // The copy was checked earlier, but its disk may still fail.
+    // Compare the digest again: the copy was checked earlier, but its disk may still fail.
     if (written.sha256 !== entry.sha256) {
       return yield* new BackupRefused({ message: `The ${entry.kind} ${entry.digest} could not be written whole.` })
     }

@@ -4,7 +4,7 @@ import { masterKeySource, type Settings } from "../settings/Settings.ts"
 import { BackupRefused } from "./BackupRefused.ts"
 import { masterKeyName } from "./DataFolder.ts"
 
-/** The master keys in these settings. Creates no keys. */
+/** Returns the master keys in these settings. Creates no keys. */
 export const masterKeys = Effect.fnUntraced(function* (settings: Settings) {
   const path = yield* Path.Path
   const source = masterKeySource(settings, path.join(settings.dataDir, masterKeyName))

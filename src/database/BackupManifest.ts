@@ -18,7 +18,7 @@ export const BackupEntry = Schema.Struct({
 })
 export type BackupEntry = typeof BackupEntry.Type
 
-/** The path of the file below the data folder. Its digest was checked when it was read. */
+/** Returns the path of the file below the data folder. Its digest was checked when it was read. */
 export const placeOf = ({ digest, kind }: NeededFile): string =>
   kind === "snapshot" ? `${snapshotsName}/${snapshotFileName(digest)}` : `${buildsName}/${buildFileName(digest)}`
 
@@ -27,7 +27,7 @@ const sealed = {
   /** Absent if an older release wrote the database. */
   installationId: Schema.optionalKey(Schema.String),
   schemaVersion: Schema.Int,
-  /** The key used for the keyed digest. */
+  /** Id of the master key used for the keyed digest. */
   masterKeyId: Schema.String,
   databaseBytes: Schema.Int,
   blockBytes: Schema.Int,
@@ -40,11 +40,11 @@ const DatabaseOnly = Schema.Struct({ format: Schema.Literal("svc.backup@v1"), ..
 export const BackupManifest = Schema.Struct({
   format: Schema.Literal("svc.backup@v2"),
   ...sealed,
-  /** The release that wrote the backup. */
+  /** Release that wrote the backup. */
   release: Schema.optionalKey(Schema.String),
-  /** The ids of the master keys that decrypt the secrets. */
+  /** Ids of the master keys that decrypt the secrets. */
   neededKeyIds: Schema.Array(Schema.String),
-  /** Indicates whether snapshots and builds were included. */
+  /** Whether snapshots and builds were included. */
   files: Schema.Literals(["included", "left_out"]),
   entries: Schema.Array(BackupEntry),
   /** Files that existing Capsules need, but that were missing or damaged when the backup was written. */
@@ -53,7 +53,7 @@ export const BackupManifest = Schema.Struct({
 /** The manifest of a backup. */
 export type BackupManifest = typeof BackupManifest.Type
 
-/** A manifest of this release, or of an earlier one whose backups contain only the database. */
+/** A manifest of this release, or of an earlier release whose backups contain only the database. */
 export const StoredManifest = Schema.fromJsonString(Schema.Union([BackupManifest, DatabaseOnly]))
 
 /** Converts a manifest of an earlier release to the current form. */

@@ -8,8 +8,9 @@ import { BackupRefused } from "./BackupRefused.ts"
 import { passOn, readAt } from "./FileRanges.ts"
 
 /**
- * A backup consists of the database, the files, a manifest with the digests of each file and of each block of the database, the
- * keyed digest of the manifest, the manifest's length, and this mark. SQLite only reads the database at the start of the file.
+ * Mark at the end of a sealed backup, which consists of the database, the files, a manifest with the digests of each file and of
+ * each block of the database, the keyed digest of the manifest, the manifest's length, and this mark. SQLite only reads the
+ * database at the start of the file.
  */
 const mark = new TextEncoder().encode("svc-backup-seal1")
 const macBytes = 32
@@ -17,7 +18,7 @@ const lengthBytes = 4
 const footBytes = macBytes + lengthBytes + mark.length
 
 const blockBytes = 4 * 1024 * 1024
-// Large enough for the digests of a database of several terabytes.
+// Maximum size of a manifest, large enough for the digests of a database of several terabytes.
 const largestManifest = 64 * 1024 * 1024
 
 const macPurpose = "svc/backup/manifest/v1"
@@ -43,7 +44,7 @@ const keyedDigest = Effect.fnUntraced(function* (master: MasterKey, manifest: Ui
   return yield* mac.sign(key, manifest)
 }, Effect.orDie)
 
-/** Appends a seal by the active master key to a file. The file must not be open, and `facts` describes its contents. */
+/** Seals a file with the active master key, by appending to it. The file must not be open. `facts` describes its contents. */
 export const sealBackup = Effect.fn("sealBackup")(function* (path: string, keyring: Keyring, facts: BackupFacts) {
   const fs = yield* FileSystem.FileSystem
   const { databaseBytes } = facts
@@ -92,7 +93,7 @@ const sealOf = Effect.fnUntraced(function* (file: FileSystem.File, size: number)
 
 /**
  * Checks a sealed backup with the master keys and returns its manifest, or `none` if the file has no seal. Fails with
- * `BackupRefused`, which identifies the changed part or the missing key.
+ * `BackupRefused`, whose message identifies the changed part or the missing key.
  */
 export const checkSeal = Effect.fn("checkSeal")(function* (path: string, keys: MasterKeys) {
   const fs = yield* FileSystem.FileSystem

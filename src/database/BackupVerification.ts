@@ -10,19 +10,19 @@ import { isWhole, neededFiles } from "./NeededFiles.ts"
 import { integrityOf, withReadOnlyDatabase } from "./ReadOnlyDatabase.ts"
 import { restoreFrom, type RestoreOptions } from "./Restore.ts"
 
-/** The result of a trial restore. */
+/** Result of a trial restore. */
 export interface VerifiedBackup {
   readonly authenticated: boolean
   readonly createdAt: string | undefined
   readonly release: string | undefined
   readonly installationId: string | undefined
-  /** The ids of the master keys that decrypt the secrets. */
+  /** Ids of the master keys that decrypt the secrets. */
   readonly neededKeyIds: ReadonlyArray<string>
   readonly snapshots: number
   readonly builds: number
-  /** Files that existing Capsules need but the backup lacks. They have to be fetched or built again. */
+  /** Files that existing Capsules need but the backup lacks, so they have to be fetched or built again. */
   readonly absent: ReadonlyArray<NeededFile>
-  /** The reasons why the backup is unreliable. Empty if it is sound. */
+  /** Reasons why the backup is unreliable. Empty if it is sound. */
   readonly problems: ReadonlyArray<string>
 }
 
@@ -71,9 +71,8 @@ const checkFiles = Effect.fnUntraced(function* (
 })
 
 /**
- * Restores a backup into a temporary folder and checks the pages and references of the database, every sealed value, and every
- * file that an existing Capsule needs. The folder is removed afterwards. Fails with `BackupRefused` if the backup cannot be
- * restored at all.
+ * Restores a backup into a temporary folder, checks the pages and references of the database, every sealed value, and every file
+ * that an existing Capsule needs, and removes the folder. Fails with `BackupRefused` if the backup cannot be restored at all.
  */
 export const verifyBackup = Effect.fn("verifyBackup")(
   function* (file: string, options: RestoreOptions, progress: Progress = () => Effect.void) {

@@ -25,7 +25,7 @@ export const prepareDataFolder = Effect.fn("prepareDataFolder")(
         message: `The data folder ${real} is on a network file system (${network}), where a database can be damaged. Choose a folder on a local disk.`
       })
     }
-    // An existing folder may have been open to other users.
+    // Restrict an existing folder, which may have been open to other users.
     yield* fs.chmod(real, 0o700)
     return real
   },
@@ -40,7 +40,7 @@ export const prepareDataFolder = Effect.fn("prepareDataFolder")(
     )
 )
 
-/** The folder that contains everything the server stores. This process has claimed it exclusively. */
+/** Folder that contains everything the server stores. This process has claimed it exclusively. */
 export class DataFolder extends Context.Service<
   DataFolder,
   {
@@ -48,7 +48,7 @@ export class DataFolder extends Context.Service<
     readonly path: string
     readonly databaseFile: string
     readonly masterKeyFile: string
-    /** Path of a subfolder, created with mode 0700. */
+    /** Returns the path of a subfolder, which is created with mode 0700. */
     readonly subfolder: (name: string) => Effect.Effect<string, DataFolderUnusable>
   }
 >()("svc/src/database/DataFolder") {

@@ -8,14 +8,14 @@ export interface DataFolderInspection {
   /** Absolute path; the real path if the folder exists. */
   readonly path: string
   readonly kind: "folder" | "nothing" | "other"
-  /** The type of the file system if it is a network file system. */
+  /** Type of the file system if it is a network file system. */
   readonly network: string | undefined
-  /** The folder or, if it does not exist yet, its nearest existing parent. */
+  /** The folder itself or, if it does not exist yet, its nearest existing parent. */
   readonly standing: string
   /** User id and permission bits of `standing`. */
   readonly owner: number
   readonly mode: number
-  /** Number of bytes that this user can still write there, or none if it is unknown. */
+  /** Number of bytes that this user can still write there; none if unknown. */
   readonly free: Option.Option<number>
 }
 
@@ -71,7 +71,7 @@ export const inspectDataFolder = Effect.fn("inspectDataFolder")(function* (folde
   return look
 })
 
-/** The data folder for inspection. It is not claimed, and paths of subfolders are returned without creating them. */
+/** Opens the data folder for inspection, without claiming it or creating subfolders. */
 export const layerInspection = (folder: string) =>
   Layer.effect(
     DataFolder,

@@ -20,16 +20,16 @@ const layerOf = (folder: string, file: string) => {
       yield* settleInstallation(folder)
     })
   ).pipe(Layer.provideMerge(layerWriter(file)))
-  // A file with a damaged header is refused when it is opened. The check finds all other damage.
+  // Refuses a file with a damaged header when it is opened. The check finds all other damage.
   const migrated = Layer.effectContext(
     Effect.andThen(admitDatabase(folder), Effect.mapError(Layer.build(checked), namingDamage(file)))
   )
-  // The reader opens after the writer has created the file with its tables in WAL mode.
+  // Open the reader after the writer has created the file with its tables in WAL mode.
   return Layer.provideMerge(Layer.mergeAll(layerReader(file), databasePresence(file), storageSpace(folder)), migrated)
 }
 
 /**
- * The data folder's only database, migrated, with one writer and read-only readers. Fails for a folder whose database has
+ * The data folder's only database, migrated, with one writer and read-only readers. Fails if the folder's database has
  * disappeared or belongs to another installation.
  */
 export const layer: Layer.Layer<

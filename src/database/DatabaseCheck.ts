@@ -8,7 +8,10 @@ export class DatabaseDamaged extends Schema.TaggedError<DatabaseDamaged>()("Data
   message: Schema.String
 }) {}
 
-/** The check reads the whole file while startup waits. Only `svc doctor` checks larger files. */
+/**
+ * Maximum size of a file to check at startup, which waits while the check reads the whole file. Only `svc doctor` checks larger
+ * files.
+ */
 export const largestChecked = 128 * 1024 * 1024
 
 export const damage = (file: string, finding: string): StartFault => ({
@@ -18,7 +21,7 @@ export const damage = (file: string, finding: string): StartFault => ({
 
 const damaged = (file: string, finding: string) => new DatabaseDamaged({ message: faultText(damage(file, finding)) })
 
-// SQLITE_CORRUPT and SQLITE_NOTADB. The higher bits of an error code only contain details.
+// Result codes SQLITE_CORRUPT and SQLITE_NOTADB. The higher bits of an error code only contain details.
 const damageCodes: ReadonlySet<number> = new Set([11, 26])
 const Refusal = Schema.Struct({ errno: Schema.Int, message: Schema.String })
 const decodeRefusal = Schema.decodeUnknownOption(Refusal)
@@ -36,7 +39,7 @@ export const namingDamage =
 
 const QuickCheck = rowShape({ quick_check: Schema.String })
 
-/** Returns a fault in the pages of the database. The check is short enough to delay startup. */
+/** Returns a fault in the pages of the database. Skips files that would delay startup for too long. */
 export const quickFault = Effect.fn("quickFault")(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const sql = yield* SqlClient.SqlClient
@@ -46,7 +49,7 @@ export const quickFault = Effect.fn("quickFault")(function* (file: string) {
   return problems.length > 0 ? damage(file, problems.join("; ")) : undefined
 })
 
-/** Fails with `DatabaseDamaged`, so that the server does not work on inconsistent pages. */
+/** Checks the database. Fails with `DatabaseDamaged`, so that the server does not work on inconsistent pages. */
 export const checkDatabase = Effect.fn("checkDatabase")(function* (file: string) {
   const fault = yield* quickFault(file)
   if (fault !== undefined) return yield* new DatabaseDamaged({ message: faultText(fault) })

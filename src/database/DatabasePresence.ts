@@ -1,6 +1,6 @@
 import { Context, Effect, FileSystem, Layer, Option } from "effect"
 
-/** The state of the database file that this server has open. */
+/** State of the database file that this server has open. */
 export type DatabaseFile = "present" | "missing" | "replaced"
 
 /** Reports the state of a running server's database file. Does nothing if a host application provides the database. */
@@ -9,7 +9,9 @@ export const DatabasePresence = Context.Reference<{ readonly look: Effect.Effect
   { defaultValue: () => ({ look: Effect.succeed("present") }) }
 )
 
-/** Records which file was opened. Writes to a removed or replaced file are lost when this process exits. */
+/**
+ * Records which file was opened, and detects its removal or replacement. Writes to such a file are lost when this process exits.
+ */
 export const databasePresence = (file: string) =>
   Layer.effect(
     DatabasePresence,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { Effect, type FileSystem, type PlatformError } from "effect"
 
-/** Bytes of a large file that are read into memory at a time. */
+/** Number of bytes of a large file to read into memory at a time. */
 const pieceBytes = 4 * 1024 * 1024
 
 /** Reads exactly `size` bytes at `offset`, or fewer if the file ends earlier. */
@@ -17,7 +17,7 @@ export const readAt = Effect.fnUntraced(function* (file: FileSystem.File, offset
   return bytes.subarray(0, filled)
 })
 
-/** Passes `size` bytes from `offset` on to `take` in pieces. Returns their SHA-256 in hex and their number. */
+/** Passes `size` bytes from `offset` on to `take` in pieces. Returns the number of bytes and their SHA-256 in hex. */
 export const passOn = Effect.fnUntraced(function* (
   file: FileSystem.File,
   offset: number,

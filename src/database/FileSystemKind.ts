@@ -1,7 +1,7 @@
 import { readFile, statfs } from "node:fs/promises"
 import { Effect } from "effect"
 
-// statfs(2) magic numbers of file systems whose locks or shared memory do not work across machines.
+// Magic numbers from statfs(2) of file systems whose locks or shared memory do not work across machines.
 const networkMagics = new Map<bigint, string>([
   [0x6969n, "NFS"],
   [0x517bn, "SMB"],

@@ -20,7 +20,7 @@ export class DatabaseVanished extends Schema.TaggedError<DatabaseVanished>()("Da
 export interface ExpectedInstallationShape {
   /** If true, begins a new installation despite the remains of an earlier one. */
   readonly isNew: boolean
-  /** The only acceptable installation in the folder. */
+  /** Id of the only acceptable installation in the folder. */
   readonly id: string | undefined
 }
 
@@ -31,10 +31,13 @@ export const ExpectedInstallation = Context.Reference<ExpectedInstallationShape>
   }
 )
 
-/** This file exists from just before a first startup creates anything until the folder records its database. */
+/**
+ * Name of a file that marks an unfinished first startup: it exists from just before anything is created until the folder records
+ * its database.
+ */
 const markName = "instance.creating"
 
-/** Explains why a folder with these remains cannot contain a new installation, and the remedy. */
+/** Explains why a folder with these remains cannot contain a new installation, and how to proceed. */
 const vanished = (folder: string, found: ReadonlyArray<string>): StartFault => {
   const named = `${folder} holds ${found.join(", ")}`
   return found.includes(restoringName)
@@ -57,15 +60,15 @@ const unexpected = (folder: string, expected: string, found: string): StartFault
 const unusable = (folder: string) => (error: { readonly message: string }) =>
   new DatabaseVanished({ message: `The data folder ${folder} cannot be used: ${error.message}.` })
 
-/** The permitted use of a folder. `fault` is set for `lost` and `unexpected`. */
+/** How a folder may be used. `fault` is set for `lost` and `unexpected`. */
 interface Admission {
   readonly kind: "installed" | "new" | "resumed" | "lost" | "unexpected"
   readonly fault?: StartFault
 }
 
 /**
- * Decides if a server may begin or continue an installation in this folder. A folder without its database must not be mistaken
- * for a new installation, but an interrupted first startup may continue. `readOnly` leaves no trace.
+ * Decides whether a server may begin or continue an installation in this folder. A folder that has lost its database must not be
+ * mistaken for a new installation, but an interrupted first startup may continue. `readOnly` leaves no trace.
  */
 export const admissionOf = Effect.fn("admissionOf")(function* (
   folder: string,
@@ -86,7 +89,7 @@ export const admissionOf = Effect.fn("admissionOf")(function* (
   return found.length > 0 ? { kind: "lost", fault: vanished(folder, found) } : { kind: "new" }
 })
 
-/** Decides if a new database may be created in this folder, before any database is opened or created. */
+/** Decides whether a new database may be created in this folder, before any database is opened or created. */
 export const admitDatabase = Effect.fn("admitDatabase")(
   function* (folder: string) {
     const path = yield* Path.Path

@@ -23,9 +23,9 @@ const endOfColumns = (statement: string): number => {
 }
 
 /**
- * Adapts migrations for an empty database by creating each table with the columns that later migrations add. For each added
- * column, SQLite parses all tables, indexes and triggers again, which would take most of the time of a first startup (decision
- * 0026). The resulting tables are identical, including their stored text.
+ * Adapts migrations for an empty database: creates each table with the columns that later migrations add. For each added column,
+ * SQLite parses all tables, indexes and triggers again, which would take most of the time of a first startup (decision 0026). The
+ * resulting tables are identical, including their stored text.
  */
 export const foldColumns = (migrations: Migrations): Migrations => {
   const statements = Object.values(migrations).flat()
@@ -33,7 +33,7 @@ export const foldColumns = (migrations: Migrations): Migrations => {
   const added = new Map<string, string>()
   for (const statement of statements) {
     const [, table = "", column = ""] = addColumn.exec(statement) ?? []
-    // If a table is created a second time, columns added to its predecessor do not apply.
+    // Skip a table that is created a second time, because columns added to its predecessor do not apply to it.
     if (created.get(table)?.length === 1) added.set(table, `${added.get(table) ?? ""}, ${column.trim()}`)
   }
   const folded = (statement: string): ReadonlyArray<string> => {

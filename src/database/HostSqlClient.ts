@@ -34,11 +34,11 @@ const requireSqlite = Effect.gen(function* () {
       message: "The SqlClient does not enforce foreign keys. Open its database with PRAGMA foreign_keys=ON."
     })
   }
-  // Prevents deleted private values from remaining in free pages.
+  // Overwrite deleted private values, so that they do not remain in free pages.
   yield* sql`PRAGMA secure_delete=ON`
 })
 
-/** Performs the operations in SQL, since an unknown client may support nothing else. */
+/** Performs the operations in SQL, because an unknown client may support nothing else. */
 const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
   DatabaseFile.of({
     backup: Effect.fn("DatabaseFile.backup")((file: string) => Effect.asVoid(sql`VACUUM INTO ${file}`)),
@@ -64,10 +64,10 @@ const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
   })
 )
 
-// Well below one second, within which a live stream must end after its authority is lost.
+// Polling interval, well below the one second within which a live stream must end after its authority is lost.
 const lookEvery = "500 millis"
 
-/** An unknown client does not report its commits, so a commit may have happened at any time. */
+/** Assumes that a commit may have happened at any time, because an unknown client does not report its commits. */
 const commits = Effect.gen(function* () {
   const { commits, committed } = commitListeners()
   yield* Effect.sync(committed).pipe(Effect.delay(lookEvery), Effect.forever, Effect.forkScoped)
@@ -75,15 +75,15 @@ const commits = Effect.gen(function* () {
 })
 
 /**
- * A `SqlClient` for one SQLite file, for a host application with its own tables in the same database. Uses `node:sqlite` on Node
- * and Bun, with WAL mode, `synchronous=FULL` and foreign keys. A new file has mode 0600.
+ * Creates a `SqlClient` for one SQLite file, for a host application with its own tables in the same database. Uses `node:sqlite`
+ * on Node and Bun, with WAL mode, `synchronous=FULL` and foreign keys. A new file has mode 0600.
  */
 export const layerSqlite = ({ filename }: { readonly filename: string }): Layer.Layer<SqlClient.SqlClient, SqlError> =>
   layerWriter(filename)
 
 /**
- * The database services on top of a host application's own `SqlClient`. It must be an SQLite database with foreign keys enabled,
- * and svc must be its only writer of these tables. WAL and `synchronous=FULL` are recommended. The database is migrated to this
+ * Database services on top of a host application's own `SqlClient`. It must be an SQLite database with foreign keys enabled, and
+ * svc must be the only writer of its tables in it. WAL and `synchronous=FULL` are recommended. Migrates the database to this
  * release's schema. Reads and writes share its connection. Fails with `SqlClientUnsuitable` for anything but SQLite with foreign
  * keys.
  */

@@ -7,8 +7,8 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 export const instanceName = "instance.json"
 
 /**
- * The installation of a data folder. The database contains the same values, so a comparison detects a folder or database of
- * another installation.
+ * Record of the installation in its data folder. The database contains the same values, so a comparison detects a folder or
+ * database of another installation.
  */
 const Instance = Schema.Struct({
   version: Schema.Literal(1),
@@ -19,7 +19,7 @@ const Instance = Schema.Struct({
 export type Instance = typeof Instance.Type
 const InstanceFile = Schema.fromJsonString(Instance)
 
-/** The file's contents in earlier releases, with the last process to use the folder. */
+/** Contents of the file in earlier releases, which recorded the last process to use the folder. */
 const EarlierFile = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int }))
 
 /** The data folder and its contents belong to different installations. Nothing was changed. */
@@ -77,7 +77,7 @@ export const writeInstance = Effect.fn("writeInstance")(function* (folder: strin
 const Installation = rowShape({ id: Schema.String, createdAt: Timestamp, restoredAt: Schema.NullOr(Timestamp) })
 export type Installation = RowOf<typeof Installation.columns>
 
-/** The installation recorded in the database, or `undefined` if an earlier release wrote it. */
+/** Returns the installation recorded in the database, or `undefined` if an earlier release wrote it. */
 export const readInstallation = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const known = yield* sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'installation'`.unprepared

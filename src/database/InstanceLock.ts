@@ -9,13 +9,12 @@ export class InstanceAlreadyRunning extends Schema.TaggedError<InstanceAlreadyRu
   message: Schema.String
 }) {}
 
-/** The process that holds the lock on a data folder. `since` is ISO 8601; a file from an older release does not have it. */
+/** Process that holds the lock on a data folder. `since` is in ISO 8601, and absent in files from older releases. */
 const Holder = Schema.Struct({ pid: Schema.Int, since: Schema.optionalKey(Schema.String) })
 export type Holder = typeof Holder.Type
 const HolderFile = Schema.fromJsonString(Holder)
 
-// Milliseconds to wait for a check of the lock, because such a check holds the lock briefly and must not prevent a server from
-// starting.
+// Milliseconds to wait for the lock. A check of the lock holds it briefly, and must not prevent a server from starting.
 const lookerMillis = 100
 
 const names = Effect.fnUntraced(function* (folder: string) {
@@ -31,7 +30,7 @@ const readHolder = (holderFile: string) =>
   )
 
 /**
- * Returns true if a process has claimed the data folder, without creating or changing anything. The holder is `none` if its
+ * Returns whether a process has claimed the data folder, without creating or changing anything. The holder is `none` if its
  * record cannot be read. Fails with `SqlError` if the lock cannot be checked, for example without permission.
  */
 export const lookAtInstance = Effect.fn("lookAtInstance")(function* (folder: string) {
@@ -54,9 +53,9 @@ export const lookAtInstance = Effect.fn("lookAtInstance")(function* (folder: str
 })
 
 /**
- * Claims a data folder until the Scope closes. The claim is SQLite's exclusive file lock, which the kernel releases when the
- * process exits for any reason, so there is no stale lock. A separate file contains the holder's process id for messages, because
- * reading the locked file itself would release this process's lock.
+ * Claims a data folder until the scope closes. The claim is SQLite's exclusive file lock, which the kernel releases when the
+ * process exits for any reason, so there are no stale locks. A separate file contains the holder's process id for messages,
+ * because reading the locked file itself would release this process's lock.
  */
 export const instanceLock = Effect.fn("instanceLock")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem

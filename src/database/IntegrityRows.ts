@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { rowShape } from "../../actors/base/database/Table.ts"
 
-/** A row of `PRAGMA integrity_check`. Without faults, there is a single row with `ok`. */
+/** A row of `PRAGMA integrity_check`. Without faults, the only row is `ok`. */
 export const IntegrityFinding = rowShape({ integrity_check: Schema.String })
 
 /** A row of `PRAGMA foreign_key_check`. */

@@ -84,7 +84,7 @@ import { respellInvitations } from "../../actors/access/member/InvitationRow.ts"
 import { foldColumns } from "./FoldedColumns.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
-// Ordered so that a table follows the tables that it references.
+// Tables in an order in which each follows the tables that it references.
 const initialTables: ReadonlyArray<string> = [
   ...accountTables,
   ...workspaceTables,
@@ -98,8 +98,8 @@ const initialTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The statements of every migration, by number and name. A released migration must never change, because no database runs it
- * again. Changes require later migrations. A test checks the fingerprints of the released ones.
+ * Statements of every migration, by number and name. Never change a released migration, because no database runs it again; add a
+ * later migration instead. A test checks the fingerprints of the released migrations.
  */
 export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0001_initial": initialTables,
@@ -191,10 +191,10 @@ const loaderOf = (list: typeof migrations) =>
 
 const migrateWith = (loader: Migrator.Loader<SqlClient.SqlClient>) => Migrator.make({})({ loader, table })
 
-/** Runs the migrations that have not been applied yet, without changing them, in one transaction. */
+/** Runs the migrations that have not been applied yet, unchanged, in one transaction. */
 export const migrateBy = (list: typeof migrations) => migrateWith(loaderOf(list))
 
-/** Evaluated in the transaction, so that no other process applies a migration in between. */
+/** Evaluate this in the transaction, so that no other process applies a migration in between. */
 const shortened = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const applied = yield* sql`SELECT migration_id FROM ${sql(table)} LIMIT 1`.unprepared
@@ -206,7 +206,7 @@ const shortened = Effect.gen(function* () {
   )
 )
 
-/** The version recorded in the database, or `null` before the first migration. */
+/** Version recorded in the database, or `null` before the first migration. */
 export const NewestMigration = rowShape({ newest: Schema.NullOr(Schema.Int) })
 
 const LastRelease = rowShape({ release: Schema.NullOr(Schema.String) })
@@ -218,7 +218,7 @@ export const tableVersion = Effect.gen(function* () {
   const newest = rows[0]?.newest ?? 0
   if (newest <= newestKnown) return { newest, fault: undefined }
   const [row] = yield* LastRelease.rowsOnce(sql)`SELECT release FROM installation`
-  // Two builds of a release have the same name.
+  // Describe a build of the same release as newer, because two builds of a release have the same name.
   const last = row?.release ?? undefined
   const other = last === undefined || last === version ? "the newer build of svc that" : `svc ${last}, which`
   const fault: StartFault = {

@@ -6,7 +6,7 @@ import { openArchive } from "../../runner/snapshot/ArchiveReader.ts"
 import type { NeededFile } from "./BackupManifest.ts"
 import { passOn } from "./FileRanges.ts"
 
-/** The files in the data folder that existing Capsules need. */
+/** Lists the files in the data folder that existing Capsules need. */
 export const neededFiles = Effect.gen(function* () {
   const files: ReadonlyArray<NeededFile> = [
     ...(yield* neededSnapshots).map((digest) => ({ kind: "snapshot" as const, digest })),

@@ -11,7 +11,10 @@ const damagedPages = Metric.gauge("svc_database_damaged_pages", {
   description: "Damaged pages that the last background check of the database found."
 })
 
-/** The fault that the running server found in the pages of its database. Unknown if a host application provides the database. */
+/**
+ * Reports the fault that the running server found in the pages of its database. Unknown if a host application provides the
+ * database.
+ */
 export const PageWatch = Context.Reference<{ readonly fault: Effect.Effect<StartFault | undefined> }>(
   "svc/src/database/PageWatch",
   { defaultValue: () => ({ fault: Effect.undefined }) }
@@ -19,7 +22,7 @@ export const PageWatch = Context.Reference<{ readonly fault: Effect.Effect<Start
 
 /** Maximum number of bytes that a pass reads per second. */
 const bytesPerSecond = 5_000_000
-// At that rate, a pass over 200 GiB takes 12 hours, so each page is read at least once a day.
+// Interval between passes. At the maximum rate, a pass over 200 GiB takes 12 hours, so each page is read at least once a day.
 const passEvery = "12 hours"
 const firstPassAfter = "5 minutes"
 const mostNamed = 5
@@ -35,7 +38,7 @@ const decodePages = Schema.decodeUnknownEffect(
 
 /**
  * Reads every page of every table and index through a separate connection, whose cache is empty, and returns the damaged pages.
- * It reads one tree at a time, because a longer read would prevent the server from checkpointing its log.
+ * Reads one tree at a time, because a longer read would prevent the server from checkpointing its log.
  */
 const findDamagedPages = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

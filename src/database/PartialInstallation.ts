@@ -4,17 +4,15 @@ import { DateTime, Effect, FileSystem, Path } from "effect"
 import { buildsName, databaseName, masterKeyName, snapshotsName } from "./DataFolder.ts"
 import { instanceName } from "./Installation.ts"
 
-/** A copy that `svc restore` uses, or was using when it was killed. */
+/** Name of the copy that `svc restore` uses, or was using when it was killed. */
 export const restoringName = "restoring.sqlite"
-/** Contains the files of a backup until its database is in place. */
+/** Name of the folder with the files of a backup, until its database is in place. */
 export const restoringFilesName = "restoring-files"
 
 const logName = `${databaseName}-wal`
 const sharedName = `${databaseName}-shm`
 
-/**
- * The files that `--new` moves away. The master key remains, because the operator may have created it for the new installation.
- */
+/** Files that `--new` moves away. The master key remains, because the operator may have created it for the new installation. */
 export const replacedByNew = [instanceName, restoringName, snapshotsName, buildsName] as const
 
 /** The remains of an installation in a folder without its database. */
@@ -25,7 +23,7 @@ export interface PartialInstallation {
   readonly found: ReadonlyArray<string>
 }
 
-/** Returns true if the file has the tables of an installation. The database check handles an unreadable file. */
+/** Returns true if the file has the tables of an installation. Ignores an unreadable file, which the database check handles. */
 const hasTables = (file: string, readOnly: boolean): boolean => {
   let database: DatabaseSync | undefined
   try {
@@ -42,8 +40,8 @@ const hasTables = (file: string, readOnly: boolean): boolean => {
 }
 
 /**
- * Inspects a data folder whose database is not open in any process. `readOnly` leaves no trace. Otherwise, the write-ahead log of
- * a crash is first merged into the database, as the next startup would do.
+ * Inspects a data folder whose database is not open in any process. `readOnly` leaves no trace. Otherwise, first merges the
+ * write-ahead log of a crash into the database, as the next startup would do.
  */
 export const inspectPartialInstallation = Effect.fn("inspectPartialInstallation")(function* (
   folder: string,
@@ -63,10 +61,10 @@ export const inspectPartialInstallation = Effect.fn("inspectPartialInstallation"
     )
   const size = yield* sizeOf(databaseName)
   const log = yield* sizeOf(logName)
-  // Truncation leaves an empty file and a log. The file is not opened, because SQLite would then delete the log.
+  // Do not open an empty file, because SQLite would delete its log. Truncation leaves an empty file with a log.
   if (size > 0) {
     const file = path.join(folder, databaseName)
-    // Without leaving a trace, the contents of the log cannot be read.
+    // Assume that a log belongs to an installation if it cannot be read without leaving a trace.
     const isInstalled = (readOnly && log > 0) || (yield* Effect.sync(() => hasTables(file, readOnly)))
     if (isInstalled) return { database: "installed", found: [] } satisfies PartialInstallation
   }
@@ -80,8 +78,8 @@ export const inspectPartialInstallation = Effect.fn("inspectPartialInstallation"
 })
 
 /**
- * Moves the remains of a database, and `others`, into a new subfolder and returns its path, or `undefined` if nothing was moved.
- * A log that remained would be replayed into the next database.
+ * Moves the remains of a database, and `others`, into a new subfolder. Returns its path, or `undefined` if nothing was moved. The
+ * log must be moved too, because SQLite would replay it into the next database.
  */
 export const setAside = Effect.fn("setAside")(function* (folder: string, others: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem

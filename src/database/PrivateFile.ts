@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync } from "node:fs"
 
 /**
- * Creates an empty file with mode 0600 for SQLite. Does not open an existing file, because closing any descriptor of a file
+ * Creates an empty file with mode 0600 for SQLite. Never opens an existing file, because closing any descriptor of a file
  * releases every POSIX lock that this process has on it, including those of SQLite.
  */
 export const createPrivateFile = (file: string): void => {

@@ -12,9 +12,9 @@ export class DatabaseUnreadable extends Schema.TaggedError<DatabaseUnreadable>()
 }) {}
 
 /**
- * Decides how to read a database without leaving a trace. While another process has the database open, or after such a process
- * was killed, its shared memory file is read unchanged. A cleanly closed database has no such file and no log, and an ordinary
- * read connection would create both.
+ * Decides how to read a database without leaving a trace. If another process has the database open, or was killed while it had,
+ * its shared memory file is read unchanged. A cleanly closed database has neither that file nor a log, and an ordinary read
+ * connection would create both.
  */
 const wayOf = Effect.fnUntraced(function* (file: string, isServed: boolean) {
   const files = yield* FileSystem.FileSystem
@@ -62,8 +62,8 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 const TableName = rowShape({ name: Schema.String })
 
 /**
- * Returns the faults of the database, one per line. With `isServed`, checks one table at a time, because a check of the whole
- * file is a long read that prevents the server from checkpointing its log. Pages that belong to no table are then not checked.
+ * Returns the faults of the database, one per line. With `isServed`, checks one table at a time, because a long read of the whole
+ * file would prevent the server from checkpointing its log; it then skips pages that belong to no table.
  */
 export const integrityOf = Effect.fn("integrityOf")(function* (isServed: boolean) {
   const sql = yield* SqlClient.SqlClient

@@ -37,9 +37,9 @@ import { layerWriter } from "./SqliteClient.ts"
 import { InstallationRow } from "./InstallationRow.ts"
 
 export interface RestoreOptions {
-  /** The master keys of the restored installation. */
+  /** Master keys of the restored installation. */
   readonly keys: MasterKeys
-  /** If true, accepts a file without proof that svc wrote it. */
+  /** Set to accept a file without proof that svc wrote it. */
   readonly acceptUnauthenticated: boolean
 }
 
@@ -50,8 +50,8 @@ const ledgers = RunLedger.layer.pipe(
 )
 
 /**
- * Appends the restore event to its chain. Chains that have not begun include it at the first startup. Without a master key, which
- * is possible only for an unauthenticated backup, the event is not in any chain, and the check of the chains reports it.
+ * Appends the restore event to its chain. If the chains have not begun, the first startup includes it. Without a master key,
+ * which is possible only for an unauthenticated backup, the event is not in any chain, and the check of the chains reports that.
  */
 const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry) {
   const chain = yield* readChain(installationScope)
@@ -63,8 +63,8 @@ const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry)
 })
 
 /**
- * Invalidates everything that may have changed after the backup was written, in one transaction. This includes plans and applies,
- * every credential, and the effect of everything that may have been revoked since.
+ * Invalidates, in one transaction, everything that may have changed after the backup was written: plans and applies, every
+ * credential, and everything that may have been revoked since.
  */
 const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<BackupManifest>, keys: MasterKeys) {
   const sql = yield* SqlClient.SqlClient
@@ -147,7 +147,7 @@ const unauthenticated = (file: string) =>
     message: `${file} is not authenticated: it was written by an older release, or its end was cut off. Anybody who could write to it may have changed it, e.g. made themselves an owner, put other values into Connections, or taken entries out of the history. Restore an authenticated backup; or, if you know that only you could write to this one, repeat the command with --accept-unauthenticated. Nothing was restored.`
   })
 
-/** Checks the copy that will be used, and moves its files to `unpacked`, so that only the database remains. */
+/** Authenticates the copy that will be used, and moves its files to `unpacked`, so that only the database remains. */
 const authenticate = Effect.fn("authenticateBackup")(function* (
   copy: string,
   file: string,
@@ -199,7 +199,7 @@ export const restoreFrom = Effect.fn("restoreFrom")(
       const taken = yield* prepare(partial, real, manifest, options.keys)
       yield* killPoint("restoring.prepared")
       yield* syncFile(partial)
-      // Moves away the log of a lost database, which would be replayed into this one.
+      // Move away the log of a lost database, because SQLite would replay it into this one.
       const aside = yield* setAside(real, [])
       yield* killPoint("restoring.cleared")
       if (Option.isSome(manifest)) yield* placeFiles(unpacked, real, manifest.value)

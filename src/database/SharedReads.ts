@@ -5,17 +5,16 @@ import type { Commits } from "../../actors/base/database/Commits.ts"
 import type { CommitCacheShape } from "../../actors/base/database/CommitCache.ts"
 import type { ReadSnapshotShape } from "../../actors/base/database/ReadSnapshot.ts"
 
-// Maximum number of entries of each kind. It exceeds the number of credentials in use at a time.
+// Maximum number of cached entries of each kind, more than the number of credentials in use at a time.
 const maxRemembered = 4096
 
 /**
- * The read transaction of a read-only connection. Locking the file costs more than most reads, so all reads in one turn of the
- * event loop share one lock. The transaction begins with the first of them and is over before anything else happens: at the end
- * of the turn, or as soon as this process writes something. If it were open during a commit, SQLite could not empty its log, and
- * would try again after every following commit.
- *
- * Cached values are validated against SQLite's own count of commits by other connections, which is read before a value is used
- * and when the transaction begins. This connection never writes, so the count covers every change there is.
+ * Manages the read transaction of a read-only connection. Locking the file costs more than most reads, so all reads in one turn
+ * of the event loop share one lock. The transaction begins with the first read and ends before anything else happens: at the end
+ * of the turn, or as soon as this process writes something. If the transaction were open during a commit, SQLite could not empty
+ * its log, and would try again after every following commit. Cached values are validated against SQLite's own count of commits by
+ * other connections, which is read before a value is used and when the transaction begins. This connection never writes, so the
+ * count covers every change.
  */
 export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] | undefined) => {
   const control = {
@@ -25,7 +24,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
   }
   const forget: Array<() => void> = []
   let isOpen = false
-  // True if the cache has been compared with the commit count since the last renewal.
+  // True if the cached values have been compared with the commit count since the last renewal.
   let isHeld = false
   // True if a single comparison is enough for the rest of this turn of the event loop.
   let isTurn = false
@@ -36,8 +35,8 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     isHeld = isHeld && isTurn
     if (!isOpen) return
     isOpen = false
-    // Nothing was written, so a rollback cannot fail. If the transaction remained open, the connection would keep returning old
-    // data.
+    // Roll back, which cannot fail because nothing was written. An open transaction would make the connection return old data
+    // forever.
     control.rollback.get()
   }
 
@@ -67,14 +66,14 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
 
   const begin = () => {
     if (isOpen) return
-    // `run` would query the number of changes on every read.
+    // Avoid `run`, which would query the number of changes on every read.
     control.begin.get()
     isOpen = true
     queueMicrotask(endReads)
     compareVersion()
   }
 
-  /** Cached values do not need a transaction. */
+  /** Validates the cached values, which do not need a transaction. */
   const hold = () => {
     if (isOpen || isHeld) return
     compareVersion()
@@ -88,8 +87,8 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     const findAnew = (key: string) => {
       const since = epoch
       return Effect.map(find(key), (found) => {
-        // The value was read from this state, or from a newer one that has not been checked yet. In the latter case, the next
-        // check removes it.
+        // Cache the value: it was read from this state, or from a newer state that has not been checked yet, in which case the
+        // next check removes it.
         if (since === epoch && found !== undefined) {
           if (remembered.size >= maxRemembered) remembered.clear()
           remembered.set(key, Exit.succeed(found))
@@ -99,7 +98,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     }
     return (key) =>
       Effect.suspend((): Effect.Effect<A, E, R> => {
-        // The read itself reports a database fault.
+        // Ignore a database fault here, because the read itself reports it.
         const isTrue = Result.isSuccess(Result.try(hold))
         return (isTrue ? remembered.get(key) : undefined) ?? findAnew(key)
       })

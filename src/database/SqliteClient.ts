@@ -13,7 +13,7 @@ import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
 import { withRememberedTexts } from "./StatementTexts.ts"
 import { TransactionKey } from "../../runner/thread/OutsideTransaction.ts"
 
-/** The client with transactions that code without this client can detect. See `outsideTransaction`. */
+/** Adds transactions that code without this client can detect. See `outsideTransaction`. */
 export const namedTransactions = (sql: SqlClient.SqlClient): SqlClient.SqlClient => {
   const { transactionService } = sql
   const withTransaction: SqlClient.SqlClient["withTransaction"] = (effect) =>
@@ -23,11 +23,11 @@ export const namedTransactions = (sql: SqlClient.SqlClient): SqlClient.SqlClient
   })
 }
 
-// A second process can only be an operator's command, so it is better to wait for its lock than to fail.
+// Time to wait for another process's lock. It can only be an operator's command, so waiting is better than failing.
 const busyTimeoutMillis = 5000
 const maxReadCursors = 16
-// Copies everything in one step from one snapshot. A copy in several steps starts again whenever another process writes, and
-// might never finish.
+// Number of pages to copy per step: all of them, from one snapshot. A copy in several steps starts again whenever another process
+// writes, and might never finish.
 const allPages = 2 ** 31 - 1
 
 const spanAttributes = [["db.system.name", "sqlite"]] as const
@@ -35,7 +35,10 @@ const spanAttributes = [["db.system.name", "sqlite"]] as const
 const quote = Statement.defaultEscape('"')
 const known = new Map<string, string>()
 
-/** Quoting takes two regular expressions, so results are cached. Identifiers come only from the code, so the cache is bounded. */
+/**
+ * Quotes an identifier. Caches the results, because quoting takes two regular expressions. Identifiers come only from the code,
+ * so the cache is bounded.
+ */
 const quoted = (name: string): string => {
   const found = known.get(name)
   if (found !== undefined) return found
@@ -62,18 +65,18 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
   Effect.acquireRelease(
     Effect.try({
       try: () => {
-        // SQLite creates the -wal and -shm files with the mode of this file.
+        // Create the file with its mode first, because SQLite creates the -wal and -shm files with the same mode.
         if (!options.readOnly) createPrivateFile(filename)
         const database = new DatabaseSync(filename, { readOnly: options.readOnly, timeout: busyTimeoutMillis })
         if (!options.readOnly) {
-          // Set only for a new file, because it would write to an existing one. `svc compact` converts files from earlier
+          // Set this only for a new file, because it would write to an existing file. `svc compact` converts files from earlier
           // releases.
           if (database.prepare("PRAGMA page_count").get()?.["page_count"] === 0) {
             database.exec("PRAGMA auto_vacuum=INCREMENTAL")
           }
           database.exec("PRAGMA journal_mode=WAL")
         }
-        // With secure_delete, SQLite overwrites deleted data, so no private values remain in free pages.
+        // Set secure_delete, so that SQLite overwrites deleted data and no private values remain in free pages.
         database.exec("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON")
         return database
       },
@@ -81,7 +84,7 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
     }),
     (database) =>
       Effect.andThen(
-        // Fails if another process is writing. In that case, the next process to close the file does this.
+        // Ignore a failure, which occurs while another process is writing. The next process to close the file repeats this.
         Effect.ignore(Effect.try(() => (options.readOnly ? undefined : database.exec("PRAGMA optimize")))),
         Effect.sync(() => database.close())
       )
@@ -97,7 +100,7 @@ const makeDatabaseFile = (database: DatabaseSync, writing: Semaphore.Semaphore) 
     checkpoint: writing.withPermit(
       Effect.try({
         try: () => {
-          // Waiting would block this whole process while another one, such as `svc backup`, reads the file.
+          // Do not wait: that would block this whole process while another process, such as `svc backup`, reads the file.
           database.exec("PRAGMA busy_timeout=0")
           try {
             return database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 0
@@ -160,7 +163,7 @@ const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string)
     compiler,
     driver: "svc-sqlite",
     prepareTransactionControls: true,
-    // A deferred BEGIN could fail in the middle of a transaction if another connection wrote first.
+    // Lock immediately. A deferred BEGIN could fail in the middle of a transaction if another connection wrote first.
     beginTransaction: "BEGIN IMMEDIATE",
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
     spanAttributes
@@ -180,7 +183,7 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
     (reads) => Effect.sync(reads.close)
   )
   const shared = new SqliteConnection(reading, { before })
-  // A cursor or read transaction lasts as long as its slowest consumer, so each gets a separate connection.
+  // Give each cursor or read transaction a separate connection, because it lasts as long as its slowest consumer.
   const leased = yield* Pool.makeWithTTL({
     acquire: Effect.map(open(filename, { readOnly: true }), (database) => new SqliteConnection(database)),
     min: 0,
@@ -198,11 +201,11 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
   return Context.make(ReadSql, client).pipe(Context.add(CommitCache, memory), Context.add(ReadSnapshot, snapshot))
 })
 
-/** The write connection to a database file, in WAL mode with synchronous FULL, and the operations on the file. */
+/** Opens the write connection to a database file, in WAL mode with synchronous FULL, and provides the operations on the file. */
 export const layerWriter = (filename: string) =>
   Layer.effectContext(makeWriter(filename)).pipe(Layer.provide(Reactivity.layer))
 
-/** Read-only operations on a WAL mode file that another process may be writing to. They never wait for a writer. */
+/** Provides read-only operations on a WAL mode file that another process may be writing to. They never wait for a writer. */
 export const layerCopying = (filename: string) =>
   Layer.effect(
     DatabaseFile,
@@ -211,6 +214,6 @@ export const layerCopying = (filename: string) =>
     })
   )
 
-/** Read-only connections to an existing file in WAL mode. */
+/** Opens read-only connections to an existing file in WAL mode. */
 export const layerReader = (filename: string) =>
   Layer.effectContext(makeReader(filename)).pipe(Layer.provide(Reactivity.layer))

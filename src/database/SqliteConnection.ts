@@ -39,7 +39,7 @@ const nextChunk = <A>(iterator: Iterator<A>): ReadonlyArray<A> => {
   return rows
 }
 
-// All other statements count as writes, because a `WITH` may begin an INSERT.
+// Matches statements that only read. All others count as writes, because a `WITH` may begin an INSERT.
 const readsOnly = /^\s*(?:SELECT|EXPLAIN|PRAGMA|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i
 
 interface Prepared {
@@ -49,7 +49,7 @@ interface Prepared {
   readonly reads: boolean
   /** True if the statement was used since the last eviction. */
   wasUsed: boolean
-  /** The current mode of the statement. Setting it on each use would cost a call into SQLite. */
+  /** Current mode of the statement, cached because setting it on each use would cost a call into SQLite. */
   asBigInts: boolean
   asArrays: boolean
 }
@@ -58,13 +58,14 @@ interface Prepared {
 export interface ConnectionHooks {
   /** Called before each statement. */
   readonly before?: () => void
-  /** Called when written data has been committed. Not called after a transaction that only read. */
+  /** Called when written data has been committed, but not after a transaction that only read. */
   readonly committed?: () => void
 }
 
 /** A node:sqlite connection. Its calls are synchronous, so individual statements never interleave. */
 export class SqliteConnection implements Connection.Connection {
-  // Oldest first, because a Map keeps insertion order. Used statements move to the end only during an eviction.
+  // Prepared statements, oldest first, because a Map keeps insertion order. Used statements move to the end only during an
+  // eviction.
   private readonly cache = new Map<string, Prepared>()
   private readonly database: DatabaseSync
   private readonly hooks: ConnectionHooks
@@ -104,8 +105,8 @@ export class SqliteConnection implements Connection.Connection {
   }
 
   /**
-   * Evicts the oldest statement that was not used since the last eviction. Terminates because it marks every passed statement as
-   * unused.
+   * Evicts the oldest statement that was not used since the last eviction. Terminates, because it marks every statement that it
+   * passes as unused.
    */
   private forgetUnused() {
     for (const [sql, prepared] of this.cache) {
@@ -186,7 +187,7 @@ export class SqliteConnection implements Connection.Connection {
     this.values(() => this.prepare(sql), params)
 
   readonly executeStream: Connection.Connection["executeStream"] = (sql, params, transformRows) => {
-    // Uses a separate statement, because the cached one may run again while this cursor is open.
+    // Use a separate statement, because the cached statement may run again while this cursor is open.
     const open = this.run({ prepared: () => this.prepare(sql), params, arrays: false }, ({ statement }, bindings) =>
       statement.iterate(...bindings)
     )

@@ -1,7 +1,7 @@
 import type { Statement } from "effect/sql"
 import { hasProperty } from "effect/Predicate"
 
-/** Larger than the number of different statements in svc. Only texts that are built from data can exceed it. */
+/** Maximum number of cached texts, more than svc has different statements. Only texts that are built from data can exceed it. */
 const mostTexts = 4096
 
 const separator = "\u0000"
@@ -25,7 +25,10 @@ const withColumns = (key: string, columns: Readonly<Record<string, unknown>>, bi
   return longer
 }
 
-/** Returns the text of a segment without its values, which it binds. Returns `undefined` for kinds whose text is not cached. */
+/**
+ * Returns the text of a segment without its values, which it binds, or `undefined` for kinds of segments whose text is not
+ * cached.
+ */
 const keyOf = (segment: Statement.Segment, bindings: Array<unknown>): string | undefined => {
   switch (segment._tag) {
     case "Literal":
@@ -47,10 +50,9 @@ const keyOf = (segment: Statement.Segment, bindings: Array<unknown>): string | u
 }
 
 /**
- * A compiler that writes the text of each statement once. Writing an insert of 30 columns takes several times as long as finding
- * its text. Statements whose text depends on their values, such as lists, are compiled each time.
- *
- * The given compiler must not rename columns, and its placeholders must not depend on their position or value.
+ * Wraps a compiler so that it generates the text of each statement once. Generating an insert of 30 columns takes several times
+ * as long as looking up its text. Statements whose text depends on their values, such as lists, are compiled each time. The given
+ * compiler must not rename columns, and its placeholders must not depend on their position or value.
  */
 export const withRememberedTexts = (compiler: Statement.Compiler, most = mostTexts): Statement.Compiler => {
   const texts = new Map<string, string>()
@@ -62,7 +64,7 @@ export const withRememberedTexts = (compiler: Statement.Compiler, most = mostTex
       for (const segment of statement.segments) {
         const part = keyOf(segment, bindings)
         if (part === undefined) return compiler.compile(statement, withoutTransform)
-        // The two separators distinguish columns from segments, because no text and no name is empty.
+        // Two separators end a segment, and one ends a column. They are unambiguous, because no text and no name is empty.
         key += part + separator + separator
       }
       const known = texts.get(key)

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { diskSpace } from "../../runner/sandbox/limits/FolderSize.ts"
 
-// Maximum size that a few commands could write. Runs are stopped long before the disk is this full (SVC_RUN_FREE_DISK), so that
-// their results can still be recorded.
+// Free space below which the disk counts as full: as much as a few commands could write. Runs are stopped much earlier
+// (SVC_RUN_FREE_DISK), so that their results can still be recorded.
 const fullBelow = 4 * 1024 * 1024
 
 /** The disk of the data folder. Unknown if a host application provides the database. */
@@ -15,7 +15,7 @@ export const StorageSpace = Context.Reference<{
   defaultValue: () => ({ free: Effect.succeed(undefined), isFull: Effect.succeed(false) })
 })
 
-/** The disk is checked at most once a second. */
+/** Measures the disk of a folder, at most once a second. */
 export const storageSpace = (folder: string) =>
   Layer.effect(
     StorageSpace,

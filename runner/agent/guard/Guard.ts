@@ -25,13 +25,13 @@ const longestAnswer = "20 seconds"
 const restart = Schedule.spaced("500 millis")
 
 /**
- * A process that kills each tool at its deadline, even if this process is dead or suspended. One guard serves all Runs of an
- * agent. If it exits, it is restarted with every deadline.
+ * Process that kills each tool at its deadline, even if this process is dead or suspended. One guard serves all Runs of an agent.
+ * If it exits, it is restarted with every deadline.
  */
 export class Guard extends Context.Service<
   Guard,
   {
-    /** Returns when the guard has recorded the deadline. */
+    /** Sets the deadline of a folder. Returns when the guard has recorded it. */
     readonly hold: (folder: string, killAtBoot: number) => Effect.Effect<void, GuardUnavailable>
     /** Moves the deadline of a folder. */
     readonly move: (folder: string, killAtBoot: number) => Effect.Effect<void>
@@ -64,7 +64,7 @@ export class Guard extends Context.Service<
             extendEnv: true
           })
         )
-        // The guard exits when its input ends, and ignores signals.
+        // Close the guard's input, because it ignores signals and exits only then.
         yield* Effect.addFinalizer(() => Effect.andThen(Queue.end(queue), Effect.ignore(handle.exitCode)))
         for (const [folder, killAtBoot] of held) yield* Queue.offer(queue, { say: "hold", folder, killAtBoot })
         lines = queue

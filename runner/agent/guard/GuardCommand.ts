@@ -2,8 +2,7 @@ import { fileURLToPath } from "node:url"
 import { Context } from "effect"
 
 /**
- * The command that starts an agent's guard: by default, this runtime with the entry point. A compiled binary sets its own
- * command.
+ * Command that starts an agent's guard: by default, this runtime with the entry point. A compiled binary sets its own command.
  */
 export const GuardCommand = Context.Reference<{ readonly program: string; readonly args: ReadonlyArray<string> }>(
   "svc/runner/agent/guard/GuardCommand",

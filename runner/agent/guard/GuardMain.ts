@@ -22,20 +22,20 @@ const program = Effect.gen(function* () {
     if (line === undefined) return
     if (line.say === "release") deadlines.delete(line.folder)
     else deadlines.set(line.folder, line.killAtBoot)
-    // The agent reads this before it starts the tool.
+    // Confirm the deadline to the agent, which waits for this before it starts the tool.
     stdout.write(`${line.say} ${line.folder}\n`)
   })
   lines.on("close", () => {
     isOver = true
   })
-  // Only the agent handles signals to its process group, because it may have to stop an apply first.
+  // Ignore signals to the process group. Only the agent handles them, because it may have to stop an apply first.
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => undefined)
   stdout.on("error", () => undefined)
 
   for (;;) {
     const now = bootSeconds()
     const due = [...deadlines].filter(([, killAtBoot]) => isOver || now >= killAtBoot)
-    // A killed folder remains in the list, so that a process that was just starting is killed in the next round.
+    // Keep a killed folder in the list, so that the next round kills any process that was just starting.
     yield* Effect.forEach(due, ([folder]) => killProcessesOfRun(folder), { concurrency: "unbounded", discard: true })
     if (isOver) return
     yield* Effect.sleep(betweenLooks)
