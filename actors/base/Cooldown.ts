@@ -1,15 +1,15 @@
 import { Clock, Effect, Semaphore } from "effect"
 
 /**
- * Returns true while background work that finished at `since` has to pause. A time in the future was recorded before the clock
- * was corrected; it is ignored, because the work would otherwise wait until the clock catches up.
+ * Returns true while background work that finished at `since` must pause. Ignores a time in the future, which was recorded before
+ * the clock was corrected; otherwise the work would wait until the clock catches up.
  */
 export const isCoolingDown = (since: number | undefined, cooldown: number, at: number): boolean =>
   since !== undefined && since <= at && at < since + cooldown
 
 /**
- * Runs background work in passes, with a pause after each complete pass. A pass returns whether the work is complete. Passes
- * never overlap.
+ * Runs background work in passes, and pauses after each complete pass. A pass returns whether the work is complete. Passes never
+ * overlap.
  */
 export const makeCooldown = (cooldown: number) => {
   const passing = Semaphore.makeUnsafe(1)

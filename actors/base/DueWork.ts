@@ -7,15 +7,15 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "./database/Table.ts"
 import { now } from "./Identity.ts"
 
-/** A record with a mark. */
+/** A record for which work is due. */
 interface DueRecord {
   readonly id: string
   readonly workspace_id: WorkspaceId
 }
 
 /**
- * One kind of work: the query for marked records, and the step that does the work for one record and clears its mark in the same
- * transaction.
+ * One kind of work: the query for records that are due, and the step that does the work for one record and clears its mark in the
+ * same transaction.
  */
 interface DueKind<Row extends DueRecord> {
   readonly kind: StuckWorkKind
@@ -32,29 +32,26 @@ export const StuckWorkRow = table("stuck_work", {
 })
 export type StuckWork = RowOf<typeof StuckWorkRow.columns>
 
-/** Work in a Workspace that keeps failing, oldest first. */
+/** Returns a Workspace's work that keeps failing, oldest first. */
 export const stuckWork = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
   Effect.orDie(
     StuckWorkRow.rows(sql)`SELECT * FROM stuck_work WHERE workspace_id = ${workspaceId} ORDER BY since, record_id`
   )
 
-/** Maximum number of concurrent steps. The database has one writer, so more of them would only wait. */
+/** Maximum number of concurrent steps. The database has one writer, so more steps would only wait. */
 const steps = 16
 const longestWait = 300_000
-/** If a wake-up is lost, the work is delayed by at most this long. */
+/** Maximum delay of the work, in milliseconds, if a wake-up is lost. */
 const rereadMillis = 30_000
 
-/** The delay after this many consecutive failures of a record. */
+/** Returns the delay, in milliseconds, after this many consecutive failures of a record. */
 const waitAfter = (failures: number) => Math.min(longestWait, 1000 * 2 ** Math.min(failures - 1, 20))
 
 /**
- * Work to be done after a transaction. The sender marks a row in its transaction, and wakes the follower after the commit. The
- * follower takes one step, which does the work and clears the mark in one transaction. Therefore work is never lost in a crash
- * and never done twice.
- *
- * After a failure, a record is retried with increasing delays of up to five minutes, without affecting other records. A record
- * that keeps failing is then listed under attention in its Workspace until a step succeeds.
- *
+ * Work to do after a transaction. The sender marks a row in its transaction, and wakes the follower after the commit. The
+ * follower takes one step, which does the work and clears the mark in one transaction. Therefore a crash never loses work, and no
+ * work is done twice. After a failure, a record is retried with increasing delays of up to five minutes, without affecting other
+ * records. A record that keeps failing is listed as needing attention in its Workspace until a step succeeds.
  * - `serve`: registers one kind of work, with its marked records and its step
  * - `wake`: looks for marks now; call it after the commit that set a mark
  * - `follow`: takes the steps of all kinds until it is interrupted
@@ -82,7 +79,7 @@ interface Due {
 
 interface Trouble {
   readonly failures: number
-  /** The time in milliseconds until which the record waits. */
+  /** When the record may be retried, in milliseconds. */
   readonly until: number
 }
 
@@ -92,7 +89,7 @@ const make = Effect.gen(function* () {
   const places = yield* Semaphore.make(steps)
   const kinds: Array<Effect.Effect<ReadonlyArray<Due>>> = []
   const troubles = new Map<string, Trouble>()
-  /** Records whose step is in progress; `true` if their mark has been found again since it began. */
+  /** Records whose step is in progress; `true` if their mark was found again after the step began. */
   const taken = new Map<string, boolean>()
 
   const wake = Effect.sync(() => void Queue.offerUnsafe(signals, undefined))
@@ -130,7 +127,7 @@ const make = Effect.gen(function* () {
       )
     )
 
-  /** Starts the steps that are due. Returns the time in milliseconds until more work may be due. */
+  /** Starts the steps that are due. Returns the time, in milliseconds, at which more work may be due. */
   const begin = Effect.gen(function* () {
     const all = (yield* Effect.forEach(kinds, (due) => due)).flat()
     const at = yield* Clock.currentTimeMillis
@@ -148,7 +145,7 @@ const make = Effect.gen(function* () {
   })
 
   const follow = Effect.gen(function* () {
-    // Work that was stuck in an earlier process is stuck until a step succeeds.
+    // Work that was stuck in an earlier process remains stuck until a step succeeds.
     const known = yield* Effect.orDie(StuckWorkRow.rows(sql)`SELECT * FROM stuck_work`)
     for (const { kind, record_id } of known) troubles.set(`${kind} ${record_id}`, { failures: 1, until: 0 })
     return yield* begin.pipe(

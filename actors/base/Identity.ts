@@ -7,17 +7,18 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 export const idBytes = 15
 
 /**
- * Number of random bytes by which an id exceeds the previous one. The specification requires at least 80 random bits (ruling 1).
+ * Number of random bytes in the difference between an id and the previous one. The specification requires at least 80 random bits
+ * (ruling 1).
  */
 const stepBytes = 11
 
-/** Milliseconds within which the next id continues from the previous one. */
+/** Maximum gap, in milliseconds, for the next id to be derived from the previous id. */
 const continuesFor = 100
 
 /**
- * Generates ids. Lists are sorted by creation time in milliseconds and then by id, so ids created in quick succession are
- * ascending. Each of them is the previous id plus an unpredictable random number. After a pause, the next id is entirely random,
- * so ids do not reveal how many exist.
+ * Generates ids. Lists are sorted by creation time in milliseconds and then by id, so ids created in quick succession must
+ * ascend: each is the previous id plus an unpredictable random number. After a pause, the next id is entirely random, so ids do
+ * not reveal how many exist.
  */
 interface IdOrderShape {
   /** Returns the bytes of the next id. `random` contains `idBytes` random bytes; `at` is the current time in milliseconds. */
@@ -31,8 +32,8 @@ export const makeIdOrder = (): IdOrderShape => {
     next: (random, at) => {
       const id = Uint8Array.from(random)
       if (Math.abs(at - previousAt) <= continuesFor) {
-        // The step is at least one. Once in billions of ids the sum wraps around, and two records of the same millisecond are
-        // then listed in reverse.
+        // At least one is added, so that ids ascend. Once in billions of ids the sum wraps around, and two records of the same
+        // millisecond are then listed in reverse.
         let carry = 1
         for (let index = idBytes - 1; index >= 0; index--) {
           const step = index >= idBytes - stepBytes ? (random[index] ?? 0) : 0
@@ -72,12 +73,12 @@ export const base32 = (bytes: Uint8Array, characters = alphabet): string => {
   return text
 }
 
-/** The parts of a branded schema that convert a string to an id. */
+/** The parts of a branded schema that are needed to convert a string to an id. */
 export interface IdKind<A> {
   readonly make: (text: string) => A
 }
 
-/** Mints a new id of the given kind, e.g. `newId(RunId, "run")`. Sorts after the ids minted just before it. */
+/** Creates a new id of the given kind, e.g. `newId(RunId, "run")`. It sorts after the ids created just before it. */
 export const newId = Effect.fnUntraced(function* <A>(kind: IdKind<A>, prefix: string) {
   const { randomBytes } = yield* SecureRandom.SecureRandom
   const order = yield* IdOrder
@@ -86,8 +87,8 @@ export const newId = Effect.fnUntraced(function* <A>(kind: IdKind<A>, prefix: st
 })
 
 /**
- * The id of a record that a coordinator's step creates. It is always the same, so a repeated step finds the existing record
- * instead of creating another.
+ * Derives the id of a record that a coordinator's step creates. The id is always the same, so a repeated step finds the existing
+ * record instead of creating another.
  */
 export const derivedId = <A>(kind: IdKind<A>, prefix: string, coordinatorId: string, step: string): A =>
   kind.make(
@@ -102,8 +103,8 @@ export const idOrNull = <A>(kind: Schema.Codec<A, string>, text: string): A | nu
 export const now: Effect.Effect<Timestamp> = Effect.map(DateTime.now, DateTime.formatIso)
 
 /**
- * The current time, but always later than `previous`. Use it for records that must keep their creation order even though their
- * ids are unordered or the clock may be set back.
+ * Returns the current time, or a slightly later one if it is not after `previous`. Use it for records that must keep their
+ * creation order, because their ids have no order and the clock may be set back.
  */
 export const nowAfter = (previous: Timestamp | null | undefined): Effect.Effect<Timestamp> =>
   Effect.map(now, (at) =>

@@ -65,8 +65,8 @@ export type KillPointName =
   | `restoring.${"copied" | "authenticated" | "prepared" | "cleared" | "placed"}`
 
 /**
- * Called at every kill point; does nothing by default. The crash suite starts a server in which one of the points kills the
- * process with SIGKILL.
+ * Called at every kill point; does nothing by default. The crash suite starts a server that kills itself with SIGKILL at one of
+ * the points.
  */
 export const KillPoint = Context.Reference<(name: KillPointName) => Effect.Effect<void>>("svc/actors/base/KillPoint", {
   defaultValue: () => () => Effect.void

@@ -1,11 +1,11 @@
 import { Context, Effect, Scope, Tracer } from "effect"
 
-/** Services that exist only while a layer is being built, so later calls must not use them. */
+/** Services that exist only while a layer is being built. Later calls must not use them. */
 const ofBuilding: ReadonlyArray<string> = [Scope.Scope.key, Tracer.ParentSpan.key]
 
 type Provide<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E>
 
-/** Provides the services of the layer that is being built. Everything else in the caller's context remains available. */
+/** Provides the services of the layer that is being built. The rest of the caller's context remains available. */
 const provideLayer = <R>() =>
   Effect.map(Effect.context<R>(), (layer): Provide<R> => {
     const kept = Array.from(layer.mapUnsafe).filter(([key]) => !ofBuilding.includes(key))
@@ -52,7 +52,7 @@ type AllNeeds<Shape, Needs extends Named<Shape>> = {
 const isFunction = (member: unknown): member is (...args: ReadonlyArray<unknown>) => unknown =>
   typeof member === "function" && !Effect.isEffect(member)
 
-/** `Members` guarantees that the effect needs only these services. */
+/** Safe, because `Members` guarantees that the effect needs only these services. */
 const isEffect = <R>(result: unknown): result is Effect.Effect<unknown, unknown, R> => Effect.isEffect(result)
 
 const isService = <Shape extends object>(members: object, service: object): service is Shape =>

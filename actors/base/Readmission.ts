@@ -2,17 +2,17 @@ import { Context, Effect } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 
 /**
- * Checks again that the caller may make the request. Every outermost transaction starts with it, because the request was
- * authorised before its body arrived and its command waited for the record and the database. Work without a request needs no
- * check.
+ * Checks again that the caller may make the request. Every outermost transaction starts with this check, because the request was
+ * authorised before its body arrived and before its command waited for the record and the database. Work without a request needs
+ * no check.
  */
 export const Readmission = Context.Reference<Effect.Effect<void, ApiError> | undefined>("svc/actors/base/Readmission", {
   defaultValue: () => undefined
 })
 
 /**
- * A defect, because the whole request must end. Otherwise a loop over several records could treat it as the refusal of one of
- * them and continue.
+ * Raised as a defect, because the whole request must end. A loop over several records could treat an error as the refusal of one
+ * record and continue.
  */
 export class AdmissionLost {
   readonly refusal: ApiError

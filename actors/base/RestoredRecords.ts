@@ -2,7 +2,7 @@ import { type Effect, Schema } from "effect"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
 
-/** Kinds of records that a restore may bring back although they ended after the backup was written. */
+/** Kinds of records that a restore may bring back although they were ended after the backup. */
 export const ReviewKind = Schema.Literals([
   "membership",
   "connection",
@@ -13,7 +13,7 @@ export const ReviewKind = Schema.Literals([
 ])
 export type ReviewKind = typeof ReviewKind.Type
 
-/** A record without effect until an operator confirms it. */
+/** A record that has no effect until an operator confirms it. */
 export const ReviewItem = Schema.Struct({
   /** The id of the record. */
   id: Schema.String,
@@ -22,10 +22,10 @@ export const ReviewItem = Schema.Struct({
   workspaceId: Schema.NullOr(WorkspaceId),
   /** Its handle. */
   workspace: Schema.NullOr(Schema.String),
-  /** The record's name or subject, for people. */
+  /** Name or subject of the record, for people. */
   description: Schema.String,
   previousStatus: Schema.String,
-  /** The time of the record's last change before the backup (ISO 8601). */
+  /** When the record last changed before the backup (ISO 8601). */
   changedAt: Timestamp
 })
 export type ReviewItem = typeof ReviewItem.Type
@@ -35,18 +35,16 @@ export const HeldRecord = Schema.Struct({ id: Schema.String, previousStatus: Sch
 export type HeldRecord = typeof HeldRecord.Type
 
 /**
- * Reviews the restored records of one kind; implemented by the actor that owns them. Every method works in the caller's
- * transaction.
- *
- * `unconfirmed` is a status of the record itself, so every authority check refuses it without a special rule for restores. Agents
- * are revoked instead, and permissions for pools are removed until they are confirmed.
+ * Reviews the restored records of one kind. The actor that owns the records implements it. Every method works in the caller's
+ * transaction. `unconfirmed` is a status of the record itself, so every authority check rejects it without a special rule for
+ * restores. Agents are revoked instead, and permissions for pools are removed until they are confirmed.
  */
 export interface RestoredRecords<R = never> {
   readonly kind: ReviewKind
-  /** Marks every record that has or may gain an effect as `unconfirmed`. */
+  /** Marks every record that has an effect, or may gain one, as `unconfirmed`. */
   readonly hold: Effect.Effect<ReadonlyArray<HeldRecord>, never, R>
   readonly pending: Effect.Effect<ReadonlyArray<ReviewItem>>
   readonly confirm: (id: string, previousStatus: string) => Effect.Effect<void, never, R>
-  /** Ends the record in the same way as its ordinary removal. */
+  /** Ends the record, with the same effect as its ordinary removal. */
   readonly remove: (id: string) => Effect.Effect<void, never, R>
 }

@@ -23,7 +23,7 @@ export const ApprovalRuleRow = table("approval_rules", {
 })
 export type ApprovalRuleRow = RowOf<typeof ApprovalRuleRow.columns>
 
-/** The keys of acknowledged reasons for uncertainty. */
+/** The keys of uncertainties that the approver acknowledged. */
 export const AcknowledgedJson = jsonText(Schema.Array(Schema.String))
 
 /** The approvals of each plan. Each person counts once. */

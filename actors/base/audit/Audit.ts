@@ -43,7 +43,7 @@ const toEvent = (row: typeof Row.Type): AuditEvent => ({
 export class Audit extends Context.Service<
   Audit,
   {
-    /** Appends an entry in the caller's transaction, so that it is stored if and only if the change is. */
+    /** Appends an entry in the caller's transaction, so that it is stored if and only if the change is stored. */
     readonly append: (entry: AuditEntry) => Effect.Effect<void>
     /**
      * Returns true if an event of the Capsule since a given time has this value in its data. Includes events of the caller's
@@ -55,7 +55,7 @@ export class Audit extends Context.Service<
       readonly since: Timestamp
       readonly value: string
     }) => Effect.Effect<boolean>
-    /** The history of a Workspace, newest first. Fails with `invalid_request` for a cursor of another list. */
+    /** Returns the history of a Workspace, newest first. Fails with `invalid_request` if the cursor belongs to another list. */
     readonly list: (
       workspaceId: WorkspaceId,
       subject: string,

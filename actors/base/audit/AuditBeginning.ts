@@ -9,7 +9,7 @@ import { appendAudit } from "./AuditEntry.ts"
 import type { AuditKey } from "./AuditLink.ts"
 import { AuditRow } from "./AuditRow.ts"
 
-/** Events per transaction. On a long history, the first startup needs many transactions. */
+/** Number of events per transaction. With a long history, the first startup needs many transactions. */
 const eventsAtOnce = 500
 
 const Count = rowShape({ count: Schema.Int })
@@ -42,7 +42,7 @@ const damaged = Effect.logError(
   "The chain of the installation's audit events was changed in the database; see svc audit verify."
 )
 
-/** Completes the migration, and appends an event if there were events from an earlier release. */
+/** Completes the migration. Appends an event if an earlier release had left events. */
 const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
   const sql = yield* SqlClient.SqlClient
   const chain = yield* readChain(installationScope)
@@ -60,8 +60,8 @@ const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
 
 /**
  * Starts the chains of a database that has none, and links the events of earlier releases in chronological order. Those links
- * prove only what the database contains now. Resumes after a crash. Afterwards, an event without a position never gets one, and
- * the verification reports it.
+ * only prove what the database contains now. Resumes after a crash. Later, an event without a position never gets one, and the
+ * verification reports it.
  */
 export const beginChains = Effect.fn("Audit.beginChains")(function* (key: AuditKey) {
   const inTransaction = transaction(yield* SqlClient.SqlClient)

@@ -6,7 +6,7 @@ import { type AuditKey, chainText, type LinkedEvent, linkText } from "./AuditLin
 
 type Chain = Omit<AuditChainRow, "seal">
 
-/** A `WHERE` condition for the events of a chain. */
+/** Returns the `WHERE` condition for the events of a chain. */
 export const eventsOf = (sql: SqlClient.SqlClient, scope: AuditScope) =>
   scope === installationScope ? sql`workspace_id IS NULL` : sql`workspace_id = ${scope}`
 
@@ -27,7 +27,7 @@ export const writeChain = (key: AuditKey, chain: Chain) =>
 
 const Count = rowShape({ count: Schema.Int })
 
-/** Number of Workspaces with a chain. */
+/** Counts the Workspaces with a chain. */
 export const countChains = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_chains WHERE scope <> ${installationScope}`
@@ -41,8 +41,8 @@ export const isSealed = (key: AuditKey, chain: AuditChainRow): Effect.Effect<boo
 const Last = rowShape({ position: Schema.NullOr(Schema.Int) })
 
 /**
- * Starts the chain of a Workspace or of the installation. If the row of an existing chain is missing, its events are not changed:
- * new events then do not fit, which reveals the missing row.
+ * Starts the chain of a Workspace or of the installation. If the chain exists but its row is missing, its events are not changed:
+ * new events then do not fit, which reveals that the row is missing.
  */
 export const startChain = Effect.fnUntraced(function* (key: AuditKey, scope: AuditScope, chains: number | null) {
   const sql = yield* SqlClient.SqlClient
@@ -64,7 +64,7 @@ export const startChain = Effect.fnUntraced(function* (key: AuditKey, scope: Aud
   return chain
 })
 
-/** The position and digest of the next link. The caller writes both with the event, and then updates the chain. */
+/** Computes the position and digest of the next link. The caller writes both with the event, and then updates the chain. */
 export const nextLink = (key: AuditKey, chain: Chain, event: LinkedEvent) => {
   const position = chain.position + 1
   return Effect.map(key.link(linkText(chain.scope, position, chain.mac, event)), (mac) => ({ position, mac }))

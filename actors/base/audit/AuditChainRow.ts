@@ -7,7 +7,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 /** The chain for events that belong to no Workspace. */
 export const installationScope = ""
 
-/** The scope of a chain: a Workspace, or the installation with its accounts. */
+/** A Workspace with a chain, or the installation with its accounts. */
 export const AuditScope = Schema.Union([WorkspaceId, Schema.Literal(installationScope)])
 export type AuditScope = typeof AuditScope.Type
 
@@ -19,8 +19,8 @@ export const AuditChainRow = table("audit_chains", {
   pruned_position: Schema.Int,
   pruned_mac: Schema.String,
   /**
-   * In the installation's row: the number of Workspaces with a chain, or `null` until the events of earlier releases have
-   * positions.
+   * In the installation's row: the number of Workspaces with a chain, or `null` until events from earlier releases have been
+   * linked into chains.
    */
   chains: Schema.NullOr(Schema.Int),
   /** Keyed digest of the row. */
@@ -28,14 +28,14 @@ export const AuditChainRow = table("audit_chains", {
 })
 export type AuditChainRow = RowOf<typeof AuditChainRow.columns>
 
-/** The Workspace of a chain; `null` for the chain of the installation. */
+/** Returns the Workspace of a chain, or `null` for the chain of the installation. */
 export const workspaceOf = (scope: AuditScope): WorkspaceId | null => (scope === installationScope ? null : scope)
 
 const EventTime = rowShape({ created_at: Timestamp })
 
 /**
- * The recorded time of the newest event in the installation's chain. The newest event is the one with the highest position,
- * because its time may come from a wrong clock.
+ * Returns the recorded time of the newest event in the installation's chain. Selects the event by position, because a time may
+ * come from a wrong clock.
  */
 export const newestEventTime = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -59,8 +59,8 @@ const appendLinked = Effect.fnUntraced(function* (key: AuditKey, entry: AuditEnt
 }, Effect.orDie)
 
 /**
- * Appends an entry to its chain, in the caller's transaction or in a new one. Entries in the same transaction are written
- * sequentially, so each gets its own position.
+ * Appends an entry to its chain, in the caller's transaction or in a new one. Entries of one transaction are written one after
+ * the other, so each gets a different position.
  */
 export const appendAudit = (key: AuditKey, entry: AuditEntry) =>
   Effect.contextWith((context: Context.Context<SqlClient.SqlClient>) => {
@@ -70,7 +70,8 @@ export const appendAudit = (key: AuditKey, entry: AuditEntry) =>
   })
 
 /**
- * Writes an entry without a position. Use it only if the chains of the database have not started, or their key is not available.
+ * Writes an entry without a position. Use it only if the chains of the database have not started, or if their key is not
+ * available.
  */
 export const appendUnlinked = Effect.fn("Audit.appendUnlinked")(function* (entry: AuditEntry) {
   const sql = yield* SqlClient.SqlClient

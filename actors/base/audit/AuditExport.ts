@@ -7,7 +7,7 @@ import { AuditChainRow, type AuditScope } from "./AuditChainRow.ts"
 import { type AuditFilter, matching } from "./AuditFilter.ts"
 import { AuditDataJson, AuditRow, recordFields } from "./AuditRow.ts"
 
-/** Positions read by one statement, even if the filter matches few of them. */
+/** Number of positions that one statement reads, even if the filter matches few of them. */
 const placesAtOnce = 500
 
 const Line = jsonText(ExportedAuditEvent)
@@ -30,7 +30,7 @@ interface BegunExport {
 
 /**
  * Exports a chain as JSON lines, oldest first, from the position after `after` to the current end. Positions never change, so an
- * export can resume after its last line. Keeps one page in memory; a short export is complete after the first page.
+ * export can resume after its last line. Holds one page in memory; a short export needs only that page.
  */
 export const beginExport = Effect.fn("Audit.beginExport")(function* (
   scope: AuditScope,
@@ -55,7 +55,7 @@ export const beginExport = Effect.fn("Audit.beginExport")(function* (
   return { lines, rest: Option.map(next, (from) => Stream.paginate(from, pageBehind)) }
 })
 
-/** The whole export as one stream. */
+/** Returns the whole export as one stream. */
 export const exportChain = (scope: AuditScope, filter: AuditFilter, after: number) =>
   Stream.unwrap(
     Effect.map(beginExport(scope, filter, after), ({ lines, rest }) =>

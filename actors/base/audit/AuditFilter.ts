@@ -9,11 +9,11 @@ export interface AuditFilter {
   readonly runId?: string | undefined
   /** ISO 8601, inclusive. */
   readonly since?: string | undefined
-  /** ISO 8601, exclusive. Using it as the next `since` continues without gaps or repeats. */
+  /** ISO 8601, exclusive. Pass it as the next `since` to continue without gaps or repeats. */
   readonly until?: string | undefined
 }
 
-/** The conditions of a filter, for a `WHERE` clause. */
+/** Returns the conditions of a filter for a `WHERE` clause. */
 export const matching = (sql: SqlClient.SqlClient, filter: AuditFilter) => [
   ...(filter.action === undefined ? [] : [sql`action = ${filter.action}`]),
   ...(filter.capsuleId === undefined ? [] : [sql`capsule_id = ${filter.capsuleId}`]),

@@ -6,7 +6,7 @@ import { now } from "../Identity.ts"
 import { AuditChainRow, workspaceOf } from "./AuditChainRow.ts"
 import type { AuditKey } from "./AuditLink.ts"
 
-/** The heads of all chains, or of one Workspace's chain. */
+/** Returns the heads of all chains, or of one Workspace's chain. */
 export const headOf = Effect.fn("Audit.headOf")(function* (
   key: Pick<AuditKey, "id">,
   installationId: string | undefined,

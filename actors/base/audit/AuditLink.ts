@@ -6,12 +6,10 @@ import type { AuditChainRow, AuditScope } from "./AuditChainRow.ts"
 import type { AuditRow } from "./AuditRow.ts"
 
 /**
- * Computes the keyed digests of the chains.
- *
- * Every event has a position in its chain, and a digest of the event and the previous link. The key comes from the vault, so
- * somebody who can only access the database cannot change, remove, move or add a row without detection. The row of the chain is
- * sealed too, which prevents cutting off the end of the chain. Reverting the whole database to an older copy is detected only by
- * comparison with a head stored elsewhere.
+ * Computes the keyed digests of the chains. Every event has a position in its chain, and a digest of the event and the previous
+ * link. The key comes from the vault, so nobody who can only access the database can change, remove, move or add a row without
+ * detection. The row of the chain is sealed too, so nobody can cut off the end of the chain. Only a comparison with a head stored
+ * elsewhere detects that the whole database was reverted to an older copy.
  */
 export interface AuditKey {
   /** Id of the key. Rotating the master key does not change it. */
@@ -38,7 +36,7 @@ export class AuditKeys extends Context.Service<AuditKeys, AuditKey>()("svc/actor
   )
 }
 
-/** Reads the key while the vault is not open. Fails with `VaultOpenFailed` if the master keys do not belong to this database. */
+/** Reads the key before the vault is opened. Fails with `VaultOpenFailed` if the master keys do not belong to this database. */
 export const readAuditKey = Effect.fn("readAuditKey")(function* (keyring: Keyring) {
   const digests = yield* openDigests(keyring)
   const link = yield* digests.digestFor(linkPurpose)
@@ -50,10 +48,10 @@ export const readAuditKey = Effect.fn("readAuditKey")(function* (keyring: Keyrin
   } satisfies AuditKey
 })
 
-/** The part of an event that its link covers: all of its content. */
+/** The content of an event, which its link covers completely. */
 export type LinkedEvent = Omit<AuditRow, "position" | "mac">
 
-/** The text from which an event's digest is computed. It is part of the stored format, so never change it. */
+/** Returns the text whose digest is stored with an event. It is part of the stored format, so never change it. */
 export const linkText = (scope: AuditScope, position: number, previous: string, event: LinkedEvent): string =>
   JSON.stringify([
     "svc/audit/link/v1",
@@ -74,7 +72,7 @@ export const linkText = (scope: AuditScope, position: number, previous: string, 
     event.created_at
   ])
 
-/** The text from which the seal of a chain's row is computed. */
+/** Returns the text whose digest seals a chain's row. */
 export const chainText = (chain: Omit<AuditChainRow, "seal">): string =>
   JSON.stringify([
     "svc/audit/chain/v1",

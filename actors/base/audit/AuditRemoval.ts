@@ -13,7 +13,7 @@ import { AuditChainRow, type AuditScope, workspaceOf } from "./AuditChainRow.ts"
 import { AuditKeys } from "./AuditLink.ts"
 import { AuditRow } from "./AuditRow.ts"
 
-/** The operator's retention period of audit events; `undefined` means forever. */
+/** How long the operator keeps audit events; `undefined` means forever. */
 export const AuditRetention = Context.Reference<Duration.Duration | undefined>("svc/actors/base/audit/AuditRetention", {
   defaultValue: () => undefined
 })
@@ -22,9 +22,9 @@ export const AuditRetention = Context.Reference<Duration.Duration | undefined>("
 const eventsAtOnce = 200
 /** Pause between steps, to let other writers in. */
 const pause = "5 millis"
-/** Steps per cleanup turn. The cleanup has other jobs too. */
+/** Maximum number of steps per turn, because the cleanup has other jobs too. */
 const stepsOfTurn = 50
-/** A chain with nothing to remove is checked again after this time. */
+/** How long to wait before a chain with nothing to remove is checked again. */
 const cooldown = Duration.toMillis("1 hour")
 
 /** The events of one chain whose retention period is over. */
@@ -41,7 +41,7 @@ export interface RemovableEvents {
 export class AuditRemoval extends Context.Service<
   AuditRemoval,
   {
-    /** The events that `removeAll` would remove now, per chain. */
+    /** Returns the events that `removeAll` would remove now, per chain. */
     readonly survey: Effect.Effect<ReadonlyArray<RemovableEvents>>
     /** Removes all removable events and returns them, per chain. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableEvents>>
@@ -64,8 +64,8 @@ export class AuditRemoval extends Context.Service<
       )
 
       /**
-       * The oldest events of a chain after a position, up to the first that must be kept. Only the beginning of a chain can be
-       * removed.
+       * Returns the oldest events of a chain after a position, up to the first event that must be kept, because only the
+       * beginning of a chain can be removed.
        */
       const oldest = Effect.fnUntraced(function* (
         from: SqlClient.SqlClient,

@@ -29,7 +29,7 @@ export const AuditRow = table("audit_events", {
 })
 export type AuditRow = RowOf<typeof AuditRow.columns>
 
-/** The columns that the public record shows, without the Workspace and the data. */
+/** Returns the fields of the public record, without the Workspace and the data. */
 export const recordFields = (row: Omit<AuditRow, "workspace_id" | "capsule_id" | "data" | "position" | "mac">) => ({
   id: row.id,
   actor: {

@@ -34,13 +34,13 @@ export interface AuditVerdict {
 const faultOf = (scope: AuditScope, message: string, at: { position?: number; eventId?: AuditEventId } = {}) =>
   ({ workspaceId: workspaceOf(scope), ...at, message }) satisfies AuditFault
 
-/** Reported when the row of a chain was changed, but not by svc. */
+/** The fault if something other than svc changed the row of a chain. */
 const changedEnd = (scope: AuditScope) =>
   faultOf(scope, "The stored end of the chain was changed: its newest events may have been removed.")
 
 /**
- * Verifies a chain from its beginning, or from the last event that retention removed. Includes events written in the meantime,
- * and does not report events that retention removes in the meantime.
+ * Verifies a chain from its beginning, or from the last event that retention removed. Includes events written during the
+ * verification, and does not report events that retention removes during it.
  */
 const verifyChain = Effect.fn("AuditVerification.chain")(function* (key: AuditKey, first: AuditChainRow) {
   const sql = yield* SqlClient.SqlClient
@@ -117,7 +117,7 @@ const rosterFaults = Effect.fn("AuditVerification.roster")(function* (
 
 const Mac = rowShape({ mac: AuditRow.columns.mac })
 
-/** Compares an exported head with this database. If retention has removed the head's event since, nothing can be proven. */
+/** Compares an exported head with this database. If retention has removed the head's event, nothing can be proven. */
 const headFaults = Effect.fn("AuditVerification.head")(function* (head: AuditHead) {
   const sql = yield* SqlClient.SqlClient
   const faults: Array<AuditFault> = []
@@ -139,7 +139,7 @@ const headFaults = Effect.fn("AuditVerification.head")(function* (head: AuditHea
   return faults
 })
 
-/** Reported for a head from another installation, which proves nothing here. */
+/** The fault for a head from another installation, which proves nothing here. */
 const foreignHead = (key: AuditKey, installationId: string | undefined, head: AuditHead): AuditFault | undefined => {
   if (head.installationId !== undefined && installationId !== undefined && head.installationId !== installationId) {
     return faultOf(
@@ -157,7 +157,7 @@ const foreignHead = (key: AuditKey, installationId: string | undefined, head: Au
 
 /**
  * Verifies every chain of the database, and compares the database with an exported head. Reads in pages and writes nothing, so it
- * can run next to a server.
+ * can run while a server is running.
  */
 export const verifyAudit = Effect.fn("verifyAudit")(function* (
   key: AuditKey,
@@ -165,7 +165,7 @@ export const verifyAudit = Effect.fn("verifyAudit")(function* (
 ): Effect.fn.Return<AuditVerdict, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
-    // Events are read before chains, so that a chain that a server starts in the meantime is included.
+    // Reads events before chains, so that a chain that a server starts in the meantime is included.
     const present = yield* Scope.rows(sql)`SELECT DISTINCT workspace_id FROM audit_events`
     const scopes = present.map(({ workspace_id }): AuditScope => workspace_id ?? installationScope)
     const rows = yield* AuditChainRow.rows(sql)`SELECT * FROM audit_chains ORDER BY scope`

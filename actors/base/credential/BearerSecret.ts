@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** The kinds of bearer secrets. Each has its own prefix, so that secret scanners and people can distinguish them. */
+/** Kinds of bearer secrets. Each has a different prefix, so that secret scanners and people can tell them apart. */
 export const bearerPrefixes = {
   personalToken: "svcp_",
   oauthAccess: "svca_",
@@ -23,7 +23,8 @@ export type BearerKind = keyof typeof bearerPrefixes
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const randomLength = 30
 const checksumLength = 6
-// The largest multiple of 62 that fits in a byte. Using higher bytes would bias the characters.
+// The largest multiple of 62 that fits in a byte. Higher bytes are discarded, because using them would make some characters more
+// likely.
 const fairBytes = 248
 
 const secretPattern = new RegExp(`^[0-9A-Za-z]{${randomLength + checksumLength}}$`)
@@ -55,12 +56,14 @@ export const mintSecret = Effect.fnUntraced(function* (kind: BearerKind) {
   return Redacted.make(body + checksum(body))
 })
 
-/** Returns true if the string has the form of such a secret, including the checksum. A well-formed secret need not be valid. */
+/** Returns true if the string has the form of such a secret, including the checksum. The secret may still be invalid. */
 export const isWellFormed = (kind: BearerKind, text: string): boolean => {
   const prefix = bearerPrefixes[kind]
   if (!text.startsWith(prefix) || !secretPattern.test(text.slice(prefix.length))) return false
   return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
 }
 
-/** The stored form of a secret. It has no salt, because lookups need a fixed value, and 178 random bits cannot be guessed. */
+/**
+ * Computes the stored form of a secret. It has no salt, because lookups need a fixed value, and nobody can guess 178 random bits.
+ */
 export const secretHash = (secret: Redacted.Redacted): string => hash("sha256", Redacted.value(secret), "hex")

@@ -1,6 +1,6 @@
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 
-/** The error for every invalid token. It never reveals why the token is invalid. */
+/** Creates the error for every invalid token. It never reveals why the token is invalid. */
 export const invalidToken = () =>
   new ApiError({ code: "invalid_token", message: "The token is unknown, revoked or expired. Create a new one." })
 

@@ -5,31 +5,33 @@ import { ApiError } from "../../../schema/errors/ApiError.ts"
 import { retention } from "../../../schema/records/Retention.ts"
 
 /**
- * The kind of a caller's credential. In-process callers present no credential: the host vouches for the person (`host`), or svc
- * acts for itself (`service`). External requests can have neither kind.
+ * What a caller presented. In-process callers present no credential: the host vouches for the person (`host`), or svc acts for
+ * itself (`service`). External requests can have neither kind.
  */
 export type CredentialKind = "session" | "token" | "oauth" | "host" | "service"
 
-/** The owner of a credential and its permitted uses. Grants nothing in any Workspace yet. */
+/** The owner of a credential and what it may be used for. By itself, it grants nothing in any Workspace. */
 export interface Principal {
   readonly credential: CredentialKind
   /** The id of the session or token, never its secret. */
   readonly credentialId: string
-  /** The grant of an OAuth token. It remains the same when the client renews the token. */
+  /** The grant of an OAuth token. It stays the same when the client renews the token. */
   readonly grantId?: string | undefined
   readonly subject: string
   readonly scopes: ReadonlyArray<string> | "all"
   /** Set if the credential is bound to one Workspace. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
-  /** The time at which the person last confirmed their identity, in milliseconds since the Unix epoch. Set only for sessions. */
+  /** When the person last confirmed their identity, in milliseconds since the Unix epoch. Set only for sessions. */
   readonly confirmedAt?: number | undefined
   /** Set if the credential is restricted within its Workspace. */
   readonly limits?: TokenLimits | undefined
-  /** True if this request extended the session. Its cookie must then be extended too. */
+  /** True if this request extended the session, so that its cookie must be extended too. */
   readonly renewed?: boolean | undefined
 }
 
-/** The stable part of a credential. Confirmations and links for it remain valid when its token is renewed. */
+/**
+ * Returns the part of a credential that stays the same when its token is renewed. Confirmations and links for it remain valid.
+ */
 export const holderOf = ({ credentialId, grantId }: Pick<Principal, "credentialId" | "grantId">): string =>
   grantId ?? credentialId
 

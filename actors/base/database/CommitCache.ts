@@ -2,7 +2,8 @@ import { Context, type Effect } from "effect"
 
 /**
  * Caches values from the database until any process commits. Meant for data that every request needs, such as the caller's
- * identity and rights. Expiry is not a commit, so a cached value contains its expiry and its users check it.
+ * identity and rights. The passage of time is not a commit, so a cached value must contain its expiry, and its users must check
+ * it.
  */
 export interface CommitCacheShape {
   /**
@@ -12,11 +13,11 @@ export interface CommitCacheShape {
   readonly untilCommit: <A, E, R>(
     find: (key: string) => Effect.Effect<A, E, R>
   ) => (key: string) => Effect.Effect<A, E, R>
-  /** Clears the cache, after a change outside the database. */
+  /** Clears the cache. Call it after a change outside the database. */
   readonly forget: () => void
 }
 
-/** Does not cache by default: only the embedded database counts commits. */
+/** Does not cache by default, because only the embedded database counts commits. */
 export const CommitCache = Context.Reference<CommitCacheShape>("svc/actors/base/database/CommitCache", {
   defaultValue: () => ({ untilCommit: (find) => find, forget: () => {} })
 })

@@ -1,8 +1,8 @@
 import { Context } from "effect"
 
 /**
- * Notifies listeners of writes by this process. Listeners are called synchronously, so they must only record the fact and read
- * the data later.
+ * Notifies listeners of writes by this process. Listeners are called synchronously, so they must only note the fact and read the
+ * data later.
  */
 export class Commits extends Context.Service<
   Commits,
@@ -16,7 +16,7 @@ export class Commits extends Context.Service<
   }
 >()("svc/actors/base/database/Commits") {}
 
-/** A set of listeners that are called together. */
+/** Creates a set of listeners that are called together. */
 const listeners = () => {
   const all = new Set<() => void>()
   return {

@@ -19,14 +19,14 @@ export class DatabaseFile extends Context.Service<
     readonly checkpoint: Effect.Effect<boolean, SqlError>
     /** Total and empty pages of the file. */
     readonly pages: Effect.Effect<FilePages, SqlError>
-    /** Returns up to this many empty pages to the file system. Has no effect before the first `rebuild` of the file. */
+    /** Returns up to this many empty pages to the file system. Has no effect until the file has been rebuilt once. */
     readonly release: (pages: number) => Effect.Effect<void, SqlError>
     /**
      * Rewrites the file without empty pages, which also enables `release`. Temporarily needs as much free space as the file's
      * size.
      */
     readonly rebuild: Effect.Effect<void, SqlError>
-    /** Problems found in the file, one per line. Empty if there are none. */
+    /** Returns the problems found in the file, one per line. Empty if there are none. */
     readonly integrityCheck: Effect.Effect<ReadonlyArray<string>, SqlError>
   }
 >()("svc/actors/base/database/DatabaseFile") {}

@@ -1,18 +1,18 @@
 import { Effect } from "effect"
 import { DatabaseFile, type FilePages } from "./DatabaseFile.ts"
 
-/** Pages released per transaction. More would delay writers. */
+/** Number of pages to release per transaction. More would delay writers. */
 const pagesAtOnce = 64
 /** Fraction of the file that may remain empty, for later writes. */
 const slackShare = 0.1
-/** A smaller gain (a few MiB) is not worth the work. */
+/** Minimum number of pages to release. A smaller gain (a few MiB) is not worth the work. */
 const slackPages = 1024
 /** Pause between steps, to let other writers in. */
 const pause = "5 millis"
-/** Steps per cleanup turn: about 25 MiB per minute. */
+/** Maximum number of steps per turn of the cleanup: about 25 MiB per minute. */
 const stepsOfTurn = 100
 
-/** The number of empty pages to release in the next step. */
+/** Returns the number of empty pages to release in the next step. */
 export const pagesToRelease = ({ empty, total }: FilePages): number =>
   Math.max(0, Math.min(pagesAtOnce, empty - Math.max(slackPages, Math.floor(total * slackShare))))
 

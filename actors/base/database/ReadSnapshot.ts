@@ -8,8 +8,8 @@ export interface ReadSnapshotShape {
   /** Makes the next read see everything that any process has committed. */
   readonly renew: () => void
   /**
-   * Like `renew`, but refreshes at most once per turn of the event loop. A commit that another process makes later in this turn
-   * is confirmed to its caller only after the turn, so missing it is allowed.
+   * Like `renew`, but refreshes at most once per turn of the event loop. It may miss a commit that another process makes later in
+   * this turn, because that commit is confirmed to its caller only after the turn.
    */
   readonly renewForTurn: () => void
 }

@@ -5,7 +5,7 @@ type Take = (value: unknown) => unknown
 
 const refused = Symbol("refused")
 
-/** The order of an object's members: any order, or the order of the schema, as the parser writes them. */
+/** The order of an object's members: any order, or the order of the schema, which the parser uses. */
 type Order = "any" | "schema"
 
 const whereIt =
@@ -36,7 +36,8 @@ const filtered = (ast: SchemaAST.AST, take: Take): Take => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-// Rows contain text and numbers, and everything else was parsed from JSON, so only a missing value can be invalid.
+// Accepts any value except a missing one. Rows contain text and numbers, and everything else was parsed from JSON, so nothing
+// else can be invalid.
 const anyJson: Take = (value) => (value === undefined ? refused : value)
 
 const ofRecord = ({ indexSignatures: [signature, ...others], propertySignatures }: SchemaAST.Objects, order: Order) => {
@@ -171,7 +172,7 @@ const refuse: Take = () => refused
 
 const made = new WeakMap<object, SchemaAST.AST>()
 
-/** Returns true if the `storedRecord` of this schema produced this exact value, which then has no other members. */
+/** Returns true if the `storedRecord` of this schema produced exactly this value, so that it has no other members. */
 export const isStoredAs = (value: object, ast: SchemaAST.AST): boolean => made.get(value) === ast
 
 /** Returns true if values of the schema are stored unchanged, so that `storedRecord` needs no parser. */
@@ -185,7 +186,7 @@ export const isPlain = (schema: Schema.Constraint): boolean => taking(schema.ast
  * @example const toProject = storedRecord(Project) const project = toProject({ id: row.id, name: row.name })
  */
 export const storedRecord = <A, I>(schema: Schema.Codec<A, I>): ((value: unknown) => A) => {
-  // Built on first use: there are many schemas, and a startup uses few of them.
+  // Built on first use, because there are many schemas and a startup uses few of them.
   let take: Take | undefined
   const parse = Schema.decodeUnknownSync(schema)
   const fits = (taken: unknown): taken is A => taken !== refused

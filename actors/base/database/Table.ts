@@ -13,11 +13,12 @@ export type Columns = Readonly<Record<string, Schema.Codec<Stored, Stored>>>
 export type RowOf<C extends Columns> = { readonly [Name in keyof C]: C[Name]["Type"] }
 
 /**
- * Checks every row against its columns. Checking takes twice as long as reading the row from SQLite, so only tests turn it on.
+ * If true, checks every row against its columns. Checking takes twice as long as reading the row from SQLite, so only tests
+ * enable it.
  */
 export const RowChecks = Context.Reference<boolean>("svc/actors/base/database/RowChecks", { defaultValue: () => false })
 
-/** A row does not match its columns, so the statement and the model differ. Lists the columns, never their values. */
+/** A row does not match its columns, because the statement and the model differ. Lists the columns, never their values. */
 export class RowMismatch extends Schema.TaggedError<RowMismatch>()("RowMismatch", { message: Schema.String }) {}
 
 const mismatches = (columns: Columns, row: object) => [
@@ -38,7 +39,7 @@ const checked = (columns: Columns, rows: ReadonlyArray<object>) => {
   return Effect.void
 }
 
-/** A tagged template for a statement, as for `sql`. */
+/** A tagged template for a statement, like `sql`. */
 type Template<A> = (
   text: TemplateStringsArray,
   ...values: ReadonlyArray<unknown>
@@ -60,7 +61,7 @@ export interface RowShape<C extends Columns> {
   readonly columns: C
   /** Reads rows. The statement must return exactly these columns. */
   readonly rows: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
-  /** Like `rows`, with a statement that is not cached. */
+  /** Like `rows`, for a statement that should not be cached. */
   readonly rowsOnce: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
 }
 
@@ -77,7 +78,7 @@ export const rowShape = <const C extends Columns>(columns: C): RowShape<C> => ({
   rowsOnce: reader<RowOf<C>>(() => columns, false)
 })
 
-// A string without another brand. Sharing a property with all strings lets plain strings match.
+// A string without another brand. It shares a property with all strings, so that plain strings match.
 interface Unbranded {
   readonly length: number
   readonly "~effect/Brand"?: never
@@ -112,7 +113,7 @@ export type NewRowOf<T> = T extends {
 /** New values for some columns of this table. */
 export type ChangesOf<T> = T extends { readonly columns: infer C extends Columns } ? Changes<C> : never
 
-/** Rejects columns that the table does not have, even in spread objects. */
+/** Rejects columns that the table does not have, even if an object with them is spread. */
 type Only<Given, C extends Columns> = { readonly [Name in Exclude<keyof Given, keyof C>]: never }
 
 /** A table, or a selection of its columns. */
@@ -131,16 +132,16 @@ export interface Table<Name extends string, C extends Columns, Default extends k
     sql: SqlClient.SqlClient,
     ...names: Names
   ) => Template<Pick<RowOf<C>, Names[number]>>
-  /** Selects columns, for a list that shows nothing else. */
+  /** Selects columns, for a list that needs no others. */
   readonly only: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Pick<C, Names>>
   /** Selects all columns except these, for a list without sealed or large columns. */
   readonly without: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Omit<C, Names>>
-  /** The columns and values of an insert, for use after `INSERT INTO <table>`. */
+  /** Returns the columns and values of an insert. Use it after `INSERT INTO <table>`. */
   readonly values: <Row extends NewRow<C, Default>>(
     sql: SqlClient.SqlClient,
     row: Row & Only<Row, C>
   ) => Statement.RecordInsertHelper
-  /** The assignments of an update, for use after `UPDATE <table> SET`. */
+  /** Returns the assignments of an update. Use it after `UPDATE <table> SET`. */
   readonly changes: <Row extends Changes<C>>(
     sql: SqlClient.SqlClient,
     row: Row & Only<Row, C>

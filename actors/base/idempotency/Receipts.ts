@@ -22,7 +22,7 @@ export const ReceiptRow = table("idempotency_receipts", {
 })
 type ReceiptRow = RowOf<typeof ReceiptRow.columns>
 
-/** The scope of a key. The same key can be used for something else in another scope. */
+/** Limits the meaning of a key. Another scope can use the same key for something else. */
 export interface ReceiptScope {
   /** The Workspace id, or the subject if the route has no Workspace. */
   readonly scope: string
@@ -40,7 +40,7 @@ export interface Receipt {
 const keyPattern = /^[A-Za-z0-9._~:-]{1,128}$/
 
 /**
- * Parses the `Idempotency-Key` header. Two headers arrive joined by a comma and are invalid. Fails with
+ * Parses the `Idempotency-Key` header. Two headers arrive as one, joined by a comma, which is invalid. Fails with
  * `idempotency_key_required` if the header is missing, and with `invalid_request` if it is not a valid key.
  */
 export const parseIdempotencyKey = (header: string | undefined): Effect.Effect<string, ApiError> => {
@@ -68,7 +68,7 @@ const conflict = () =>
   })
 
 /**
- * Stores receipts of repeatable requests. A receipt is written in the caller's transaction, so it is committed together with the
+ * Stores receipts of repeatable requests. The caller's transaction writes the receipt, so it is committed together with the
  * effect.
  */
 export class Receipts extends Context.Service<
@@ -82,8 +82,8 @@ export class Receipts extends Context.Service<
     /** Writes a receipt. Call it in the transaction that looked it up. */
     readonly record: (scope: ReceiptScope, request: IdempotentRequest, receipt: Receipt) => Effect.Effect<void>
     /**
-     * Runs `create` once per key, in one transaction with its receipt, and `replay` for each repeat. If requests are concurrent,
-     * exactly one of them runs `create`.
+     * Runs `create` once per key, in one transaction with its receipt, and `replay` for each repetition. Of concurrent requests,
+     * exactly one runs `create`.
      */
     readonly once: <A, E1, R1, E2, R2>(
       scope: ReceiptScope,
@@ -103,8 +103,8 @@ export class Receipts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      // A keyed digest, because requests may contain short private values that could be guessed from a plain digest on a stolen
-      // disk.
+      // Keyed, because requests may contain short private values, which somebody with a stolen disk could guess from a plain
+      // digest.
       const keyed = (request: IdempotentRequest) => vault.mac("idempotency-receipt", request.requestDigest)
 
       const find = SqlSchema.findAll({

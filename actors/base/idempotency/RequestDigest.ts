@@ -4,8 +4,8 @@ import type { Schema } from "effect"
 const byCodeUnits = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * Canonical JSON (RFC 8785): keys sorted by UTF-16 code units, no whitespace, and numbers as ECMAScript prints them. Thus `1`,
- * `1.0` and `1e0` are equal, `-0` equals `0`, and strings in different Unicode normal forms differ.
+ * Formats canonical JSON (RFC 8785): keys sorted by UTF-16 code units, no whitespace, and numbers as ECMAScript prints them. Thus
+ * `1`, `1.0` and `1e0` are equal, `-0` equals `0`, and strings in different Unicode normal forms differ.
  */
 export const canonicalJson = (value: Schema.Json): string => {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
@@ -14,6 +14,6 @@ export const canonicalJson = (value: Schema.Json): string => {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`
 }
 
-/** The `sha256:` digest of a normalised request, as stored in receipts. */
+/** Computes the `sha256:` digest of a normalised request, as stored in receipts. */
 export const requestDigest = (request: Schema.Json): string =>
   `sha256:${createHash("sha256").update(canonicalJson(request)).digest("hex")}`

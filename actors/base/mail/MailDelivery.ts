@@ -10,11 +10,11 @@ import { MailNotSent, MailTransport } from "./MailTransport.ts"
 
 const backoffMinutes = [1, 5, 15, 60] as const
 
-/** The delay after a failed attempt: short at first, up to an hour later. */
+/** Returns the delay after a failed attempt: short at first, later up to an hour. */
 export const retryAfterMillis = (attempts: number): number =>
   (backoffMinutes[Math.max(attempts, 1) - 1] ?? backoffMinutes[backoffMinutes.length - 1] ?? 60) * 60_000
 
-/** Batches are small, so that a slow mail server delays nothing else. */
+/** Number of mails per batch. Batches are small, so that a slow mail server delays nothing else. */
 const batch = 20
 
 /** Sends queued mails in the background. An unavailable mail server delays only mails. */
@@ -34,7 +34,7 @@ export class MailDelivery extends Context.Service<
       return MailDelivery.of({ deliverDue })
     })
   )
-  /** Like `layer`, without the background job. For hosts that call `deliverDue` themselves. */
+  /** Like `layer`, without the background job, for hosts that call `deliverDue` themselves. */
   static readonly layerByHand = Layer.effect(
     MailDelivery,
     Effect.map(
@@ -67,7 +67,7 @@ const make = Effect.gen(function* () {
     return yield* Schema.decodeEffect(SealedMail)(Redacted.value(text))
   })
 
-  /** The reader of a notice may have left since it was queued, or have another address. */
+  /** Checks the reader of a notice again: since it was queued, they may have left or changed their address. */
   const isStillReader = Effect.fnUntraced(function* ({ notice_subject, notice_workspace_id, recipient }: MailRow) {
     if (notice_subject === null) return true
     const found = yield* sql`SELECT 1 AS one FROM users u WHERE u.subject = ${notice_subject} AND u.status = 'active'

@@ -5,11 +5,11 @@ import { Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Mails that wait to be sent, and mails that were sent or abandoned within the last day. */
+/** Mails that are waiting to be sent, and mails that were sent or abandoned within the last day. */
 export const MailRow = table("mails", {
   id: Schema.String,
   recipient: Schema.String,
-  /** The person who chose the address; `null` for mails from the operator and for notices. */
+  /** The person who entered the address; `null` for mails from the operator and for notices. */
   sender: Schema.NullOr(Schema.String),
   workspace_id: Schema.NullOr(WorkspaceId),
   kind: Schema.Literals([
@@ -21,7 +21,7 @@ export const MailRow = table("mails", {
     "approval_request",
     "workspace_notice"
   ]),
-  /** Subject and body, sealed because they contain links; `null` after the mail has been sent or abandoned. */
+  /** Subject and body, sealed because they contain links; `null` once the mail has been sent or abandoned. */
   content: Schema.NullOr(Schema.String),
   attempts: Schema.Int,
   next_at: Timestamp,
@@ -29,26 +29,26 @@ export const MailRow = table("mails", {
   created_at: Timestamp,
   ended_at: Schema.NullOr(Timestamp),
   outcome: Schema.NullOr(Schema.Literals(["sent", "refused", "expired", "left"])),
-  /** The recipient of an email about a notice, who has to be a member of the Workspace. */
+  /** For a mailed notice: the recipient, who must be a member of the Workspace. */
   notice_subject: Schema.NullOr(Subject),
   notice_workspace_id: Schema.NullOr(WorkspaceId)
 })
 export type MailRow = RowOf<typeof MailRow.columns>
 
 /**
- * Limits per hour for mails to addresses that a person chose. Mails from the operator and notices to account owners are not
- * counted.
+ * Limits per hour for mails to addresses that a person entered. Mails from the operator and notices to account owners do not
+ * count.
  */
 export const mostSentInAnHour = { sender: 30, workspace: 100, server: 300 } as const
 
-/** A person who causes a mail to an address of their choice. */
+/** A person who causes a mail to an address that they entered. */
 export interface MailSender {
   readonly subject: string
   /** The Workspace for which the mail is sent, if any. */
   readonly workspaceId?: WorkspaceId | undefined
 }
 
-/** The reader of a notice. The mail is not sent to a person who has left the Workspace or lost the account. */
+/** The reader of a notice. If they have left the Workspace or lost the account, the mail is not sent. */
 export interface MailReader {
   readonly subject: Subject
   /** `null` for a notice about the server, which only operators read. */

@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import type { MailLanguage } from "./MailTexts.ts"
 
-/** The server's name and address for mails. */
+/** The server's name and address in mails. */
 export interface MailOrigin {
   /** Base URL of links, without a trailing slash. */
   readonly baseUrl: string
@@ -10,7 +10,7 @@ export interface MailOrigin {
   readonly language: MailLanguage
 }
 
-/** `undefined` if no mail server is configured. No mails are queued then, and people have to share links themselves. */
+/** `undefined` if no mail server is configured. svc then queues no mails, and people must share links themselves. */
 export const MailSettings = Context.Reference<{ readonly origin: MailOrigin | undefined }>(
   "svc/actors/base/mail/MailSettings",
   {

@@ -4,13 +4,13 @@ import { visibleText } from "../../../schema/records/VisibleText.ts"
 
 const mostCharacters = 40
 
-// Mail programs turn names with dots into links, even without a scheme.
+// Matches dots inside names, because mail programs turn such names into links, even without a scheme.
 const dots = /(?<=[^\s.])[.\uff0e\u2024](?=[^\s.])|[\u3002\uff61](?=[A-Za-z\uff21-\uff3a\uff41-\uff5a])/gu
 const marks = /:(?=[/\uff0f])|\uff1a(?=[/\uff0f])|[@\uff20\ufe6b]/gu
 const quotes = /["\u201c-\u201f\u00ab\u00bb\u300c-\u300f\uff02\uff62\uff63]/gu
 
 /**
- * Prepares a name that a person chose for use in a mail: one line, short, no links and no quotation marks, so that it cannot
+ * Prepares a name that a person entered for use in a mail: one line, short, no links and no quotation marks, so that it cannot
  * imitate the server's own text. The caller adds quotation marks.
  */
 export const mailedName = (name: string): string => {
@@ -21,17 +21,17 @@ export const mailedName = (name: string): string => {
   return short.replace(dots, "[.]").replace(marks, "[$&]")
 }
 
-// An email address that no mail program mistakes for a web address.
+// Matches an email address that no mail program mistakes for a web address.
 const plainAddress = /^(?!www\.)[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@[a-z0-9.-]+$/
 
-/** The person who caused a mail: the quoted name, or the address if the account has no name. */
+/** Describes the person who caused a mail: the quoted name, or the address if the account has no name. */
 const mailedPerson = (name: string, quoted: (name: string) => string): string =>
   plainAddress.test(name) && name.length <= mostCharacters * 2 ? name : quoted(mailedName(name))
 
 export const MailLanguage = Schema.Literals(["en", "ja"])
 export type MailLanguage = typeof MailLanguage.Type
 
-/** Changes to an account that are reported to its owner. */
+/** Changes to an account that its owner is notified of. */
 export const AccountChange = Schema.Literals(["password", "address", "factor", "passkey", "upstream"])
 export type AccountChange = typeof AccountChange.Type
 
@@ -263,7 +263,7 @@ const ja: Words = {
 
 const wordsOf: Readonly<Record<MailLanguage, Words>> = { en, ja }
 
-/** Subject and body of a mail. The server's own text comes first; names that people chose follow in quotes. */
+/** Returns the subject and body of a mail. The server's own text comes first; names that people entered follow in quotes. */
 export const mailText = (language: MailLanguage, server: string, mail: MailContent): MailText => {
   const words = wordsOf[language]
   switch (mail.kind) {

@@ -10,7 +10,7 @@ export interface OutgoingMail {
 
 /** The mail server did not accept a message. Contains no address, credential or part of the body. */
 export class MailNotSent extends Schema.TaggedError<MailNotSent>()("MailNotSent", {
-  /** True if the mail server would reject the same message again. */
+  /** True if the mail server would reject the same message every time. */
   permanent: Schema.Boolean,
   /** Example: `ECONNECTION` or `RCPT TO 550`. */
   code: Schema.String

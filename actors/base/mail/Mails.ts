@@ -14,13 +14,13 @@ import { type NoticeMail, noticeMailText } from "./NoticeMailTexts.ts"
 /** Subject and body, as they are sealed. */
 export const SealedMail = Schema.fromJsonString(Schema.Struct({ subject: Schema.String, text: Schema.String }))
 
-/** The location that is authenticated with a sealed mail. */
+/** Location that is authenticated with a sealed mail. */
 export const mailPlace = (id: string) => ({ table: "mails", column: "content", workspaceId: null, rowId: id }) as const
 
-// Maximum number of mails per address, kind and hour. It stops people with the right to invite from flooding an address; notices
-// are counted separately and still sent.
+// Maximum number of mails per address, kind and hour, so that people with the right to invite cannot flood an address. Notices
+// are counted separately, so they are still sent.
 const mostInAnHour = 10
-/** Notices are mails that their reader has chosen. */
+/** A higher limit for notices, which their readers have subscribed to. */
 const mostNoticesInAnHour = 60
 
 const mostOf = (kind: (MailContent | NoticeMail)["kind"]) =>
@@ -28,7 +28,7 @@ const mostOf = (kind: (MailContent | NoticeMail)["kind"]) =>
 
 const Recent = rowShape({ mails: Schema.Int })
 
-/** Queues mails to people in the caller's transaction. They are sent in the background. */
+/** Queues mails to people in the caller's transaction. A background job sends them. */
 export class Mails extends Context.Service<
   Mails,
   {

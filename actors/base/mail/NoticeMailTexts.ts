@@ -2,7 +2,7 @@ import type { SentNotice, SentNoticeKind } from "../../../schema/records/NoticeE
 import { noticeFacts, type NoticeLabel } from "../notice/NoticeFormats.ts"
 import { type MailLanguage, type MailText, mailedName } from "./MailTexts.ts"
 
-/** A mail about a notice that its reader has chosen. */
+/** A mail about a notice, to a reader who has subscribed to its kind. */
 export interface NoticeMail {
   readonly kind: "workspace_notice"
   readonly notice: SentNotice
@@ -108,10 +108,10 @@ const ja: NoticeWords = {
 
 const wordsOf: Readonly<Record<MailLanguage, NoticeWords>> = { en, ja }
 
-/** The facts that are names which people chose. */
+/** Facts that are names entered by people. */
 const chosen: ReadonlySet<NoticeLabel> = new Set(["Workspace", "Capsule", "Source", "Connection", "Agent", "Ref"])
 
-/** Subject and body of a notice by mail. */
+/** Returns the subject and body of a mailed notice. */
 export const noticeMailText = (
   language: MailLanguage,
   server: string,

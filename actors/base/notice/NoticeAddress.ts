@@ -6,7 +6,7 @@ import type { NoticeSettingsShape } from "./NoticeRows.ts"
 /** Characters that RFC 3986 allows in a query. */
 const plainQuery = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/
 
-/** The address of a receiver, and its origin, which is displayed instead of the address. */
+/** The address of a receiver, and its origin, which people see instead of the address. */
 export interface NoticeAddress {
   readonly address: string
   readonly host: string
@@ -14,7 +14,7 @@ export interface NoticeAddress {
 
 /**
  * Parses the address of a receiver under the network policy for Git addresses. A query is allowed, because the addresses of Teams
- * contain one. The error is a part of a sentence and never includes the address, which may contain a secret.
+ * contain one. The error is a part of a sentence, and never includes the address, which may contain a secret.
  */
 export const readNoticeAddress = (
   text: string,

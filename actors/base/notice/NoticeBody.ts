@@ -9,7 +9,9 @@ const Named = rowShape({ id: WorkspaceId, handle: Schema.String, display_name: S
 
 type Delivered = Pick<NoticeDeliveryRow, "notice_id" | "sequence">
 
-/** Reads the notices of several deliveries. The function returns the body of each, as the JSON format sends it. */
+/**
+ * Reads the notices of several deliveries. Returns a function that returns the body of each notice, as the JSON format sends it.
+ */
 export const sentNotices = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { baseUrl }: Pick<NoticeSettingsShape, "baseUrl">,
@@ -41,7 +43,7 @@ export const sentNotices = Effect.fnUntraced(function* (
   }
 }, Effect.orDie)
 
-/** The notice of one delivery. */
+/** Returns the notice of one delivery. */
 export const sentNotice = (
   sql: SqlClient.SqlClient,
   settings: Pick<NoticeSettingsShape, "baseUrl">,

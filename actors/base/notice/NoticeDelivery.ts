@@ -33,21 +33,21 @@ import { type Attempted, settleAttempts } from "./NoticeSettlement.ts"
 import { NoticeSignals } from "./Notices.ts"
 
 /**
- * Maximum number of concurrent requests to one endpoint, each about a different subject. A failing endpoint gets one request at a
- * time.
+ * Maximum number of concurrent requests to one endpoint, each about a different subject. A failing endpoint receives one request
+ * at a time.
  */
 const placesOfEndpoint = 4
 /**
- * Maximum number of concurrent requests to healthy and to failing endpoints. Unreachable receivers cannot use up the requests to
- * the others.
+ * Maximum number of concurrent requests to healthy and to failing endpoints. Separate, so that unreachable receivers cannot use
+ * up the requests to healthy ones.
  */
 const healthyPlaces = 192
 const failingPlaces = 64
-/** Number of deliveries of an endpoint that are read at a time. */
+/** Maximum number of an endpoint's deliveries to read at a time. */
 const mostRead = 100
 /** Maximum number of attempts recorded in one transaction. */
 const mostSettled = 100
-/** A lost wake-up delays a delivery by at most this time. */
+/** Maximum delay of a delivery, in milliseconds, if a wake-up is lost. */
 const rereadMillis = 60_000
 const sweepEvery = Duration.hours(1)
 /** Maximum number of deliveries waiting for one endpoint. Beyond this, the oldest are dropped. */
@@ -57,7 +57,7 @@ const EndpointId = rowShape({ id: NoticeEndpointId })
 const NextDue = rowShape({ next_at: Schema.NullOr(Timestamp) })
 
 /**
- * `unrecorded` if the attempt could not be recorded. Otherwise, `open` if the endpoint accepts more deliveries and `closed` if it
+ * `unrecorded` if the attempt could not be recorded. Otherwise `open` if the endpoint accepts more deliveries, or `closed` if it
  * does not.
  */
 type Recorded = "open" | "closed" | "unrecorded"
@@ -73,7 +73,7 @@ interface Opened {
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
-/** An endpoint with everything that a batch of its deliveries needs. `opened` is absent if its secrets cannot be opened. */
+/** An endpoint, with everything that a batch of its deliveries needs. `opened` is absent if its secrets cannot be decrypted. */
 interface Batch {
   readonly endpoint: NoticeEndpointRow
   readonly opened: Option.Option<Opened>
@@ -81,9 +81,9 @@ interface Batch {
 }
 
 /**
- * Sends due deliveries at least once, and in order for each subject and endpoint. If an earlier delivery waits for a retry, it
- * holds back later ones of its subject for up to five minutes. Each endpoint has a separate worker while it has due deliveries,
- * so a slow or unreachable receiver does not delay the others. Results are recorded after sending. After a crash in between, the
+ * Sends due deliveries at least once, and in order for each subject and endpoint. A delivery that is waiting for a retry holds
+ * back later ones of its subject for up to five minutes. Each endpoint has a separate worker while it has due deliveries, so a
+ * slow or unreachable receiver does not delay the others. Results are recorded after sending; after a crash in between, the
  * delivery is sent again with the same id.
  */
 export class NoticeDelivery extends Context.Service<
@@ -115,7 +115,10 @@ const make = Effect.gen(function* () {
   const settlements = yield* Queue.unbounded<Settling>()
   /** Endpoints with a running worker. The value is true if a due delivery was found after the worker started. */
   const lines = new Map<NoticeEndpointId, boolean>()
-  /** Consecutive failures of an endpoint in this process, and the time in milliseconds until which no requests are sent to it. */
+  /**
+   * Number of consecutive failures of an endpoint in this process, and the time, in milliseconds, until which it receives no
+   * requests.
+   */
   const rests = new Map<NoticeEndpointId, { readonly failures: number; readonly until: number }>()
 
   const wake = () => void Queue.offerUnsafe(wakes, undefined)
@@ -170,7 +173,7 @@ const make = Effect.gen(function* () {
     })
   })
 
-  /** Records an attempt together with those of other endpoints. */
+  /** Records an attempt, batched with those of other endpoints. */
   const settled = Effect.fnUntraced(function* (attempted: Attempted) {
     const recorded = yield* Deferred.make<Recorded>()
     yield* Queue.offer(settlements, { attempted, recorded })
@@ -220,7 +223,8 @@ const make = Effect.gen(function* () {
     const milliseconds = (yield* Clock.currentTimeMillis) - begun
     yield* killPoint("notice.sent")
     const recorded = yield* settled({ delivery, result, milliseconds })
-    // A delivery without a recorded attempt is due again immediately, so the endpoint is paused to avoid a loop.
+    // Pauses the endpoint if the attempt was not recorded, because the delivery is then due again immediately and would be sent
+    // in a loop.
     const rests = yield* restIf(endpoint.id, result.outcome !== "accepted" || recorded === "unrecorded")
     return recorded === "open" && !rests
   })
@@ -233,7 +237,7 @@ const make = Effect.gen(function* () {
     return true
   })
 
-  /** Sends the due deliveries of an endpoint. Returns true if it stopped early and some may remain. */
+  /** Sends the due deliveries of an endpoint. Returns true if it stopped early, so that some may be left. */
   const line = Effect.fnUntraced(function* (id: NoticeEndpointId) {
     for (;;) {
       const [endpoint] = yield* Effect.orDie(
@@ -247,7 +251,7 @@ const make = Effect.gen(function* () {
       const subjects = [...Map.groupBy(due, ({ subject }) => subject).values()].map((group) =>
         group.toSorted((a, b) => a.sequence - b.sequence)
       )
-      // A single delivery is enough to find out if a failing receiver works again.
+      // Sends only one delivery to a failing receiver, which is enough to find out whether it works again.
       const isFailing = endpoint.failing_since !== null
       const taken = isFailing ? subjects.slice(0, 1).map((group) => group.slice(0, 1)) : subjects
       let isStopped = false
@@ -280,7 +284,7 @@ const make = Effect.gen(function* () {
       Effect.onInterrupt(() => Effect.sync(() => lines.delete(id)))
     )
 
-  /** Milliseconds until the next delivery that is not yet due. */
+  /** Returns the milliseconds until the next delivery becomes due. */
   const untilNext = Effect.gen(function* () {
     const now = yield* DateTime.now
     const [next] = yield* NextDue.rows(sql)`SELECT MIN(next_at) AS next_at FROM (

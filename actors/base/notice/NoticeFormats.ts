@@ -4,7 +4,7 @@ import { noticeKinds } from "../../../schema/records/Notice.ts"
 import type { NoticeFormat, SentNotice } from "../../../schema/records/NoticeEndpoint.ts"
 import { visibleJson, visibleText } from "../../../schema/records/VisibleText.ts"
 
-/** The body of a request to a receiver, and its headers. */
+/** A request to a receiver: its body and headers. */
 export interface NoticeMessage {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -24,7 +24,7 @@ const cut = (text: string, max: number): string => {
 /** Shortens a name from another system for a message. */
 const named = (text: string): string => cut(oneLine(text), 120)
 
-/** The names of the facts that a person is shown. */
+/** Labels of the facts that people see. */
 export type NoticeLabel =
   | "Workspace"
   | "Capsule"
@@ -64,7 +64,7 @@ const changeWords = (changes: unknown): string | undefined => {
   return counts.length === 0 ? "no changes" : counts.join(", ")
 }
 
-/** The facts of a notice that a person is shown, in their order. */
+/** Returns the facts of a notice that people see, in display order. */
 export const noticeFacts = ({ data, workspace }: SentNotice): ReadonlyArray<Fact> => {
   const given = isRecord(data) ? data : {}
   const capsule = given["capsule"]
@@ -86,7 +86,7 @@ export const noticeFacts = ({ data, workspace }: SentNotice): ReadonlyArray<Fact
   return rows.flatMap(([label, value]) => (value === undefined ? [] : [{ label, value: named(value) }]))
 }
 
-/** Escapes the three characters that begin Slack's markup. */
+/** Escapes the three characters that start Slack markup. */
 const slackText = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 
@@ -105,7 +105,7 @@ const slack = (notice: SentNotice): string => {
         : [
             {
               type: "section",
-              // Plain text, so markup in names has no effect.
+              // Sent as plain text, so that markup in names has no effect.
               fields: facts
                 .slice(0, 10)
                 .map(({ label, value }) => ({ type: "plain_text", text: `${label}: ${value}`, emoji: false }))
@@ -116,7 +116,7 @@ const slack = (notice: SentNotice): string => {
   })
 }
 
-/** Escapes characters with a meaning in Markdown, in a text block of a card. */
+/** Escapes characters that have a meaning in the Markdown of a card's text block. */
 const cardText = (text: string): string => text.replace(/[\\`*_[\]<>]/g, (character) => `\\${character}`)
 
 const teams = (notice: SentNotice): string =>
@@ -156,7 +156,7 @@ const signed = (notice: SentNotice, secrets: Secrets, at: Date): NoticeMessage =
   }
 }
 
-/** The request that sends a notice to a receiver of this format. `at` is the time of sending. */
+/** Creates the request that sends a notice in this format. `at` is the time of sending. */
 export const noticeMessage = (format: NoticeFormat, notice: SentNotice, secrets: Secrets, at: Date): NoticeMessage => {
   switch (format) {
     case "json":

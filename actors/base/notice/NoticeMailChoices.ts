@@ -9,7 +9,7 @@ import { transaction } from "../database/Transaction.ts"
 import { Mails } from "../mail/Mails.ts"
 import { NoticeMailKindRow } from "./NoticeRows.ts"
 
-/** The kinds of notices that each person receives by email. Initially there are none. */
+/** The kinds of notices that each person receives by mail; none initially. */
 export class NoticeMailChoices extends Context.Service<
   NoticeMailChoices,
   {
@@ -63,6 +63,6 @@ export class NoticeMailChoices extends Context.Service<
   )
 }
 
-/** Forgets the choice of an account that is erased, in the caller's transaction. */
+/** Forgets the choices of an account that is being erased, in the caller's transaction. */
 export const forgetNoticeMails = (sql: SqlClient.SqlClient, subject: string) =>
   sql`DELETE FROM notice_mail_kinds WHERE subject = ${subject}`

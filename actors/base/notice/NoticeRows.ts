@@ -41,7 +41,7 @@ export const NoticeEndpointRow = table("notice_endpoints", {
   state: NoticeEndpointState,
   reason: Schema.NullOr(NoticeEndpointReason),
   failing_since: Schema.NullOr(Timestamp),
-  /** The end of a pause that the receiver requested. */
+  /** When a pause that the receiver requested ends. */
   paused_until: Schema.NullOr(Timestamp),
   last_accepted_at: Schema.NullOr(Timestamp),
   created_by: Schema.NullOr(Subject),
@@ -59,13 +59,13 @@ export const NoticeRow = table("notices", {
   subject_id: Schema.String,
   path: Schema.String,
   data: NoticeDataJson,
-  /** Set until the emails to people have been queued. */
+  /** True until the mails about the notice have been queued. */
   mail_due: Schema.NullOr(Flag),
   created_at: Timestamp
 })
 export type NoticeRow = RowOf<typeof NoticeRow.columns>
 
-/** One notice on its way to one endpoint. */
+/** The delivery of one notice to one endpoint. */
 export const NoticeDeliveryRow = table("notice_deliveries", {
   id: NoticeDeliveryId,
   notice_id: NoticeId,
@@ -75,7 +75,7 @@ export const NoticeDeliveryRow = table("notice_deliveries", {
   subject: Schema.String,
   sequence: Schema.Int,
   status: NoticeDeliveryStatus,
-  /** Total number of attempts, which number the rows of the log. */
+  /** Total number of attempts. Also numbers the rows of the log. */
   attempts: Schema.Int,
   /** Number of attempts since the delivery was created or replayed. It determines the next delay. */
   tries: Schema.Int,
@@ -120,7 +120,7 @@ export const NoticeSettings = Context.Reference<NoticeSettingsShape>("svc/actors
 const decodeEndpoint = storedRecord(NoticeEndpoint)
 const decodeDelivery = storedRecord(NoticeDelivery)
 
-/** An endpoint as returned by the API, without its address and secrets. */
+/** Returns the endpoint for the API, without its address and secrets. */
 export const toNoticeEndpoint = (row: NoticeEndpointRow, waiting: number, at: Timestamp): NoticeEndpoint =>
   decodeEndpoint({
     id: row.id,
@@ -144,7 +144,7 @@ export const toNoticeEndpoint = (row: NoticeEndpointRow, waiting: number, at: Ti
     updatedAt: row.updated_at
   })
 
-/** The subject as stored in the column of a delivery. */
+/** Formats the subject for the column of a delivery. */
 export const subjectText = ({ id, kind }: NoticeSubject): string => `${kind}:${id}`
 
 const subjectOf = (text: string) => {
@@ -169,7 +169,9 @@ export const toNoticeDelivery = (row: NoticeDeliveryRow): NoticeDelivery =>
     ...(row.ended_at === null ? {} : { endedAt: row.ended_at })
   })
 
-/** The endpoints of a Workspace that the service disabled or ended, oldest first: somebody expects notices there. */
+/**
+ * Returns the endpoints of a Workspace that svc disabled or ended, oldest first, because somebody still expects notices there.
+ */
 export const stoppedEndpoints = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
   Effect.orDie(
     NoticeEndpointRow.some(sql, "id", "name", "reason", "updated_at")`SELECT id, name, reason, updated_at

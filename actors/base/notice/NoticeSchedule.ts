@@ -15,30 +15,30 @@ const delays = [
 
 export const mostAttempts = delays.length
 
-/** Maximum random extension of a delay as a fraction, so that the retries of many deliveries do not coincide. */
+/** Maximum random extension of a delay, as a fraction, so that the retries of many deliveries do not coincide. */
 const jitter = 0.2
 
 /** Maximum pause that a receiver can request. */
 const longestPause = Duration.hours(10)
 
-/** Maximum time for which a delivery holds back later ones of its subject, counted from its creation. */
+/** Maximum time, from its creation, that a delivery holds back later ones of its subject. */
 export const holdFor = Duration.minutes(5)
 
-/** An endpoint is disabled after it has failed for this long. */
+/** How long an endpoint may fail before it is disabled. */
 export const failingFor = Duration.days(5)
 
-/** Time between two attempts at a failing endpoint, regardless of the number of waiting deliveries. */
+/** Returns the time between two attempts at a failing endpoint, regardless of the number of waiting deliveries. */
 export const restAfter = (failures: number): Duration.Duration =>
   Duration.min(Duration.times(Duration.seconds(5), 2 ** Math.min(Math.max(failures, 1) - 1, 20)), Duration.minutes(5))
 
-/** The next step of a delivery after an attempt. */
+/** What happens to a delivery after an attempt. */
 export type NoticeNext =
   | { readonly status: "delivered" }
   | { readonly status: "failed" }
-  /** `after` is in milliseconds until the next attempt. `pause` is the pause in milliseconds that the receiver requested. */
+  /** `after` is the time until the next attempt, and `pause` is the pause that the receiver requested, both in milliseconds. */
   | { readonly status: "waiting"; readonly after: number; readonly pause: number | undefined }
 
-/** `tries` includes the last attempt, and `random` is between 0 and 1. */
+/** Decides what happens to a delivery. `tries` includes the last attempt, and `random` is between 0 and 1. */
 export const nextOf = ({ outcome, retryAfter }: NoticePostResult, tries: number, random: number): NoticeNext => {
   if (outcome === "accepted") return { status: "delivered" }
   const delay = delays[tries]

@@ -8,7 +8,7 @@ import { NoticeAttemptRow, NoticeDeliveryRow, NoticeEndpointRow } from "./Notice
 import { changeEndpoint, dropWaiting } from "./Notices.ts"
 import { failingFor, type NoticeNext, nextOf } from "./NoticeSchedule.ts"
 
-/** An attempt that is not recorded yet. */
+/** An attempt that has not been recorded yet. */
 export interface Attempted {
   readonly delivery: NoticeDeliveryRow
   readonly result: NoticePostResult
@@ -22,7 +22,10 @@ type EndpointChanges = Pick<
   "failing_since" | "last_accepted_at" | "paused_until" | "reason" | "state"
 >
 
-/** An endpoint after an attempt. An endpoint that answered 410 ends, and one that has failed for five days is disabled. */
+/**
+ * Returns the endpoint after an attempt. An endpoint that responded with 410 ends, and an endpoint that has failed for five days
+ * is disabled.
+ */
 const endpointAfter = (
   endpoint: NoticeEndpointRow,
   { outcome }: NoticePostResult,
@@ -33,7 +36,7 @@ const endpointAfter = (
   if (next.status === "delivered") {
     return { ...endpoint, failing_since: null, paused_until: null, last_accepted_at: now }
   }
-  // A test of a disabled endpoint has no effect on the endpoint's state.
+  // A test does not change the state of a disabled endpoint.
   if (endpoint.state !== "active") return endpoint
   if (outcome === "gone") return { ...endpoint, state: "ended", reason: "gone", paused_until: null }
   const since = endpoint.failing_since ?? now
@@ -46,8 +49,8 @@ const endpointAfter = (
 }
 
 /**
- * Records attempts in the caller's transaction: the deliveries, their logs, and the state of their endpoints. Returns the endpoints
- * that take more deliveries.
+ * Records attempts in the caller's transaction: the deliveries, their logs, and the state of their endpoints. Returns the
+ * endpoints that accept more deliveries.
  */
 export const settleAttempts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -79,7 +82,7 @@ export const settleAttempts = Effect.fnUntraced(function* (
       status: result.status ?? null,
       milliseconds
     })}`
-    // A delivery that was dropped meanwhile stays dropped, unless it arrived.
+    // A delivery that was dropped in the meantime remains dropped, unless it was delivered.
     const isOpen = present.status === "waiting" || next.status === "delivered"
     const end =
       next.status === "waiting"

@@ -30,7 +30,7 @@ export interface NoticeFacts<K extends SentNoticeKind> {
   readonly subject: NoticeSubject
   /** The dashboard page relative to the Workspace, such as `runs/run_...`. */
   readonly path: string
-  /** The Capsule for filters. Absent if the notice is not about a Capsule. */
+  /** The Capsule that filters compare. Absent if the notice is not about a Capsule. */
   readonly capsule?: { readonly id: CapsuleId; readonly projectId: ProjectId; readonly environment: string } | undefined
   /** True for a fact that affects several Workspaces. The server's endpoints then get a separate notice. */
   readonly isOnlyForWorkspace?: boolean | undefined
@@ -52,7 +52,7 @@ export const wakeAfterCommit = Effect.fnUntraced(function* (sql: SqlClient.SqlCl
   yield* sql.afterCommit(Effect.provideService(wake, NoticeSignals, signals))
 })
 
-/** Creates an id like `newId`, but without requiring another service, because notices are written in many places. */
+/** Creates an id like `newId`, but without requiring a service, because notices are written in many places. */
 const mintId = Effect.fnUntraced(function* <A>(kind: IdKind<A>, prefix: string) {
   const order = yield* IdOrder
   const id = order.next(randomBytes(idBytes), yield* Clock.currentTimeMillis)
@@ -62,7 +62,7 @@ const mintId = Effect.fnUntraced(function* <A>(kind: IdKind<A>, prefix: string) 
 const Wanted = rowShape({ endpoints: Schema.Int, mails: Schema.Int })
 
 /**
- * Returns true if an endpoint or a person wants this kind. This is checked first, because most servers send few kinds, and
+ * Returns true if an endpoint or a person has subscribed to this kind. Checked first, because most servers send few kinds, and
  * reading the facts of a notice takes several queries.
  */
 const isWanted = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, kind: NoticeKind) {
@@ -141,7 +141,8 @@ const insertDelivery = Effect.fnUntraced(function* (
 
 /**
  * Writes a notice in the caller's transaction. It is sent if and only if the transaction commits. If no endpoint and no person
- * wants the kind, nothing is written and `facts` is not evaluated. `facts` may return `undefined` if there is nothing to report.
+ * has subscribed to the kind, writes nothing and does not evaluate `facts`. `facts` may return `undefined` if there is nothing to
+ * report.
  */
 export const writeNotice = Effect.fnUntraced(function* <K extends NoticeKind, E, R>(
   sql: SqlClient.SqlClient,
@@ -197,13 +198,13 @@ export const changeEndpoint = (
   changes: ChangesOf<typeof NoticeEndpointRow>
 ) => Effect.orDie(sql`UPDATE notice_endpoints SET ${NoticeEndpointRow.changes(sql, changes)} WHERE id = ${id}`)
 
-/** Drops the deliveries that wait for an endpoint. */
+/** Drops the deliveries that are waiting for an endpoint. */
 export const dropWaiting = (sql: SqlClient.SqlClient, id: NoticeEndpointId, at: Timestamp) =>
   Effect.orDie(sql`UPDATE notice_deliveries
     SET ${NoticeDeliveryRow.changes(sql, { status: "dropped", next_at: null, ended_at: at })}
     WHERE endpoint_id = ${id} AND status = 'waiting'`)
 
-/** Makes a delivery due now, and resets its attempts. */
+/** Makes a delivery due now and resets its attempts. */
 export const sendAgain = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, row: NoticeDeliveryRow) {
   const changes = { status: "waiting" as const, tries: 0, next_at: yield* now, ended_at: null }
   yield* sql`UPDATE notice_deliveries SET ${NoticeDeliveryRow.changes(sql, changes)} WHERE id = ${row.id}`
@@ -211,7 +212,9 @@ export const sendAgain = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
   return { ...row, ...changes }
 }, Effect.orDie)
 
-/** Clears the mark of a notice whose mails are queued in the caller's transaction: `false` if it was cleared before. */
+/**
+ * Clears `mail_due` of a notice whose mails are queued in the caller's transaction. Returns `false` if it was already cleared.
+ */
 export const mailed = (sql: SqlClient.SqlClient, id: NoticeId) =>
   Effect.map(
     NoticeRow.some(
@@ -222,8 +225,9 @@ export const mailed = (sql: SqlClient.SqlClient, id: NoticeId) =>
   )
 
 /**
- * Disables every endpoint of a restored database and drops what waits, in the caller's transaction: an endpoint may have been removed
- * since the backup, and what waited then was sent long ago. Called first, so that the restore itself sends nothing.
+ * Disables every endpoint of a restored database and drops its waiting deliveries, in the caller's transaction: an endpoint may
+ * have been removed since the backup, and what was waiting then was sent long ago. Called first, so that the restore itself sends
+ * nothing.
  */
 export const holdEndpoints = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -234,7 +238,7 @@ export const holdEndpoints = Effect.gen(function* () {
     WHERE status = 'waiting'`
 }).pipe(Effect.orDie)
 
-/** Mails nothing of what was written until now, in the caller's transaction. For the end of a restore. */
+/** Stops the mailing of all existing notices, in the caller's transaction. Called at the end of a restore. */
 export const forgetMails = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`UPDATE notices SET mail_due = NULL WHERE mail_due IS NOT NULL`

@@ -3,7 +3,7 @@ import { Base64Url } from "effect/encoding"
 import { invalidRequest, type ApiError } from "../../../schema/errors/ApiError.ts"
 import { Vault } from "../vault/Vault.ts"
 
-/** The list to which a cursor belongs. No other list accepts the cursor. */
+/** The list that a cursor belongs to. Every other list rejects the cursor. */
 export interface CursorBinding {
   /** The list's name, such as `workspaces.list`. */
   readonly route: string
@@ -21,8 +21,8 @@ const signedText = (binding: CursorBinding, payload: string) =>
   JSON.stringify([binding.route, binding.subject, ...(binding.filter ?? []).map((part) => part ?? null), payload])
 
 /**
- * Opaque, authenticated cursors. A client cannot forge a cursor or use it for another list. The anchor inside is readable, so it
- * must contain only what the page showed.
+ * Opaque, authenticated cursors. A client cannot forge a cursor or use it for another list. A client can read the anchor inside,
+ * so it must contain only what the page showed.
  */
 export class Cursors extends Context.Service<
   Cursors,

@@ -35,7 +35,7 @@ type ListedColumns = Columns & {
 
 const selected = new WeakMap<Columns, string>()
 
-/** Lists the columns by name, because `*` would also read columns that the model omits. */
+/** Lists the columns by name, because `*` would also read columns that the model does not contain. */
 const selectedColumns = (columns: Columns): string => {
   const known = selected.get(columns)
   if (known !== undefined) return known

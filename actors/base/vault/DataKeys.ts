@@ -42,20 +42,21 @@ const Row = Schema.Struct({
 })
 type Row = typeof Row.Type
 
-// Limits how long a key seals new values. Older keys still open existing values.
+// How long a key seals new values. Older keys still decrypt existing values.
 const activeFor = retention.dataKey.after
 const rewrapBatch = 200
 
 const wrapIdentity = (row: Pick<Row, "id" | "record_kind" | "workspace_id">, masterKeyId: string) =>
   identity(["svc/vault/data-key/v1", row.id, row.record_kind, row.workspace_id, masterKeyId])
 
-// A retired key keeps its purpose. The key behind the keyed digests must never change.
+// Returns true if the key is too old to seal new values. The key behind the keyed digests is exempt, because it must never
+// change.
 const isAged = (row: Row, millis: number, ageless: boolean) =>
   !ageless && millis - Date.parse(row.created_at) > Duration.toMillis(activeFor)
 
 /**
- * The data keys in the database. Rows are written in the caller's transaction, if any, and cached only after the commit: values
- * sealed with a key that was rolled back could never be opened.
+ * The data keys in the database. Rows are written in the caller's transaction, if any, and cached only after the commit, because
+ * a value sealed with a key that was rolled back could never be decrypted.
  */
 export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyring>) {
   const sql = yield* SqlClient.SqlClient
@@ -116,7 +117,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE master_key_id <> ${masterKeyId} ORDER BY id LIMIT ${rewrapBatch}`
   })
 
-  // Checks for a concurrent rotation inside the transaction, where no other writer can interfere.
+  // Checks for a concurrent rotation inside the transaction, in which no other writer can interfere.
   const create = Effect.fnUntraced(function* (kind: string, workspaceId: string) {
     const { active: master } = yield* Ref.get(keyring)
     const secret = Redacted.make(yield* random.randomBytes(masterKeyLength))
@@ -169,7 +170,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     return key
   })
 
-  /** Wraps one batch with the active master key. Returns the number of keys that were left before this batch. */
+  /** Wraps one batch with the active master key. Returns the number of keys that still had to be wrapped before this batch. */
   const rewrapSome = Effect.gen(function* () {
     const { active: master } = yield* Ref.get(keyring)
     const rows = yield* findForeign(master.id)
@@ -202,11 +203,11 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE workspace_id = ${workspaceId} AND ${sql.in("id", ids)} ORDER BY id`
   })
 
-  /** The Workspace's data keys that are needed to open the sealed values in the text. */
+  /** Returns the Workspace's data keys that are needed to decrypt the sealed values in the text. */
   const wrappedIn = (workspaceId: WorkspaceId, text: string) =>
     Effect.orDie(findWrapped({ ids: [...new Set(text.match(/dk_[0-9a-f]{24}/g) ?? [])], workspaceId }))
 
-  /** Data keys from a file. They only open values from that file, and are not stored. */
+  /** Creates data keys from a file. They only decrypt values from that file, and are not stored. */
   const ofFile = (keys: ReadonlyArray<WrappedDataKey>) => ({
     forOpening: Effect.fnUntraced(function* (id: string) {
       const key = keys.find((candidate) => candidate.id === id)
@@ -228,7 +229,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
 /** The active master key changed while a data key was being wrapped with the previous master key. */
 class RotationBetween extends Schema.TaggedError<RotationBetween>()("RotationBetween", {}) {}
 
-/** The number of data keys wrapped by each master key. */
+/** Counts the data keys wrapped by each master key. */
 export const masterKeysInUse = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return yield* SqlSchema.findAll({
@@ -253,7 +254,7 @@ export const digestFor = Effect.fnUntraced(function* (root: DataKey, purpose: st
 
 const RootId = rowShape({ id: Schema.String })
 
-/** The id of the key behind this database's digests; `undefined` until it exists. */
+/** Returns the id of the key behind this database's digests, or `undefined` until it exists. */
 export const digestRootId = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* RootId.rows(sql)`SELECT id FROM vault_data_keys
@@ -261,7 +262,7 @@ export const digestRootId = Effect.gen(function* () {
   return row?.id
 }).pipe(Effect.orDie)
 
-/** Computes digests of a database that is only read. Fails with `VaultOpenFailed` if the master keys do not belong to it. */
+/** Opens the digests of a database that is only read. Fails with `VaultOpenFailed` if the master keys do not belong to it. */
 export const openDigests = Effect.fn("openDigests")(function* (keyring: Keyring) {
   const dataKeys = yield* makeDataKeys(yield* Ref.make(keyring))
   const id = yield* digestRootId

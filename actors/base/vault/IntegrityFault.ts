@@ -1,7 +1,7 @@
 import { Cause, Effect } from "effect"
 import { hasProperty } from "effect/Predicate"
 
-/** The error when a sealed value cannot be opened at its location. The log identifies the value. */
+/** The error if a sealed value cannot be decrypted at its location. The log identifies the value. */
 export const integrityFault = {
   code: "integrity_fault",
   message:
@@ -9,8 +9,8 @@ export const integrityFault = {
 } as const
 
 /**
- * Stores raise this error as a defect, and it may have crossed an actor's protocol, so it is recognised by its tag instead of its
- * class.
+ * Recognises the error by its tag instead of its class, because stores raise it as a defect and it may have crossed an actor's
+ * protocol.
  */
 export const isIntegrityFault = (defect: unknown): boolean =>
   hasProperty(defect, "_tag") && defect._tag === "VaultOpenFailed"
@@ -18,7 +18,7 @@ export const isIntegrityFault = (defect: unknown): boolean =>
 export const hasIntegrityFault = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => Cause.isDieReason(reason) && isIntegrityFault(reason.defect))
 
-/** Continues with `instead` if a sealed value cannot be opened. Other defects are not affected. */
+/** Continues with `instead` if a sealed value cannot be decrypted. Does not affect other defects. */
 export const orOnIntegrityFault =
   <B, E2, R2>(instead: () => Effect.Effect<B, E2, R2>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2, R | R2> =>

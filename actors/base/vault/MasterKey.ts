@@ -5,9 +5,9 @@ import { VaultLocked } from "./Sealing.ts"
 
 export const masterKeyLength = 32
 
-/** A root key. A `decrypt-only` key opens existing values but seals nothing new. */
+/** A root key. A `decrypt-only` key decrypts existing values but seals nothing new. */
 export interface MasterKey {
-  /** `mk_` and 16 hexadecimal digits, computed from the key. The id does not depend on the source of the key. */
+  /** `mk_` and 16 hexadecimal digits, computed from the key. The same key has the same id, whatever its source. */
   readonly id: string
   readonly status: "active" | "decrypt-only"
   readonly secret: Redacted.Redacted<Uint8Array>
@@ -46,7 +46,7 @@ export const deriveKey = Effect.fnUntraced(function* (secret: Redacted.Redacted<
   return yield* Effect.orDie(derived)
 })
 
-/** Creates a key with an id that reveals nothing about it, because the id is a digest of a derived value. */
+/** Creates a key. Its id is a digest of a derived value, so it reveals nothing about the key. */
 export const makeMasterKey = Effect.fnUntraced(function* (
   secret: Redacted.Redacted<Uint8Array>,
   status: MasterKey["status"]
@@ -86,12 +86,12 @@ const fromPlainKeys = Effect.fnUntraced(function* (text: string, origin: string)
   return yield* makeKeyring(keys)
 })
 
-/** Parses a keyring, or plain keys. `origin` is the source, for error messages. */
+/** Parses a keyring, or plain keys. Error messages name `origin` as the source. */
 export const parseKeyring = Effect.fn("parseKeyring")(function* (text: Redacted.Redacted, origin: string) {
   const plain = Redacted.value(text).trim()
   if (!plain.startsWith("{")) return yield* fromPlainKeys(plain, origin)
   const stored = yield* Schema.decodeEffect(StoredKeyring)(plain).pipe(
-    // The parser's own message may contain parts of the input.
+    // Replaces the parser's message, which may contain parts of the input.
     Effect.mapError(() => VaultLocked.because(`${origin} is not a keyring of this release, or it is damaged.`))
   )
   const keys = yield* Effect.forEach(stored.keys, (entry) => makeMasterKey(entry.key, entry.status))
@@ -105,7 +105,7 @@ export const parseKeyring = Effect.fn("parseKeyring")(function* (text: Redacted.
   return yield* makeKeyring(keys)
 })
 
-/** The content of a keyring file. */
+/** Returns the content of a keyring file. */
 export const printKeyring = (keyring: Keyring): Effect.Effect<Redacted.Redacted> =>
   Schema.encodeEffect(StoredKeyring)({
     version: 1,

@@ -33,7 +33,7 @@ const runCommand = Effect.fnUntraced(function* (command: string) {
   return Redacted.make(text)
 }, Effect.scoped)
 
-/** Replaces the keyring file atomically: after a crash, either the old or the new file exists. */
+/** Replaces the keyring file atomically: after a crash, it is either the old or the new file. */
 export const writeKeyringFile = Effect.fn("writeKeyringFile")(
   function* (file: string, keyring: Keyring) {
     const fs = yield* FileSystem.FileSystem

@@ -18,8 +18,8 @@ export const SealedPartRow = table("sealed_parts", {
 type SealedPartRow = RowOf<typeof SealedPartRow.columns>
 
 /*
- * Long values are sealed in parts, each in its own row. A single string would be in memory several times: in the cipher, as a
- * string, and in SQLite. The column of the value contains only its id.
+ * Long values are sealed in parts, each in a separate row. A single string would be in memory several times: in the cipher, as a
+ * string, and in SQLite. The column of the value contains only an id.
  */
 
 export const partBytes = 1024 * 1024
@@ -28,14 +28,14 @@ const nameBytes = 16
 
 const namePattern = /^v2\.(dk_[0-9a-f]{24})\.[A-Za-z0-9_-]{22}$/
 
-/** The data key of a value that is sealed in parts; `undefined` for other values. */
+/** Returns the data key of a value that is sealed in parts, or `undefined` for other values. */
 export const partsKeyOf = (envelope: string): string | undefined => namePattern.exec(envelope)?.[1]
 
 /** Returns true if a value must be sealed in parts: it is longer than one part, and its column supports parts. */
 export const isLong = ({ column, table }: SealContext, plain: Uint8Array): boolean =>
   plain.length > partBytes && longValues.some((place) => place.table === table && place.column === column)
 
-/** Each part is bound to its position, and the last part is marked as the last. No part can be omitted, repeated or swapped. */
+/** Binds each part to its position, and marks the last part, so that no part can be omitted, repeated or swapped. */
 const partIdentity = (key: DataKey, context: SealContext, value: string, part: number, isLast: boolean) =>
   identity(["svc/vault/part/v1", ...valueIdentity(key.id, context), value, part, isLast ? 1 : 0])
 
@@ -64,7 +64,7 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
       bytes
     })}`
     passed(piece.length)
-    // Yields after each part, because sealing, opening and storing never do.
+    // Yields after each part, because sealing, decrypting and storing never yield.
     yield* Effect.yieldNow
   }
   return value
@@ -72,7 +72,7 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
 
 const Stored = rowShape({ envelope: Schema.NullOr(Schema.String) })
 
-/** The stored value of a long value's column; null if it is empty. */
+/** Returns the stored value of a long value's column, or null if it is empty. */
 export const storedLong = Effect.fnUntraced(function* ({ column, rowId, table }: SealContext) {
   const sql = yield* SqlClient.SqlClient
   const place = longValues.find((each) => each.table === table && each.column === column)
@@ -84,7 +84,7 @@ export const storedLong = Effect.fnUntraced(function* ({ column, rowId, table }:
 
 const Extent = rowShape({ parts: Schema.Int, bytes: Schema.Int })
 
-/** Opens a value that `sealParts` sealed, into one array. Fails with `VaultOpenFailed` for any other input. */
+/** Decrypts a value that `sealParts` sealed, into one array. Fails with `VaultOpenFailed` for any other input. */
 export const openParts = Effect.fnUntraced(function* (key: DataKey, context: SealContext, value: string) {
   const sql = yield* SqlClient.SqlClient
   const aead = yield* Aead.Aead

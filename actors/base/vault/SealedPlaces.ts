@@ -6,7 +6,7 @@ import type { SealContext } from "./Sealing.ts"
 import { openEnvelope } from "./Vault.ts"
 import { rowShape } from "../database/Table.ts"
 
-/** A column with sealed values. The location of each value is given as SQL expressions on its row. */
+/** A column with sealed values. SQL expressions on a row give the location of its value. */
 interface SealedColumn {
   readonly table: string
   readonly column: string
@@ -15,7 +15,7 @@ interface SealedColumn {
   readonly version?: string
   /** A join, for a column whose Workspace comes from another record. */
   readonly joined?: string
-  /** A condition for rows that contain no value, although the column is never null. */
+  /** A condition for rows without a value, for a column that is never null. */
   readonly except?: string
 }
 
@@ -41,7 +41,7 @@ const ofNobody = (table: string, column: string, rowId: string): SealedColumn =>
   workspaceId: "NULL"
 })
 
-/** All columns with sealed values. A test compares this list with everything that is sealed during a complete journey. */
+/** All columns with sealed values. A test compares this list with everything that is sealed during a complete scenario. */
 export const sealedColumns: ReadonlyArray<SealedColumn> = [
   own("connections", "sealed_values"),
   {
@@ -95,8 +95,8 @@ const Place = rowShape({
 const Sealed = rowShape({ envelope: Schema.String })
 
 /**
- * Opens every sealed value, and returns the locations of those that fail because they were changed, moved from another record, or
- * lost their data key. Reads one value at a time and writes nothing.
+ * Decrypts every sealed value, and returns the locations of those that fail because they were changed, moved from another record,
+ * or lost their data key. Reads one value at a time and writes nothing.
  */
 export const integrityFaults = Effect.fn("integrityFaults")(function* (keyring: Keyring) {
   const sql = yield* SqlClient.SqlClient
@@ -116,7 +116,7 @@ export const integrityFaults = Effect.fn("integrityFaults")(function* (keyring: 
       const envelope = yield* present
       if (envelope === undefined) continue
       const opened = yield* Effect.option(openEnvelope(dataKeys, context, envelope))
-      // A value sealed in parts may have been replaced since its row was read.
+      // Reads the row again, because a value sealed in parts may have been replaced in the meantime.
       if (Option.isNone(opened) && (yield* present) === envelope) faults.push(`${table}.${column} of ${place.rowId}`)
     }
   }

@@ -1,11 +1,11 @@
 import { Effect, Redacted, Schema } from "effect"
 import type { SecretText } from "../../../runner/redaction/SecretText.ts"
 
-/** Earlier releases stored plain strings without origins. */
+/** Accepts plain strings without origins, as stored by earlier releases. */
 const Stored = Schema.Union([Schema.String, Schema.Struct({ origin: Schema.String, text: Schema.String })])
 type Stored = typeof Stored.Type
 
-/** Secrets with their origins, in plaintext. This is the form that is sealed. */
+/** Secrets with their origins, in the plain-text form that is then sealed. */
 export const StoredSecrets = Schema.Array(Stored)
 
 export const toStoredSecrets = (secrets: ReadonlyArray<SecretText>): ReadonlyArray<Stored> =>

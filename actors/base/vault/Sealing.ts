@@ -2,7 +2,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 
 /**
- * A sealed value could not be opened: it was changed or moved to another record, or its key is missing. The error deliberately
+ * A sealed value could not be decrypted: it was changed or moved to another record, or its key is missing. The error deliberately
  * contains no details.
  */
 export class VaultOpenFailed extends Schema.TaggedError<VaultOpenFailed>()("VaultOpenFailed", {
@@ -19,21 +19,21 @@ export class VaultLocked extends Schema.TaggedError<VaultLocked>()("VaultLocked"
   static readonly because = (message: string) => new VaultLocked({ message, keyIds: [] })
 }
 
-// Buffer is used because its codec is native; anything else would be slow for a state of many MiB.
+// Uses Buffer, whose codec is native. Anything else would be slow for a state of many MiB.
 export const encode = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64url")
 
-/** Strict: rejects any other encoding of the same bytes, so that every changed character is detected. */
+/** Rejects any other encoding of the same bytes, so that every changed character is detected. */
 export const decode = (text: string): Uint8Array | undefined => {
   const bytes = Buffer.from(text, "base64url")
   return bytes.toString("base64url") === text ? new Uint8Array(bytes) : undefined
 }
 
-/** An unambiguous encoding of the identity to which a sealed value is bound. */
+/** Encodes unambiguously the identity that a sealed value is bound to. */
 export const identity = (parts: ReadonlyArray<string | number | null>): Uint8Array =>
   new TextEncoder().encode(JSON.stringify(parts))
 
-/** The location of a sealed value, which cannot be opened anywhere else. */
+/** The location of a sealed value, which cannot be decrypted anywhere else. */
 export interface SealContext {
   readonly table: string
   readonly column: string
@@ -41,8 +41,8 @@ export interface SealContext {
   readonly workspaceId: string | null
   readonly rowId: string
   /**
-   * Distinguishes successive values of one location, such as states by generation, so that an older value cannot replace a newer
-   * one.
+   * Distinguishes successive values of one location, such as states by generation, so that nobody can replace a newer value with
+   * an older one.
    */
   readonly version?: string | number | undefined
 }
@@ -58,7 +58,7 @@ export const valueIdentity = (dataKeyId: string, context: SealContext) => [
   context.version ?? null
 ]
 
-/** Ciphers by data key, kept as long as the key. */
+/** Ciphers by data key. A cipher lives as long as its key. */
 const ciphers = new WeakMap<Redacted.Redacted<Uint8Array>, Aead.Key>()
 
 export const keyOf = (key: Redacted.Redacted<Uint8Array>) =>
@@ -84,7 +84,7 @@ export const sealBytes = Effect.fnUntraced(function* (
   return `${encode(nonce)}.${encode(ciphertext)}`
 })
 
-/** Opens a value that `sealBytes` sealed. Fails with `VaultOpenFailed` for any other input. */
+/** Decrypts a value that `sealBytes` sealed. Fails with `VaultOpenFailed` for any other input. */
 export const openBytes = Effect.fnUntraced(function* (
   key: Redacted.Redacted<Uint8Array>,
   aad: Uint8Array,

@@ -38,7 +38,7 @@ export interface MasterKeyIds {
 
 const envelopePattern = /^v1\.(dk_[0-9a-f]{24})\.([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/
 
-/** Opens a sealed value at its location, with the available data keys. */
+/** Decrypts a sealed value at its location, with the available data keys. */
 export const openEnvelope = Effect.fnUntraced(function* (
   dataKeys: Pick<Effect.Success<ReturnType<typeof makeDataKeys>>, "forOpening">,
   context: SealContext,
@@ -55,7 +55,7 @@ export const openEnvelope = Effect.fnUntraced(function* (
 })
 
 /**
- * Envelope encryption of values that the database must not store in plaintext, and keyed digests of values that clients send
+ * Envelope encryption of values that the database must not store in plain text, and keyed digests of values that clients send
  * back.
  */
 export class Vault extends Context.Service<
@@ -75,22 +75,22 @@ export class Vault extends Context.Service<
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>
     readonly openText: (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted, VaultOpenFailed>
     /**
-     * Opens a value whose row was read earlier, outside a transaction. If its parts no longer exist, opens the row's current
-     * value; `none` if that is empty.
+     * Decrypts a value whose row was read earlier, outside a transaction. If its parts no longer exist, decrypts the row's
+     * current value; returns `none` if that is empty.
      */
     readonly openStored: (
       context: SealContext,
       envelope: string
     ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>, VaultOpenFailed>
     /**
-     * Returns a sealed value as a single string that can be copied elsewhere and still be opened. Parts would not be copied with
-     * it.
+     * Returns a sealed value as a single string that can be decrypted after it has been copied elsewhere. Separate parts would
+     * not be copied with it.
      */
     readonly inOneText: (context: SealContext, envelope: string) => Effect.Effect<string, VaultOpenFailed>
-    /** The wrapped data keys of a Workspace that are needed to open the sealed values in the text. */
+    /** Returns the wrapped data keys of a Workspace that are needed to decrypt the sealed values in the text. */
     readonly wrappedKeys: (workspaceId: WorkspaceId, text: string) => Effect.Effect<ReadonlyArray<WrappedDataKey>>
     /**
-     * Opens values that another installation sealed, with the data keys from its file. Fails with `VaultLocked` and the ids of
+     * Decrypts values that another installation sealed, with the data keys from its file. Fails with `VaultLocked` and the ids of
      * the master keys that this installation lacks.
      */
     readonly foreign: (
@@ -104,9 +104,9 @@ export class Vault extends Context.Service<
     /** Returns true if `digest` is the `mac` of `text`. Compares in constant time. */
     readonly verifyMac: (purpose: string, text: string, digest: string) => Effect.Effect<boolean>
     /**
-     * Makes a new master key active and wraps every data key with it; sealed values are not rewritten. If the environment
-     * provides the keys, the first of them becomes active. After a crash, the next call completes the rotation. Retired keys in
-     * the file still open old backups until `forgetRetired`. Fails with `VaultLocked`.
+     * Activates a new master key and wraps every data key with it; sealed values are not rewritten. If the environment provides
+     * the keys, the first of them becomes active. After a crash, the next call completes the rotation. Retired keys in the file
+     * still decrypt old backups until `forgetRetired`. Fails with `VaultLocked`.
      */
     readonly rotateMasterKey: (options?: { readonly forgetRetired: boolean }) => Effect.Effect<Rotation, VaultLocked>
     readonly keyIds: Effect.Effect<MasterKeyIds>
@@ -159,7 +159,7 @@ const make = Effect.gen(function* () {
   const longNow = yield* provided(storedLong)
   const sealLong = yield* provided(sealParts)
 
-  /** Logs the location. The cause is the same for every value, so it is not logged. */
+  /** Logs only the location, because the cause is the same for every value. */
   const logFault = (context: SealContext) =>
     Effect.logError(
       `Integrity fault: ${context.table}.${context.column} of ${context.rowId} does not open in its place. It was changed or moved; see svc doctor.`
@@ -197,7 +197,7 @@ const make = Effect.gen(function* () {
       yield* generateMasterKey,
       ...keys.map((key) => ({ ...key, status: "decrypt-only" as const }))
     ])
-    // The key is on disk before anything is wrapped with it.
+    // Writes the key to disk before anything is wrapped with it.
     yield* writeKeyringFile(file, next)
     yield* Ref.set(keyring, next)
   })

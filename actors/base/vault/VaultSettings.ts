@@ -1,14 +1,14 @@
 import { Context, type Redacted } from "effect"
 
 /**
- * The source of the master key. It provides either a keyring file, or one or more 32-byte keys in hexadecimal or base64,
- * separated by commas or whitespace. The first key seals; the others only open existing values.
+ * Where the master key comes from. The source provides either a keyring file, or one or more 32-byte keys in hexadecimal or
+ * base64, separated by commas or whitespace. The first key seals; the others only decrypt existing values.
  */
 export type MasterKeySource =
   | {
       readonly kind: "file"
       readonly file: string
-      /** Creates a keyring if the file is missing and nothing has been sealed yet. */
+      /** If true, creates a keyring if the file is missing and nothing has been sealed yet. */
       readonly create: boolean
     }
   | { readonly kind: "value"; readonly value: Redacted.Redacted }

@@ -1,13 +1,13 @@
 import type { MissingAgentProperty, QueueReason } from "../../../schema/records/QueuePlace.ts"
 import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
-/** Limits of one pool: the total number of places, and the maximum for one Workspace. */
+/** Limits of one pool: the total number of slots, and the maximum for one Workspace. */
 export interface PoolLimits {
   readonly places: number
   readonly perWorkspace: number
 }
 
-/** Limits for the control plane. Agents count their own places, and request a Run only if a place is free. */
+/** Limits for the control plane. Agents count their own slots, and request a Run only if a slot is free. */
 export interface QueueLimits {
   readonly runs: PoolLimits
   readonly builds: PoolLimits
@@ -19,8 +19,8 @@ const limitsOf = (limits: QueueLimits, pool: string): PoolLimits =>
   pool === "runs" || pool === "builds" ? limits[pool] : unlimited
 
 /**
- * The facts about a Run on which the decision depends. `capsuleLine` is absent if the Run may run in parallel with other Runs of
- * its Capsule.
+ * Facts about a Run that the decision depends on. `capsuleLine` is absent if the Run may run in parallel with other Runs of its
+ * Capsule.
  */
 interface Standing {
   readonly id: RunId
@@ -38,8 +38,8 @@ export interface RunningRun extends Standing {
 }
 
 /**
- * A turn is a number that increases each time a Run starts. It is 0 for a Workspace or subject that has never started a Run in
- * the pool.
+ * A queued Run. A turn is a number that increases each time a Run starts. It is 0 for a Workspace or subject that has never
+ * started a Run in the pool.
  */
 export interface QueuedRun extends Standing {
   readonly subject: string
@@ -55,7 +55,7 @@ export interface QueueState {
   readonly queued: ReadonlyArray<QueuedRun>
 }
 
-/** The position of a queued Run, in structured form. */
+/** The position of a queued Run, as data. */
 export interface Place {
   readonly position: number
   readonly pool: string
@@ -90,8 +90,8 @@ const grouped = <A>(items: ReadonlyArray<A>, key: (item: A) => string): Readonly
 }
 
 /**
- * Interleaves the queues: the first Run of each, then the second of each, and so on. In every round, the queue served longest ago
- * goes first.
+ * Interleaves the queues: the first Run of each, then the second of each, and so on. In every round, the queue that was served
+ * longest ago comes first.
  */
 const inTurns = (
   lines: Iterable<ReadonlyArray<QueuedRun>>,
@@ -111,7 +111,7 @@ const byTurn = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => {
   return inTurns(people.values(), ({ subjectTurn }) => subjectTurn)
 }
 
-/** Runs that people requested come first, then drift checks. Each group takes turns. */
+/** Orders Runs that people requested before drift checks. Within each group, people take turns. */
 const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => [
   ...byTurn(runs.filter(({ isDriftCheck }) => !isDriftCheck)),
   ...byTurn(runs.filter(({ isDriftCheck }) => isDriftCheck))
@@ -120,7 +120,7 @@ const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun
 const oldest = (runs: ReadonlyArray<RunningRun>): RunningRun | undefined =>
   runs.toSorted((a, b) => compared(a.startedAt, b.startedAt) || compared(a.id, b.id))[0]
 
-/** The reason why a Run that does not wait for its Capsule cannot start, whatever its order in the queue. */
+/** Returns the reason why a Run that is not waiting for its Capsule cannot start, whatever its order in the queue. */
 const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place, "position"> | undefined => {
   const { pool } = run
   const { perWorkspace, places } = limitsOf(limits, pool)
@@ -130,22 +130,23 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
   const held = { pool, ...(holder === undefined ? {} : { heldByRunId: holder.id }) }
   if (own.length >= perWorkspace) return { ...held, reason: "workspace_limit", limit: perWorkspace }
   if (inPool.length >= places) return { ...held, reason: "places_taken", limit: places }
-  // The last place of the pool, and the last one of the Workspace, are reserved for Runs that people request.
+  // Only drift checks are blocked: the last slot of the pool, and the last slot of the Workspace, are reserved for Runs that
+  // people request.
   if (!run.isDriftCheck) return undefined
   if (places > 1 && inPool.length === places - 1) return { ...held, reason: "place_kept", limit: places }
   if (perWorkspace > 1 && own.length === perWorkspace - 1) return { ...held, reason: "place_kept", limit: perWorkspace }
   return undefined
 }
 
-/** Pool and Workspace of a person's Run that waits, but not for its Capsule. */
+/** Pool and Workspace of a person's Run that is waiting for a slot, not for its Capsule. */
 export interface AskedRun {
   readonly workspaceId: WorkspaceId
   readonly pool: string
 }
 
 /**
- * The scheduled drift checks to stop for Runs that people requested: for each waiting Workspace the latest check, or none if one
- * of its checks is already stopping.
+ * Selects the scheduled drift checks to stop for Runs that people requested: for each waiting Workspace the latest check, or none
+ * if one of its checks is already stopping.
  */
 export const checksToPreempt = (
   { limits, running }: Pick<QueueState, "limits" | "running">,
@@ -168,7 +169,7 @@ export const checksToPreempt = (
   return chosen
 }
 
-/** The positions of Runs that wait for their Capsule. */
+/** Returns the positions of Runs that are waiting for their Capsule. */
 const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Place> => {
   const places = new Map<string, Place>()
   const waiting = queued.filter(({ capsuleLine }) => capsuleLine !== undefined)
@@ -186,13 +187,12 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
 }
 
 /**
- * Chooses the next Run, and the position of every other Run. Each Capsule's queue has at most one active Run, in order of
- * arrival. Within a pool, Workspaces take turns, and within a Workspace, the people who requested the Runs: the one whose last
- * Run started longest ago goes first. While a Workspace's Run waits, every other Workspace therefore starts at most one Run
- * before it, and a Run that cannot get a place delays nobody else. Drift checks come after Runs that people requested.
- *
- * `queued` may be a part of the queue: the first claimable Run of each person in each Workspace that may be next gives the same
- * `next`, and all Runs of one Workspace give the same positions for them.
+ * Selects the next Run, and the position of every other Run. Each Capsule's queue has at most one active Run, in order of
+ * arrival. Within a pool, Workspaces take turns, and within a Workspace, the people who requested the Runs: whoever's last Run
+ * started longest ago comes first. Therefore, while a Run is waiting, every other Workspace starts at most one Run before it, and
+ * a Run that cannot get a slot delays nobody else. Drift checks come after Runs that people requested. `queued` may be a part of
+ * the queue: the first claimable Run of each person in each Workspace that may be next gives the same `next`, and all Runs of one
+ * Workspace give the same positions for them.
  */
 export const decide = (state: QueueState): Decision => {
   const busy = capsulePlaces(state)

@@ -46,15 +46,15 @@ const toQueued = (row: QueuedRow): QueuedRun => ({
   subjectTurn: row.subject_turn
 })
 
-/** Maximum number of a Workspace's waiting Runs that are compared with the facts of agents. */
+/** Maximum number of a Workspace's waiting Runs to compare with the facts of agents. */
 const mostAsked = 10
 
 /** Maximum number of a person's Runs that an agent may skip because it does not meet their requirements. */
 const mostOfPerson = 50
 
 /**
- * The queued Runs that can start on the control plane. Excludes applies while agents may be executing applies that a restored
- * database does not contain.
+ * What may start on the control plane. Excludes applies while agents may be executing applies that a restored database does not
+ * contain.
  */
 export interface QueueWindow {
   readonly limits: QueueLimits
@@ -116,29 +116,31 @@ export const nearestInTurn = (sql: SqlClient.SqlClient, window: QueueWindow) => 
     WHERE p.subject IS NOT NULL`
 }
 
-/** Reads the queue for `decide`. Each read is bounded by places, people or one Workspace, never by the length of the queue. */
+/** Reads the queue for `decide`. Each read is limited by slots, people or one Workspace, never by the length of the queue. */
 export class QueueRows extends Context.Service<
   QueueRows,
   {
     readonly running: Effect.Effect<ReadonlyArray<RunningRun>>
     /**
-     * For each pool, separately for drift checks: the first claimable Run of each person, in the Workspaces whose turn is next.
-     * Reads one Workspace more than there are places. Only a Workspace that is executing a Run can be at its limit, so the result
-     * always includes the next Run.
+     * For each pool, separately for drift checks, returns the first claimable Run of each person, in the Workspaces whose turn is
+     * next. Reads one Workspace more than there are slots. Only a Workspace that is executing a Run can be at its limit, so the
+     * result always includes the next Run.
      */
     readonly candidates: (window: QueueWindow) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /**
-     * For a pool of agents, in its Workspaces: the first few claimable Runs of each person. The first one may have a requirement
-     * that the agent does not meet.
+     * Returns the first few claimable Runs of each person in the Workspaces of a pool of agents. Several, because the agent may
+     * not meet the requirements of the first.
      */
     readonly candidatesOf: (pool: string) => Effect.Effect<ReadonlyArray<QueuedRun>>
-    /** Pools and Workspaces in which people's Runs wait. */
+    /** Returns the pools and Workspaces in which people's Runs are waiting. */
     readonly asked: (window: QueueWindow) => Effect.Effect<ReadonlyArray<AskedRun>>
-    /** Runs of people that wait for agents of a pool assigned to their Workspace; the first few of each Workspace. */
+    /**
+     * Returns people's Runs that are waiting for agents of a pool assigned to their Workspace; the first few of each Workspace.
+     */
     readonly waitingForAgents: Effect.Effect<ReadonlyArray<WaitingForAgents>>
-    /** A Workspace's queued Runs, in order of arrival. */
+    /** Returns a Workspace's queued Runs, in order of arrival. */
     readonly queuedOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>
-    /** The number of a Workspace's queued Runs, counted up to `most`. */
+    /** Counts a Workspace's queued Runs, up to `most`. */
     readonly countOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<number>
     /** Records that a Workspace, and the person who requested the Run, took their turn. Runs in the caller's transaction. */
     readonly turnTaken: (run: QueuedRun) => Effect.Effect<void>

@@ -4,10 +4,10 @@ import type { NewRun } from "../../ledger/run/RunLedger.ts"
 import { QueueRows } from "./QueueRows.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 
-/** Time that a client should wait before it retries. */
+/** How long, in seconds, a client should wait before it retries. */
 const retryAfterSeconds = 30
 
-/** The part of a Workspace's queue that is reserved for Runs that people request. */
+/** Returns the part of a Workspace's queue that is reserved for Runs that people request. */
 const keptForPeople = (limit: number) => Math.floor(limit / 10)
 
 /**

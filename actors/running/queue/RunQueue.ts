@@ -63,7 +63,7 @@ const standing = (run: ListedRunRow): QueuedRun => ({
 })
 
 /**
- * Chooses the next Run and the positions of the others, by passing rows to `decide`. A Capsule has at most one active Run that
+ * Selects the next Run and the positions of the others, by passing rows to `decide`. A Capsule has at most one active Run that
  * reads or changes its infrastructure. Workspaces, and the people in them, take turns.
  */
 export class RunQueue extends Context.Service<
@@ -73,20 +73,20 @@ export class RunQueue extends Context.Service<
     readonly wake: Effect.Effect<void>
     /** Waits for the next wake-up. */
     readonly woken: Effect.Effect<void>
-    /** Like `woken`, for one of many waiters. Each later wake-up arrives as a message. */
+    /** Like `woken`, for code that waits repeatedly. Each later wake-up arrives as a message. */
     readonly listen: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
     /** Claims the next runnable Run for `owner`. The Run is `running` when this returns. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
     /**
-     * Like `claim`, for a pool of agents and in the caller's transaction. Claims the first Run in turn that `fits` the agent. A
-     * Run that does not fit delays nobody.
+     * Like `claim`, for a pool of agents and in the caller's transaction. Claims the first Run, in turn, that `fits` the agent.
+     * Skips Runs that do not fit, so that they delay nobody.
      */
     readonly claimOf: (
       pool: string,
       owner: string,
       fits: (runId: RunId) => Effect.Effect<boolean>
     ) => Effect.Effect<RunRow | undefined>
-    /** The position of a queued Run; `none` for other Runs. */
+    /** Returns the position of a queued Run, and `none` for other Runs. */
     readonly place: (run: ListedRunRow) => Effect.Effect<WordedPlace | undefined>
     /** Like `place`, for a page of Runs. Reads the queue once per Workspace. */
     readonly places: (runs: ReadonlyArray<ListedRunRow>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
@@ -109,7 +109,10 @@ export class RunQueue extends Context.Service<
         builds: { places: settings.buildConcurrency, perWorkspace: settings.workspaceBuildConcurrency }
       }
 
-      /** Makes room at agents. Only agents count their places, and not every agent can execute every Run. */
+      /**
+       * Makes room at agents. Handled separately, because only agents count their slots and not every agent can execute every
+       * Run.
+       */
       const makeRoomAtAgents = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
         let checks = running.flatMap(({ id, owner, pool, scheduledCheck, startedAt }) =>
           scheduledCheck === undefined || owner === undefined || !isAgentSlotPool(pool)
@@ -125,7 +128,7 @@ export class RunQueue extends Context.Service<
         }
       })
 
-      /** Stops a scheduled drift check if a person's Run waits for its place. */
+      /** Stops a scheduled drift check if a person's Run is waiting for its slot. */
       const makeRoom = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>, window: QueueWindow) {
         if (running.every(({ scheduledCheck }) => scheduledCheck === undefined)) return
         yield* Effect.forEach(checksToPreempt({ limits, running }, yield* rows.asked(window)), preempt, {
@@ -149,7 +152,7 @@ export class RunQueue extends Context.Service<
         return claimed
       }, transaction(sql))
 
-      /** Adds the obstacle in the pool. A Run that waits for its Capsule does not need an agent yet. */
+      /** Adds the obstacle in the pool. A Run that is waiting for its Capsule does not need an agent yet. */
       const reached = Effect.fnUntraced(function* (place: Place, run: ListedRunRow): Effect.fn.Return<Place> {
         const obstacle = place.reason === "turn" ? yield* reach.obstacle(run) : undefined
         return obstacle === undefined ? place : { ...place, ...obstacle }
@@ -166,7 +169,7 @@ export class RunQueue extends Context.Service<
         while (true) {
           const { next } = decide({ limits, running, queued })
           if (next === undefined) return undefined
-          // Every Run after this one is a drift check too.
+          // Stops here, because every Run after this one is a drift check too.
           if (next.isDriftCheck && (yield* reach.keptPlaces(pool)) !== undefined) return undefined
           const claimed = (yield* fits(next.id)) ? yield* lifecycle.claim(next.id, owner) : undefined
           if (claimed !== undefined) {
@@ -186,7 +189,7 @@ export class RunQueue extends Context.Service<
           const asked = queued.filter((run) => run.workspace_id === workspaceId)
           const window = yield* rows.queuedOf(workspaceId, settings.workspaceQueue)
           const seen = new Set(window.map(({ id }) => id))
-          // If the limit was lowered, the queue may be longer than the window. The remaining Runs follow it.
+          // Appends the remaining Runs: if the limit was lowered, the queue may be longer than the window.
           const beyond = asked.filter(({ id }) => !seen.has(id)).map(standing)
           const decided = decide({ limits, running, queued: [...window, ...beyond] })
           for (const run of asked) {

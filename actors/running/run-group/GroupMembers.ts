@@ -104,7 +104,7 @@ const standingOf = (group: RunGroupRow, row: MemberRow, plan: PlanRow | undefine
   return planned ?? found("unplanned")
 }
 
-/** The Capsules of a group in wave order, and the values that flow between them. */
+/** Returns the Capsules of a group in wave order, and the dependencies between them. */
 export const groupMembers = Effect.fn("groupMembers")(function* (group: RunGroupRow) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* MemberRow.rows(sql)`SELECT m.capsule_id, c.name, c.status, m.wave, m.decision, m.code, m.message
@@ -118,7 +118,7 @@ export const groupMembers = Effect.fn("groupMembers")(function* (group: RunGroup
     WHERE p.run_group_id = ${group.id} AND p.type = 'plan' ORDER BY p.created_at, p.id`
   const newest = new Map<string, PlanRow>()
   for (const plan of plans) {
-    // If two plans have the same creation time, the one that is not void is newer.
+    // Of two plans with the same creation time, the one that is not void is newer.
     const isOlder = plan.status === "superseded" && newest.get(plan.capsule_id)?.created_at === plan.created_at
     if (!isOlder) newest.set(plan.capsule_id, plan)
   }

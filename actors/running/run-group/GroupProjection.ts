@@ -58,7 +58,7 @@ const statusOfMembers = (group: RunGroupRow, members: ReadonlyArray<GroupMember>
   const state = stateOf(members.map(({ standing }) => shownState(standing)))
   if (state === "running") return state
   if (group.cancelled_at !== null) return "cancelled"
-  // A member that waits for no other member continues soon, unless the group is on hold.
+  // A member that is not waiting for other members continues soon, unless the group is on hold.
   return state === "waiting" ? (group.held_reason === null ? "running" : "waiting_approval") : state
 }
 
@@ -71,16 +71,16 @@ export const isOver = (group: Pick<RunGroupRow, "cancelled_at">, members: Readon
           standing === "applied" || standing === "left_out" || standing === "failed" || standing === "cancelled"
       )
 
-/** The group with its Runs in creation order, so producers come before their consumers. */
+/** Returns the group with its Runs in creation order, so producers come before their consumers. */
 export const toRunGroup = (
   row: RunGroupRow,
   runs: ReadonlyArray<Run>,
   { edges, members }: { readonly members: ReadonlyArray<GroupMember>; readonly edges: ReadonlyArray<WaveEdge> }
 ) => {
-  // A group of checks, or an update from an earlier release, has no waves.
+  // A group of checks has no waves. Neither has an update from an earlier release.
   const status = members.length === 0 ? statusOfRuns(runs.map((run) => run.status)) : statusOfMembers(row, members)
   const last = runs.reduce((latest, run) => ((run.finishedAt ?? "") > latest ? (run.finishedAt ?? "") : latest), "")
-  // A failed or cancelled member may be planned again, so the group has no end time until it is over.
+  // No end time until the group is over, because a failed or cancelled member may be planned again.
   const finishedAt = row.finished_at ?? (members.length === 0 || isOver(row, members) ? last : "")
   const isOpen = status === "running" || status === "waiting_approval"
   return {
@@ -103,7 +103,7 @@ export const toRunGroup = (
   }
 }
 
-/** A group and its Runs, with their current status. */
+/** Returns a group and its Runs, with their current status. */
 export const readGroup = Effect.fn("readGroup")(function* (id: RunGroupId) {
   const sql = yield* SqlClient.SqlClient
   const queue = yield* RunQueue

@@ -12,15 +12,15 @@ export const RunGroupRow = table(
     workspace_id: WorkspaceId,
     type: Schema.Literals(["update", "drift_check"]),
     created_at: Timestamp,
-    /** For an update: the time at which every part had ended. Null while a failed Capsule may be planned again. */
+    /** For an update: when every part had ended. Null while a failed Capsule may be planned again. */
     finished_at: Schema.NullOr(Timestamp),
-    /** JSON: the person on whose behalf later waves are planned. */
+    /** JSON: the person on whose behalf svc plans later waves. */
     started_by: Schema.NullOr(Schema.String),
     cancelled_at: Schema.NullOr(Timestamp),
     cancelled_by: Schema.NullOr(Schema.String),
     cancel_reason: Schema.NullOr(Schema.String),
     replaced_by: Schema.NullOr(RunGroupId),
-    /** The reason why the next wave is held back, if it is. */
+    /** Why the next wave is on hold, if it is. */
     held_reason: Schema.NullOr(Schema.String),
     held_by_pause: Flag,
     moved: Schema.Int,
@@ -42,8 +42,8 @@ export const RunGroupMemberRow = table("run_group_members", {
 export type RunGroupMemberRow = RowOf<typeof RunGroupMemberRow.columns>
 
 /**
- * The open update that a person's plan continues, because the Capsule failed in it. `undefined` while the Capsule still waits for
- * its turn, when the update plans it anyway.
+ * Returns the open update that a person's plan continues, because the Capsule failed in it. Returns `undefined` while the Capsule
+ * is waiting for its turn, because the update then plans it anyway.
  */
 export const updateToRetry = Effect.fn("updateToRetry")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient

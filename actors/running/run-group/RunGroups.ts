@@ -22,9 +22,8 @@ import { type ChangesOf, Flag, rowShape } from "../../base/database/Table.ts"
 const OpenUpdate = rowShape({ id: RunGroupId, is_due: Flag })
 
 /**
- * Finds updates whose next step may be due. Searching after each commit would make every command 5% slower, so it searches only
+ * Finds updates whose next step may be due. A search after each commit would make every command 5% slower, so it searches only
  * while an update is open.
- *
  * - `opening`: runs an effect that may open an update in the outermost transaction
  * - `due`: the open updates, oldest first; reads nothing if none was open at the last search and `opening` has not been called
  *   since
@@ -49,7 +48,7 @@ const dueUpdates = (sql: SqlClient.SqlClient, read: SqlClient.SqlClient) => {
     )
   })
   return {
-    // Counts before and after: a search in between may or may not see the update.
+    // Counts before and after the effect, because a search in between may miss the update.
     opening: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.ensuring(Effect.andThen(count, transaction(sql)(effect)), count),
     due: Effect.suspend(() => (openings === without ? Effect.succeed([]) : look))
@@ -68,15 +67,15 @@ const leftOut = {
 }
 
 /**
- * Updates of a Workspace. The only writer of `run_groups` and `run_group_members`. The next steps are decided from rows, after
- * each commit that changes a Run or Capsule of the group and after a restart.
+ * Updates of a Workspace. The only writer of `run_groups` and `run_group_members`. Decides the next steps from rows, after each
+ * commit that changes a Run or Capsule of the group and after a restart.
  */
 export class RunGroups extends Context.Service<
   RunGroups,
   {
     /**
      * Starts an update of all stale Capsules (or those in `only`) and of their consumers, and plans the first wave. Replaces an
-     * open update of the Workspace. If every Capsule refuses, fails with the first refusal.
+     * open update of the Workspace. If no Capsule could be planned, fails with the first error.
      */
     readonly startUpdate: (
       context: CommandContext,
@@ -115,7 +114,7 @@ const make = Effect.gen(function* () {
   const runCommand = yield* RunCommands
   const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
-  // Two concurrent decisions about a group would plan a Capsule twice.
+  // A lock, because two concurrent decisions about a group would plan a Capsule twice.
   const oneAtATime = yield* Semaphore.make(1)
   const { due, opening } = dueUpdates(sql, read)
 
@@ -188,7 +187,10 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** `byPerson`: a person has just requested the step, so automation rules do not apply. Returns the Capsules that refused. */
+  /**
+   * Takes the next steps of a group. `byPerson`: a person has just requested them, so automation rules do not apply. Returns the
+   * Capsules whose plan was refused.
+   */
   const advance = Effect.fn("RunGroups.advance")(function* (groupId: RunGroupId, byPerson: boolean) {
     const refused: Array<Refused> = []
     for (;;) {
@@ -204,13 +206,13 @@ const make = Effect.gen(function* () {
           const asked = capsuleCommand.Plan(capsuleId, { context, groupId: groupId, automatic: !byPerson })
           const outcome = yield* Effect.result(asked)
           if (Result.isSuccess(outcome)) continue
-          // The automation was paused or the starter removed before the Capsule's turn. The update waits, and no refusal is
-          // recorded.
+          // Automation was paused, or the starter was removed, before the Capsule's turn. The update waits and records no
+          // refusal.
           hold = byPerson ? undefined : yield* withSql(holdOf(group))
           if (hold !== undefined) break
           const { code, message } = outcome.failure
           refused.push({ capsuleId: capsuleId, error: outcome.failure })
-          // A full queue is not a refusal by the Capsule. The next decision tries again.
+          // Not recorded if the queue was full, which does not concern the Capsule. The next decision tries again.
           if (code !== "rate_limited") yield* setMember(groupId, capsuleId, { decision: "refused", code, message })
         }
       }
@@ -282,7 +284,7 @@ const make = Effect.gen(function* () {
       const member = { group_id: id, capsule_id, wave: waves.get(capsule_id) ?? 1 }
       yield* Effect.orDie(sql`INSERT INTO run_group_members ${RunGroupMemberRow.values(sql, member)}`)
     }
-    // At most one update per Workspace is open, because two would void each other's plans forever.
+    // At most one update per Workspace may be open, because two would void each other's plans forever.
     const older = {
       cancelled_at: row.created_at,
       cancelled_by: started_by,

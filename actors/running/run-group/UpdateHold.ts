@@ -9,17 +9,20 @@ const StarterJson = Schema.fromJsonString(CommandContext)
 export const encodeStarter = Schema.encodeSync(StarterJson)
 export const decodeStarter = Schema.decodeUnknownEffect(StarterJson)
 
-/** The person on whose behalf a group's waves are planned. */
+/** Returns the person on whose behalf svc plans a group's waves. */
 export const starterOf = (group: RunGroupRow) =>
   group.started_by === null ? Effect.succeed(serviceContext) : Effect.orDie(decodeStarter(group.started_by))
 
-/** The reason why later waves of a group are not planned now. */
+/** Why svc does not plan later waves of a group now. */
 interface Hold {
   readonly reason: string
   readonly byPause: boolean
 }
 
-/** Later waves are planned on behalf of the group's starter. If the starter may no longer plan, nothing starts. */
+/**
+ * Returns the reason to hold the group, if any. svc plans later waves on behalf of the group's starter, so nothing starts if the
+ * starter may no longer plan.
+ */
 export const holdOf = Effect.fnUntraced(function* (
   group: RunGroupRow
 ): Effect.fn.Return<Hold | undefined, never, SqlClient.SqlClient> {

@@ -29,15 +29,15 @@ export type NextStep =
   /** The Capsule is in progress or finished. */
   | { readonly kind: "none" }
 
-/** Returns true if the Capsule's Outputs are final for this update. */
+/** Returns true if this update will not change the Capsule's Outputs any more. */
 const isDone = (standing: Standing): boolean => standing === "applied" || standing === "left_out"
 
 const producersOf = (capsuleId: CapsuleId, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<CapsuleId> =>
   edges.flatMap(({ consumer, producer }) => (consumer === capsuleId ? [producer] : []))
 
 /**
- * The next step for each Capsule of an update. A consumer is planned when all its producers have been applied or left out, and
- * only if it is behind at that time. A failed Capsule delays only its consumers.
+ * Decides the next step for each Capsule of an update. A consumer is planned once all its producers have been applied or left
+ * out, and only if it is behind at that time. A failed Capsule delays only its consumers.
  */
 export const nextSteps = (
   members: ReadonlyArray<Member>,
@@ -57,7 +57,7 @@ export const nextSteps = (
   )
 }
 
-/** The wave of each Capsule, from 1: one more than the latest wave of its producers. */
+/** Returns the wave of each Capsule, starting at 1: one more than the latest wave of its producers. */
 export const wavesOf = (
   capsuleIds: ReadonlyArray<CapsuleId>,
   edges: ReadonlyArray<WaveEdge>
@@ -76,7 +76,7 @@ export const wavesOf = (
   return waves
 }
 
-/** The Capsules that are behind, and all their direct and indirect consumers. */
+/** Returns the Capsules that are behind, and all their direct and indirect consumers. */
 export const membersOf = (
   behind: ReadonlyArray<CapsuleId>,
   updatable: ReadonlySet<CapsuleId>,
@@ -108,7 +108,7 @@ export const stateOf = (states: ReadonlyArray<WaveMemberState>): WaveState => {
   return has("waiting") ? "waiting" : "succeeded"
 }
 
-/** The stale Capsules of a Workspace (or those in `only`) and their consumers, in creation order. */
+/** Returns the stale Capsules of a Workspace (or those in `only`) and their consumers, in creation order. */
 export const updateMembers = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   workspaceId: WorkspaceId,

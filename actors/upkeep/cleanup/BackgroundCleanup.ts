@@ -31,14 +31,14 @@ const interval: Duration.Input = "1 minute"
 const before = ({ after }: RetentionPeriod) =>
   Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(after)).toISOString())
 
-/** Expires plans that were not applied in time, whether they wait for review or are approved. */
+/** Expires plans that were not applied in time, approved or not. */
 export const expirePlans = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
   for (const id of yield* ledger.expiredPlans(yield* now)) yield* transaction(sql)(ledger.expirePlan(id))
 })
 
-/** Deletes receipts past their retention period, and syncs that found nothing. */
+/** Deletes receipts and syncs that found nothing, after their retention period. */
 export const purge = Effect.gen(function* () {
   const receipts = yield* Receipts
   yield* receipts.purge(yield* before(retention.idempotency))
@@ -75,7 +75,7 @@ const turn = Effect.gen(function* () {
   yield* guarded("forget agents", (yield* SilentAgents).forget)
   yield* guarded("remove files of agents", (yield* AgentFileRemoval).removeSome)
   yield* cleanUpBuilds
-  // Runs last, because after months there may be much to delete, and nothing waits for it.
+  // Runs last, because nothing waits for it and after months there may be much to delete.
   yield* guarded("remove logs", logs.removeSome)
   yield* guarded("remove audit events", audit.removeSome)
   yield* guarded("remove records", records.removeSome)
@@ -87,7 +87,7 @@ type Rhythm = <R>(turn: Effect.Effect<void, never, R>) => Effect.Effect<void, ne
 
 export const atStartAndEveryMinute: Rhythm = (turn) => turn.pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever)
 
-/** The schedule of the cleanup. Hosts that trigger it themselves, such as tests, provide another. */
+/** When the cleanup runs. Hosts that trigger it themselves, such as tests, provide a different schedule. */
 export const CleanupRhythm = Context.Reference<Rhythm>("svc/actors/upkeep/cleanup/CleanupRhythm", {
   defaultValue: () => atStartAndEveryMinute
 })

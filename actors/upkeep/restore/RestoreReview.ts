@@ -16,7 +16,7 @@ import { type ReviewItem, ReviewKind } from "../../base/RestoredRecords.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** Restored records that the operator has to confirm. */
+/** Restored records that the operator must confirm. */
 export const RestoreReviewRow = table("restore_review", {
   record_id: Schema.String,
   kind: ReviewKind,
@@ -38,7 +38,7 @@ const allKinds = Effect.all([
   restoredProvisions
 ])
 
-/** All records that wait for the operator's review, in a useful order. */
+/** Returns all records that are waiting for the operator's review, in a useful order. */
 export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
   Effect.map(
     Effect.forEach(kinds, ({ pending }) => pending),
@@ -46,7 +46,7 @@ export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
   )
 )
 
-/** Returns true if any record waits for review. Nearly free if nothing was ever restored. Reads through `sql`. */
+/** Returns true if any record is waiting for review. Nearly free if nothing was ever restored. Reads through `sql`. */
 export const awaitsReview = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql`SELECT 1 AS one FROM restore_review r WHERE r.decision IS NULL AND (
@@ -86,13 +86,13 @@ export class RestoreReview extends Context.Service<
   {
     readonly list: Effect.Effect<ReadonlyArray<ReviewItem>>
     /**
-     * Restored approval rules and teams. They take effect immediately, because nobody can act under them before a membership is
-     * confirmed.
+     * Returns restored approval rules and teams. They take effect immediately, because nobody can act under them before a
+     * membership is confirmed.
      */
     readonly rules: Effect.Effect<ReadonlyArray<RestoredRules>>
     /**
-     * Confirms or removes the given records, or all that wait for review, and returns them. Runs one transaction: if any id does
-     * not wait for review, fails with `not_found` and changes nothing.
+     * Confirms or removes the given records, or all that are waiting for review, and returns them. Runs one transaction: if any
+     * id is not waiting for review, fails with `not_found` and changes nothing.
      */
     readonly decide: (
       decision: ReviewDecision,

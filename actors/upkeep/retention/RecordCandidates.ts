@@ -6,13 +6,13 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
 import { KeepReason, type Part, type RetainedKind } from "./RetainedKind.ts"
 
-/** Records examined by one statement. */
+/** Number of records that one statement examines. */
 const recordsAtOnce = 50
 
 /** The id of a record of any kind. */
 export type RecordId = string
 
-/** The position after the last examined record, in order of age. */
+/** A position in the list of records, which is sorted by age: the last examined record. */
 export interface LookedAt {
   readonly since: string
   readonly id: RecordId
@@ -48,17 +48,17 @@ export interface Candidates {
   readonly ids: ReadonlyArray<RecordId>
   /** Number of kept records, by reason. */
   readonly kept: ReadonlyMap<KeepReason, number>
-  /** The position of the next batch; absent after the last one. */
+  /** Where the next batch starts; absent after the last batch. */
   readonly next: LookedAt | undefined
 }
 
-/** SQL for the reason why the record `r` is kept; `NULL` if it may be removed. */
+/** Returns SQL for the reason why the record `r` is kept; `NULL` if it may be removed. */
 const keptBecause = ({ needs }: RetainedKind) =>
   `CASE ${needs.map(({ reason, when }) => `WHEN ${when} THEN '${reason}'`).join(" ")} END`
 
 const among = (kind: RetainedKind) => kind.among ?? "1 = 1"
 
-/** Examines the records whose period began before `before`, oldest first. */
+/** Examines the records whose retention period began before `before`, oldest first. */
 export const recordCandidates = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: RetainedKind,
@@ -89,7 +89,7 @@ const overParts = (parts: ReadonlyArray<Part>, aggregate: (part: Part) => string
     ...parts.map((part) => `COALESCE((SELECT ${aggregate(part)} FROM ${part.table} WHERE ${part.of} = r.id), 0)`)
   ].join(" + ")
 
-/** The given records that may still be removed, in the same order, with their sizes. */
+/** Returns those of the given records that may still be removed, in the same order, with their sizes. */
 export const removableNow = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: RetainedKind,

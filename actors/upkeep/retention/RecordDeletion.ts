@@ -7,18 +7,21 @@ import type { Part, RetainedKind, SharedPart } from "./RetainedKind.ts"
 
 /** Maximum number of rows removed in one transaction. More would delay writers. */
 const partsAtOnce = 256
-/** Maximum number of bytes removed in one transaction, unless a single record is larger. SQLite overwrites deleted pages. */
+/**
+ * Maximum number of bytes to remove in one transaction, unless a single record is larger. SQLite overwrites deleted pages, so
+ * more would delay writers.
+ */
 const bytesAtOnce = 2 * 1024 * 1024
 
 const GonePart = rowShape({ id: Schema.String, bytes: Schema.Int })
 
-/** The records that a step removed, and whether none of the given records are left. */
+/** The records that a step removed, and whether it removed all of the given records. */
 export interface Deletion {
   readonly removed: ReadonlyArray<RemovableRecords>
   readonly isOver: boolean
 }
 
-/** The first records that one transaction can remove with their parts. A larger record is removed alone. */
+/** Selects the first records that one transaction can remove with their parts. A larger record is removed alone. */
 const affordable = (sizes: ReadonlyArray<RecordSize>): ReadonlyArray<RecordSize> => {
   let bytes = 0
   let rows = 0

@@ -15,7 +15,7 @@ import { retainedKinds } from "./RetainedKinds.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** The numbers of records that the current pass has removed so far. */
+/** How many records the current pass has removed so far. */
 export const TallyRow = table("retention_tallies", {
   workspace_id: WorkspaceId,
   kind: RetainedKindName,
@@ -26,9 +26,9 @@ type TallyRow = RowOf<typeof TallyRow.columns>
 
 /** Pause between steps, to let other writers in. */
 const pause = "5 millis"
-/** Steps per cleanup turn. The cleanup has other jobs too. */
+/** Maximum number of steps per turn, because the cleanup has other jobs too. */
 const stepsOfTurn = 100
-/** Time between two passes. Each pass writes an audit event. */
+/** Time between two passes. Each pass writes an audit event, so it is long. */
 const cooldown = Duration.toMillis("1 day")
 
 /** Records of one kind that are kept although their period has ended. */
@@ -62,14 +62,17 @@ const inTotal = (parts: ReadonlyArray<RemovableRecords>): ReadonlyArray<Removabl
   )
 
 /**
- * Removes records whose period has ended and that nothing needs (see `RetainedKinds`). A step removes a few records of one kind
- * and counts them, in one short transaction. At the end of a pass, the counts become one audit event per Workspace. After a
- * crash, the next process continues the pass with its counts.
+ * Removes records whose period has ended and that nothing needs (see `RetainedKinds`). Each step is a short transaction that
+ * removes a few records of one kind and counts them. At the end of a pass, the counts become one audit event per Workspace. After
+ * a crash, the next process continues the pass with its counts.
  */
 export class RecordRemoval extends Context.Service<
   RecordRemoval,
   {
-    /** The records that a removal would remove now, by kind and Workspace, and those that it would keep, by kind and reason. */
+    /**
+     * Returns the records that a removal would remove now, by kind and Workspace, and those that it would keep, by kind and
+     * reason.
+     */
     readonly survey: Effect.Effect<RecordSurvey>
     /** Removes all removable records and returns them, by kind and Workspace. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableRecords>>
@@ -119,7 +122,7 @@ export class RecordRemoval extends Context.Service<
         yield* sql`DELETE FROM retention_tallies`
       }).pipe(transaction(sql), Effect.withSpan("RecordRemoval.conclude"))
 
-      /** Removes one batch; returns `undefined` at the end of the pass. */
+      /** Removes one batch. Returns `undefined` at the end of the pass. */
       const step = Effect.fnUntraced(function* (
         pass: Pass
       ): Effect.fn.Return<ReadonlyArray<RemovableRecords> | undefined> {
@@ -173,7 +176,7 @@ export class RecordRemoval extends Context.Service<
         kept: surveys.flatMap(({ kept }) => kept)
       })).pipe(Effect.withSpan("RecordRemoval.survey"))
 
-      /** One complete pass, with only short pauses between steps. */
+      /** Completes one pass, with only short pauses between steps. */
       const passOver = Effect.gen(function* () {
         const pass: Pass = { kind: 0, after: undefined }
         const removed: Array<RemovableRecords> = []
@@ -187,7 +190,7 @@ export class RecordRemoval extends Context.Service<
 
       const removeAll = Effect.gen(function* () {
         const removed: Array<RemovableRecords> = []
-        // Removing a record may make another one removable, so repeat until nothing is found.
+        // Repeats until a pass finds nothing, because removing a record may make another one removable.
         for (let found = yield* passOver; found.length > 0; found = yield* passOver) removed.push(...found)
         yield* end
         return inTotal(removed)

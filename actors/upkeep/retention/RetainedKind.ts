@@ -42,28 +42,28 @@ export interface Part {
   readonly of: string
   /** The primary key of the table. */
   readonly key: ReadonlyArray<string>
-  /** SQL for the size of a row in bytes. The table has no alias. */
+  /** SQL for the size of a row in bytes. It must not use a table alias. */
   readonly bytes: string
 }
 
-/** Rows of another table that several records share. They are removed with the last of those records. */
+/** Rows of another table that several records share. They are removed with the last of these records. */
 export interface SharedPart {
   readonly table: string
   readonly key: ReadonlyArray<string>
-  /** SQL condition: the row `p` belongs to the record `r`. */
+  /** SQL condition that is true if the row `p` belongs to the record `r`. */
   readonly when: string
 }
 
 /**
- * A kind of record that is removed when its period has ended and nothing needs it. The statements for the removal are built from
- * this description.
+ * A kind of record that is removed once its period has ended and nothing needs it. The SQL statements for the removal are built
+ * from this description.
  */
 export interface RetainedKind {
   readonly name: RetainedKindName
   readonly table: string
   /** True if only the parts are removed and the record is kept. */
   readonly staysItself?: boolean
-  /** The column with the start of the period. */
+  /** The column that contains the start of the period. */
   readonly since: string
   /** SQL condition that selects the records of this kind; absent if it is every row. */
   readonly among?: string
@@ -73,6 +73,6 @@ export interface RetainedKind {
   readonly bytes: string
   readonly parts: ReadonlyArray<Part>
   readonly sharedParts?: ReadonlyArray<SharedPart>
-  /** Checked in this order; the survey reports the first that matches. */
+  /** Reasons to keep a record, in the order of checking. The survey reports the first one that matches. */
   readonly needs: ReadonlyArray<KeepRule>
 }

@@ -6,7 +6,7 @@ import { coordinatorUnderWay } from "../../../schema/tables/PlanTables.ts"
 import { owesEvidence } from "../../ledger/run/PendingAgentState.ts"
 import { pendingPlan } from "../../ledger/run/RunRow.ts"
 
-/** StateVersions per existing Capsule that are kept for rollbacks, whatever their age. */
+/** Number of StateVersions per existing Capsule that are kept for rollbacks, whatever their age. */
 const rollbackTargets = 10
 
 const need = (reason: KeepReason, when: string): KeepRule => ({ reason, when })
@@ -14,14 +14,14 @@ const exists = (from: string, where: string) => `EXISTS (SELECT 1 FROM ${from} W
 const isFinal = (of: string) => `${of}status NOT IN ('queued', 'running', 'waiting_approval')`
 const isMoving = (of: string) => `(NOT ${isFinal(of)} OR ${pendingPlan(of)})`
 
-/** A repeated request must return its original result. */
+/** Keeps the result of a request while its receipt exists, because a repeated request must return it. */
 const receipt = need("receipt", exists("idempotency_receipts i", "i.result_id = r.id"))
 
 const movingRun = (column: string) => exists("runs o", `o.${column} = r.id AND ${isMoving("o.")}`)
 
 /**
- * True if no later Run of the Capsule or Source has the same type and outcome, so that this one explains the current situation.
- * Runs of destroyed Capsules do not count; otherwise every destroyed Capsule would keep some of them forever.
+ * SQL that is true if no later Run of the Capsule or Source has the same type and outcome, so that this Run explains the current
+ * situation. Runs of destroyed Capsules do not count; otherwise every destroyed Capsule would keep some of them forever.
  */
 const isNewestRun = `CASE
   WHEN r.capsule_id IS NOT NULL THEN EXISTS (SELECT 1 FROM capsules c WHERE c.id = r.capsule_id AND ${capsuleWithEvidence("c.")})
@@ -78,11 +78,11 @@ const runNeeds: ReadonlyArray<KeepRule> = [
   need("install_plan", exists("install_plans p", "p.id = r.coordinator_id")),
   need("revision_plan", exists("revision_plans p", "p.id = r.coordinator_id")),
   need("interface", exists("interface_intents i", "i.run_id = r.id AND i.status IN ('pending', 'failed')")),
-  // The Run left something that has yet to be settled or released.
+  // The Run left something behind that must still be settled or released.
   need("open", exists("run_results o", "o.run_id = r.id")),
   need("open", exists("run_checkpoints o", "o.run_id = r.id")),
   need("open", exists("agent_runs o", "o.run_id = r.id AND o.ended_at IS NULL")),
-  // An agent can submit a state only while its Run exists. A revoked agent never returns.
+  // An agent can submit a state only while its Run exists. A revoked agent does not count, because it never returns.
   need(
     "open",
     exists(
@@ -121,8 +121,8 @@ const stateNeeds: ReadonlyArray<KeepRule> = [
       "i.capsule_id = r.capsule_id AND i.state_version_id = r.id AND i.status IN ('pending', 'failed')"
     )
   ),
-  // The version was current when an existing backup was created, and restoring that backup would use the same snapshot. A
-  // destroyed Capsule is never restored.
+  // Restoring an existing backup would use this version's snapshot, because the version was current when the backup was created.
+  // A destroyed Capsule is never restored.
   need(
     "backup",
     `${exists("capsules c", `c.id = r.capsule_id AND ${capsuleWithEvidence("c.")}`)} AND ${exists(
@@ -135,7 +135,7 @@ const stateNeeds: ReadonlyArray<KeepRule> = [
   receipt
 ]
 
-/** SQL for the records that need a snapshot. `id` is the snapshot's id, and `source` the id of its Source. */
+/** Returns SQL conditions for records that need a snapshot. `id` is the snapshot's id, and `source` the id of its Source. */
 const usesOfSnapshot = (id: string, source: string): ReadonlyArray<KeepRule> => [
   need(
     "living_capsule",
@@ -304,7 +304,7 @@ export const retainedKinds: ReadonlyArray<RetainedKind> = [
     since: "created_at",
     workspace: ownWorkspace,
     bytes: `${bytesWithParts("r.state")} + ${bytesOf("r.sealed_secrets")}`,
-    // The index is removed first. Without it, the version counts as not indexed.
+    // Removes the index first. Without it, the version counts as not indexed.
     parts: [
       { table: "state_indexes", of: "state_version_id", key: ["state_version_id"], bytes: "0" },
       { table: "outputs", of: "state_version_id", key: ["id"], bytes: bytesOf("value", "sealed_value") }
@@ -333,7 +333,7 @@ export const retainedKinds: ReadonlyArray<RetainedKind> = [
     table: "source_snapshots",
     since: "created_at",
     workspace: ownWorkspace,
-    // Snapshots with equal content share one archive, which is removed with the last of them.
+    // Snapshots with equal content share one archive, which is removed with the last of these snapshots.
     bytes: `${bytesOf("r.manifest_document", "r.repository_manifest")} + CASE WHEN EXISTS (SELECT 1 FROM source_snapshots n
       WHERE n.archive_digest = r.archive_digest AND n.id <> r.id) THEN 0 ELSE r.archive_size_bytes END`,
     parts: [],

@@ -8,10 +8,10 @@ import { now } from "../../base/Identity.ts"
 import { makeCooldown } from "../../base/Cooldown.ts"
 import { type StoredPlace, storedPlaces } from "./StoredPlaces.ts"
 
-/** Rows read by one statement, few enough not to delay other reads. */
+/** Number of rows that one statement reads: few enough not to delay other reads. */
 const rowsAtOnce = 500
 const pause = "5 millis"
-/** A measurement reads everything, and little changes within an hour. */
+/** Time between two measurements. A measurement reads everything, and little changes within an hour. */
 const cooldown = Duration.toMillis("1 hour")
 
 const Sized = rowShape({
@@ -28,7 +28,7 @@ export interface StoredAmount {
   readonly bytes: number
 }
 
-/** The measured sizes, and the time of the measurement. */
+/** The measured sizes, and when they were measured. */
 export interface StoredMeasurement {
   readonly at: Timestamp
   readonly amounts: ReadonlyArray<StoredAmount>
@@ -38,7 +38,7 @@ export interface StoredMeasurement {
 export class StoredBytes extends Context.Service<
   StoredBytes,
   {
-    /** The newest measurement; absent until the first one has finished. */
+    /** Returns the newest measurement; absent until the first one has finished. */
     readonly measured: Effect.Effect<StoredMeasurement | undefined>
     /** Counts now. */
     readonly measure: Effect.Effect<StoredMeasurement>
@@ -53,7 +53,7 @@ export class StoredBytes extends Context.Service<
       let newest: StoredMeasurement | undefined
       const afterCooldown = makeCooldown(cooldown)
 
-      /** The next rows in key order. */
+      /** Reads the next rows in key order. */
       const part = (place: StoredPlace, after: readonly [string, number] | undefined) => {
         const { bytes, firstKey, secondKey, table, workspace } = place
         const key = read.literal([firstKey, ...(secondKey === undefined ? [] : [secondKey])].join(", "))

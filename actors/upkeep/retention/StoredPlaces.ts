@@ -5,7 +5,7 @@ import { bytesOf, bytesWithParts } from "./ColumnBytes.ts"
 export interface StoredPlace {
   readonly kind: StoredKind
   readonly table: string
-  /** SQL for the primary key, an id and a number, by which the rows are read in batches. */
+  /** SQL for the primary key, an id and a number, with which the rows are read in batches. */
   readonly firstKey: string
   readonly secondKey?: string
   /** SQL for the Workspace of the row `r`; null if it belongs to none. */
