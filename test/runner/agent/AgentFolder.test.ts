@@ -4,14 +4,14 @@ import { AgentFolder } from "../../../runner/agent/AgentFolder.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
-/** Two processes belonging to one agent. */
+/** Two processes that belong to the same agent. */
 const two = Effect.gen(function* () {
   const path = yield* temporaryFolder
   const one = Effect.provide(AgentFolder, AgentFolder.layerAt(path), { local: true })
   return [yield* one, yield* one] as const
 })
 
-it.live("two agent processes that start together create one key pair, and one next pair", () =>
+it.live("two agent processes that start together create only one key pair, and one next pair", () =>
   Effect.gen(function* () {
     const [one, other] = yield* two
     const same = Effect.fnUntraced(function* (of: (folder: AgentFolder["Service"]) => typeof one.keys) {
@@ -26,7 +26,7 @@ it.live("two agent processes that start together create one key pair, and one ne
   })
 )
 
-it.live("a late response does not change keys that another process has adopted or announced meanwhile", () =>
+it.live("a late response does not change keys that another process has adopted or announced in the meantime", () =>
   Effect.gen(function* () {
     const [one, late] = yield* two
     yield* one.keys
@@ -45,7 +45,7 @@ it.live("a late response does not change keys that another process has adopted o
 )
 
 it.live(
-  "an agent process that accepts jobs waits for a command that checks the lock, but not for another such process",
+  "an agent process that accepts jobs waits for a command that checks the lock, but not for another process that accepts jobs",
   () =>
     Effect.gen(function* () {
       const [one, other] = yield* two

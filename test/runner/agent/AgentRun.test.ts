@@ -20,7 +20,7 @@ const begun = Effect.fnUntraced(function* ({ recordStart = Effect.void, runFolde
 })
 
 describe("Agent applies", () => {
-  it.live("the tool of an apply starts only after the Run's record can survive a power failure", () =>
+  it.live("the tool of an apply starts only once the Run's record would survive a power failure", () =>
     Effect.gen(function* () {
       let isStarted = false
       const { folder, run, sent } = yield* offeredApply((_, control) =>
@@ -30,7 +30,7 @@ describe("Agent applies", () => {
           return printedState(state)
         })
       )
-      // Prevents a durable record from being written, but does not affect the first record.
+      // A folder in place of the temporary file makes the next write of the record fail. The first record already exists.
       yield* Effect.promise(() => mkdir(join(folder, "record.json.new")))
       yield* run
       expect(isStarted).toBe(false)
@@ -38,7 +38,7 @@ describe("Agent applies", () => {
     })
   )
 
-  it.live("the state of an apply is on disk before the rest of its outcome is known", () =>
+  it.live("the state of an apply is on disk before the remaining outcome is known", () =>
     Effect.gen(function* () {
       const isFound = yield* Deferred.make<void>()
       const { end, recovered, run } = yield* offeredApply((_, control) =>
@@ -60,7 +60,7 @@ describe("Agent applies", () => {
     })
   )
 
-  it.live("a state that the tool could only print is submitted if the Run was abandoned in the meantime", () =>
+  it.live("a state that the tool could only print is submitted even if the Run was abandoned in the meantime", () =>
     Effect.gen(function* () {
       const isRunning = yield* Deferred.make<void>()
       const { end, recovered, run, sent } = yield* offeredApply((_, control) =>

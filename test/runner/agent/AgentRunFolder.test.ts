@@ -13,8 +13,8 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 const claim = { runId: RunId.make("run_01000000000000000000000001"), fence: 3 }
 
 /**
- * The run folder of an agent whose machine has lost power. `record` is the part of its record that is still on disk, `undefined`
- * if nothing is.
+ * The run folder of an agent whose machine lost power. `record` is the part of the Run's record that reached the disk, or
+ * `undefined`.
  */
 const afterPowerCut = Effect.fnUntraced(function* (record: string | undefined, name = roomName(claim)) {
   const runs = yield* temporaryFolder
@@ -32,7 +32,7 @@ describe("Power cuts", () => {
   for (const record of [undefined, ""]) {
     const without = record === undefined ? "without a record" : "with an empty record"
 
-    it.live(`${without}, the state that an apply left is kept under the claim in the folder's name`, () =>
+    it.live(`${without}, the state that an apply left is kept, with the claim taken from the folder's name`, () =>
       Effect.gen(function* () {
         const { adopted, paths } = yield* afterPowerCut(record)
         yield* writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." })
@@ -42,16 +42,18 @@ describe("Power cuts", () => {
       })
     )
 
-    it.live(`${without}, an apply that may have been permitted is kept, to report that it never started`, () =>
-      Effect.gen(function* () {
-        const { adopted, paths } = yield* afterPowerCut(record)
-        yield* Effect.promise(() => writeFile(paths.journal, ""))
-        expect(yield* adopted).toMatchObject({ claim, kind: "apply" })
-        expect(existsSync(paths.journal)).toBe(true)
-      })
+    it.live(
+      `${without}, an apply that may have been permitted to start is kept, so that the agent can report that it never started`,
+      () =>
+        Effect.gen(function* () {
+          const { adopted, paths } = yield* afterPowerCut(record)
+          yield* Effect.promise(() => writeFile(paths.journal, ""))
+          expect(yield* adopted).toMatchObject({ claim, kind: "apply" })
+          expect(existsSync(paths.journal)).toBe(true)
+        })
     )
 
-    it.live(`${without}, nothing is kept if no apply had started`, () =>
+    it.live(`${without}, nothing is kept if no apply was about to start`, () =>
       Effect.gen(function* () {
         const { adopted, folder } = yield* afterPowerCut(record)
         expect(yield* adopted).toBeUndefined()
@@ -60,7 +62,7 @@ describe("Power cuts", () => {
     )
   }
 
-  it.live("an apply's state in a folder with a different name is kept for a person to review", () =>
+  it.live("an apply's state in a folder with an unknown name is kept for a person to review", () =>
     Effect.gen(function* () {
       const { adopted, paths } = yield* afterPowerCut(undefined, "run_01000000000000000000000001-03")
       yield* writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." })

@@ -14,7 +14,7 @@ import { zstdBomb } from "../../support/ZstdBomb.ts"
 
 const mebibyte = 1024 * 1024
 
-/** Text that barely compresses. */
+/** Text that hardly compresses. */
 const text = (length: number) => {
   const digits = createCipheriv("aes-128-ctr", Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(length >> 1))
   return new TextEncoder().encode(`${digits.toString("hex")}x`.slice(0, length))
@@ -42,7 +42,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("packed contents are passed on piece by piece, before the rest has been read", async () => {
+  test("packed contents are passed on in pieces before the rest has been read", async () => {
     const packed = await Effect.runPromise(packContents(text(16 * mebibyte)))
     let read = 0
     let given = 0
@@ -51,7 +51,7 @@ describe("packed contents", () => {
     await Effect.runPromise(
       Stream.runForEach(unpackedContents(reading, most), ({ length }) =>
         Effect.sync(() => {
-          // Counts the data that was read but not passed on; packing halves the size of the text.
+          // Measures how much was read before it was passed on. Packing halves the size of this text.
           furthest = Math.max(furthest, 2 * read - given)
           given += length
         })
@@ -61,7 +61,7 @@ describe("packed contents", () => {
     expect(furthest).toBeLessThan(3 * mebibyte)
   })
 
-  test("packed contents never unpack faster than they are consumed, even with a high compression ratio", async () => {
+  test("packed contents unpack no faster than they are consumed, even with a high compression ratio", async () => {
     const length = 64 * mebibyte
     const packed = await Effect.runPromise(packContents(new Uint8Array(length)))
     expect(packed.length).toBeLessThan(pieceBytes)
@@ -72,7 +72,7 @@ describe("packed contents", () => {
     await Effect.runPromise(
       Stream.runForEach(unpackedContents(inPieces(packed), length), ({ length: piece }) =>
         Effect.promise(async () => {
-          // Lets the decompressor produce everything it can.
+          // Gives the decompressor time to produce as much as it can.
           for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
           made = push.mock.calls.reduce((sum, [chunk]) => sum + (chunk instanceof Uint8Array ? chunk.length : 0), 0)
           mostHeld = Math.max(mostHeld, made - taken)
@@ -84,7 +84,7 @@ describe("packed contents", () => {
     expect(mostHeld).toBeLessThanOrEqual(2 * mebibyte)
   })
 
-  test("packed contents are refused if they have been changed, or exceed the limit", async () => {
+  test("rejects packed contents that have been changed or exceed the limit", async () => {
     const plain = text(3 * mebibyte)
     const packed = await Effect.runPromise(packContents(plain))
     const changed = packed.slice()
@@ -102,7 +102,7 @@ describe("packed contents", () => {
     await Effect.runPromise(Stream.runDrain(unpackedContents(inPieces(packed), plain.length)))
   })
 
-  test("packed contents must have the length they claim", async () => {
+  test("rejects packed contents whose length differs from their declared length", async () => {
     const plain = text(3 * mebibyte)
     const packed = await Effect.runPromise(packContents(plain))
     const says = (length: number) => {
@@ -115,7 +115,7 @@ describe("packed contents", () => {
       says(plain.length - 1),
       says(plain.length + 1),
       says(most + 1),
-      // The last three bytes only mark the end, so this cut removes one byte of content.
+      // The last three bytes only mark the end, so cutting a fourth byte removes content.
       packed.subarray(0, packed.length - 4),
       packed.subarray(0, packed.length >> 1),
       Buffer.concat([packed, await Effect.runPromise(packContents(text(70)))])
@@ -127,7 +127,7 @@ describe("packed contents", () => {
     }
     for (const bytes of wrong) {
       const held = await Effect.runPromiseExit(heldContents(inPieces(bytes), most))
-      // Checking the contents without keeping them gives the same result.
+      // Verifying the contents without storing them gives the same result.
       const checked = await Effect.runPromiseExit(Stream.runDrain(unpackedContents(inPieces(bytes), most)))
       const atOnce = await Effect.runPromiseExit(unpackedInMemory(bytes, most))
       const failed = [Exit.isFailure(held), Exit.isFailure(checked), Exit.isFailure(atOnce)]
@@ -152,7 +152,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("packed contents are refused if they request a longer window than svc uses", async () => {
+  test("rejects packed contents that request a longer window than svc uses", async () => {
     const frame = (windowLog: number) => zstdBomb(1, { windowLog })
     expect((await Effect.runPromise(heldContents(inPieces(frame(21)), most))).length).toBe(mebibyte)
     for (const windowLog of [24, 27, 31]) {

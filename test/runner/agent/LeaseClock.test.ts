@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test"
 import { elapsedSeconds, makeLease, momentOf, stopTimes } from "../../../runner/agent/LeaseClock.ts"
 
-/** Clocks that a test advances. */
+/** Clocks that a test can advance. */
 const movable = () => {
   const at = { boot: 1000, monotonic: 10 }
   return { at, clocks: { bootSeconds: () => at.boot, monotonicSeconds: () => at.monotonic } }
 }
 
 describe("Agent leases", () => {
-  test("an agent's lease includes time the machine was suspended, and at least the time of the finer clock", () => {
+  test("an agent's lease includes time while the machine was suspended, and at least the time of the finer clock", () => {
     const { at, clocks } = movable()
     const since = momentOf(clocks)
     at.boot += 3600
@@ -19,7 +19,7 @@ describe("Agent leases", () => {
     expect(elapsedSeconds(clocks, since)).toBe(7)
   })
 
-  test("an apply's lease reserves ten minutes for stopping and two before its end, scaled for short leases", () => {
+  test("an apply's lease reserves ten minutes to stop and two before its end, scaled for short leases", () => {
     expect(stopTimes(45 * 60)).toEqual({ interruptAfter: 33 * 60, killAfter: 43 * 60 })
     expect(stopTimes(60)).toEqual({ interruptAfter: 30, killAfter: 48 })
     for (const seconds of [1, 10, 300, 2000, 7200]) {
@@ -30,7 +30,7 @@ describe("Agent leases", () => {
     }
   })
 
-  test("an agent's lease starts when the answered message was sent, whenever the response arrives", () => {
+  test("an agent's lease starts when the answered message was sent, no matter when the response arrives", () => {
     const { at, clocks } = movable()
     const sent = momentOf(clocks)
     at.boot += 20
@@ -39,7 +39,7 @@ describe("Agent leases", () => {
     expect(lease.killAtBoot()).toBe(1048)
   })
 
-  test("an agent's lease records that it has expired, and does not expire before then", () => {
+  test("an agent's lease remembers that it has expired, and does not expire early", () => {
     const { at, clocks } = movable()
     const lease = makeLease(clocks, momentOf(clocks), 60)
     at.boot += 47

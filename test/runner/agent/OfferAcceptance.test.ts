@@ -17,7 +17,7 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 const unused = Effect.die(new Error("not a part of the acceptance"))
 
 /**
- * An offer that was requested a few seconds ago. `told` contains the messages to the guard; `answer` is the server's response to
+ * An offer that was requested a few seconds ago. `told` collects the messages to the guard; `answer` is the server's response to
  * the acceptance.
  */
 const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof JobKind.Type = "plan") {
@@ -55,7 +55,7 @@ const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof Jo
   return { answer, begin, handle, told }
 })
 
-/** True if the effect completes without any further event. */
+/** Returns true if the effect completes without waiting for another event. */
 const isComplete = (moment: OfferAcceptance["mayStart"]) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(moment, { startImmediately: true })
@@ -66,7 +66,7 @@ const isComplete = (moment: OfferAcceptance["mayStart"]) =>
 
 describe("Offer acceptance", () => {
   it.live(
-    "an agent starts processes before it accepts a fresh offer, and they die before another agent can get it",
+    "an agent starts processes before it accepts a fresh offer, and they die before another agent can get the offer",
     () =>
       Effect.gen(function* () {
         const { answer, begin, handle, told } = yield* offered(1)
@@ -93,12 +93,12 @@ describe("Offer acceptance", () => {
       yield* begun
       yield* mayStart
       expect(told).toEqual([{ say: "hold", left: 48 }])
-      // A process that fails from now on was not killed because of the offer's age.
+      // The offer's deadline no longer applies, so later failures are not attributed to its age.
       expect(handle.lease?.wasOver()).toBe(false)
     })
   )
 
-  it.live("an agent starts nothing of an apply before it is accepted, so a slow acceptance does not abort it", () =>
+  it.live("an agent starts nothing of an apply before acceptance, so a slow acceptance cannot abort the apply", () =>
     Effect.gen(function* () {
       const { answer, begin, told } = yield* offered(1, "apply")
       const { begun, mayStart } = yield* begin
@@ -110,7 +110,7 @@ describe("Offer acceptance", () => {
     })
   )
 
-  it.live("a refused acceptance ends the Run, and the guard drops its folder", () =>
+  it.live("a rejected acceptance ends the Run, and the guard deletes its folder", () =>
     Effect.gen(function* () {
       const { answer, begin, handle, told } = yield* offered(0)
       yield* Effect.scoped(

@@ -13,11 +13,11 @@ import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 import { applyClaim, sealingParty, takingLine } from "./support/OfferedApply.ts"
 
-/** A state that cannot be packed into a message. */
+/** A state that is too large for a message. */
 const large = () => new Uint8Array(randomBytes(2 * mostCarriedBytes))
 
 describe("Result uploads", () => {
-  it.live("a large state sent while the Run continues leaves the state in its result unchanged", () =>
+  it.live("uploading a large state during the Run does not change the state in the Run's result", () =>
     Effect.gen(function* () {
       const room = yield* makeRoom(yield* temporaryFolder, applyClaim, "apply")
       if (room === undefined) return yield* Effect.die(new Error("no room"))

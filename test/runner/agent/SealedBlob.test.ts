@@ -30,7 +30,7 @@ const collected = <E>(stream: Stream.Stream<Uint8Array, E>) =>
   Stream.runCollect(stream).pipe(Effect.map((chunks) => new Uint8Array(Buffer.concat(chunks))))
 
 describe("SealedMessage", () => {
-  test("a sealed message opens only for the key and purpose it was sealed for", async () => {
+  test("a sealed message opens only with the key and purpose it was sealed for", async () => {
     const keys = await pairOfKeys()
     const stranger = await pairOfKeys()
     const sealed = await Effect.runPromise(sealFor(keys.publicKey, purpose, bytes(100)))
@@ -45,7 +45,7 @@ describe("SealedMessage", () => {
 describe("SealedBlob", () => {
   const mebibyte = 1024 * 1024
 
-  test("a sealed blob returns its contents, for all sizes of pieces", async () => {
+  test("a sealed blob round-trips in pieces of any size", async () => {
     const keys = await pairOfKeys()
     for (const length of [0, 1, mebibyte - 1, mebibyte, mebibyte + 1, 3 * mebibyte]) {
       const contents = bytes(length)
@@ -64,7 +64,7 @@ describe("SealedBlob", () => {
     }
   })
 
-  test("a sealed blob is refused if it was truncated, changed or created for another purpose", async () => {
+  test("rejects a sealed blob that was truncated, changed or created for another purpose", async () => {
     const keys = await pairOfKeys()
     const sealed = await Effect.runPromise(
       collected(sealBlob(keys.publicKey, purpose, inChunks(bytes(2 * mebibyte + 5), mebibyte)))
@@ -90,7 +90,7 @@ describe("SealedBlob", () => {
     }
   })
 
-  test("a sealed blob in memory is refused for the same faults", async () => {
+  test("rejects the same faults in a sealed blob in memory", async () => {
     const keys = await pairOfKeys()
     const { privateKey } = keys
     for (const length of [0, 1000, mebibyte, 2 * mebibyte + 5]) {

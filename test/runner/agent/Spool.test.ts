@@ -19,7 +19,7 @@ const event = (address: string): ReportedEntry => ({
 
 const line = (text: string): ReportedEntry => ({ kind: "line", at, phase: "apply", stream: "stdout", text })
 
-/** A server that stores every batch it receives once. */
+/** A server that stores each batch once, however often it arrives. */
 const receiver = () => {
   let last = 0
   const entries: Array<ReportedEntry> = []
@@ -42,7 +42,7 @@ const deliverAll = Effect.fnUntraced(function* (spool: Spool, server: ReturnType
 })
 
 describe("Agent spool", () => {
-  it.live("an agent's spool delivers everything once and in order, even if responses and processes are lost", () =>
+  it.live("an agent's spool delivers everything once and in order, despite lost responses and killed processes", () =>
     Effect.gen(function* () {
       for (let seed = 0; seed < 40; seed += 1) {
         const folder = join(yield* temporaryFolder, "spool")
@@ -64,7 +64,7 @@ describe("Agent spool", () => {
                   }
                   const batch = yield* spool.next
                   if (Option.isNone(batch)) continue
-                  // The request is lost, or the response, or neither.
+                  // At random, the request is lost, the response is lost, or neither.
                   if (dice === 6) continue
                   const stored = server.store(batch.value)
                   if (dice > 7) yield* spool.acknowledged(stored)
@@ -81,7 +81,7 @@ describe("Agent spool", () => {
     })
   )
 
-  it.live("an agent's spool rejects an entry with a changed byte, even if the entry is still readable", () =>
+  it.live("an agent's spool rejects an entry with a changed byte, even if the entry can still be parsed", () =>
     Effect.gen(function* () {
       const made = join(yield* temporaryFolder, "made")
       const entries = [event("a.a"), event("a.b")]
@@ -117,7 +117,7 @@ describe("Agent spool", () => {
             const expected = entries.slice(0, ends.filter((end) => end <= length).length)
             const batch = yield* spool.next
             expect(Option.getOrUndefined(Option.map(batch, (one) => one.entries)) ?? []).toEqual(expected)
-            // Entries after the truncated end are not lost.
+            // Entries appended after the truncated end are kept.
             yield* spool.append(event("a.later"))
             if (Option.isSome(batch)) yield* spool.acknowledged(batch.value.number)
             expect(Option.map(yield* spool.next, (one) => one.entries)).toEqual(Option.some([event("a.later")]))
@@ -142,7 +142,7 @@ describe("Agent spool", () => {
     })
   )
 
-  it.live("an agent's spool omits lines beyond its limit and reports their number, but never omits an event", () =>
+  it.live("an agent's spool drops lines beyond its limit and reports their number, but never drops an event", () =>
     Effect.gen(function* () {
       const server = receiver()
       const spool = yield* openSpool(yield* temporaryFolder, { batchBytes: 500, batchEntries: 10, lineBytes: 1500 })
@@ -162,7 +162,7 @@ describe("Agent spool", () => {
 
   if (mountRefusal !== undefined) test.skip(`a full disk: ${mountRefusal}`, () => {})
   else
-    it.live("an agent's spool keeps every event while its disk is full, and reports how many lines it omitted", () =>
+    it.live("an agent's spool keeps every event while its disk is full, and reports how many lines it dropped", () =>
       Effect.gen(function* () {
         const folder = join(yield* temporaryFolder, "disk")
         const disk = yield* smallDisk(folder, 1)
@@ -190,7 +190,7 @@ describe("Agent spool", () => {
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-  it.live("an agent's spool reuses no number that the server has seen, even if its own disk has lost it", () =>
+  it.live("an agent's spool never reuses a number that the server has seen, even if its own disk has lost it", () =>
     Effect.gen(function* () {
       const spool = yield* openSpool(yield* temporaryFolder)
       yield* spool.acknowledged(7)

@@ -7,7 +7,7 @@ import { it } from "../../support/Effect.ts"
 const state = (serial: number) => ({ state: Redacted.make(new Uint8Array([serial])), serial, resourceCount: serial })
 
 describe("state uploads", () => {
-  it.effect("states are uploaded one at a time, always the newest waiting state, and never without the last", () =>
+  it.effect("states are uploaded one at a time, always the newest waiting one, and the last is never skipped", () =>
     Effect.gen(function* () {
       const started = yield* Queue.unbounded<number>()
       const first = yield* Deferred.make<void>()
@@ -32,7 +32,7 @@ describe("state uploads", () => {
     })
   )
 
-  it.effect("a state upload waits five times as long as the last upload took", () =>
+  it.effect("between state uploads, an agent waits five times as long as the last upload took", () =>
     Effect.gen(function* () {
       const started = yield* Queue.unbounded<number>()
       const uploads = yield* uploadStates(({ serial }) =>
@@ -48,7 +48,7 @@ describe("state uploads", () => {
     })
   )
 
-  it.effect("a state upload does not wait any longer because a state arrived late", () =>
+  it.effect("a state that arrives late is uploaded without an additional wait", () =>
     Effect.gen(function* () {
       const started = yield* Queue.unbounded<number>()
       const uploads = yield* uploadStates(({ serial }) => Queue.offer(started, serial))

@@ -60,7 +60,7 @@ describe("Document pieces", () => {
     expect(JSON.stringify(assembled(value).value)).toBe(JSON.stringify(value))
   })
 
-  test("long bytes of a document are moved between threads, and short bytes copied", () => {
+  test("a document's long byte arrays are moved between threads, and short ones are copied", () => {
     const long = new Uint8Array(longestReadHere).fill(7)
     const pieces = [...piecesOf({ before: [1], nested: { long }, short: new Uint8Array([1, 2]) })]
     expect(pieces.flatMap(movedWith).map(({ byteLength }) => byteLength)).toContain(longestReadHere)
@@ -79,12 +79,12 @@ describe("Document pieces", () => {
 })
 
 describe("Long documents", () => {
-  it.live("a document above 1 MiB is read like a short document, in another thread", () =>
+  it.live("a document above 1 MiB is read in another thread, with the same result as a short document", () =>
     Effect.gen(function* () {
       expect(large.length).toBeGreaterThan(longestReadHere)
       const expected = parseState(large)
       const { longest, value } = yield* longestParsedHere(readState(large))
-      // Output values are wrapped, so they are compared separately below.
+      // Output values are wrapped in `Redacted`, so they are compared separately below.
       expect(JSON.parse(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(expected)))
       const revealed = Option.map(value, ({ outputs }) => outputs?.map((output) => Redacted.value(output.value)))
       expect(revealed).toEqual(Option.some([{ a: [1] }]))
@@ -92,7 +92,7 @@ describe("Long documents", () => {
     })
   )
 
-  it.live("a document above 1 MiB is refused in another thread with the reason and position of its fault", () =>
+  it.live("another thread rejects an invalid document above 1 MiB, with the reason and position of the fault", () =>
     Effect.gen(function* () {
       const long = `{"a":"${"x".repeat(longestReadHere)}",\n"a":1}`
       const { longest, value } = yield* longestParsedHere(Effect.flip(readDocument("json", bytesOf(long))))
@@ -101,14 +101,14 @@ describe("Long documents", () => {
     })
   )
 
-  it.live("a document above 1 MiB is read although an earlier reading was interrupted", () =>
+  it.live("a document above 1 MiB can be read after an earlier reading was interrupted", () =>
     Effect.gen(function* () {
       yield* Effect.raceFirst(readState(large), Effect.yieldNow)
       expect(Option.isSome(yield* readState(large))).toBe(true)
     })
   )
 
-  it.live("a document above 1 MiB is read together with documents that arrive meanwhile", () =>
+  it.live("documents above 1 MiB that arrive during a reading are read as well", () =>
     Effect.gen(function* () {
       const read = yield* Effect.all([readState(large), readState(large), readDocument("json", large)], {
         concurrency: "unbounded"
@@ -165,7 +165,7 @@ describe("Long agent reports", () => {
     changedAnything: true
   })
 
-  /** The value with its secrets in plain text. */
+  /** Unwraps the secrets in a value, so that values can be compared. */
   const revealed = (value: unknown) =>
     JSON.stringify(value, (_key, member: unknown) => {
       const inner = Redacted.isRedacted(member) ? { secret: Redacted.value(member) } : member
@@ -175,7 +175,7 @@ describe("Long agent reports", () => {
   const decoded = <A>(schema: Schema.Codec<A, unknown>, document: Uint8Array) =>
     Schema.decodeUnknownEffect(schema)(JSON.parse(new TextDecoder().decode(document)))
 
-  it.live("an agent's report above 1 MiB has the structure and wrapped secrets of a short report", () =>
+  it.live("an agent's report above 1 MiB is read with the same structure and wrapped secrets as a short report", () =>
     Effect.gen(function* () {
       for (const document of [applied, failed]) {
         const { longest, value } = yield* longestParsedHere(readJobResult(document))
@@ -192,7 +192,7 @@ describe("Long agent reports", () => {
     })
   )
 
-  it.live("an agent's report above 1 MiB is refused if it does not match the schema", () =>
+  it.live("rejects an agent's report above 1 MiB that does not match the schema", () =>
     Effect.gen(function* () {
       expect(yield* Effect.flip(readJobResult(left))).toMatchObject({ _tag: "JsonRefusal" })
       expect(yield* Effect.flip(readUnfinishedApply(applied))).toMatchObject({ _tag: "JsonRefusal" })
@@ -203,18 +203,18 @@ describe("Long agent reports", () => {
 describe("Deeply nested documents", () => {
   const deep = (length: number) => bytesOf(`{"version":4,"serial":1,"lineage":"l","x":${"[".repeat(length)}`)
 
-  it.live("the scan refuses a document that is nested too deeply", () =>
+  it.live("the scan rejects a document that is nested too deeply", () =>
     Effect.gen(function* () {
       for (const length of [2000, 20_000_000]) {
         const { longest, value } = yield* longestParsedHere(readState(deep(length)))
         expect(value).toEqual(Option.none())
-        // The scan parses nothing longer than a name of the state's own fields.
+        // The scan parses only short strings, up to the length of the state's own field names.
         expect(longest).toBeLessThan(20)
       }
     })
   )
 
-  it.live("a document that is nested too deeply is refused as every kind of document", () =>
+  it.live("every reader rejects a document that is nested too deeply", () =>
     Effect.gen(function* () {
       const closed = bytesOf(`${"[".repeat(2000)}${"]".repeat(2000)}`)
       for (const kind of [

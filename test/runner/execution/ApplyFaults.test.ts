@@ -21,8 +21,8 @@ const start = (address: string) =>
 
 const complete = (address: string) => start(address).replace("apply_start", "apply_complete")
 
-describe("Faulty tool applies", () => {
-  live("the runner reports the state and unfinished operations of a tool that fails after a change", () =>
+describe("Applies with a faulty tool", () => {
+  live("reports the state and unfinished operations of a tool that fails after a change", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -52,7 +52,7 @@ describe("Faulty tool applies", () => {
     })
   )
 
-  live("a tool's error that quotes a new secret is redacted, because the state marks the secret", () =>
+  live("redacts a tool's error that quotes a new secret, because the state marks the secret", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -82,7 +82,7 @@ describe("Faulty tool applies", () => {
     })
   )
 
-  live("the runner lists the created resources of a tool that truncates the state after a creation", () =>
+  live("lists the created resources if a tool truncates the state after a creation", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -117,7 +117,7 @@ describe("Faulty tool applies", () => {
     })
   )
 
-  live("a tool that swaps the state for a different state, an older state or a link is rejected", () =>
+  live("rejects the state of a tool that replaces it with a different state, an older state or a link", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -135,7 +135,7 @@ describe("Faulty tool applies", () => {
     })
   )
 
-  live("a tool that cannot write its state has its printed copy and emergency file imported", () =>
+  live("imports the printed copy and emergency file of a tool that cannot write its state", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -159,7 +159,7 @@ describe("Faulty tool applies", () => {
     })
   )
 
-  live("an empty state file is no evidence if the tool also printed the state", () =>
+  live("an empty state file does not mean a lost state if the tool also printed the state", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -172,34 +172,41 @@ describe("Faulty tool applies", () => {
       expect(printed).toMatchObject({ exit: "failed", serial: 4 })
       expect([printed.stateProblem, printed.rejectedState]).toEqual([undefined, undefined])
 
-      // Without a printed copy, an empty file shows that a state was lost.
+      // Without a printed copy, an empty file means that the state was lost.
       const lost = yield* runner.apply(brokenApply(folder, { apply: `${truncated}\nexit 0` }), recorder().sink)
       expect(lost).toMatchObject({ exit: "failed", stateProblem: "unreadable" })
       expect([lost.serial, lost.rejectedState]).toEqual([undefined, undefined])
     })
   )
 
-  live("a tool that ignores a cancellation is killed with its sandbox after the grace period, and its state kept", () =>
-    Effect.gen(function* () {
-      const runner = yield* TestRunner
-      const folder = yield* temporaryFolder
-      const script = {
-        apply: `trap '' INT\n${heredoc("terraform.tfstate", state(2))}\n${heredoc("/tmp/line", start("demo.a"))}\ncat /tmp/line\nwhile :; do sleep 1; done`
-      }
-      const cancel = yield* Deferred.make<void>()
-      const seen = recorder()
-      const sink: RunSink = {
-        ...seen.sink,
-        event: (kind) => (kind === "resource.started" ? Deferred.succeed(cancel, undefined) : Effect.void)
-      }
-      const job = brokenApply(folder, script, { timing: shortTiming, cancel: Deferred.await(cancel) })
-      const outcome = yield* runner.apply(job, sink)
-      expect(outcome).toMatchObject({ exit: "cancelled", sandboxKilled: true, serial: 2, possiblyCreated: ["demo.a"] })
-      expect(Option.getOrUndefined(yield* runner.recover(job.runFolder))).toMatchObject({
-        serial: 2,
-        possiblyCreated: ["demo.a"]
+  live(
+    "a tool that ignores a cancellation is killed with its sandbox after the grace period, and its state is kept",
+    () =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const folder = yield* temporaryFolder
+        const script = {
+          apply: `trap '' INT\n${heredoc("terraform.tfstate", state(2))}\n${heredoc("/tmp/line", start("demo.a"))}\ncat /tmp/line\nwhile :; do sleep 1; done`
+        }
+        const cancel = yield* Deferred.make<void>()
+        const seen = recorder()
+        const sink: RunSink = {
+          ...seen.sink,
+          event: (kind) => (kind === "resource.started" ? Deferred.succeed(cancel, undefined) : Effect.void)
+        }
+        const job = brokenApply(folder, script, { timing: shortTiming, cancel: Deferred.await(cancel) })
+        const outcome = yield* runner.apply(job, sink)
+        expect(outcome).toMatchObject({
+          exit: "cancelled",
+          sandboxKilled: true,
+          serial: 2,
+          possiblyCreated: ["demo.a"]
+        })
+        expect(Option.getOrUndefined(yield* runner.recover(job.runFolder))).toMatchObject({
+          serial: 2,
+          possiblyCreated: ["demo.a"]
+        })
       })
-    })
   )
 
   live("an apply that has finished everything when the signal arrives succeeds with all Outputs", () =>
@@ -211,7 +218,7 @@ describe("Faulty tool applies", () => {
         const outputs = '{"url":{"value":"https://x.test","type":"string","sensitive":false}}'
         const script = {
           apply: `${heredoc("terraform.tfstate", left)}\ntrap 'exit 0' INT\necho working\nwhile :; do sleep 0.02; done`,
-          // A second signal would end the tool before it responds.
+          // Waits for the tool's response, because a second signal would end the tool first.
           output: `sleep 0.4\n${heredoc("/tmp/outputs", outputs)}\ncat /tmp/outputs`
         }
         const cancel = yield* Deferred.make<void>()
@@ -246,7 +253,7 @@ describe("Faulty tool applies", () => {
     })
   )
 
-  it.live("an apply reports a tool that was killed from outside", () =>
+  it.live("an apply reports that its tool was killed from outside", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

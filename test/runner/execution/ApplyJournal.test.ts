@@ -27,7 +27,8 @@ const problem = (summary: string, address?: string, severity: "error" | "warning
 const died = "Plugin did not respond"
 
 /**
- * The objects that a journal of these messages reports as possibly created, both immediately and when read back after a crash.
+ * Returns the objects that a journal of these messages reports as possibly created. Checks that reading the journal back after a
+ * crash gives the same objects.
  */
 const listed = Effect.fnUntraced(function* (messages: ReadonlyArray<ToolMessage>) {
   const path = join(yield* temporaryFolder, "journal.ndjson")
@@ -113,14 +114,14 @@ describe("Possibly created objects", () => {
       expect(possiblyCreated(journal, undefined)).toEqual(["b", "demo_note.a"])
       expect(possiblyCreated(journal, stateOf())).toEqual(["b", "demo_note.a"])
       expect(possiblyCreated(journal, stateOf(note("a-1")))).toEqual(["b"])
-      // The state predates the replacement.
+      // This state is older than the replacement, so the new object is not in it.
       expect(possiblyCreated(journal, stateOf(note("a-0")))).toEqual(["b", "demo_note.a"])
       expect(possiblyCreated(journalOf("demo_note.a", "[redacted]-1"), stateOf(note("a-1")))).toEqual(["b"])
       expect(possiblyCreated(journalOf("demo_note.a", "a-1", "update"), stateOf())).toEqual(["b"])
     })
   )
 
-  it.live("possibly created objects have the addresses that the tool reports", () =>
+  it.live("possibly created objects have the addresses that the tool reported", () =>
     Effect.sync(() => {
       for (const [address, more, inModule] of [
         ["demo_note.a[0]", { index_key: 0 }, {}],
@@ -132,7 +133,7 @@ describe("Possibly created objects", () => {
     })
   )
 
-  it.live("possibly created objects include the object of a hidden instance key", () =>
+  it.live("possibly created objects include an object whose instance key is hidden", () =>
     Effect.sync(() => {
       const key = Redacted.make("address-key")
       const address = `module.m["eu"].demo_note.a["${hiddenKey("address-key", "alice")}"]`
@@ -141,7 +142,7 @@ describe("Possibly created objects", () => {
       expect(possiblyCreated(journalOf(address), state("bob", "alice"), key)).toEqual(["b"])
       expect(possiblyCreated(journalOf(address), state("bob"), key)).toEqual(["b", address])
 
-      // A reader without the key suspects more objects; the key clears only those.
+      // Without the key, more objects are suspected. The key later clears only those that are in the state.
       const without = (...keys: ReadonlyArray<string>) => {
         const journal = journalOf(address)
         const suspected = possiblyCreated(journal, state(...keys))
@@ -156,7 +157,7 @@ describe("Possibly created objects", () => {
     })
   )
 
-  it.live("possibly created objects are unknown if the state is encrypted", () =>
+  it.live("possibly created objects cannot be determined if the state is encrypted", () =>
     Effect.sync(() => {
       const text = JSON.stringify({ serial: 1, lineage: "line", encrypted_data: "x", encryption_version: "v0" })
       const state = Option.getOrUndefined(parseState(new TextEncoder().encode(text)))

@@ -35,7 +35,7 @@ const manifest = JSON.stringify({
   ]
 })
 
-/** Outputs that a build may declare to change the tool's work on the reviewed module. */
+/** Files that a build may declare as outputs to influence how the tool handles the reviewed module. */
 const poisons: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
   ...[".terraform/modules/modules.json", ".terraform/modules", ".terraform"].map(
     (output) =>
@@ -61,7 +61,7 @@ const poisons: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
 ]
 
 describe("Malicious builds", () => {
-  live("a malicious build cannot change the tool's work with the reviewed module through an output", () =>
+  live("the outputs of a malicious build cannot change how the tool handles the reviewed module", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -90,7 +90,7 @@ describe("Malicious builds", () => {
         `ln ${folder}/beside/canary dist/linked; cp ${folder}/beside/canary dist/copied`,
         `for to in ${folder} .. ../.. ../../..; do echo x > $to/escaped 2>/dev/null; done`,
         "mknod dist/disk b 8 0; mknod dist/null c 1 3; chmod u+s dist/app.txt",
-        // Runs in its own session, ignores signals, and changes the output between a check and the following read.
+        // This process has its own session, ignores signals, and changes the output between a check and the following read.
         "(trap '' HUP INT TERM; setsid sh -c 'trap \"\" HUP INT TERM; while :; do echo poisoned > dist/app.txt; rm -rf dist/swap; ln -s /etc/passwd dist/swap; rm -f dist/swap; done' >/dev/null 2>&1 &)",
         "true"
       ].join("\n")
@@ -103,7 +103,7 @@ describe("Malicious builds", () => {
       expect(valueOf("planted")).toEqual([])
       expect(readdirSync(folder).filter((name) => !name.startsWith("run-"))).toEqual(["beside"])
       expect(existsSync(join(folder, "escaped"))).toBe(false)
-      // The apply uses the reviewed files, even if the build's processes were still running.
+      // The apply uses the reviewed files, even if the build's processes had kept running.
       const outcome = yield* runner.apply(applyJob(folder, job, plan), recorder().sink)
       expect(outcome.exit).toBe("succeeded")
     })

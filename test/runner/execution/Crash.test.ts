@@ -14,7 +14,7 @@ const main = `${required}${note("a")}${note("b", slow)}`
 
 const script = fileURLToPath(new URL("support/ApplyProcess.ts", import.meta.url))
 
-/** Processes whose working directory is inside a folder, according to the kernel. */
+/** Processes whose working directory is inside a folder, as reported by the kernel. */
 const workingIn = (folder: string) =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -32,7 +32,7 @@ const firstLine = async (stream: ReadableStream<Uint8Array>) => {
   return text.trim()
 }
 
-/** Kills the service during an apply and inspects the remains. */
+/** Kills the service during an apply, and returns what it left behind. */
 const crash = (isolation: "auto" | "off") =>
   Effect.gen(function* () {
     const runner = yield* TestRunner
@@ -63,18 +63,18 @@ const crash = (isolation: "auto" | "off") =>
     expect(left?.stateProblem).toBeUndefined()
     expect(workingIn(runFolder)).toEqual([])
     expect(yield* countCreations(mirror.notesDir)).toBe(1)
-    // A second call returns the same result.
+    // Calling it again returns the same result.
     expect(Option.getOrUndefined(yield* runner.recover(runFolder))).toMatchObject({ serial: left?.serial ?? -1 })
   }).pipe(Effect.provide(runnerWith({ isolation })))
 
 describe("Killed services", () => {
   it.live(
-    "a service killed during a sandboxed apply leaves nothing running, and everything is found again",
+    "after a service is killed during a sandboxed apply, nothing keeps running and everything can be recovered",
     () => crash("auto"),
     60_000
   )
   it.live(
-    "a service killed during an unsandboxed apply leaves processes, which are killed before recovery",
+    "processes left by a service killed during an unsandboxed apply are killed before recovery",
     () => crash("off"),
     60_000
   )

@@ -40,7 +40,7 @@ const file = (name: string, envName?: string) => ({
 })
 
 describe("deliverCredentials", () => {
-  test("a single Connection, even for several configurations, is delivered through the environment", () => {
+  test("a single Connection is delivered through the environment, even for several configurations", () => {
     const values = { DEMO_TOKEN: secret("one") }
     const delivery = delivered([
       tuple({ values, files: [file("key.json", "DEMO_KEY_FILE")], config: { region: "eu" } }),
@@ -57,7 +57,7 @@ describe("deliverCredentials", () => {
     expect(delivery.variables).toEqual({})
   })
 
-  test("several Connections for one provider are delivered as arguments, and files as paths valid in every run folder", () => {
+  test("several Connections for one provider are delivered as arguments, with file paths that are valid in every run folder", () => {
     const delivery = delivered([
       tuple({ values: { DEMO_TOKEN: secret("one") }, argumentNames: { DEMO_TOKEN: "api_token" } }),
       tuple({
@@ -88,7 +88,7 @@ describe("deliverCredentials", () => {
     expect(delivery.blocks).toHaveLength(1)
   })
 
-  test("two providers that read the same variable with different values are kept apart", () => {
+  test("two providers that read the same variable receive separate values", () => {
     const same = delivered([
       tuple({ values: { SHARED_TOKEN: secret("x") } }),
       tuple({
@@ -114,7 +114,7 @@ describe("deliverCredentials", () => {
     expect(plain(apart.variables)).toEqual({ svc_provider_0: "x", svc_provider_1: "y" })
   })
 
-  test("a secret that cannot be kept apart is refused without revealing its value", () => {
+  test("rejects a secret that would reach another provider, without revealing its value", () => {
     const reason = refused([
       tuple({ values: { SHARED_TOKEN: secret("canary-one") } }),
       tuple({ alias: "b", connection: "b", values: { SHARED_TOKEN: secret("canary-two") } })
@@ -123,7 +123,7 @@ describe("deliverCredentials", () => {
     expect(reason).not.toContain("canary")
   })
 
-  test("non-secret provider arguments are taken literally", () => {
+  test("non-secret provider arguments are passed literally", () => {
     const dollar = "$"
     const delivery = delivered([
       tuple({
@@ -139,7 +139,7 @@ describe("deliverCredentials", () => {
     })
   })
 
-  test("variable names that would affect more than one provider are refused", () => {
+  test("rejects variable names that would affect more than one provider", () => {
     for (const [more, part] of [
       [{ values: { PATH: secret("x") } }, "PATH"],
       [{ config: { alias: "x" } }, "alias"],
@@ -155,7 +155,7 @@ describe("deliverCredentials", () => {
 })
 
 describe("environmentNameProblem", () => {
-  test("variable names that configure a provider are allowed", () => {
+  test("accepts variable names that configure a provider", () => {
     for (const name of [
       "AWS_ACCESS_KEY_ID",
       "GITHUB_TOKEN",
@@ -170,7 +170,7 @@ describe("environmentNameProblem", () => {
     }
   })
 
-  test("variable names that control the tool, the loader, an interpreter or the network are refused", () => {
+  test("rejects variable names that control the tool, the loader, an interpreter or the network", () => {
     for (const name of [
       "TF_LOG",
       "TF_CLI_ARGS",

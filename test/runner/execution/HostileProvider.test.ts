@@ -23,10 +23,10 @@ terraform {
 resource "evil_thing" "a" {}
 `
 
-/** Matches the credential but not itself, because it appears in the plugin and its command lines. */
+/** A pattern that matches the credential but not itself, because it appears in the plugin and its command lines. */
 const canary = `${tokenA.slice(0, -1)}[${tokenA.slice(-1)}]`
 
-/** The plugin's attempts when the tool starts it; each line prints its name if it succeeds. */
+/** The plugin's attack attempts when the tool starts it. Each line prints its name if the attempt succeeds. */
 const attempts = ({
   cache,
   notes,
@@ -54,7 +54,7 @@ const attempts = ({
     "enters the other's current folder": `sh -c 'for p in /proc/[0-9]*; do tr "\\0" " " < $p/cmdline | grep -q provider-dem[o] && ls $p/cwd/; done' | grep .`
   }) as const
 
-/** A mirror with a plugin that attacks, and then ends without the tool's handshake. */
+/** A mirror with a plugin that attacks and then exits without the tool's handshake. */
 const hostileMirror = (folder: string, wanted: Readonly<Record<string, string>>, report: string) => {
   const mirror = join(folder, "hostile-mirror")
   const architecture = process.arch === "x64" ? "amd64" : process.arch
@@ -70,7 +70,7 @@ const hostileMirror = (folder: string, wanted: Readonly<Record<string, string>>,
 }
 
 describe("Hostile providers", () => {
-  /** The attempts that succeeded at a level, during a Run of another Workspace that waits in its plan. */
+  /** The attempts that succeed at a level while a Run of another Workspace waits in its plan. */
   const couldAt = (level: SandboxLevel | "process", check: (could: ReadonlyArray<string>) => void) =>
     onStage(
       ({ cacheFolder, job, notesDir }) =>
@@ -78,7 +78,7 @@ describe("Hostile providers", () => {
           if (level !== "process" && !(yield* Sandbox).status.accepted) return
           const runner = yield* TestRunner
           const owner = job({ "main.tf": `${required}${note("kept")}` }, { workspaceId: "ws_one" })
-          // Runs at a level with separate users write there too.
+          // World-writable, because at some levels Runs write here as separate users.
           chmodSync(notesDir, 0o777)
           writeFileSync(join(notesDir, "hold-plan-kept"), "")
           const running = yield* Effect.forkChild(runner.plan(owner, recorder().sink))
@@ -102,7 +102,7 @@ describe("Hostile providers", () => {
             yield* Fiber.join(running)
             return
           }
-          // The next Run gets the same package.
+          // The next Run receives the original package.
           rmSync(report)
           yield* Effect.flip(
             runner.plan(

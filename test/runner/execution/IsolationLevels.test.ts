@@ -21,7 +21,7 @@ const linkOf = (key: Redacted.Redacted) =>
     .digest("hex")
     .slice(0, 24)}`
 
-/** Every way in which the tool finds an absolute path. */
+/** Every way in which the module can obtain an absolute path. */
 const absolute = {
   "infra/main.tf": `
     resource "terraform_data" "paths" {
@@ -34,7 +34,7 @@ const absolute = {
 
 const tree = { "main.tf": `${required}${note("a")}` }
 
-/** The same Run must work at every level, although its visible files differ. */
+/** Plans and applies the same module with these settings. It must work at every level, although the visible files differ. */
 const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
   Effect.gen(function* () {
     const mirror = yield* providerMirror
@@ -42,7 +42,7 @@ const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
     const inside = Effect.gen(function* () {
       const { status } = yield* Sandbox
       if (!status.accepted) return undefined
-      // The Run's own user writes here.
+      // World-writable, because the Run writes here as its own user.
       if (status.level === "user_landlock") chmodSync(mirror.notesDir, 0o777)
       const runner = yield* TestRunner
       const job = planJob(folder, tree, {
@@ -58,7 +58,7 @@ const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
     const seen = { extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] }
     return yield* Effect.provide(
       inside,
-      // Mirrors and run folders belong to the service, so it may grant its sandbox users access to them.
+      // The service owns mirrors and run folders, so it may grant access to its sandbox users.
       runnerWith({ ...settings, ...seen, dataFolder: tmpdir() })
     )
   })
@@ -80,7 +80,7 @@ describe("isolation levels", () => {
     )
 
   for (const [level, settings] of levels)
-    it.live(`absolute paths are equal in plan, apply and the next plan: ${level}, where it works`, () =>
+    it.live(`absolute paths are the same in plan, apply and the next plan: ${level}, where it works`, () =>
       Effect.gen(function* () {
         const { status } = yield* Sandbox
         if (!status.accepted || status.level !== level) return
@@ -112,7 +112,7 @@ describe("isolation levels", () => {
     )
 
   for (const isolation of ["auto", "required"] as const)
-    it.live(`if no allowed level works under ${isolation}, the Run is refused before anything starts`, () =>
+    it.live(`rejects a Run before anything starts if no allowed level works under ${isolation}`, () =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
         const failure = yield* Effect.flip(runner.plan(planJob(yield* temporaryFolder, tree), recorder().sink))
@@ -139,7 +139,7 @@ describe("isolation levels", () => {
     ["an operator who requires namespaces", plain, { isolation: "required" }, {}]
   ]
   for (const [name, tree, settings, more] of others)
-    it.live(`a trusted module is refused with ${name}`, () =>
+    it.live(`rejects a trusted module with ${name}`, () =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
         const job = planJob(yield* temporaryFolder, tree, more)

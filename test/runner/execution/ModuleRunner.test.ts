@@ -7,7 +7,7 @@ import { suite } from "../../support/Effect.ts"
 import { applyJob, modulePath, planJob, recorder, temporaryFolder, variable } from "./support/RunnerHarness.ts"
 import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 
-// Each Run has its own network, as shipped.
+// Gives each Run its own network, as in the shipped configuration.
 const { live, dispose } = suite(runnerWith({ network: defaultSandboxSettings.network }))
 afterAll(dispose)
 
@@ -81,7 +81,7 @@ describe("ModuleRunner", () => {
         after: {
           password: "(sensitive value)",
           place: plan.sandboxLevel === "bubblewrap" ? "/capsule/source/infra" : expect.any(String),
-          // The module's own tfvars files are ignored.
+          // The runner ignores the module's own tfvars files.
           size: 1
         }
       })
@@ -149,7 +149,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("the runner refuses a plan file other than the reviewed one, before anything starts", () =>
+  live("rejects a plan file other than the reviewed one before anything starts", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -163,7 +163,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("the runner passes an ephemeral input to the apply again, and reports the tool's error when it is missing", () =>
+  live("the runner passes an ephemeral input again to the apply, and reports the tool's error if it is missing", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -180,7 +180,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("the runner never fetches a module, so a module that the scan did not find does not exist", () =>
+  live("the runner never fetches a module: a module that the scan did not find is missing", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -191,7 +191,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("the runner refuses files that would override its own, and reports a missing module", () =>
+  live("rejects files that would override the runner's own files, and reports a missing module", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -225,7 +225,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("the runner explains the faults of a module through its diagnostics", () =>
+  live("the runner reports the faults of a module through its diagnostics", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -237,7 +237,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("a Run cancelled before it began changes nothing", () =>
+  live("a Run cancelled before it begins changes nothing", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

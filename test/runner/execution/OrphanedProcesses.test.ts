@@ -7,7 +7,7 @@ import { waitingProcess } from "../sandbox/support/WaitingProcess.ts"
 import { temporaryFolder } from "./support/RunnerHarness.ts"
 
 describe("Orphaned processes", () => {
-  it.live("cleanup after an exited service ends only its folder's processes and its pending sandbox", () =>
+  it.live("cleanup after a dead service kills only the processes in its folder and its pending sandbox", () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
       const folder = `${root}/run_a-1`
@@ -21,7 +21,7 @@ describe("Orphaned processes", () => {
       const spared = [
         yield* waitingProcess(other, "terraform"),
         yield* waitingProcess(root, "bwrap", "--bind", `${other}/capsule`, "/work"),
-        // A process outside the folder that has one of its files open.
+        // Starts a process outside the folder that has one of the folder's files open.
         yield* waitingProcess(root, "less", `${folder}/journal.ndjson`)
       ]
       yield* endProcessesOfRun(folder)

@@ -11,8 +11,8 @@ import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
 
-describe("Faulty tool plans", () => {
-  live("the runner reports the last output of a tool that dies after printing garbage, without secrets", () =>
+describe("Plans with a faulty tool", () => {
+  live("reports the last output of a tool that dies after printing garbage, without secrets", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -30,7 +30,7 @@ describe("Faulty tool plans", () => {
     })
   )
 
-  live("a tool that prints nothing at all fails its plan", () =>
+  live("a plan fails if its tool prints nothing at all", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -40,15 +40,14 @@ describe("Faulty tool plans", () => {
     })
   )
 
-  live("the runner kills the phase of a tool that hangs and ignores signals", () =>
+  live("a tool that hangs and ignores signals is killed together with its phase", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const hanging = brokenPlan(
         folder,
         { plan: "trap '' INT TERM; echo deaf; while :; do sleep 1; done" },
-        // The grace period also limits how long the program may take to print its first output. Until the program has set up its
-        // trap, this signal would kill it.
+        // The grace period also covers the start of the script. The signal would kill the script if it had not set its trap yet.
         { timing: { ...shortTiming, planGrace: "1 second" } }
       )
       const failure = yield* Effect.flip(runner.plan(hanging, recorder().sink))
@@ -77,7 +76,7 @@ describe("Faulty tool plans", () => {
     })
   )
 
-  live("a plan is cancelled although its tool reports success after the signal", () =>
+  live("a plan is cancelled even if its tool reports success after the signal", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -96,7 +95,7 @@ describe("Faulty tool plans", () => {
     })
   )
 
-  live("a tool that reports success without a plan, or with a link in its place, fails its plan", () =>
+  live("a plan fails if its tool reports success without a plan, or leaves a link in its place", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -110,7 +109,7 @@ describe("Faulty tool plans", () => {
     })
   )
 
-  live("a plan described in an unknown format is refused and not quoted", () =>
+  live("rejects a plan in an unknown format without quoting it", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

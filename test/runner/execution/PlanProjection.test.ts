@@ -46,7 +46,7 @@ describe("projectPlan", () => {
     expect(resourceChanges).toHaveLength(9)
   })
 
-  test("a projected plan shows the module's conditions without secrets in their messages and instance keys", () => {
+  test("a projected plan shows the module's conditions, without secrets in messages and instance keys", () => {
     const address = (to_display: string, kind = "check") => ({ kind, to_display })
     const plan = planOf({
       checks: [
@@ -85,7 +85,7 @@ describe("projectPlan", () => {
     expect([kept.length, kept[0]?.status]).toEqual([1000, "fail"])
   })
 
-  test("a projected plan shows the changes to each attribute, but nothing sensitive", () => {
+  test("a projected plan shows the changed attributes, but nothing sensitive", () => {
     const plan = planOf({
       resource_changes: [
         {
@@ -116,7 +116,7 @@ describe("projectPlan", () => {
     )
   })
 
-  test("a projected plan hides sensitive objects, reports moved objects, and shows only the length of long values", () => {
+  test("a projected plan hides sensitive objects, reports moved objects, and shows long values only by their length", () => {
     const plan = planOf({
       resource_changes: [
         change(["create"], { after: { a: "s" }, after_sensitive: true }),
@@ -142,7 +142,7 @@ describe("projectPlan", () => {
     expect(outputChanges[0]?.after).toBe(long)
   })
 
-  test("a projected plan shows imports with their ids, moves with both addresses, and replacement causes", () => {
+  test("a projected plan shows imports with their ids, moves with both addresses, and why objects are replaced", () => {
     const plan = planOf({
       resource_changes: [
         change(["no-op"], { importing: { id: "bucket-p4ssw0rd-canary" } }),
@@ -168,7 +168,7 @@ describe("projectPlan", () => {
     ])
   })
 
-  test("a projected plan shows no value of sensitive and unknown Outputs, and does not count unchanged Outputs", () => {
+  test("a projected plan hides the values of sensitive and unknown Outputs, and does not count unchanged Outputs", () => {
     const plan = planOf({
       output_changes: {
         plain: { actions: ["update"], before: 1, after: { a: 1 }, after_unknown: { b: true }, after_sensitive: false },
@@ -195,7 +195,7 @@ describe("projectPlan", () => {
     expect(plannedOutputs.map(({ name }) => name)).toEqual(["plain", "later", "hidden", "same"])
   })
 
-  test("a projected plan separates a deposed object from the live object, and reports a tainted object", () => {
+  test("a projected plan distinguishes a deposed object from the live object, and reports a tainted object", () => {
     const plan = planOf({
       resource_changes: [
         change(["delete"]),
@@ -242,7 +242,7 @@ describe("projectPlan", () => {
     ])
   })
 
-  test("an Output is sensitive on the sides that the state and the module mark, regardless of the tool's common mark", () => {
+  test("an Output is sensitive where the state or the module marks it, regardless of the tool's combined mark", () => {
     const both = { before_sensitive: true, after_sensitive: true }
     const plan = planOf({
       output_changes: {
@@ -280,7 +280,7 @@ describe("projectPlan", () => {
     expect(plannedOutputs.filter(({ sensitive }) => !sensitive).map(({ name }) => name)).toEqual(["revealed"])
   })
 
-  test("a long plan is projected in parts, with the same limits for all parts", () => {
+  test("a long plan is projected in parts that share the same limits", () => {
     const value = "x".repeat(900 * 1024)
     const many = Array.from({ length: 1000 }, (_, index) => ({
       ...change(["create"], { after: { long: index % 100 === 0 ? value : "short" } }),
@@ -298,7 +298,7 @@ describe("projectPlan", () => {
     const { resourceChanges } = Effect.runSync(projectPlan(planOf({ resource_changes: many }), counting))
     expect(resourceChanges.map(({ address }) => address)).toEqual(many.map(({ address }) => address))
     expect(longest.items).toBeLessThan(1000)
-    // The long values of all parts share 4 MiB.
+    // The long values of all parts share a limit of 4 MiB.
     const shown = resourceChanges.filter(({ changedAttributes }) => JSON.stringify(changedAttributes).includes(value))
     expect(shown).toHaveLength(4)
   })
@@ -316,7 +316,7 @@ describe("projectPlan", () => {
 })
 
 describe("maskValue", () => {
-  // Every leaf is unique, so a visible leaf can be identified.
+  // Every leaf is unique, so that the test can identify a leaf that is shown.
   const tree = fc.letrec<{ node: Node }>((tie) => ({
     node: fc.oneof(
       { maxDepth: 4 },
@@ -334,7 +334,7 @@ describe("maskValue", () => {
   }
   type Json = Parameters<typeof maskValue>[0]
 
-  test("a marked leaf of a value is never shown, and every other leaf is", () => {
+  test("exactly the marked leaves of a value are hidden", () => {
     fc.assert(
       fc.property(tree, fc.boolean(), (root, asList) => {
         const hidden: Array<string> = []

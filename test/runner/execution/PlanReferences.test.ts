@@ -42,7 +42,7 @@ const root: PlannedModule = {
 const of = planReferences(root)
 
 describe("Attribute references", () => {
-  test("an attribute's references follow inputs, resources, modules and repetitions, and report where they cannot", () => {
+  test("an attribute's references follow inputs, resources, modules and repetitions, and report where they cannot continue", () => {
     const names = ["computed", "deep", "file", "hidden", "other", "own", "read", "rule", "unset", "written"]
     expect(of("demo.plain", names)).toEqual([
       { attribute: "computed" },
@@ -57,7 +57,7 @@ describe("Attribute references", () => {
     ])
   })
 
-  test("an attribute's references include the cause of the instance count for an instance in a module", () => {
+  test("an attribute of an instance in a module also refers to whatever determines the instance count", () => {
     expect(of(`demo.many["a.b[\\"0\\"]"]`, ["name"])).toEqual([
       { inputs: ["names"] },
       { attribute: "name", inputs: ["names"] }
@@ -74,7 +74,7 @@ describe("Attribute references", () => {
     expect(planReferences(undefined)("demo.plain", ["own"])).toBeUndefined()
   })
 
-  test("an attribute's references remain limited in a diamond of modules", () => {
+  test("the search for references stays within its limit in a diamond of modules", () => {
     const layer = (depth: number): PlannedModule => ({
       outputs: {
         out: { expression: depth === 0 ? refers("var.in") : refers("module.a.out", "module.b.out", "var.in") }
@@ -95,6 +95,6 @@ describe("Attribute references", () => {
   })
 })
 
-test("an address in the configuration has no instance keys", () => {
+test("an address in the configuration omits instance keys", () => {
   expect(configurationAddress(`module.a["x.y"].module.b[3].demo.c["say \\"[0]\\""]`)).toBe("module.a.module.b.demo.c")
 })

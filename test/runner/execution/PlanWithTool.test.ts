@@ -20,7 +20,7 @@ const StateText = Schema.fromJsonString(
 )
 type Instances = ReadonlyArray<Readonly<Record<string, unknown>>>
 
-/** A state with the instances of one resource replaced. */
+/** Replaces the instances of one resource in a state. */
 const edited = (state: Redacted.Redacted<Uint8Array>, name: string, edit: (instances: Instances) => Instances) => {
   const text = new TextDecoder().decode(Redacted.value(state))
   const { resources, serial } = Schema.decodeUnknownSync(StateText)(text)
@@ -31,7 +31,7 @@ const edited = (state: Redacted.Redacted<Uint8Array>, name: string, edit: (insta
   return Redacted.make(new TextEncoder().encode(JSON.stringify({ ...whole, serial: serial + 1, resources: changed })))
 }
 
-/** The lines in which the tool itself describes each change of a plan, without their marks. */
+/** Lines in which the tool describes each change of a plan, without the leading symbols. */
 const toolLines = (plan: PlanOutcome): ReadonlyArray<string> => {
   const folder = mkdtempSync(join(tmpdir(), "plan-shown-"))
   try {
@@ -61,7 +61,7 @@ describe.skipIf(Bun.which("terraform") === null)("Real plans", () => {
   const inFolder = <E>(body: (folder: string) => Effect.Effect<unknown, E, TestRunner>) =>
     Effect.flatMap(temporaryFolder, body).pipe(Effect.provide(runnerWith({})))
 
-  it.live("a projected plan matches the tool's description of deposed, tainted, moved and forgotten objects", () =>
+  it.live("a projected plan matches the tool's own description of deposed, tainted, moved and forgotten objects", () =>
     inFolder((folder) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -115,54 +115,56 @@ describe.skipIf(Bun.which("terraform") === null)("Real plans", () => {
     )
   )
 
-  it.live("an Output that loses its mark is private only if it repeats another secret, not its own earlier value", () =>
-    inFolder((folder) =>
-      Effect.gen(function* () {
-        const runner = yield* TestRunner
-        const output = (name: string, value: string, sensitive: boolean) =>
-          `output "${name}" {
+  it.live(
+    "an Output that loses its mark stays private only if it repeats another secret, not its own earlier value",
+    () =>
+      inFolder((folder) =>
+        Effect.gen(function* () {
+          const runner = yield* TestRunner
+          const output = (name: string, value: string, sensitive: boolean) =>
+            `output "${name}" {
             value     = ${value}
             sensitive = ${sensitive}
           }`
-        const variable = `variable "key" {
+          const variable = `variable "key" {
           type      = string
           sensitive = true
         }`
-        const variables = { key: { value: Redacted.make("the-secret-key"), sensitive: true } }
-        const tree = (sensitive: boolean) =>
-          module(
-            variable,
-            output("own", `"its-earlier-value"`, sensitive),
-            output("other", `"its-earlier-value"`, true),
-            output("lone", `"a-lone-value"`, sensitive),
-            output("key", sensitive ? "var.key" : "nonsensitive(var.key)", sensitive),
-            output("plain", `"a-plain-value"`, !sensitive),
-            output("gone", `"a-gone-value"`, true)
-          )
-        const { state } = yield* applied(folder, tree(true), { variables })
-        const job = planJob(folder, tree(false), { variables, state })
-        const plan = yield* runner.plan(job, recorder().sink)
-        const privacy = plan.plannedOutputs.map(({ name, sensitive }) => [name, sensitive]).toSorted()
-        // The value of `own` is still sensitive because another Output marks it.
-        expect(privacy).toEqual([
-          ["gone", true],
-          ["key", true],
-          ["lone", false],
-          ["other", true],
-          ["own", true],
-          ["plain", true]
-        ])
-        const reasons = plan.outputChanges.map(({ name, reason }) => [name, reason]).toSorted()
-        expect(reasons).toEqual([
-          ["key", "holds_secret"],
-          ["lone", undefined],
-          ["own", "holds_secret"],
-          ["plain", undefined]
-        ])
-        expect(JSON.stringify(plan.outputChanges)).not.toContain('value"')
-        const { outputs } = yield* runner.apply(applyJob(folder, job, plan), recorder().sink)
-        expect(outputs.map(({ name, sensitive }) => [name, sensitive]).toSorted()).toEqual(privacy)
-      })
-    )
+          const variables = { key: { value: Redacted.make("the-secret-key"), sensitive: true } }
+          const tree = (sensitive: boolean) =>
+            module(
+              variable,
+              output("own", `"its-earlier-value"`, sensitive),
+              output("other", `"its-earlier-value"`, true),
+              output("lone", `"a-lone-value"`, sensitive),
+              output("key", sensitive ? "var.key" : "nonsensitive(var.key)", sensitive),
+              output("plain", `"a-plain-value"`, !sensitive),
+              output("gone", `"a-gone-value"`, true)
+            )
+          const { state } = yield* applied(folder, tree(true), { variables })
+          const job = planJob(folder, tree(false), { variables, state })
+          const plan = yield* runner.plan(job, recorder().sink)
+          const privacy = plan.plannedOutputs.map(({ name, sensitive }) => [name, sensitive]).toSorted()
+          // The value of `own` remains sensitive, because another Output still marks it.
+          expect(privacy).toEqual([
+            ["gone", true],
+            ["key", true],
+            ["lone", false],
+            ["other", true],
+            ["own", true],
+            ["plain", true]
+          ])
+          const reasons = plan.outputChanges.map(({ name, reason }) => [name, reason]).toSorted()
+          expect(reasons).toEqual([
+            ["key", "holds_secret"],
+            ["lone", undefined],
+            ["own", "holds_secret"],
+            ["plain", undefined]
+          ])
+          expect(JSON.stringify(plan.outputChanges)).not.toContain('value"')
+          const { outputs } = yield* runner.apply(applyJob(folder, job, plan), recorder().sink)
+          expect(outputs.map(({ name, sensitive }) => [name, sensitive]).toSorted()).toEqual(privacy)
+        })
+      )
   )
 })

@@ -13,7 +13,7 @@ const place = { insideRoot: "/capsule", credentialFolder: "settings/credentials"
 const secret = (value: string) => Redacted.make(value)
 
 const oneNote = { "main.tf": `${required}${note("a")}` }
-/** Leaves the credentials to the agent's set named `cloud`. */
+/** Uses the agent's credentials named `cloud`. */
 const leftToCloud = (given: ReturnType<typeof credentials>) => ({
   credentials: [{ ...given, values: {}, provided: "cloud" }]
 })
@@ -32,7 +32,7 @@ const tuple = (more: Partial<ProviderCredentials>): ProviderCredentials => ({
 const own = (more: Partial<ProviderCredentials> = {}) =>
   tuple({ provided: "cloud", values: { DEMO_TOKEN: secret("own-canary") }, ...more })
 
-/** A runner that provides these values as `cloud`. */
+/** A runner that provides these credentials as `cloud`. */
 const providing = (values: ProviderCredentials["values"], more: Partial<ProvidedSet> = {}) =>
   Effect.provideService(ProvidedCredentials, {
     described: Effect.succeed(["cloud"]),
@@ -60,41 +60,43 @@ describe("Runner credentials", () => {
     expect(problem(tuples)).not.toContain("own-canary")
   })
 
-  test("a runner's own credentials are not module inputs, which a plan file also contains", () => {
+  test("a runner's own credentials cannot be module inputs, because a plan file would contain them", () => {
     expect(problem([own({ values: { TF_VAR_token: secret("own-canary") } })])).toContain("is an input of the module")
     expect(problem([own()])).toBeUndefined()
     expect(problem([own(), own({ alias: "b" })])).toBeUndefined()
   })
 
-  it.live("a runner's own credentials reach the provider and are redacted, but a plan does not return them", () =>
-    onStage(({ job, notesDir }) =>
-      Effect.gen(function* () {
-        const runner = yield* TestRunner
-        const seen = recorder()
-        const given = credentials(notesDir)
-        const first = job(
-          { "main.tf": `${required}${note("a")}` },
-          { credentials: [{ ...given, values: {}, provided: "cloud", config: { echo_token: true } }] }
-        )
-        const plan = yield* runner.plan(first, seen.sink).pipe(providing(given.values))
-        expect(plan.envNames).toEqual(["DEMO_DIR", "DEMO_TOKEN"])
-        expect(plan.secrets.credentials).toEqual([])
-        expect(`${seen.everything()}${JSON.stringify(plan)}`).toContain("[redacted env.DEMO_TOKEN]")
-        expect(`${seen.everything()}${JSON.stringify(plan)}`).not.toContain(tokenA)
-        const unpacked = Buffer.concat(archivedParts(Buffer.from(Redacted.value(plan.planFile))))
-        expect(unpacked.includes("content of a")).toBe(true)
-        expect(unpacked.includes(tokenA)).toBe(false)
-        // A runner without such a set refuses the job before starting anything.
-        expect(yield* Effect.flip(runner.plan(first, recorder().sink))).toMatchObject({
-          reason: "prepare_failed",
-          message: expect.stringContaining("the control plane does not have them")
+  it.live(
+    "a runner's own credentials reach the provider and are redacted, but do not leave the runner with the plan",
+    () =>
+      onStage(({ job, notesDir }) =>
+        Effect.gen(function* () {
+          const runner = yield* TestRunner
+          const seen = recorder()
+          const given = credentials(notesDir)
+          const first = job(
+            { "main.tf": `${required}${note("a")}` },
+            { credentials: [{ ...given, values: {}, provided: "cloud", config: { echo_token: true } }] }
+          )
+          const plan = yield* runner.plan(first, seen.sink).pipe(providing(given.values))
+          expect(plan.envNames).toEqual(["DEMO_DIR", "DEMO_TOKEN"])
+          expect(plan.secrets.credentials).toEqual([])
+          expect(`${seen.everything()}${JSON.stringify(plan)}`).toContain("[redacted env.DEMO_TOKEN]")
+          expect(`${seen.everything()}${JSON.stringify(plan)}`).not.toContain(tokenA)
+          const unpacked = Buffer.concat(archivedParts(Buffer.from(Redacted.value(plan.planFile))))
+          expect(unpacked.includes("content of a")).toBe(true)
+          expect(unpacked.includes(tokenA)).toBe(false)
+          // A runner without credentials of that name rejects the job before it starts anything.
+          expect(yield* Effect.flip(runner.plan(first, recorder().sink))).toMatchObject({
+            reason: "prepare_failed",
+            message: expect.stringContaining("the control plane does not have them")
+          })
+          expect(notesOf(notesDir).map(({ owner }) => owner)).not.toContain(ownerOf(tokenA))
         })
-        expect(notesOf(notesDir).map(({ owner }) => owner)).not.toContain(ownerOf(tokenA))
-      })
-    )
+      )
   )
 
-  it.live("a runner's own credentials must be those of the reviewed plan when it is applied", () =>
+  it.live("an apply must use the same credentials of the runner as the reviewed plan", () =>
     onStage(({ folder, job, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -108,7 +110,7 @@ describe("Runner credentials", () => {
         for (const [values, outcome] of [
           [others, plan],
           [more, plan],
-          // A plan from an earlier release does not record which credentials it was created with.
+          // A plan from an earlier release does not record its credentials.
           [given.values, { ...plan, secrets: { ...plan.secrets, provided: undefined } }],
           [given.values, { ...plan, secrets: { ...plan.secrets, provided: [{ name: "cloud", digest: "another" }] } }]
         ] as const) {
@@ -131,37 +133,35 @@ describe("Runner credentials", () => {
     )
   )
 
-  it.live(
-    "a runner's credentials may have other values at apply time if a label represents them, but not other names",
-    () =>
-      onStage(({ folder, job, notesDir }) =>
-        Effect.gen(function* () {
-          const runner = yield* TestRunner
-          const given = credentials(notesDir)
-          const first = job(oneNote, leftToCloud(given))
-          const label = "blue"
-          const plan = yield* runner
-            .plan(first, recorder().sink)
-            .pipe(providing(given.values, { label, mark: "a".repeat(43) }))
-          expect(plan.secrets.provided).toMatchObject([{ name: "cloud", mark: "a".repeat(43) }])
-          const others = { ...given.values, DEMO_TOKEN: secret(tokenB) }
-          for (const refused of [
-            providing(given.values),
-            providing(given.values, { label: "green" }),
-            providing({ ...others, DEMO_MORE: secret("one-more") }, { label }),
-            providing(others, { label, files: [{ name: "key", content: Redacted.make(new Uint8Array([1])) }] })
-          ]) {
-            const { message } = yield* Effect.flip(
-              runner.apply(applyJob(folder, first, plan), recorder().sink).pipe(refused)
-            )
-            expect(message).toContain("not made with the credentials cloud")
-          }
-          const applied = yield* runner
-            .apply(applyJob(folder, first, plan), recorder().sink)
-            .pipe(providing(others, { label }))
-          expect(applied.exit).toBe("succeeded")
-          expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenB)])
-        })
-      )
+  it.live("a runner's credentials with a label may have other values at apply time, but not other names", () =>
+    onStage(({ folder, job, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const given = credentials(notesDir)
+        const first = job(oneNote, leftToCloud(given))
+        const label = "blue"
+        const plan = yield* runner
+          .plan(first, recorder().sink)
+          .pipe(providing(given.values, { label, mark: "a".repeat(43) }))
+        expect(plan.secrets.provided).toMatchObject([{ name: "cloud", mark: "a".repeat(43) }])
+        const others = { ...given.values, DEMO_TOKEN: secret(tokenB) }
+        for (const refused of [
+          providing(given.values),
+          providing(given.values, { label: "green" }),
+          providing({ ...others, DEMO_MORE: secret("one-more") }, { label }),
+          providing(others, { label, files: [{ name: "key", content: Redacted.make(new Uint8Array([1])) }] })
+        ]) {
+          const { message } = yield* Effect.flip(
+            runner.apply(applyJob(folder, first, plan), recorder().sink).pipe(refused)
+          )
+          expect(message).toContain("not made with the credentials cloud")
+        }
+        const applied = yield* runner
+          .apply(applyJob(folder, first, plan), recorder().sink)
+          .pipe(providing(others, { label }))
+        expect(applied.exit).toBe("succeeded")
+        expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenB)])
+      })
+    )
   )
 })

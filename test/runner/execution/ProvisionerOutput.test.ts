@@ -18,7 +18,7 @@ const key = [
   "-----END PRIVATE KEY-----"
 ].join("\n")
 
-/** The tool does not know that the values are secret, or it would hide the output. */
+/** The tool must not know that the values are secret, or it would hide the output itself. */
 const provisioned = (name: string, command: string) => `
 resource "terraform_data" "${name}" {
   provisioner "local-exec" {
@@ -39,7 +39,7 @@ variable "key" {
   sensitive = true
 }
 `
-// When both print at once, each waits for the other before printing its second half.
+// Interleaves two commands: each prints half of the secret, then waits for the other before it prints the rest.
 const meet = (own: string, other: string) => `
 printf '%.20s\\n' "$TOKEN"
 : > ../${own}
@@ -71,7 +71,7 @@ const expectNothingOf = (secret: string, shown: string) => {
   const text = JSON.stringify(shown).replaceAll("\\n", "")
   for (let at = 0; at + 6 <= secret.length; at++) {
     const piece = secret.slice(at, at + 6)
-    // The words of a key's first and last line are not secret.
+    // Skips the words in a key's first and last line, which are not secret.
     if (/^[A-Z -]+$/.test(piece)) continue
     expect({ piece, isShown: text.includes(piece) }).toEqual({ piece, isShown: false })
   }
@@ -81,46 +81,48 @@ const job = (folder: string, files: Readonly<Record<string, string>>): Placed<Pl
   planJob(folder, files, { variables: { token: variable(token, true), key: variable(key, true) } })
 
 describe("Split secrets", () => {
-  live("a secret split across provisioner messages is hidden in each form, and the rest is shown in order", () =>
-    Effect.gen(function* () {
-      const runner = yield* TestRunner
-      const folder = yield* temporaryFolder
-      const seen = recorder()
-      const plan = job(folder, { "main.tf": main })
-      const planned = yield* runner.plan(plan, seen.sink)
-      const applied = yield* runner.apply(applyJob(folder, plan, planned), seen.sink)
-      expect(applied.exit).toBe("succeeded")
+  live(
+    "a secret split across provisioner messages is hidden in every form, and all other output is shown in order",
+    () =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const folder = yield* temporaryFolder
+        const seen = recorder()
+        const plan = job(folder, { "main.tf": main })
+        const planned = yield* runner.plan(plan, seen.sink)
+        const applied = yield* runner.apply(applyJob(folder, plan, planned), seen.sink)
+        expect(applied.exit).toBe("succeeded")
 
-      const of = (name: string) =>
-        seen.logs
-          .filter(({ text }) => text.startsWith(`terraform_data.${name}: (local-exec): `))
-          .map(({ text }) => text.slice(`terraform_data.${name}: (local-exec): `.length))
-          .filter((text) => !text.startsWith("Executing:"))
-      const mark = "[redacted var.token]"
-      expect(of("halves")).toEqual([mark, "halves-done"])
-      expect(of("one")).toEqual([mark, "one-done"])
-      expect(of("two")).toEqual([mark, "two-done"])
-      expect(of("wrapped").at(0)).toStartWith(mark)
-      expect(of("wrapped").at(-1)).toBe("wrapped-done")
-      expect(of("dumped").at(-1)).toBe("dumped-done")
-      expect(of("line_by_line")).toEqual(["[redacted var.key]", "lines-done"])
+        const of = (name: string) =>
+          seen.logs
+            .filter(({ text }) => text.startsWith(`terraform_data.${name}: (local-exec): `))
+            .map(({ text }) => text.slice(`terraform_data.${name}: (local-exec): `.length))
+            .filter((text) => !text.startsWith("Executing:"))
+        const mark = "[redacted var.token]"
+        expect(of("halves")).toEqual([mark, "halves-done"])
+        expect(of("one")).toEqual([mark, "one-done"])
+        expect(of("two")).toEqual([mark, "two-done"])
+        expect(of("wrapped").at(0)).toStartWith(mark)
+        expect(of("wrapped").at(-1)).toBe("wrapped-done")
+        expect(of("dumped").at(-1)).toBe("dumped-done")
+        expect(of("line_by_line")).toEqual(["[redacted var.key]", "lines-done"])
 
-      const printed = seen.logs.filter(({ text }) => !text.includes("Executing:")).map(({ text }) => text)
-      for (const secret of [token, key.replaceAll("\n", "")]) expectNothingOf(secret, printed.join("\n"))
-      const encoded = Buffer.from(`${token} and more of it`).toString("base64")
-      for (let at = 0; at + 12 <= (token.length * 4) / 3; at++) {
-        expect(printed.join("").includes(encoded.slice(at, at + 12))).toBe(false)
-      }
-      const cells = [...Buffer.from(token)].map((byte) => byte.toString(16))
-      const dump = of("dumped").join("").replaceAll(/\s/g, "")
-      for (let at = 0; at + 6 <= cells.length; at++) expect(dump).not.toContain(cells.slice(at, at + 6).join(""))
+        const printed = seen.logs.filter(({ text }) => !text.includes("Executing:")).map(({ text }) => text)
+        for (const secret of [token, key.replaceAll("\n", "")]) expectNothingOf(secret, printed.join("\n"))
+        const encoded = Buffer.from(`${token} and more of it`).toString("base64")
+        for (let at = 0; at + 12 <= (token.length * 4) / 3; at++) {
+          expect(printed.join("").includes(encoded.slice(at, at + 12))).toBe(false)
+        }
+        const cells = [...Buffer.from(token)].map((byte) => byte.toString(16))
+        const dump = of("dumped").join("").replaceAll(/\s/g, "")
+        for (let at = 0; at + 6 <= cells.length; at++) expect(dump).not.toContain(cells.slice(at, at + 6).join(""))
 
-      // Each resource completes after its last output.
-      for (const name of ["halves", "wrapped", "dumped", "line_by_line", "one", "two"]) {
-        const lines = seen.logs.map(({ text }) => text).filter((text) => text.startsWith(`terraform_data.${name}: `))
-        expect(lines.at(-1)).toContain("Creation complete")
-      }
-    })
+        // Each resource must complete only after its last output.
+        for (const name of ["halves", "wrapped", "dumped", "line_by_line", "one", "two"]) {
+          const lines = seen.logs.map(({ text }) => text).filter((text) => text.startsWith(`terraform_data.${name}: `))
+          expect(lines.at(-1)).toContain("Creation complete")
+        }
+      })
   )
 
   live("a secret split across provisioner messages is hidden in the log and in the error of a failing command", () =>
@@ -152,7 +154,7 @@ const printing = (lines: string) => `cat <<'EOF'\n${lines}\nEOF`
 const first = canary.slice(0, 12)
 
 describe("Partial secrets", () => {
-  live("a line that starts a secret delays only its own resource, until a cancellation stops the tool", () =>
+  live("a line that could start a secret delays only its own resource, until a cancellation stops the tool", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -190,7 +192,7 @@ describe("Partial secrets", () => {
     })
   )
 
-  live("a secret's beginning is matched across the details of a diagnostic and the tool's plain lines", () =>
+  live("a secret is recognised across the details of a diagnostic and the tool's plain lines", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

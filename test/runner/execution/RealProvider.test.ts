@@ -20,7 +20,7 @@ import {
   tokenB
 } from "./support/ProviderStage.ts"
 
-/** Completes `reached` at the first recorded event that matches. */
+/** Completes `reached` when the first matching event is recorded. */
 const signalOn = (
   sink: RunSink,
   reached: Deferred.Deferred<void>,
@@ -38,98 +38,102 @@ const signalOn = (
 }
 
 describe("Real providers", () => {
-  it.live("the runner delivers a Connection by environment, locks the provider, and hides a token it prints", () =>
-    onStage(({ job, folder, notesDir }) =>
-      Effect.gen(function* () {
-        const runner = yield* TestRunner
-        const seen = recorder()
-        const first = job(
-          { "main.tf": `${required}${note("a")}` },
-          {
-            credentials: [credentials(notesDir, { config: { echo_token: true } })]
+  it.live(
+    "the runner passes a Connection through the environment, locks the provider, and hides a token it prints",
+    () =>
+      onStage(({ job, folder, notesDir }) =>
+        Effect.gen(function* () {
+          const runner = yield* TestRunner
+          const seen = recorder()
+          const first = job(
+            { "main.tf": `${required}${note("a")}` },
+            {
+              credentials: [credentials(notesDir, { config: { echo_token: true } })]
+            }
+          )
+          const plan = yield* runner.plan(first, seen.sink)
+          expect(plan.summary.add).toBe(1)
+          expect(plan.envNames).toEqual(["DEMO_DIR", "DEMO_TOKEN"])
+          expect(plan.lockText).toContain(`provider "${provider}"`)
+          expect(plan.providerLockDigest).toMatch(/^sha256:/)
+          expect(plan.resourceChanges[0]?.provider).toBe(provider)
+
+          const applied = yield* runner.apply(applyJob(folder, first, plan), seen.sink)
+          expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
+          expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenA)])
+          const shown = `${seen.everything()}${JSON.stringify([plan, applied])}`
+          expect(shown).toContain("token=[redacted env.DEMO_TOKEN]")
+          expect(shown).not.toContain(tokenA)
+          expect(shown).not.toContain(Buffer.from(`user:${tokenA}`).toString("base64").slice(8, 28))
+          // The tool writes the state file before it reports success, so at least one read saw the complete state.
+          expect(applied.serial).toBeGreaterThan(0)
+
+          const { state } = applied
+          if (state === undefined) throw new Error("the apply left no state")
+          const { variables } = first
+          const drift = { ...first, variables, state, lockText: plan.lockText }
+          expect((yield* runner.driftCheck(drift, recorder().sink)).drifted).toBe(false)
+          const [name = ""] = readdirSync(notesDir).filter((file) => file.endsWith(".json"))
+          const stored = JSON.parse(readFileSync(join(notesDir, name), "utf8"))
+          writeFileSync(join(notesDir, name), JSON.stringify({ ...stored, content: "changed by hand" }))
+          const edited = yield* runner.driftCheck(drift, recorder().sink)
+          expect(edited.drifted).toBe(true)
+          expect(edited.resourceDrift[0]).toMatchObject({ address: "demo_note.a", actions: ["update"] })
+          expect(edited.resourceDrift[0]?.changedAttributes).toContainEqual({
+            name: "content",
+            before: "content of a",
+            after: "changed by hand"
+          })
+          rmSync(join(notesDir, name))
+          const removed = yield* runner.driftCheck(drift, recorder().sink)
+          expect(removed.resourceDrift[0]?.actions).toEqual(["delete"])
+        })
+      )
+  )
+
+  it.live(
+    "the runner keeps two Connections for one provider apart, and the apply does not need either again",
+    () =>
+      onStage(({ job, folder, notesDir }) =>
+        Effect.gen(function* () {
+          const runner = yield* TestRunner
+          const tree = {
+            "main.tf": `${required}provider "demo" {\n  alias = "b"\n}\n${note("a")}${note("b", "provider = demo.b")}`
           }
-        )
-        const plan = yield* runner.plan(first, seen.sink)
-        expect(plan.summary.add).toBe(1)
-        expect(plan.envNames).toEqual(["DEMO_DIR", "DEMO_TOKEN"])
-        expect(plan.lockText).toContain(`provider "${provider}"`)
-        expect(plan.providerLockDigest).toMatch(/^sha256:/)
-        expect(plan.resourceChanges[0]?.provider).toBe(provider)
+          const first = job(tree, {
+            credentials: [
+              credentials(notesDir, { argumentNames: { DEMO_TOKEN: "token" } }),
+              credentials(notesDir, {
+                alias: "b",
+                connection: "conn_b",
+                values: { DEMO_TOKEN: Redacted.make(tokenB), DEMO_DIR: Redacted.make(notesDir) },
+                config: { region: "eu" }
+              })
+            ]
+          })
+          const unknownArgument = yield* Effect.flip(runner.plan(first, recorder().sink))
+          expect(unknownArgument).toMatchObject({ reason: "job_invalid", phase: "init" })
+          expect(unknownArgument.message).toContain('no argument "region"')
 
-        const applied = yield* runner.apply(applyJob(folder, first, plan), seen.sink)
-        expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
-        expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenA)])
-        const shown = `${seen.everything()}${JSON.stringify([plan, applied])}`
-        expect(shown).toContain("token=[redacted env.DEMO_TOKEN]")
-        expect(shown).not.toContain(tokenA)
-        expect(shown).not.toContain(Buffer.from(`user:${tokenA}`).toString("base64").slice(8, 28))
-        // The file is written before the tool reports success, so at least one read saw it complete.
-        expect(applied.serial).toBeGreaterThan(0)
-
-        const { state } = applied
-        if (state === undefined) throw new Error("the apply left no state")
-        const { variables } = first
-        const drift = { ...first, variables, state, lockText: plan.lockText }
-        expect((yield* runner.driftCheck(drift, recorder().sink)).drifted).toBe(false)
-        const [name = ""] = readdirSync(notesDir).filter((file) => file.endsWith(".json"))
-        const stored = JSON.parse(readFileSync(join(notesDir, name), "utf8"))
-        writeFileSync(join(notesDir, name), JSON.stringify({ ...stored, content: "changed by hand" }))
-        const edited = yield* runner.driftCheck(drift, recorder().sink)
-        expect(edited.drifted).toBe(true)
-        expect(edited.resourceDrift[0]).toMatchObject({ address: "demo_note.a", actions: ["update"] })
-        expect(edited.resourceDrift[0]?.changedAttributes).toContainEqual({
-          name: "content",
-          before: "content of a",
-          after: "changed by hand"
+          const [plain, aliased] = first.credentials
+          if (plain === undefined || aliased === undefined) throw new Error("the job has two configurations")
+          const second = { ...first, credentials: [plain, { ...aliased, config: {} }] }
+          const plan = yield* runner.plan(second, recorder().sink)
+          expect(plan.envNames).toEqual([])
+          expect(JSON.stringify(plan)).not.toContain("svc_provider")
+          const seen = recorder()
+          const applied = yield* runner.apply(applyJob(folder, second, plan), seen.sink)
+          expect(applied.exit).toBe("succeeded")
+          const owners = Object.fromEntries(notesOf(notesDir).map(({ name, owner }) => [name, owner]))
+          expect(owners).toEqual({ a: ownerOf(tokenA), b: ownerOf(tokenB) })
+          const shown = seen.everything() + JSON.stringify([plan, applied])
+          expect(shown).not.toContain(tokenA)
+          expect(shown).not.toContain(tokenB)
         })
-        rmSync(join(notesDir, name))
-        const removed = yield* runner.driftCheck(drift, recorder().sink)
-        expect(removed.resourceDrift[0]?.actions).toEqual(["delete"])
-      })
-    )
+      )
   )
 
-  it.live("the runner keeps two Connections for one provider apart, and the apply needs neither again", () =>
-    onStage(({ job, folder, notesDir }) =>
-      Effect.gen(function* () {
-        const runner = yield* TestRunner
-        const tree = {
-          "main.tf": `${required}provider "demo" {\n  alias = "b"\n}\n${note("a")}${note("b", "provider = demo.b")}`
-        }
-        const first = job(tree, {
-          credentials: [
-            credentials(notesDir, { argumentNames: { DEMO_TOKEN: "token" } }),
-            credentials(notesDir, {
-              alias: "b",
-              connection: "conn_b",
-              values: { DEMO_TOKEN: Redacted.make(tokenB), DEMO_DIR: Redacted.make(notesDir) },
-              config: { region: "eu" }
-            })
-          ]
-        })
-        const unknownArgument = yield* Effect.flip(runner.plan(first, recorder().sink))
-        expect(unknownArgument).toMatchObject({ reason: "job_invalid", phase: "init" })
-        expect(unknownArgument.message).toContain('no argument "region"')
-
-        const [plain, aliased] = first.credentials
-        if (plain === undefined || aliased === undefined) throw new Error("the job has two configurations")
-        const second = { ...first, credentials: [plain, { ...aliased, config: {} }] }
-        const plan = yield* runner.plan(second, recorder().sink)
-        expect(plan.envNames).toEqual([])
-        expect(JSON.stringify(plan)).not.toContain("svc_provider")
-        const seen = recorder()
-        const applied = yield* runner.apply(applyJob(folder, second, plan), seen.sink)
-        expect(applied.exit).toBe("succeeded")
-        const owners = Object.fromEntries(notesOf(notesDir).map(({ name, owner }) => [name, owner]))
-        expect(owners).toEqual({ a: ownerOf(tokenA), b: ownerOf(tokenB) })
-        const shown = seen.everything() + JSON.stringify([plan, applied])
-        expect(shown).not.toContain(tokenA)
-        expect(shown).not.toContain(tokenB)
-      })
-    )
-  )
-
-  it.live("the runner configures providers used only by child modules, and keeps two of the same type apart", () =>
+  it.live("the runner configures providers that only child modules use, and keeps two of the same type apart", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -158,7 +162,7 @@ describe("Real providers", () => {
         expect(applied.exit).toBe("succeeded")
         const owners = Object.fromEntries(notesOf(notesDir).map(({ name, owner }) => [name, owner]))
         expect(owners).toEqual({ a: ownerOf(tokenA), b: ownerOf(tokenB) })
-        // The child's own version constraint still applies.
+        // The child module's own version constraint still applies.
         expect(plan.lockText).toContain('constraints = "1.0.0"')
       })
     )
@@ -196,8 +200,8 @@ describe("Real providers", () => {
         }
         const first = job(tree)
         const plan = yield* runner.plan(first, recorder().sink)
-        // Waits until the provider has been called: a tool stopped between announcing the change and calling the provider does
-        // not report the result.
+        // Waits until the tool has called the provider. A tool stopped between announcing a change and the call would not report
+        // a result.
         writeFileSync(join(notesDir, "hold-apply-b"), "")
         const cancel = eventually(
           Effect.sync(() => existsSync(join(notesDir, "held-apply-b"))),
@@ -212,7 +216,7 @@ describe("Real providers", () => {
     )
   )
 
-  it.live("after a crash the folder still shows created resources and possibly created resources", () =>
+  it.live("after a crash, the run folder still identifies created and possibly created resources", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -241,38 +245,36 @@ describe("Real providers", () => {
           changedAnything: true
         })
         expect(Option.getOrUndefined(left)?.completed.map(({ address }) => address)).toEqual(["demo_note.a"])
-        // The plugin exited with its sandbox, so no note is created without the service's knowledge.
+        // The plugin exited with its sandbox, so it cannot create a note later, unknown to the service.
         expect(yield* countCreations(notesDir)).toBe(1)
         expect(readdirSync(join(apply.runFolder, "capsule"))).not.toContain("settings")
       })
     )
   )
 
-  it.live(
-    "the runner refuses a provider other than the locked one, a lost lock, and a package missing from the mirror",
-    () =>
-      onStage(({ job, folder, notesDir }) =>
-        Effect.gen(function* () {
-          const runner = yield* TestRunner
-          const first = job({ "main.tf": `${required}${note("a")}` })
-          const plan = yield* runner.plan(first, recorder().sink)
-          const tampered = plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA")
-          const applyWith = (lockText: string | undefined) =>
-            runner.apply(applyJob(folder, first, plan, { lockText }), recorder().sink)
-          const foreign = yield* applyWith(tampered)
-          expect(foreign).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
-          expect(foreign.diagnostics[0]?.summary).toContain("does not match any of the checksums recorded")
-          // Without a lock nothing is installed, and the tool notices that the plan requires a provider.
-          const lost = yield* applyWith(undefined)
-          expect(lost).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
-          expect(lost.diagnostics[0]?.summary).toBe("Inconsistent dependency lock file")
-          expect(notesOf(notesDir)).toEqual([])
+  it.live("rejects a provider other than the locked one, a lost lock, and a package missing from the mirror", () =>
+    onStage(({ job, folder, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const first = job({ "main.tf": `${required}${note("a")}` })
+        const plan = yield* runner.plan(first, recorder().sink)
+        const tampered = plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA")
+        const applyWith = (lockText: string | undefined) =>
+          runner.apply(applyJob(folder, first, plan, { lockText }), recorder().sink)
+        const foreign = yield* applyWith(tampered)
+        expect(foreign).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
+        expect(foreign.diagnostics[0]?.summary).toContain("does not match any of the checksums recorded")
+        // Without a lock, nothing is installed, and the tool reports the missing provider.
+        const lost = yield* applyWith(undefined)
+        expect(lost).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
+        expect(lost.diagnostics[0]?.summary).toBe("Inconsistent dependency lock file")
+        expect(notesOf(notesDir)).toEqual([])
 
-          const absent = job({ "main.tf": required.replace("acme/demo", "acme/absent") })
-          const failure = yield* Effect.flip(runner.plan(absent, recorder().sink))
-          expect(failure.reason).toBe("init_failed")
-          expect(JSON.stringify(failure.diagnostics)).toContain("example.test/acme/absent")
-        })
-      )
+        const absent = job({ "main.tf": required.replace("acme/demo", "acme/absent") })
+        const failure = yield* Effect.flip(runner.plan(absent, recorder().sink))
+        expect(failure.reason).toBe("init_failed")
+        expect(JSON.stringify(failure.diagnostics)).toContain("example.test/acme/absent")
+      })
+    )
   )
 })

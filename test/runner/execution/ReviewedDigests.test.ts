@@ -35,7 +35,7 @@ const temporaryFolder = Effect.flatMap(FileSystem.FileSystem, (files) =>
   files.makeTempDirectoryScoped({ prefix: "svc-digests-" })
 )
 
-tests.live("a plan file other than the reviewed one is refused before anything else", () =>
+tests.live("rejects a plan file other than the reviewed one before anything else happens", () =>
   Effect.gen(function* () {
     const job: ApplyJob = {
       runId: "run_a",
@@ -59,7 +59,7 @@ tests.live("a plan file other than the reviewed one is refused before anything e
   })
 )
 
-tests.live("a build archive other than the reviewed one is not unpacked", () =>
+tests.live("does not unpack a build archive other than the reviewed one", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const folder = yield* temporaryFolder

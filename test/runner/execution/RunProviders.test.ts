@@ -35,12 +35,12 @@ import { TestRunner } from "./support/TestRunner.ts"
 const phasesOf = ({ events }: Recorded) =>
   events.flatMap((event) => (event.kind === "run.phase" ? [event.data.phase] : []))
 
-/** Plans with a separate provider cache and packed providers. Each `apply` of the plan is its own Run. */
+/** Plans with a separate provider cache and packed providers, and passes the plan to `body`. Each `apply` is a separate Run. */
 const afterPlan = <E>(
   body: (planned: {
     readonly cacheFolder: string
     readonly notesDir: string
-    /** The mirror of archives. */
+    /** Folder of the mirror, which contains archives. */
     readonly source: string
     readonly plan: PlanOutcome
     readonly again: (more?: Partial<Placed<PlanJob>>) => Placed<PlanJob>
@@ -66,14 +66,14 @@ const afterPlan = <E>(
     true
   )
 
-/** The folder of the only package that is kept. */
+/** Returns the folder of the only package in the cache. */
 const packageIn = (cache: string) => {
   const names = readdirSync(join(cache, "packages"))
   expect(names).toHaveLength(1)
   return join(cache, "packages", names[0] ?? "")
 }
 
-/** Report of an apply that started with the plan's packages and was refused by the tool itself. */
+/** Checks that the tool rejected an apply that used the plan's packages, and returns its report. */
 const refusal = Effect.fnUntraced(function* <E, R>(apply: (sink: RunSink) => Effect.Effect<ApplyOutcome, E, R>) {
   const seen = recorder()
   const refused = yield* apply(seen.sink)
@@ -110,10 +110,10 @@ describe("Applies with providers", () => {
     )
   )
 
-  it.live("an apply with a lock other than the reviewed one is refused and changes nothing", () =>
+  it.live("rejects an apply with a lock other than the reviewed one, and changes nothing", () =>
     afterPlan(({ apply, notesDir, plan }) =>
       Effect.gen(function* () {
-        // With an additional hash the package is still valid: only a comparison with the plan's own lock can detect it.
+        // With an additional hash the package remains valid, so only a comparison with the plan's own lock detects the change.
         const others = [
           plan.lockText?.replace("  hashes = [\n", `  hashes = [\n    "h1:${"A".repeat(43)}=",\n`),
           plan.lockText?.replaceAll('"1.0.0"', '"1.1.0"')
@@ -146,7 +146,7 @@ describe("Applies with providers", () => {
 
 describe("Installed packages", () => {
   it.live(
-    "an installed package is available to its Workspace's next plan with that lock, even if its source is broken",
+    "an installed package is available to the Workspace's next plan with the same lock, even if its source is broken",
     () =>
       afterPlan(({ again, plan, source }) =>
         Effect.gen(function* () {
@@ -210,11 +210,11 @@ describe("Oversized packages", () => {
         return sum + (found?.size ?? 0)
       }, 0)
 
-  /** `files` files of `chunks` times 16 MiB each, all zeros. */
+  /** A package with `files` files, each `chunks` times 16 MiB of zeros. */
   const bomb = (files: number, chunks: number) => {
     const chunk = Buffer.alloc(zeros(1))
     const checksum = Array.from({ length: chunks }).reduce<number>((sum) => crc32(chunk, sum), 0)
-    // A zip archive stores the stream without the header and the checksum of zlib.
+    // A zip archive stores the deflate stream without zlib's header and checksum.
     const packed = packedZeros(chunks).subarray(2, -4)
     return zipOf(
       Array.from({ length: files }, (_, index) => ({
@@ -227,7 +227,7 @@ describe("Oversized packages", () => {
     )
   }
 
-  /** The failure of a plan that installs such a package, and the largest observed size of its folder. */
+  /** Plans with such a package, and returns the failure and the largest size observed of its folder. */
   const planWith = (archive: Uint8Array, cacheFolder: string, folder: string, job: Stage["job"]) =>
     Effect.gen(function* () {
       expect(archive.byteLength).toBeLessThan(folderBytes / 8)
@@ -268,11 +268,11 @@ describe("Oversized packages", () => {
       )
     )
 
-  it.live("a package with many files below the limit ends the Run with folder_limit, and leaves nothing", () =>
+  it.live("a package with many small files ends the Run with folder_limit, and leaves nothing", () =>
     onStage(
       ({ cacheFolder, folder, job }) =>
         Effect.gen(function* () {
-          // The second package is unpacked before its folder is measured for the first time.
+          // The second package is unpacked before svc first measures the folder.
           for (const files of [28, 2]) {
             const { failure, left } = yield* planWith(bomb(files, 3), cacheFolder, `${folder}/${files}`, job)
             expect([files, failure.reason, failure.phase]).toEqual([files, "folder_limit", "init"])
@@ -294,7 +294,7 @@ describe("Provider store", () => {
       writeFileSync(join(installed, "docs", "README"), "text")
       return body(folder, installed)
     })
-  // Computed with the tool's own function over these two files.
+  // Computed with the tool's own function for these two files.
   const digest = (text: string) => createHash("sha256").update(text).digest("hex")
   const hash = `h1:${createHash("sha256")
     .update(`${digest("text")}  docs/README\n${digest("program")}  terraform-provider-x\n`)
@@ -313,7 +313,7 @@ describe("Provider store", () => {
         expect(yield* two.find([hash])).toBeUndefined()
         expect(yield* one.find(["zh:00", "h1:../..", "h1:"])).toBeUndefined()
 
-        // A second Workspace that has installed the same files shares them.
+        // A second Workspace shares the files once it has installed the same package.
         cpSync(kept ?? "", installed, { recursive: true })
         expect(yield* two.keep(installed)).toBe(kept)
         expect(yield* two.find([hash])).toBe(kept)
@@ -322,22 +322,24 @@ describe("Provider store", () => {
     )
   )
 
-  it.live("the provider store refuses packages that the Run could still change, or that lead elsewhere", () =>
-    withPackage((folder, installed) =>
-      Effect.gen(function* () {
-        const store = providerStore(join(folder, "cache"), "ws_one")
-        linkSync(join(installed, "terraform-provider-x"), join(folder, "second-name"))
-        expect(yield* store.keep(installed)).toBeUndefined()
-        rmSync(join(folder, "second-name"))
-        symlinkSync("/etc/passwd", join(installed, "link"))
-        expect(yield* store.keep(installed)).toBeUndefined()
-        expect(existsSync(installed)).toBe(true)
-        expect(existsSync(join(folder, "cache"))).toBe(false)
-      })
-    )
+  it.live(
+    "the provider store rejects packages that the Run could still change, or that contain links to other places",
+    () =>
+      withPackage((folder, installed) =>
+        Effect.gen(function* () {
+          const store = providerStore(join(folder, "cache"), "ws_one")
+          linkSync(join(installed, "terraform-provider-x"), join(folder, "second-name"))
+          expect(yield* store.keep(installed)).toBeUndefined()
+          rmSync(join(folder, "second-name"))
+          symlinkSync("/etc/passwd", join(installed, "link"))
+          expect(yield* store.keep(installed)).toBeUndefined()
+          expect(existsSync(installed)).toBe(true)
+          expect(existsSync(join(folder, "cache"))).toBe(false)
+        })
+      )
   )
 
-  it.live("the provider store removes packages of earlier releases at startup, and keeps its own", () =>
+  it.live("at startup, the provider store removes the packages of earlier releases and keeps its own", () =>
     withPackage((folder, installed) =>
       Effect.gen(function* () {
         const cache = join(folder, "cache")
@@ -356,7 +358,7 @@ describe("a lock", () => {
   const one = (body: string) => `# Made by the tool.\n\nprovider "example.test/acme/demo" {\n${body}}\n`
   const hashes = '  hashes = [\n    "h1:AAAA=",\n    "zh:00",\n  ]\n'
 
-  test("the provider store is read in the tool's own format, and in no other", () => {
+  test("the provider store accepts only lock files in the tool's own format", () => {
     const whole = one(`  version     = "1.2.3-beta.1"\n  constraints = "~> 1.2"\n${hashes}`)
     expect(lockedProviders(whole)).toEqual([
       { address: "example.test/acme/demo", version: "1.2.3-beta.1", hashes: ["h1:AAAA="] }

@@ -23,7 +23,7 @@ const request = (modulePath: string) => ({
 })
 const insideHost = "/srv/svc/data/runs/run_1/capsule"
 
-/** The output of a Run of the module at infra/net, and the text that replaces it. */
+/** Output of a Run of the module at infra/net, and the expected text after replacement. */
 const rows: ReadonlyArray<readonly [printed: string, shown: string]> = [
   ["on /capsule/source/infra/net/main.tf line 3", "on main.tf line 3"],
   [`on ${insideHost}/source/infra/net/main.tf line 3`, "on main.tf line 3"],
@@ -50,7 +50,7 @@ const rows: ReadonlyArray<readonly [printed: string, shown: string]> = [
 ]
 
 describe("server paths", () => {
-  it.live("server paths become relative to the module, or are replaced by a name", () =>
+  it.live("server paths are shown relative to the module, or replaced by a name", () =>
     Effect.gen(function* () {
       const paths = yield* serverPaths(request("infra/net"))
       for (const [printed, shown] of rows) {
@@ -62,7 +62,7 @@ describe("server paths", () => {
     })
   )
 
-  it.live("server paths that differ remain distinct in the values of a plan", () =>
+  it.live("distinct server paths in the values of a plan remain distinct", () =>
     Effect.gen(function* () {
       const paths = yield* serverPaths(request("infra/net"))
       expect(plannedValue(paths, { [`${insideHost}/a`]: [`x=${insideHost}/source/f`, 1, null, "./f"] })).toEqual({
@@ -107,7 +107,7 @@ const accepted = Effect.map(Sandbox, ({ status }) => status.accepted)
 
 for (const [name, settings] of levels) {
   describe(`Hidden path: ${name}`, () => {
-    it.live("a server path is hidden in a tool failure whose diagnostic contains files", () =>
+    it.live("a tool failure hides server paths, even in a diagnostic that contains files", () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const body = Effect.gen(function* () {
@@ -224,7 +224,7 @@ for (const [name, settings] of levels) {
   })
 }
 
-it.live("a missing tool is reported without its location", () =>
+it.live("reports a missing tool without its location", () =>
   onStage(({ job }) =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
@@ -239,7 +239,7 @@ it.live("a missing tool is reported without its location", () =>
   )
 )
 
-test("an Output that an earlier release stored is shown without the folder of its Run", () => {
+test("an Output stored by an earlier release is shown without its Run's folder", () => {
   expect(
     storedValue("/srv/svc/data/runs", { root: "/srv/svc/data/runs/run_0-1/capsule/source", other: "/srv/data" })
   ).toEqual({

@@ -83,7 +83,7 @@ describe("Source builds", () => {
     })
   )
 
-  live("a source build is refused if its outputs are missing, links, special files, or configuration", () =>
+  live("rejects a source build whose outputs are missing, or contain links, special files or configuration", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -114,7 +114,7 @@ describe("Source builds", () => {
     })
   )
 
-  live("a source build that fails, hangs or is missing fails the plan with the reason", () =>
+  live("a plan fails with the reason if its source build fails, hangs or is missing", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -126,8 +126,7 @@ describe("Source builds", () => {
       const absent = yield* Effect.flip(runner.plan(building(folder, [{ argv: ["no-such-program"] }]), recorder().sink))
       expect(absent).toMatchObject({ reason: "build_failed", phase: "build" })
       const hanging = building(folder, [shell("trap '' INT; echo deaf; while :; do sleep 1; done")], {
-        // The grace period also limits how long the program may take to print its first output. Until the program has set up its
-        // trap, this signal would kill it.
+        // The grace period also covers the start of the script. The signal would kill the script if it had not set its trap yet.
         timing: { build: "100 millis", planGrace: "1 second" }
       })
       expect(yield* Effect.flip(runner.plan(hanging, recorder().sink))).toMatchObject({

@@ -13,7 +13,7 @@ const stablePaths = Layer.provideMerge(StablePaths.layer, runnerWith({ isolation
 
 const exists = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
-/** Two Runs of one Capsule, in separate folders. */
+/** Two Runs of the same Capsule, in separate folders. */
 const twoRuns = Effect.gen(function* () {
   const folder = yield* temporaryFolder
   const { insideRoot } = yield* Sandbox
@@ -39,38 +39,40 @@ describe("Stable paths", () => {
     }).pipe(Effect.provide(stablePaths))
   )
 
-  it.live("a Capsule's stable path belongs to one Run at a time, and a cancelled wait does not take it", () =>
-    Effect.gen(function* () {
-      const { first, job, second } = yield* twoRuns
-      const { hold } = yield* StablePaths
-      const isHeld = yield* Deferred.make<string>()
-      const mayEnd = yield* Deferred.make<void>()
-      const holding = yield* Effect.forkChild(
-        Effect.scoped(
-          Effect.gen(function* () {
-            yield* Deferred.succeed(isHeld, yield* hold(job, first))
-            yield* Deferred.await(mayEnd)
-          })
+  it.live(
+    "a Capsule's stable path belongs to one Run at a time, and a Run that is cancelled while it waits does not take it",
+    () =>
+      Effect.gen(function* () {
+        const { first, job, second } = yield* twoRuns
+        const { hold } = yield* StablePaths
+        const isHeld = yield* Deferred.make<string>()
+        const mayEnd = yield* Deferred.make<void>()
+        const holding = yield* Effect.forkChild(
+          Effect.scoped(
+            Effect.gen(function* () {
+              yield* Deferred.succeed(isHeld, yield* hold(job, first))
+              yield* Deferred.await(mayEnd)
+            })
+          )
         )
-      )
-      const path = yield* Deferred.await(isHeld)
-      const cancelled = yield* Effect.forkChild(Effect.scoped(hold(job, second)), { startImmediately: true })
-      yield* Fiber.interrupt(cancelled)
-      const waiting = yield* Effect.forkChild(
-        Effect.scoped(Effect.map(hold(job, second), (held) => readlinkSync(held))),
-        { startImmediately: true }
-      )
-      // Runs of another Capsule begin and end meanwhile.
-      const other = { addressKey: Redacted.make(randomUUID()) }
-      for (let run = 0; run < 20; run++) yield* Effect.scoped(hold(other, join(first, "other")))
-      expect(readlinkSync(path)).toBe(join(first, "capsule"))
-      yield* Deferred.succeed(mayEnd, undefined)
-      yield* Fiber.join(holding)
-      expect(yield* Fiber.join(waiting)).toBe(join(second, "capsule"))
-    }).pipe(Effect.provide(stablePaths))
+        const path = yield* Deferred.await(isHeld)
+        const cancelled = yield* Effect.forkChild(Effect.scoped(hold(job, second)), { startImmediately: true })
+        yield* Fiber.interrupt(cancelled)
+        const waiting = yield* Effect.forkChild(
+          Effect.scoped(Effect.map(hold(job, second), (held) => readlinkSync(held))),
+          { startImmediately: true }
+        )
+        // Runs of another Capsule begin and end in the meantime.
+        const other = { addressKey: Redacted.make(randomUUID()) }
+        for (let run = 0; run < 20; run++) yield* Effect.scoped(hold(other, join(first, "other")))
+        expect(readlinkSync(path)).toBe(join(first, "capsule"))
+        yield* Deferred.succeed(mayEnd, undefined)
+        yield* Fiber.join(holding)
+        expect(yield* Fiber.join(waiting)).toBe(join(second, "capsule"))
+      }).pipe(Effect.provide(stablePaths))
   )
 
-  it.live("a Capsule's stable path never replaces another user's file, and the refusal shows that file", () =>
+  it.live("a Capsule's stable path never replaces another user's file, and the error contains the file's path", () =>
     Effect.gen(function* () {
       const { first, job } = yield* twoRuns
       const { hold } = yield* StablePaths
@@ -78,7 +80,7 @@ describe("Stable paths", () => {
       const squats = [
         () => writeFileSync(path, "not ours"),
         () => mkdirSync(path),
-        // Only root can create a link for another user.
+        // Only root can create a link that belongs to another user.
         ...(process.geteuid?.() === 0
           ? [
               () => {
@@ -99,7 +101,7 @@ describe("Stable paths", () => {
   )
 
   it.live(
-    "a Capsule's stable path is not taken from another service with the same keys, whose Run continues to use it",
+    "a service does not take a Capsule's stable path from another service with the same keys, whose Run keeps using it",
     () =>
       Effect.gen(function* () {
         const { first, job } = yield* twoRuns

@@ -6,7 +6,7 @@ const provider = 'provider["registry.opentofu.org/hashicorp/aws"]'
 const bytesOf = (document: object) =>
   new TextEncoder().encode(JSON.stringify({ version: 4, serial: 1, lineage: "l", ...document }))
 
-/** Read both whole and in parts. */
+/** Reads the state both whole and in parts. */
 const ways = [{ longestParsed: 1e6 }, { longestParsed: 0 }]
 
 const read = async (bytes: Uint8Array, way: (typeof ways)[number]) => {
@@ -60,7 +60,7 @@ test.each(ways)("a state is read instance by instance, with the text of each val
     ["module.m.aws_vpc.main[3]", "", false, [["id", '"z"']]],
     ["module.m.aws_vpc.main[4]", "", false, []]
   ])
-  // An Output that becomes sensitive or changes its type counts as different.
+  // An Output counts as different if it becomes sensitive or changes its type.
   expect(contents.outputs.map(({ name, text }) => [name, Redacted.value(text)])).toEqual([
     ["url", '["string","u",false]'],
     ["key", '["string","k",true]']
@@ -68,7 +68,7 @@ test.each(ways)("a state is read instance by instance, with the text of each val
   expect(contents.sensitiveTexts).toContain("k")
 })
 
-test.each(ways)("a partial file and an encrypted state have nothing to read: %o", async (way) => {
+test.each(ways)("reading a partial or encrypted state yields nothing: %o", async (way) => {
   for (const bytes of [bytesOf({}).slice(0, 20), bytesOf({ encrypted_data: "x" }), bytesOf({ version: 3 })]) {
     expect(Option.isNone(await read(bytes, way))).toBe(true)
   }
@@ -81,12 +81,12 @@ test.each([
   '"resources":null,"outputs":null',
   '"outputs":{},"resources":[{"mode":"managed","type":"t","name":"n"}]',
   '"resources":[{"instances":null,"mode":"managed","type":"t","name":"n"},{"instances":[],"mode":"data"}]',
-  // The description comes after the instances, and the numbers have more digits than a double can represent.
+  // The resource's description follows its instances, and the numbers have more digits than a double holds.
   `"resources":[{"instances":[{"attributes":{"id":"ü","n":12345678901234567890},"index_key":12345678901234567890},{}],
     "name":"n","type":"t","mode":"managed","more":[{"instances":[{"attributes":{}}]}]},
     {"mode":"managed","type":"u","name":"m","instances":[{"attributes":{"a":{"instances":[1]}}}]}],
     "outputs":{"o":{"value":12345678901234567890,"type":"number"}}`,
-  // Every value that a data source marks as sensitive is also a secret of the state.
+  // Values that a data source marks as sensitive are also secrets of the state.
   `"resources":[{"mode":"data","type":"t","name":"n","instances":[{"attributes":{"p":"secret"},
     "sensitive_attributes":[[{"type":"get_attr","value":"p"}]]}]}]`
 ])("a state read part by part equals the whole: %s", async (document) => {
@@ -101,7 +101,7 @@ test.each([
   expect(shown(parts)).toEqual(shown(whole))
 })
 
-test("reading a state in parts keeps only one of its objects in memory at a time", async () => {
+test("reading a state in parts keeps only one object in memory at a time", async () => {
   const count = 50
   const instance = (at: number) => ({ index_key: at, attributes: { id: `id-${at}` } })
   const bytes = bytesOf({
@@ -115,8 +115,7 @@ test("reading a state in parts keeps only one of its objects in memory at a time
       }
     ]
   })
-  // A change made to an instance after an earlier instance has been passed on must be visible. This shows that nothing is read
-  // ahead.
+  // Changes a later instance after an earlier one has been passed on. The change must be visible, because nothing is read ahead.
   const text = new TextDecoder().decode(bytes)
   const seen: Array<string | undefined> = []
   const contents = await Effect.runPromise(

@@ -94,12 +94,12 @@ describe("Scanned states", () => {
     expect(found).toEqual(parsed(bytes(content)))
   })
 
-  test.each(others)("the scan refuses every document that the parser refuses: %s", async (content) => {
+  test.each(others)("the scan rejects every document that the parser rejects: %s", async (content) => {
     expect(Option.isNone(parsed(bytes(content)))).toBe(true)
     expect(Option.isNone(await scanned(bytes(content)))).toBe(true)
   })
 
-  test.each(states)("the scan refuses a state that is cut anywhere: %s", async (content) => {
+  test.each(states)("the scan rejects a state that is truncated at any position: %s", async (content) => {
     const whole = bytes(content.trimEnd())
     for (let end = 0; end < whole.length; end += 1) {
       expect({ end, isNone: Option.isNone(await scanned(whole.subarray(0, end))) }).toEqual({ end, isNone: true })
@@ -113,7 +113,7 @@ describe("Scanned states", () => {
     }
   )
 
-  test("the scan refuses a state that is not UTF-8, or is nested more deeply than any tool writes", async () => {
+  test("the scan rejects a state that is not UTF-8, or is nested more deeply than any tool writes", async () => {
     const latin = Buffer.from(`{${head}, "a": "ü"}`, "latin1")
     expect(Option.isNone(await scanned(latin))).toBe(true)
     const nested = (depth: number) => bytes(`{${head}, "a": ${"[".repeat(depth)}${"]".repeat(depth)}}`)

@@ -7,7 +7,7 @@ const rewritten = (text: string, serial: number) =>
   Option.getOrUndefined(Option.map(withSerial(encoded(text), serial), (bytes) => new TextDecoder().decode(bytes)))
 
 describe("State serials", () => {
-  test("changing a state file's serial changes only its own serial", () => {
+  test("changing a state file's serial changes nothing else in the file", () => {
     const state = (serial: number) => `{
   "version": 4,
   "lineage": "a \\"serial\\": 3 b",
@@ -19,13 +19,13 @@ describe("State serials", () => {
     expect(rewritten(state(3), 12)).toBe(state(12))
   })
 
-  test("a state's serial is found after nested members with the same name", () => {
+  test("a state's serial is found even after nested members with the same name", () => {
     expect(rewritten('{"a":{"serial":1},"b":[{"serial":2}],"serial" : 3}', 9)).toBe(
       '{"a":{"serial":1},"b":[{"serial":2}],"serial" : 9}'
     )
   })
 
-  test("changing a serial is refused for documents that are not states", () => {
+  test("rejects a serial change in a document that is not a state", () => {
     for (const text of ['{"lineage":"x"}', '[{"serial":1}]', "", '{"serial":"1"}', '{"a":"serial"}', '{"serial'])
       expect(rewritten(text, 2)).toBeUndefined()
     expect(Option.isNone(withSerial(new Uint8Array([0xff, 0xfe]), 1))).toBe(true)

@@ -13,7 +13,7 @@ const linesOf = (chunks: ReadonlyArray<Uint8Array>) => {
 }
 
 describe("MessageLines", () => {
-  test("the lines of tool output do not depend on how the output is split", () => {
+  test("tool output gives the same lines however it is split", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme" })), fc.array(fc.nat(9)), (texts, sizes) => {
         const whole = bytes(texts.map((text) => text.replaceAll(/[\r\n]/g, "")).join("\n"))
@@ -29,7 +29,7 @@ describe("MessageLines", () => {
     )
   })
 
-  test("an endless line takes bounded memory, and the next line is read normally", () => {
+  test("an endless line uses bounded memory, and the next line is read normally", () => {
     const half = bytes("x".repeat(longestMessage - 1))
     const [long, next, ...rest] = linesOf([half, half, bytes("\nnext\r\n")])
     expect(long?.cut).toBe(true)
@@ -45,13 +45,13 @@ describe("MessageLines", () => {
 })
 
 describe("parseToolMessage", () => {
-  test("tool output that is not a message goes to the log", () => {
+  test("tool output that is not a message is written to the log", () => {
     for (const line of ["", "plain", "{", "[]", "null", '{"type":"version"}', '{"@message":3}']) {
       expect(Option.isNone(parseToolMessage(line))).toBe(true)
     }
   })
 
-  test("a message of an unknown or malformed kind is still text", () => {
+  test("a message of an unknown or malformed kind is treated as text", () => {
     for (const line of [
       '{"@message":"m","type":"apply_start","hook":{}}',
       '{"@message":"m","type":"diagnostic","diagnostic":null}',
@@ -101,7 +101,7 @@ describe("parseState", () => {
     ]
   }
 
-  test("reading a state counts managed instances and finds values marked as sensitive", () => {
+  test("reading a state counts managed instances and collects values marked as sensitive", () => {
     const parsed = Option.getOrUndefined(parseState(bytes(JSON.stringify(state))))
     expect(parsed).toMatchObject({ serial: 3, lineage: "l", resourceCount: 2 })
     expect(parsed?.sensitiveTexts).toEqual(["output-secret", "attribute-secret"])
@@ -111,7 +111,7 @@ describe("parseState", () => {
     ])
   })
 
-  test("every truncated state is refused", () => {
+  test("rejects a state truncated anywhere", () => {
     const whole = JSON.stringify(state)
     for (let length = 0; length < whole.length; length += 7) {
       expect(Option.isNone(parseState(bytes(whole.slice(0, length))))).toBe(true)
@@ -128,7 +128,7 @@ describe("parseState", () => {
     expect(Option.getOrUndefined(parsed)).toMatchObject({ serial: 1, lineage: "l", outputs: undefined })
   })
 
-  test("a state continues its base only with the same lineage and at least the same serial", () => {
+  test("a state continues its base only with the same lineage and a serial that is not lower", () => {
     const base = { lineage: "l", serial: 2 }
     expect(continuationProblem(undefined, base)).toBeUndefined()
     expect(continuationProblem(base, base)).toBeUndefined()

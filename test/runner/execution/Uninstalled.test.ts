@@ -22,7 +22,7 @@ const phasesOf = ({ events }: Recorded) =>
 
 const linesOf = ({ logs }: Recorded) => logs.map(({ text }) => text)
 
-/** Prints the collector's settings as seen by a program in the module. */
+/** Prints the garbage collector settings that a program in the module sees. */
 const tellCollector = 'provisioner "local-exec" {\n    command = "echo collector=$GOGC/$GOMEMLIMIT"\n  }'
 
 const child = `variable "size" {\n  type = number\n}\nresource "terraform_data" "child" {\n  input = var.size\n}\n`
@@ -38,7 +38,7 @@ afterAll(dispose)
 const alone = (folder: string, files: Tree, more: Partial<Placed<PlanJob>> = {}) =>
   planJob(folder, files, { selfContained: true, tool: { ...terraform, path: plainTerraform }, ...more })
 
-describe("Nothing to install", () => {
+describe("Modules with nothing to install", () => {
   live("a module with nothing to install is planned, applied and destroyed without an installation", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
@@ -73,7 +73,7 @@ describe("Nothing to install", () => {
     })
   )
 
-  live("a module is refused by the tool if the scan was wrong, before anything is planned", () =>
+  live("if the scan was wrong, the tool rejects the module before anything is planned", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -124,7 +124,7 @@ describe("Nothing to install", () => {
       ]
       for (const job of jobs) {
         const seen = recorder()
-        // The mirror for these runs is empty, so the state's provider cannot be found.
+        // The mirror is empty in these Runs, so the state's provider cannot be found.
         yield* Effect.exit(runner.plan({ ...job, mirror: { path: folder, required: true } }, seen.sink))
         expect(phasesOf(seen)).toContain("init")
       }

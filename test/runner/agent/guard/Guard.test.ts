@@ -19,7 +19,7 @@ const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_l
 const isRoot = process.getuid?.() === 0
 const anyone = 61_003
 
-/** The `landlock` level is for unprivileged users. */
+/** The `landlock` level applies to unprivileged users, so root runs it as another user. */
 const asAnyone = (level: SandboxLevel) => isRoot && level === "landlock"
 
 const temporaryFolder = (level: SandboxLevel) =>
@@ -34,7 +34,7 @@ const temporaryFolder = (level: SandboxLevel) =>
       }
       return folder
     }),
-    // Ensures that a tool does not outlive its test if a guard fails to kill it.
+    // Kills the tool after the test, in case the guard did not.
     (folder) =>
       Effect.andThen(
         killProcessesOfRun(join(folder, "run")),
@@ -42,7 +42,7 @@ const temporaryFolder = (level: SandboxLevel) =>
       )
   )
 
-/** An agent with a tool at this level, under a lease that expires in this many seconds. */
+/** Starts an agent with a tool at this level, and a lease that expires in this many seconds. */
 const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: string, seconds: number) {
   const program = yield* Effect.promise(() => bundledProgram(agent))
   const guard = yield* Effect.promise(guardProgram)
@@ -80,10 +80,13 @@ const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: stri
   return { child, isUp: !said.includes("unavailable"), killAt: Number(/killAt (\S+)/.exec(said)?.[1]) }
 })
 
-/** Far longer than a guard takes: only a tool that is never killed runs this long. */
+/** Far longer than a guard needs, so only a tool that is never killed lasts this long. */
 const longestWait = "40 seconds"
 
-/** Reads the pipe in a separate process, which exits when no process has the pipe open; `ended` fails if that does not happen. */
+/**
+ * Reads the pipe in a separate process, which exits when no process has the pipe open for writing. `ended` fails if that does not
+ * happen.
+ */
 const lifelineOf = Effect.fnUntraced(function* (folder: string) {
   const reader = yield* Effect.acquireRelease(
     Effect.sync(() =>
@@ -104,7 +107,7 @@ const lifelineOf = Effect.fnUntraced(function* (folder: string) {
 describe("Agent guard", () => {
   for (const level of levels) {
     it.concurrent(
-      `a tool and all its processes are dead by the deadline at ${level}, even if the agent was stopped`,
+      `at ${level}, a tool and all its processes are dead by the deadline, even if the agent was stopped`,
       () =>
         Effect.gen(function* () {
           const folder = yield* temporaryFolder(level)
@@ -116,7 +119,7 @@ describe("Agent guard", () => {
           }
           child.kill("SIGSTOP")
           yield* lifeline.ended
-          // The kill is not too early, because an apply may use its whole lease.
+          // The guard must not kill early, because an apply may use its whole lease.
           expect(bootSeconds()).toBeGreaterThanOrEqual(killAt)
           expect(child.exitCode ?? child.signalCode).toBeNull()
         }),
@@ -139,7 +142,7 @@ describe("Agent guard", () => {
   )
 
   it.live(
-    "a killed guard is restarted with its deadlines",
+    "a killed guard is restarted and keeps its deadlines",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder("process")
@@ -148,14 +151,14 @@ describe("Agent guard", () => {
         const before = guardsBelow(process.pid)
         expect(before).toHaveLength(1)
         process.kill(before[0] ?? 0, "SIGKILL")
-        // A response proves that a new guard is running.
+        // The response proves that a new guard is running.
         yield* guard.hold(folder, bootSeconds() + 3600)
         expect(guardsBelow(process.pid)).not.toEqual(before)
       }).pipe(Effect.provide(Guard.layer.pipe(Layer.provide([bundledGuard, NodeServices.layer])))),
     120_000
   )
 
-  it.live("a guard that cannot be started is reported with its path and the reason", () =>
+  it.live("reports the path and the reason if a guard cannot be started", () =>
     Effect.gen(function* () {
       const program = "/nonexistent/svc"
       const reported = yield* Deferred.make<unknown>()

@@ -1,5 +1,5 @@
-// An agent in a separate process, with a tool at the requested level and a guard. The tool starts a process that leaves its group
-// and session and keeps `lifeline` open. Prints when the guard will kill the tool, and `up` once that process is running.
+// Runs an agent in a separate process, with a guard and a tool at the requested level. The tool starts a process that leaves its
+// group and session and keeps `lifeline` open. Prints when the guard will kill the tool, and `up` once that process is running.
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Stream } from "effect"
@@ -36,7 +36,7 @@ const program = Effect.gen(function* () {
     Stream.decodeText(),
     Stream.runForEach((text) => Effect.sync(() => process.stdout.write(text)))
   )
-  // The agent exits without killing the tool's remaining processes, so that only the guard can kill them.
+  // Exits without killing the tool's remaining processes, so that only the guard can kill them.
   return yield* Effect.never
 }).pipe(
   Effect.scoped,

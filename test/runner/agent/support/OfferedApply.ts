@@ -27,7 +27,7 @@ export const applyClaim = { runId: RunId.make("run_01000000000000000000000001"),
 const leaseSeconds = 3600
 const unused = Effect.die(new Error("not a part of an apply"))
 
-/** The agent's side of the encryption, with the server's keys. */
+/** The agent's half of the encryption, with the server's keys. */
 export const sealingParty = Effect.gen(function* () {
   const keys = yield* newKeys
   const installationId = "test"
@@ -51,7 +51,7 @@ export const sealingParty = Effect.gen(function* () {
   })
 })
 
-/** A connection to a server that accepts every message. `say` is called with each message. */
+/** A connection to a server that accepts every message. Calls `say` with each message. */
 export const takingLine = (say: (what: string) => Effect.Effect<void>) =>
   ServerConnection.of({
     accept: () => say("accept"),
@@ -83,7 +83,7 @@ export const offer: JobOffer = {
   signature: ""
 }
 
-/** The outcome of an apply that could only print this state. */
+/** The outcome of an apply whose tool could only print this state. */
 export const printedState = (state: Uint8Array): ApplyOutcome => ({
   tool: job.tool,
   sandboxLevel: "process",

@@ -1,4 +1,4 @@
-// Plans and applies in a separate process, so that a test can kill it. Prints the run folder once the apply is running.
+// Plans and applies in a separate process that a test can kill. Prints the run folder once the apply is running.
 import { Console, Effect, Schema } from "effect"
 import { credentials } from "./ProviderStage.ts"
 import { applyJob, planJob, recorder } from "./RunnerHarness.ts"
@@ -53,7 +53,7 @@ const program = Effect.gen(function* () {
       })
     )
   )
-  // Normally the test has killed this process long before.
+  // Reached only if the test did not kill this process.
   yield* Console.error(`The apply ended by itself: ${JSON.stringify([outcome.exit, outcome.diagnostics])}`)
 })
 

@@ -5,7 +5,7 @@ import { sha256 } from "../../../../runner/execution/Digest.ts"
 import type { ApplyJob, PlanJob } from "../../../../runner/execution/RunJob.ts"
 import { type Placed, planJob, runJob } from "./RunnerHarness.ts"
 
-/** A credential that must never be visible. */
+/** A credential that must never appear in any output. */
 export const canary = "fault-canary-token-77"
 
 /** A state file with one resource and one Output. */
@@ -18,7 +18,7 @@ export const state = (serial: number, lineage = "line") =>
     resources: [{ mode: "managed", instances: [{ attributes: { id: "1" } }] }]
   })
 
-/** The actions of the fake tool: shell lines by subcommand. */
+/** What the fake tool does: shell lines by subcommand. */
 type Script = Readonly<Record<string, string>>
 
 const brokenTool = (folder: string, script: Script) => {
@@ -42,7 +42,7 @@ const credentials = [
   }
 ]
 
-/** Kills a hanging tool quickly. */
+/** Short time limits, so that a hanging tool is killed quickly. */
 export const shortTiming = {
   init: "10 seconds",
   plan: "200 millis",
@@ -50,11 +50,11 @@ export const shortTiming = {
   applyGrace: "100 millis"
 } as const
 
-/** A plan made with a fake tool. */
+/** A plan job for the fake tool. */
 export const brokenPlan = (folder: string, script: Script, more: Partial<Placed<PlanJob>> = {}) =>
   planJob(folder, { "main.tf": "" }, { tool: brokenTool(folder, script), credentials, ...more })
 
-/** An apply made with a fake tool, based on a state with serial 1. */
+/** An apply job for the fake tool, based on a state with serial 1. */
 export const brokenApply = (folder: string, script: Script, more: Partial<Placed<ApplyJob>> = {}): Placed<ApplyJob> => {
   const planFile = new TextEncoder().encode("plan")
   return {
@@ -69,5 +69,5 @@ export const brokenApply = (folder: string, script: Script, more: Partial<Placed
   }
 }
 
-/** Shell lines that write a file. */
+/** Returns shell lines that write a file. */
 export const heredoc = (path: string, content: string) => `cat > ${path} <<'EOF'\n${content}\nEOF`

@@ -16,7 +16,7 @@ export const terraform = {
   path: Bun.which("terraform") ?? "/usr/local/bin/terraform"
 } as const
 
-/** A folder that exists for the duration of the test. */
+/** Creates a folder that exists for the duration of the test. */
 export const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => {
     const folder = mkdtempSync(join(tmpdir(), "runner-"))
@@ -28,7 +28,7 @@ export const temporaryFolder = Effect.acquireRelease(
 
 export type Tree = Readonly<Record<string, string>>
 
-/** The environment of a job, which is not part of its data. */
+/** The environment of a job, which is kept outside the job's data. */
 export interface Around {
   readonly runFolder: string
   readonly cancel: Effect.Effect<void>
@@ -36,7 +36,7 @@ export interface Around {
   readonly mirror: ProviderMirror | undefined
 }
 
-/** A job with its environment; `tool.path` is the program that `RunPlace` returns. */
+/** A job with its environment. `RunPlace` returns `tool.path` as the program. */
 export type Placed<Job extends RunJob> = Omit<Job, "tool" | "timing"> &
   Around & {
     readonly tool: ToolIdentity & { readonly path: string }
@@ -54,7 +54,7 @@ const decodeFact = Schema.decodeUnknownSync(ReportedFact, closed)
 export const recorder = () => {
   const recorded: Recorded = { events: [], logs: [], checkpoints: [] }
   const sink: RunSink = {
-    // Checks that every event a runner reports in a test contains only data allowed for its kind.
+    // Checks that each event a runner reports contains only data allowed for its kind.
     event: (kind, data) => Effect.sync(() => void recorded.events.push(decodeFact({ kind, data }))),
     log: (phase, stream, text) => Effect.sync(() => void recorded.logs.push({ phase, stream, text })),
     checkpoint: (checkpoint) =>
@@ -68,7 +68,7 @@ export const recorder = () => {
 
 let runs = 0
 
-/** A job with defaults for everything irrelevant to a test. Each call has its own run folder below `folder`. */
+/** A job with defaults for everything that does not matter to a test. Each call uses its own run folder below `folder`. */
 export const runJob = (folder: string, tree: Tree, more: Partial<Placed<RunJob>> = {}): Placed<RunJob> => {
   runs += 1
   return {
@@ -86,7 +86,7 @@ export const runJob = (folder: string, tree: Tree, more: Partial<Placed<RunJob>>
   }
 }
 
-/** The module at a path of the tree. */
+/** Selects the module at a path of the tree. */
 export const modulePath = (path: string): Pick<RunJob, "module"> => ({ module: { snapshotDigest: "sha256:0", path } })
 
 export const variable = (value: Schema.Json, sensitive = false) => ({ value: Redacted.make(value), sensitive })
@@ -98,7 +98,7 @@ export const planJob = (folder: string, tree: Tree, more: Partial<Placed<PlanJob
   ...more
 })
 
-/** Applies a plan with the same job and a different run folder. */
+/** An apply of the plan with the same job and a different run folder. */
 export const applyJob = (
   folder: string,
   plan: Placed<PlanJob>,

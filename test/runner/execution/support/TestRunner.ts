@@ -17,7 +17,7 @@ import {
 } from "../../../../runner/sandbox/SandboxSettings.ts"
 import type { Around, Placed, Tree } from "./RunnerHarness.ts"
 
-/** The environment of the job being executed. */
+/** The environment of the job that is being executed. */
 const JobEnvironment = Context.Reference<Omit<Around, "cancel" | "runFolder"> & { readonly program: string }>(
   "svc/test/runner/JobEnvironment",
   { defaultValue: () => ({ tree: {}, mirror: undefined, program: "/nowhere/tool" }) }
@@ -31,7 +31,7 @@ const extract = (tree: Tree, target: string) =>
     }
   })
 
-/** A `RunPlace` with each job's environment. A build remains where it was produced. */
+/** A `RunPlace` that returns each job's environment, and leaves a build where it was produced. */
 const place = Layer.sync(RunPlace, () => {
   const builds = new Map<string, BuildArchive>()
   return RunPlace.of({
@@ -48,13 +48,13 @@ const place = Layer.sync(RunPlace, () => {
   })
 })
 
-/** A value as it arrives on the other side of a boundary: encoded, serialised to text, parsed and decoded. */
+/** Passes a value across a boundary: encodes, serialises, parses and decodes it. */
 const across = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   const text = Schema.fromJsonString(schema)
   return (value: S["Type"]) => Effect.flatMap(Schema.encodeEffect(text)(value), Schema.decodeEffect(text))
 }
 
-/** A malformed job does not cross the boundary. */
+/** A malformed job cannot cross the boundary. */
 const sent = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   const crossing = across(schema)
   return (job: S["Type"]) =>
@@ -66,7 +66,7 @@ const answered = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   return (outcome: S["Type"]) => Effect.orDie(crossing(outcome))
 }
 
-/** The runner behind a boundary that only jobs, outcomes and failures cross, as text. */
+/** The runner behind a boundary that jobs, outcomes and failures cross only as text. */
 export class TestRunner extends Context.Service<
   TestRunner,
   {
@@ -136,7 +136,7 @@ export class TestRunner extends Context.Service<
   )
 }
 
-/** Creating a network takes as long as a plan, so Runs use the host's network unless a test is about networks. */
+/** Creating a network takes as long as a plan, so only tests about networks use one. All other Runs use the host's network. */
 const sandboxDefaults: SandboxSettingsShape = {
   ...defaultSandboxSettings,
   network: { ...defaultSandboxSettings.network, reach: "host" }
