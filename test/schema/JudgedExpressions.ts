@@ -5,8 +5,9 @@ import type { RegexLiteral } from "./RegexLiterals.ts"
 const file = `${import.meta.dirname}/JudgedExpressions.json`
 
 /**
- * Decided only by static analysis and step counts, from a fixed seed. No limit is a duration, so a busy machine only slows the
- * analysis down. An expression is refused if an input as long as the longest document costs more than 5,000 steps per character.
+ * Settings of the analysis. It uses only static analysis and step counts from a fixed seed, and no time limit, so a busy machine
+ * gives the same verdicts. An expression is rejected if an input as long as the longest document costs more than 5,000 steps per
+ * character.
  */
 export const budget = {
   timeout: null,
@@ -26,12 +27,12 @@ export const judgementOf = ({ flags, source }: RegexLiteral): string =>
     .digest("base64url")
     .slice(0, 22)
 
-/** True to analyse all expressions again and record the verdicts: `SVC_TEST_RECORD=1`. */
+/** Set to analyse all expressions again and record the verdicts: `SVC_TEST_RECORD=1`. */
 export const isRecording = process.env["SVC_TEST_RECORD"] === "1"
 
 const recorded: ReadonlySet<string> = new Set(isRecording ? [] : await Bun.file(file).json())
 
-/** Returns true if the analysis, which takes seconds for some expressions, has already found exactly this expression safe. */
+/** Returns true if a recorded analysis has found exactly this expression safe. A new analysis can take seconds. */
 export const isJudgedSafe = (expression: RegexLiteral): boolean => recorded.has(judgementOf(expression))
 
 export const record = (safe: ReadonlyArray<RegexLiteral>): Promise<number> =>

@@ -6,14 +6,14 @@ const builds = manifest("SourceBuildDeclaration")
 const interfaces = manifest("InterfaceDeclaration")
 const hosting = "actors/Hosting.test.ts"
 
-/** The rules of the specification's repository manifest section. */
+/** Rules in the repository manifest section of the specification. */
 export const manifestRules: ReadonlyArray<SpecificationRule> = [
-  ["UTF-8 JSON, at most 128 KiB", parser, "a manifest of 128 KiB is accepted, and one byte more is refused (J5)"],
+  ["UTF-8 JSON, at most 128 KiB", parser, "accepts a manifest of 128 KiB, and rejects one byte more (J5)"],
   [
     "a mismatch of manifest digest, snapshot, selected module or compatibility report fails closed",
     compiler,
     "another %s",
-    "a manifest without a digest, and a digest without a manifest, are fatal"
+    "rejects a manifest without a digest, and a digest without a manifest"
   ],
   [
     "a proposal conflicting with an operator declaration is rejected, not merged over it",
@@ -25,8 +25,8 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "unknown versions and fields fail closed",
     versions,
-    "every object in the full document is closed",
-    "%s is an unknown field"
+    "no object in the full document accepts unknown fields",
+    "rejects %s as an unknown field"
   ],
   ["root fields are exactly apiVersion, kind, install", parser, "no kind", "no install"],
   [
@@ -35,9 +35,9 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "defaultModule before v2.1",
     "defaultModule in v2.4",
     "sourceBuild before v2.3",
-    "interface.consume is new in v2.2"
+    "interface.consume requires v2.2"
   ],
-  ["identity.oidc: bindings from v2.4 on", requireCompiler, "runtime OIDC bindings are new in v2.4"],
+  ["identity.oidc: bindings from v2.4 on", requireCompiler, "runtime OIDC bindings require v2.4"],
   [
     "a v2 declaration keeps its shape and meaning under later versions",
     versions,
@@ -94,13 +94,13 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "an input is adopted only when the report proves variable, type and default",
     manifest("InputCompiler"),
-    "inputs are proven (J11)"
+    "rejects inputs whose variable or type cannot be verified (J11)"
   ],
   [
     "label, helper and placeholder are scanned for credential-like material; prose is accepted",
     material,
     "placeholder",
-    "prose that mentions credentials is accepted"
+    "accepts prose that mentions credentials"
   ],
   ["requires: at most 16", requires, "16 of them", "17 of them"],
   [
@@ -165,7 +165,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "scopes include openid and stay inside the allowlist; with none no capability is granted",
     requireCompiler,
     "a scope outside the allowlist",
-    "no identity is granted without a scope allowlist"
+    "grants no identity without a scope allowlist"
   ],
   [
     "the endpoint url is a canonical HTTPS origin; values are pinned; only the final Apply registers; retired by destroy",
@@ -282,7 +282,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "Interface JSON is scanned for secret-like values and authority-key names",
     material,
     "Interface names",
-    "ids of host records are not public material"
+    "rejects ids of host records in public material"
   ],
   [
     "diagnostics never echo a rejected value",
@@ -292,7 +292,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "whatever the published schemas reject the parser rejects",
     manifest("PublishedSchemas"),
-    "the published schema refuses nothing that the parser accepts",
+    "the published schema rejects nothing that the parser accepts",
     "the published schemas match the definitions exactly"
   ],
   [

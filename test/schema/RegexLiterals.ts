@@ -3,7 +3,7 @@ export interface RegexLiteral {
   readonly flags: string
 }
 
-/** After any of these tokens, a slash begins a regular expression; otherwise it is a division. */
+/** A slash begins a regular expression after any of these tokens, and is a division otherwise. */
 const beforeLiteral = /(?:^|[([{,;:=!&|?+\-*%<>~^]|=>|\breturn|\btypeof|\bcase|\bin|\bof)\s*$/
 
 const literalAt = (code: string, start: number): RegexLiteral & { readonly end: number } => {
@@ -25,7 +25,7 @@ const endOfQuoted = (code: string, start: number): number => {
   return at + 1
 }
 
-/** Reads a template from its opening backtick; `${}` contains code again. */
+/** Reads a template from its opening backtick. `${}` contains code again. */
 const endOfTemplate = (code: string, start: number, found: Array<RegexLiteral>): number => {
   let at = start + 1
   while (at < code.length && code[at] !== "`") {
@@ -63,7 +63,7 @@ const endOfCode = (code: string, start: number, found: Array<RegexLiteral>): num
   return at
 }
 
-/** The regular expression literals in TypeScript source; strings, template strings and comments are skipped. */
+/** Finds the regular expression literals in TypeScript source, and skips strings, template strings and comments. */
 export const regexLiterals = (code: string): ReadonlyArray<RegexLiteral> => {
   const found: Array<RegexLiteral> = []
   endOfCode(code, 0, found)

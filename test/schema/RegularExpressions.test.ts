@@ -6,7 +6,7 @@ import { type RegexLiteral, regexLiterals } from "./RegexLiterals.ts"
 
 const root = `${import.meta.dirname}/../..`
 
-/** Pages and their scripts run in the user's own browser. */
+/** Excludes pages and their scripts, which run in the user's own browser. */
 const isServed = (file: string) => !file.startsWith("src/dashboard/")
 
 const files = (await Array.fromAsync(new Bun.Glob("{schema,runner,actors,src}/**/*.ts").scan({ cwd: root }))).filter(
@@ -22,7 +22,7 @@ const patterns = new Map<string, RegexLiteral>(
   ])
 )
 
-test("the search finds only regular expression literals in source code", () => {
+test("finds only regular expression literals in source code", () => {
   const code =
     '#!/usr/bin/no\nconst a = /x[/"]y/g // not /this/\nconst b = c / d / e, s = "/no/", t = `/no/${f({ g: `</p>${h(/in/)}` })}</b>`; /* /no/ */ f(/\\/z/iu); return /q/'
   expect(regexLiterals(code)).toEqual([
@@ -33,12 +33,12 @@ test("the search finds only regular expression literals in source code", () => {
   ])
 })
 
-test("every regular expression literal compiles, and every room has at least one", () => {
+test("every regular expression literal compiles, and every room contains at least one", () => {
   expect(literals.length).toBeGreaterThan(200)
   for (const { flags, source } of literals) expect(new RegExp(source, flags).source).toBe(source)
 })
 
-describe("no regular expression in the service takes more than linear time (J15)", () => {
+describe("every regular expression in the service takes at most linear time (J15)", () => {
   const safe: Array<RegexLiteral> = []
   afterAll(() => (isRecording ? record(safe) : undefined))
 
@@ -49,13 +49,13 @@ describe("no regular expression in the service takes more than linear time (J15)
     safe.push(expression)
   })
 
-  test("a verdict applies only to its own expression, flags, analyser and budget", () => {
+  test("a verdict applies only to the same expression, flags, analyser and budget", () => {
     const [one, other] = [
       { source: "a+", flags: "" },
       { source: "a+", flags: "g" }
     ]
     expect(judgementOf(one)).not.toBe(judgementOf(other))
-    // Most verdicts are recorded. The others are computed in every run until `SVC_TEST_RECORD=1` is set.
+    // Uses recorded verdicts. Other expressions are analysed in every run until `SVC_TEST_RECORD=1` records them.
     expect([...patterns.values()].filter(isJudgedSafe).length).toBeGreaterThan(isRecording ? -1 : patterns.size / 2)
   })
 

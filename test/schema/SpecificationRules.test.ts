@@ -3,7 +3,7 @@ import { specificationRules } from "./SpecificationRules.ts"
 
 const folder = `${import.meta.dirname}/..`
 
-/** The source of a test file without its skipped tests: a rule whose only test is skipped has no test. */
+/** Source of a test file without its skipped tests, because a rule whose only test is skipped has no test. */
 const isSwitchedOff = (code: string) => /\b(?:test|it|describe|tests)(?:\.live)?\.(?:skip|todo|only)\(/.test(code)
 
 for (const [section, rules] of specificationRules) {

@@ -23,19 +23,19 @@ const moduleSelection: ReadonlyArray<SpecificationRule> = [
     "an absent manifest never blocks; an invalid one is neither guessed nor partially adopted",
     compiler,
     "absent",
-    "an invalid manifest is not adopted even in part, and its diagnostics remain",
-    "a manifest with one unproven input is disabled as a whole"
+    "no part of an invalid manifest is adopted, and its diagnostics are kept",
+    "a single unverified input disables the whole manifest"
   ],
   [
     "only an operator who requires an exact version makes it fatal",
     compiler,
-    "an operator who requires an exact version gets that version, and every problem becomes fatal"
+    "an operator can require an exact version, which makes every problem fatal"
   ],
   [
     "stable-semver: the newest of vX.Y.Z and X.Y.Z; both of one version are ambiguous",
     "runner/git/StableVersion.test.ts",
     "Stable versions (G17)",
-    "a branch is not a tag"
+    "a branch is not treated as a tag"
   ]
 ]
 
@@ -63,7 +63,7 @@ const sourceOptions: ReadonlyArray<SpecificationRule> = [
   [
     "a regular UTF-8 JSON file, at most 128 KiB",
     options,
-    "the source options file is UTF-8 JSON of at most 128 KiB, and refusals are typed (J5)"
+    "the source options file must be UTF-8 JSON of at most 128 KiB, and errors are typed (J5)"
   ],
   [
     "entry URL: kind, git, path, optional ref",
@@ -108,7 +108,7 @@ const handOff: ReadonlyArray<SpecificationRule> = [
     "https://app.example/cb?a=b",
     "myapp:cb",
     "http://app.example/cb",
-    "the return address of the service itself is refused"
+    "rejects the service itself as a return address"
   ],
   [
     "nothing is created by the link; a bad one is refused as a whole",
@@ -132,24 +132,24 @@ const handOff: ReadonlyArray<SpecificationRule> = [
 ]
 
 const attacks: ReadonlyArray<SpecificationRule> = [
-  ["J1", "schema/json/JsonDocument.test.ts", "each JSON limit accepts its own value and refuses one more (J1)"],
-  ["J2", "schema/json/JsonDocument.test.ts", "a million opening brackets are refused at the depth ceiling (J2)"],
+  ["J1", "schema/json/JsonDocument.test.ts", "each JSON limit accepts a value at the limit and rejects one more (J1)"],
+  ["J2", "schema/json/JsonDocument.test.ts", "rejects a million opening brackets at the depth limit (J2)"],
   ["J3", "schema/json/JsonDocument.test.ts", "(J3)", "by escapes written differently"],
   ["J4", rules, "a resource input by prototype name (J4)"],
-  ["J5", parser, "a manifest of 128 KiB is accepted, and one byte more is refused (J5)"],
+  ["J5", parser, "accepts a manifest of 128 KiB, and rejects one byte more (J5)"],
   ["J6", versions, "versions (J6)"],
   ["J7", material, "(J7)"],
   ["J8", inputs, "label of 160 emoji, counted as characters (J8)", "label of 161 emoji (J8)"],
   ["J9", inputs, "name with outer white space (J9)"],
   ["J10", inputs, "name with a line feed (J10)"],
-  ["J11", manifest("InputCompiler"), "inputs are proven (J11)"],
+  ["J11", manifest("InputCompiler"), "rejects inputs whose variable or type cannot be verified (J11)"],
   ["J12", "actors/commands/capsule/Authority.test.ts", 'variablePatch: { set: { name: "[redacted]" } }'],
   ["J13", "src/http/ClosedBodies.test.ts", "rejects request bodies that set fields the service decides (J13)"],
   ["J14", requires, "bytes as a string (J14)"],
   [
     "J15",
     "schema/RegularExpressions.test.ts",
-    "no regular expression in the service takes more than linear time (J15)",
+    "every regular expression in the service takes at most linear time (J15)",
     "the analysis detects quadratic and exponential expressions"
   ],
   ["R1", returns, "(R1)"],
@@ -167,7 +167,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
   ["G17", "runner/git/StableVersion.test.ts", "(G17)", "100,000 tags"]
 ]
 
-/** Every rule in the manifest, module selection, source options and hand-off sections, and every attack on those rules. */
+/** All rules in the manifest, module selection, source options and hand-off sections, and all attacks on those rules. */
 export const specificationRules: ReadonlyArray<readonly [section: string, rules: ReadonlyArray<SpecificationRule>]> = [
   ["repository manifest", manifestRules],
   ["module selection and versions", moduleSelection],

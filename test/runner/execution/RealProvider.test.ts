@@ -91,46 +91,44 @@ describe("Real providers", () => {
       )
   )
 
-  it.live(
-    "the runner keeps two Connections for one provider apart, and the apply does not need either again",
-    () =>
-      onStage(({ job, folder, notesDir }) =>
-        Effect.gen(function* () {
-          const runner = yield* TestRunner
-          const tree = {
-            "main.tf": `${required}provider "demo" {\n  alias = "b"\n}\n${note("a")}${note("b", "provider = demo.b")}`
-          }
-          const first = job(tree, {
-            credentials: [
-              credentials(notesDir, { argumentNames: { DEMO_TOKEN: "token" } }),
-              credentials(notesDir, {
-                alias: "b",
-                connection: "conn_b",
-                values: { DEMO_TOKEN: Redacted.make(tokenB), DEMO_DIR: Redacted.make(notesDir) },
-                config: { region: "eu" }
-              })
-            ]
-          })
-          const unknownArgument = yield* Effect.flip(runner.plan(first, recorder().sink))
-          expect(unknownArgument).toMatchObject({ reason: "job_invalid", phase: "init" })
-          expect(unknownArgument.message).toContain('no argument "region"')
-
-          const [plain, aliased] = first.credentials
-          if (plain === undefined || aliased === undefined) throw new Error("the job has two configurations")
-          const second = { ...first, credentials: [plain, { ...aliased, config: {} }] }
-          const plan = yield* runner.plan(second, recorder().sink)
-          expect(plan.envNames).toEqual([])
-          expect(JSON.stringify(plan)).not.toContain("svc_provider")
-          const seen = recorder()
-          const applied = yield* runner.apply(applyJob(folder, second, plan), seen.sink)
-          expect(applied.exit).toBe("succeeded")
-          const owners = Object.fromEntries(notesOf(notesDir).map(({ name, owner }) => [name, owner]))
-          expect(owners).toEqual({ a: ownerOf(tokenA), b: ownerOf(tokenB) })
-          const shown = seen.everything() + JSON.stringify([plan, applied])
-          expect(shown).not.toContain(tokenA)
-          expect(shown).not.toContain(tokenB)
+  it.live("the runner keeps two Connections for one provider apart, and the apply does not need either again", () =>
+    onStage(({ job, folder, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const tree = {
+          "main.tf": `${required}provider "demo" {\n  alias = "b"\n}\n${note("a")}${note("b", "provider = demo.b")}`
+        }
+        const first = job(tree, {
+          credentials: [
+            credentials(notesDir, { argumentNames: { DEMO_TOKEN: "token" } }),
+            credentials(notesDir, {
+              alias: "b",
+              connection: "conn_b",
+              values: { DEMO_TOKEN: Redacted.make(tokenB), DEMO_DIR: Redacted.make(notesDir) },
+              config: { region: "eu" }
+            })
+          ]
         })
-      )
+        const unknownArgument = yield* Effect.flip(runner.plan(first, recorder().sink))
+        expect(unknownArgument).toMatchObject({ reason: "job_invalid", phase: "init" })
+        expect(unknownArgument.message).toContain('no argument "region"')
+
+        const [plain, aliased] = first.credentials
+        if (plain === undefined || aliased === undefined) throw new Error("the job has two configurations")
+        const second = { ...first, credentials: [plain, { ...aliased, config: {} }] }
+        const plan = yield* runner.plan(second, recorder().sink)
+        expect(plan.envNames).toEqual([])
+        expect(JSON.stringify(plan)).not.toContain("svc_provider")
+        const seen = recorder()
+        const applied = yield* runner.apply(applyJob(folder, second, plan), seen.sink)
+        expect(applied.exit).toBe("succeeded")
+        const owners = Object.fromEntries(notesOf(notesDir).map(({ name, owner }) => [name, owner]))
+        expect(owners).toEqual({ a: ownerOf(tokenA), b: ownerOf(tokenB) })
+        const shown = seen.everything() + JSON.stringify([plan, applied])
+        expect(shown).not.toContain(tokenA)
+        expect(shown).not.toContain(tokenB)
+      })
+    )
   )
 
   it.live("the runner configures providers that only child modules use, and keeps two of the same type apart", () =>

@@ -29,7 +29,7 @@ describe("addresses", () => {
     ["::ffff:127.0.0.1"],
     ["fd00::1"]
   ])
-    it.live(`a name at ${addresses.join(" and ")} is refused before any connection`, () =>
+    it.live(`rejects a name that resolves to ${addresses.join(" and ")} before any connection`, () =>
       Effect.gen(function* () {
         const sentinel = yield* httpServer((_request, response) => void response.end())
         const url = `https://git.example:${sentinel.port}/a.git`
@@ -49,12 +49,12 @@ describe("addresses", () => {
     })
   )
 
-  it.live("the first lookup is used for every connection, even if the name later resolves to another address", () =>
+  it.live("every connection uses the first lookup, even if the name later resolves to another address", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const { origin } = yield* serveRepository({ gitdir })
       const port = new URL(origin).port
-      // No server listens at the second address.
+      // Nothing listens at the second address.
       const resolver = answering(["127.0.0.1"], ["127.0.0.2"])
       const url = `http://git.example:${port}/repository.git`
       const found = yield* resolve({ url }).pipe(Effect.provide(resolver.layer))
@@ -63,12 +63,12 @@ describe("addresses", () => {
     })
   )
 
-  it.live("an address that does not respond is skipped in favour of the next address", () =>
+  it.live("skips an address that does not respond and uses the next", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const { origin } = yield* serveRepository({ gitdir })
       const url = `http://git.example:${new URL(origin).port}/repository.git`
-      // Only 127.0.0.1 has a listener.
+      // Only 127.0.0.1 has a listener, so the first address does not respond.
       const resolver = answering(["127.0.0.9", "127.0.0.1"])
       const located = yield* Effect.flatMap(GitRemote, (service) =>
         service.locate({ url: urlOf({ url }), ref: Result.getOrThrow(parseGitRef("HEAD")) })

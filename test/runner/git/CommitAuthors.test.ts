@@ -4,7 +4,7 @@ import { commitAuthors } from "../../../runner/git/CommitAuthors.ts"
 const commit = (...lines: ReadonlyArray<string>) => Buffer.from(lines.join("\n"))
 const tree = `tree ${"0".repeat(40)}`
 
-test("a commit's author, committer and co-authors are listed in lower case and without duplicates", () => {
+test("a commit's author, committer and co-authors are listed in lower case, without duplicates", () => {
   const bytes = commit(
     tree,
     `parent ${"1".repeat(40)}`,

@@ -13,7 +13,7 @@ import { remote, urlOf } from "./support/RemoteFixture.ts"
 const git = (gitdir: string, ...args: ReadonlyArray<string>) =>
   execFileSync("git", ["--git-dir", gitdir, ...args], { encoding: "utf8" }).trim()
 
-/** A repository with commits on main, in order. */
+/** Creates a repository with this many commits on main, oldest first. */
 const repositoryOf = Effect.fnUntraced(function* (count: number) {
   const gitdir = `${yield* temporaryFolder}/repository`
   yield* createRepository({ gitdir })
@@ -55,7 +55,7 @@ describe("GitRemote.history", () => {
       })
     )
 
-  it.live("the history gives no count when the deployed commit is older than the history that is read", () =>
+  it.live("the history omits the count if the deployed commit is older than the commits that were read", () =>
     Effect.gen(function* () {
       const { gitdir, commits } = yield* repositoryOf(historyDepth + 2)
       const { url } = yield* serveRepository({ gitdir })
@@ -68,7 +68,7 @@ describe("GitRemote.history", () => {
     })
   )
 
-  it.live("the history sends no request to a server that cannot omit the files", () =>
+  it.live("the history is not requested from a server that cannot omit files", () =>
     Effect.gen(function* () {
       const { gitdir, commits } = yield* repositoryOf(1)
       const { url } = yield* serveRepository({ gitdir, protocolV2: false })
@@ -78,7 +78,7 @@ describe("GitRemote.history", () => {
 })
 
 describe("GitRemote.namedRefs", () => {
-  it.live("the named refs are branches and tags by name, with the commit of an annotated tag", () =>
+  it.live("lists branches and tags by name, with the commit behind an annotated tag", () =>
     Effect.gen(function* () {
       const { gitdir, commits } = yield* repositoryOf(2)
       const [first = "", second = ""] = commits

@@ -12,7 +12,7 @@ const commit = (message: string, lines: ReadonlyArray<string> = header) =>
 
 const authored = (line: string) => describeCommit(commit("Fix\n", [header[0] ?? "", line]))
 
-test("a commit has a title, a remaining message, an author and a time, without addresses", () => {
+test("a commit has a title, a remaining message, an author without addresses, and a time", () => {
   const message =
     "Deny the old export\n\nNobody reads it.\n\nCo-authored-by: Cy <cy@example.com>\nReviewed-by: Di <d@x.y>\n"
   expect(describeCommit(commit(message))).toEqual({
@@ -29,13 +29,13 @@ test("a one-line message has only a title, and an empty message has an empty tit
   expect(describeCommit(commit("\n\n  Late title \n"))).toMatchObject({ title: "Late title" })
 })
 
-test("control and bidirectional characters in a commit are made visible, and colours are removed", () => {
+test("control and bidirectional characters in a commit are shown as text, and colours are removed", () => {
   const { body, title } = describeCommit(commit("\u001b[31mSafe\u001b[0m \u202egnp.exe\u2066\n\na\u0000b\rc\u2028d"))
   expect(title).toBe("Safe U+202Egnp.exeU+2066")
   expect(body).toBe("a\\x00b\\x0dcU+2028d")
 })
 
-test("a commit's title, message and name are cut between characters, never inside one", () => {
+test("a commit's title, message and name are never cut inside a character", () => {
   const { authorName, body, title } = describeCommit(
     commit(`${"😀".repeat(300)}\n\n${"b".repeat(9000)}`, [`author ${"n".repeat(300)} <n@example.com> 1 +0000`])
   )
@@ -55,12 +55,12 @@ test("lines of a commit that are not Git author lines are ignored", () => {
   expect(authored("author Ada <a@b.c> 999999999999 +0000")).toEqual({ title: "Fix", authorName: "Ada" })
 })
 
-test("a commit's signature cannot name another author", () => {
+test("text in a commit's signature cannot replace the author", () => {
   const lines = ["gpgsig -----BEGIN", " author Eve <e@x.y> 5 +0000", " -----END", ...header]
   expect(describeCommit(commit("Fix", lines)).authorName).toBe("Ada Lovelace")
 })
 
-test("a commit's message is decoded with its encoding, or as UTF-8 if that encoding is unknown", () => {
+test("a commit's message is decoded with its declared encoding, or as UTF-8 if that encoding is unknown", () => {
   const latin = Buffer.from(`${header.join("\n")}\nencoding ISO-8859-1\n\nGr\u00fc\u00dfe\n`, "latin1")
   expect(describeCommit(latin).title).toBe("Grüße")
   expect(describeCommit(commit("Grüße", [...header, "encoding klingon"])).title).toBe("Grüße")

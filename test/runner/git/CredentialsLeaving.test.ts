@@ -21,7 +21,7 @@ const header = `Bearer ${token}`
 const credentialsFor = (...allowed: ReadonlyArray<string>) =>
   GitCredentials.bearer(Redacted.make(token), origins(...allowed))
 
-/** Bypasses the parser, because the layers below must not depend on how a Source was written. */
+/** Bypasses the parser, because the layers below must be safe for any address. */
 const unchecked = (url: string) => GitAddress.make(url)
 
 const limits = {
@@ -51,7 +51,7 @@ const newest = (url: string, credentials: GitCredentials) =>
     Effect.provide(services(url))
   )
 
-/** The work of the fetching process, with one of the two implementations. */
+/** Fetches as the sync process does, with one of the two Git implementations. */
 const fetchBy = (way: "native" | "library") => (url: string, credentials: GitCredentials, commit: string) =>
   Effect.gen(function* () {
     const native = yield* (yield* InstalledGit).usable
@@ -83,7 +83,7 @@ const ways: ReadonlyArray<readonly [string, Way]> = [
   ["the fetch by native git", fetchBy("native")]
 ]
 
-/** Two Git servers; the credentials are only for the first server. */
+/** Two Git servers. The credentials are only for the first one. */
 const servers = Effect.gen(function* () {
   const { gitdir, second } = yield* repository
   const trusted = yield* serveByHttpBackend(gitdir)
@@ -93,7 +93,7 @@ const servers = Effect.gen(function* () {
 
 describe("Credential origins", () => {
   for (const [name, send] of ways.filter(([name]) => name !== "the newest version"))
-    it.live(`${name} sends credentials to their own origins`, () =>
+    it.live(`${name} sends credentials to the origins they belong to`, () =>
       Effect.gen(function* () {
         const { commit, foreign, trusted } = yield* servers
         const allowed = credentialsFor(trusted.origin, `${foreign.origin}/repository.git/`)
@@ -107,17 +107,18 @@ describe("Credential origins", () => {
     )
 
   for (const [name, send] of ways)
-    it.live(`${name} makes no request with credentials to other origins`, () =>
+    it.live(`${name} sends no request with credentials to other origins`, () =>
       Effect.gen(function* () {
         const { commit, foreign, trusted } = yield* servers
         const elsewhere = [
           [foreign.url, [trusted.origin]],
           [foreign.url, []],
-          // Another host on the same server, another port, another scheme.
+          // The same server under another host name, without its port, or with another scheme.
           [trusted.url, [`http://localhost:${trusted.port}`]],
           [trusted.url, ["http://127.0.0.1"]],
           [trusted.url, [`https://127.0.0.1:${trusted.port}`]],
-          // The trusted origin or a token as the user name. isomorphic-git turns these into a separate header.
+          // The address contains the trusted origin or a token as the user name, which isomorphic-git turns into a separate
+          // header.
           [`http://127.0.0.1:${trusted.port}@127.0.0.1:${foreign.port}/repository.git`, [trusted.origin]],
           [`http://${token}:x@127.0.0.1:${foreign.port}/repository.git`, [foreign.origin]],
           [`${foreign.origin}/${trusted.origin}/repository.git`, [trusted.origin]]
@@ -135,7 +136,7 @@ describe("Credential origins", () => {
     )
 
   for (const [name, send] of ways)
-    it.live(`${name} does not escape a prefix through the spelling of a path`, () =>
+    it.live(`${name} cannot be tricked out of a prefix by the spelling of a path`, () =>
       Effect.gen(function* () {
         const server = yield* httpServer((_request, response) => void response.writeHead(404).end())
         const credentials = credentialsFor(`${server.origin}/team/`)
@@ -167,7 +168,7 @@ describe("Credential origins", () => {
 
   for (const [name, send] of ways)
     for (const status of [301, 302, 303, 307, 308])
-      it.live(`${name} forwards no credentials across a ${status} redirect`, () =>
+      it.live(`${name} does not forward credentials across a ${status} redirect`, () =>
         Effect.gen(function* () {
           const foreign = yield* httpServer((_request, response) => void response.end())
           let target = ""
@@ -179,7 +180,7 @@ describe("Credential origins", () => {
             `${foreign.origin}/team/a.git/info/refs?service=git-upload-pack`,
             `${trusted.origin}@127.0.0.1:${foreign.port}/team/a.git/info/refs`,
             `//127.0.0.1:${foreign.port}/team/a.git/info/refs`,
-            // On the same server, but outside the prefix.
+            // On the same server, but outside the prefix of the credentials.
             "/other/a.git/info/refs?service=git-upload-pack",
             "/team/../other/a.git/info/refs?service=git-upload-pack"
           ])
@@ -194,16 +195,18 @@ describe("Credential origins", () => {
 })
 
 describe("Process credentials", () => {
-  it.effect("credentials passed to a process keep their origins, and reveal their secret to no other process", () =>
-    Effect.gen(function* () {
-      const credentials = credentialsFor("https://git.example.com/team/")
-      const encoded = yield* Schema.encodeEffect(GitCredentials.Handed)(credentials)
-      const handed = yield* Schema.decodeEffect(GitCredentials.Handed)(encoded)
-      expect(handed.origins).toEqual(credentials.origins)
-      expect(handed.authorizationFor("https://git.example.com/other/a")._tag).toBe("Failure")
-      const sent = yield* Effect.fromResult(handed.authorizationFor("https://git.example.com/team/a?service=x"))
-      expect(Redacted.value(sent)).toBe(header)
-      expect(`${JSON.stringify(credentials)} ${Bun.inspect(credentials)}`).not.toContain(token)
-    })
+  it.effect(
+    "credentials passed to a process keep their origins, and do not reveal their secret to other processes",
+    () =>
+      Effect.gen(function* () {
+        const credentials = credentialsFor("https://git.example.com/team/")
+        const encoded = yield* Schema.encodeEffect(GitCredentials.Handed)(credentials)
+        const handed = yield* Schema.decodeEffect(GitCredentials.Handed)(encoded)
+        expect(handed.origins).toEqual(credentials.origins)
+        expect(handed.authorizationFor("https://git.example.com/other/a")._tag).toBe("Failure")
+        const sent = yield* Effect.fromResult(handed.authorizationFor("https://git.example.com/team/a?service=x"))
+        expect(Redacted.value(sent)).toBe(header)
+        expect(`${JSON.stringify(credentials)} ${Bun.inspect(credentials)}`).not.toContain(token)
+      })
   )
 })

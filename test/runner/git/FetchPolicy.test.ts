@@ -80,10 +80,10 @@ describe("GitAddress", () => {
     "https://192.168.0.1/a",
     `https://github.com/${"a".repeat(2048)}`
   ])
-    test(`the address ${JSON.stringify(text.slice(0, 60))} is refused`, () =>
+    test(`rejects the address ${JSON.stringify(text.slice(0, 60))}`, () =>
       expect(Result.isFailure(parse(text))).toBe(true))
 
-  test("an allowed origin may be plain http and private, and no other origin may", () => {
+  test("only an allowed origin may use plain http or a private address", () => {
     expect(Result.isSuccess(parse("http://127.0.0.1:3000/a.git", ["http://127.0.0.1:3000"]))).toBe(true)
     expect(Result.isSuccess(parse("https://10.0.0.1:3000/a.git", ["https://10.0.0.1:3000"]))).toBe(true)
     expect(Result.isSuccess(parse("http://127.0.0.1:3001/a.git", ["http://127.0.0.1:3000"]))).toBe(false)
@@ -91,13 +91,13 @@ describe("GitAddress", () => {
     expect(Result.isSuccess(parse("http://u:p@127.0.0.1:3000/a.git", ["http://127.0.0.1:3000"]))).toBe(false)
   })
 
-  test("refusing an address never repeats the input", () => {
+  test("the error about a rejected address never repeats the input", () => {
     for (const text of ["https://user:hunter2@h/r", "https://h/r?token=hunter2", "hunter2"])
       expect(message(text)).not.toContain("hunter2")
   })
 })
 
-test("the refusal of an http address contains the setting that allows it", () => {
+test("the error about an http address contains the setting that allows it", () => {
   const refused = fetchableAddress("http://git.internal:3000/team/repository.git", { allowOrigins: [] })
   expect(Result.isFailure(refused) ? refused.failure.message : "").toContain("SVC_GIT_ALLOW_ORIGINS")
 })

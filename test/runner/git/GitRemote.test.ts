@@ -9,7 +9,7 @@ import { newest, origins, refused, repository, resolve, tagOf } from "./support/
 
 describe("GitRemote.resolve", () => {
   for (const protocolV2 of [true, false])
-    it.live(`Git finds the target of each kind of ref, protocol v2 ${protocolV2 ? "on" : "off"}`, () =>
+    it.live(`Git resolves each kind of ref, protocol v2 ${protocolV2 ? "on" : "off"}`, () =>
       Effect.gen(function* () {
         const { gitdir, first, second } = yield* repository
         yield* commitFiles({ gitdir, branch: "both", files: { "b.tf": "" } })
@@ -47,7 +47,7 @@ describe("GitRemote.resolve", () => {
     })
   )
 
-  it.live("Git signs in, and reveals its credentials to nobody", () =>
+  it.live("Git signs in without revealing its credentials", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const basic = Buffer.from("me:hunter2").toString("base64")

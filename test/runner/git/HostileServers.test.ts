@@ -21,7 +21,7 @@ import {
 } from "./support/RemoteFixture.ts"
 
 describe("Hostile Git servers", () => {
-  it.live("a Git redirect is never followed and never receives the credentials", () =>
+  it.live("a Git redirect is not followed and never receives the credentials", () =>
     Effect.gen(function* () {
       const sentinel = yield* httpServer((_request, response) => void response.end())
       for (const status of [301, 302, 307, 308]) {
@@ -59,7 +59,7 @@ describe("Hostile Git servers", () => {
       })
     )
 
-  it.live("a web page, plain files and other types are reported with their type", () =>
+  it.live("web pages, plain files and other content are reported with their type", () =>
     Effect.gen(function* () {
       const answers = [
         ["text/html; charset=utf-8", "a web page (HTML)"],
@@ -84,7 +84,7 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("parameters of the content type are ignored", () =>
+  it.live("ignores parameters of the content type", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.setHeader("content-type", "Application/X-git-upload-pack-advertisement; charset=utf-8")
@@ -94,10 +94,10 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("a server with a retry time receives one more request after that time, and never a third", () =>
+  it.live("a server that requests a retry receives one more request after that time, but no third", () =>
     Effect.gen(function* () {
       for (const status of [429, 503]) {
-        /** Requests a retry this many times, then responds. */
+        /** Number of responses that request a retry before a normal response. */
         const busyFor = (times: number) => {
           let left = times
           return httpServer((request, response) => {
@@ -115,21 +115,23 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("a server with a retry time above the limit receives no other request, and the error has the time", () =>
-    Effect.gen(function* () {
-      const later = new Date(Date.now() + 3_600_000).toUTCString()
-      for (const [header, expected] of [
-        ["3600", /wait 3600 seconds/],
-        [later, /wait 3[56]\d\d seconds/]
-      ] as const) {
-        const { requests, url } = yield* httpServer(
-          (_request, response) => void response.writeHead(429, { "retry-after": header }).end()
-        )
-        const error = yield* refused({ url })
-        expect(error.message).toMatch(expected)
-        expect(requests).toHaveLength(1)
-      }
-    })
+  it.live(
+    "a server whose retry time exceeds the limit receives no other request, and the error contains the time",
+    () =>
+      Effect.gen(function* () {
+        const later = new Date(Date.now() + 3_600_000).toUTCString()
+        for (const [header, expected] of [
+          ["3600", /wait 3600 seconds/],
+          [later, /wait 3[56]\d\d seconds/]
+        ] as const) {
+          const { requests, url } = yield* httpServer(
+            (_request, response) => void response.writeHead(429, { "retry-after": header }).end()
+          )
+          const error = yield* refused({ url })
+          expect(error.message).toMatch(expected)
+          expect(requests).toHaveLength(1)
+        }
+      })
   )
 
   it.live("a protocol v0 server's valid refs are listed, and its other refs are skipped", () =>
@@ -158,7 +160,7 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("a protocol v0 server's empty or SHA-256 repository is reported with the reason", () =>
+  it.live("rejects an empty or SHA-256 repository of a protocol v0 server, and gives the reason", () =>
     Effect.gen(function* () {
       const start = listing.slice(0, 2)
       const zero = encodePacket(`${"0".repeat(40)} capabilities^{}\0shallow\n`)
@@ -206,7 +208,7 @@ describe("Hostile Git servers", () => {
       })
     )
 
-  it.live("a refusal in the Git protocol is shown without its control characters", () =>
+  it.live("an error sent by a Git server is shown without its control characters", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer(advertisement(encodePacket("ERR no\u001b[2Jaccess\n"), flushPacket))
       const error = yield* refused({ url })
@@ -214,7 +216,7 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("a connection that closes in the middle of a response is an error", () =>
+  it.live("a connection that closes during a response is an error", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.writeHead(200, {
@@ -246,7 +248,7 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("too many Git refs are cut off at the limit", () =>
+  it.live("too many Git refs are truncated at the limit", () =>
     Effect.gen(function* () {
       const refs = Array.from({ length: 20 }, (_, index) => encodePacket(`${commit} refs/heads/b${index}\n`))
       const { url } = yield* httpServer(advertisement(...listing, ...refs, flushPacket))
@@ -255,7 +257,7 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("a Git server that falls silent is abandoned", () =>
+  it.live("a Git server that stops sending is abandoned", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.setHeader("content-type", "application/x-git-upload-pack-advertisement")

@@ -14,7 +14,7 @@ const usable = (native: GitPolicyShape["native"]) =>
     )
   )
 
-/** Sets these environment variables while an effect runs. */
+/** Sets these environment variables while the effect runs. */
 const withEnvironment =
   (values: Record<string, string>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -39,7 +39,7 @@ const program = (folder: string, version: string) => {
 }
 
 describe("InstalledGit", () => {
-  it.live("installed git is not searched for when switched off", () =>
+  it.live("installed git is not searched for when disabled", () =>
     Effect.gen(function* () {
       expect(yield* usable("off")).toBeUndefined()
     })
@@ -53,11 +53,11 @@ describe("InstalledGit", () => {
     ["1.99.0", false],
     ["what", false]
   ] as const)
-    it.live(`installed git ${version} is ${found ? "good enough" : "skipped"}`, () =>
+    it.live(`installed git ${version} is ${found ? "used" : "skipped"}`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         program(folder, version)
-        // A relative entry must never be searched.
+        // Relative entries of PATH must never be searched.
         const environment = { PATH: `.:${folder}`, NODE_EXTRA_CA_CERTS: "/x", SSL_CERT_FILE: "/x" }
         const here = withEnvironment(environment)
         expect(yield* here(usable("auto"))).toEqual(found ? { program: `${folder}/git`, required: false } : undefined)

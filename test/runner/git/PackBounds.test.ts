@@ -11,7 +11,7 @@ import { delta, kinds, object, pack, packedZeros, packServer, stored, zeros } fr
 
 const gigabytes = 128
 const mebibyte = 1024 * 1024
-/** Limits far below the size of a bomb. A sync that exceeds the memory limit ends with `rssBytes`. */
+/** Limits far below the size of a bomb. A sync that exceeds the memory limit fails with `rssBytes`. */
 const limits = { rssBytes: 400 * mebibyte, totalBytes: 64 * mebibyte, fileBytes: 16 * mebibyte }
 const mostDisk = 16 * mebibyte
 
@@ -20,7 +20,7 @@ const folderBytes = (folder: string): number =>
     .readdirSync(folder, { recursive: true, encoding: "utf8" })
     .reduce((sum, name) => sum + (fs.statSync(`${folder}/${name}`, { throwIfNoEntry: false })?.size ?? 0), 0)
 
-/** Syncs in a sync process from a server that sends this pack, and also returns the sync's peak disk usage. */
+/** Syncs in a sync process from a server that sends this pack. Also returns the sync's peak disk usage. */
 const syncFrom = Effect.fnUntraced(function* (native: "off" | "required", bytes: Buffer, commit?: string) {
   const real = yield* repository({ "a.tf": "a" })
   const server = yield* packServer(new URL(real.url).origin, bytes, { commit: real.commit, as: commit ?? real.commit })
@@ -39,7 +39,7 @@ const syncFrom = Effect.fnUntraced(function* (native: "off" | "required", bytes:
 
 const emptyTree = stored(kinds.tree, Buffer.alloc(0))
 
-/** A repository with one commit whose only file is this blob, in objects that need nothing from a disk. */
+/** Builds a repository in memory with one commit, whose only file is this blob. */
 const commitOf = (blob: string) => {
   const hash = (type: string, content: Buffer) =>
     createHash("sha1").update(`${type} ${content.length}\0`).update(content).digest("hex")
@@ -73,7 +73,7 @@ describe("Oversized packs", () => {
     ]
   ] as const)
     for (const [way, native] of ways)
-      it.live(`a pack is refused while it is unpacked: ${name}, by ${way}`, () =>
+      it.live(`rejects a pack while unpacking it: ${name}, by ${way}`, () =>
         Effect.gen(function* () {
           const bytes = bomb()
           expect(bytes.length).toBeLessThan(4 * mebibyte)
@@ -83,7 +83,7 @@ describe("Oversized packs", () => {
         })
       )
 
-  it.live("both gits refuse a pack that announces a hundred million objects", () =>
+  it.live("both Git implementations reject a pack that announces a hundred million objects", () =>
     Effect.gen(function* () {
       const bytes = pack([emptyTree], 100_000_000)
       expect((yield* syncFrom("off", bytes)).outcome).toMatchObject({
@@ -96,7 +96,7 @@ describe("Oversized packs", () => {
   )
 
   for (const [way, native] of ways)
-    it.live(`an object of two gibibytes that states a size of ten bytes is refused by ${way}`, () =>
+    it.live(`${way} rejects an object of two gibibytes that declares a size of ten bytes`, () =>
       Effect.gen(function* () {
         const bytes = pack([object(kinds.blob, 10, packedZeros(gigabytes))])
         const { outcome, most } = yield* syncFrom(native, bytes)
@@ -109,7 +109,7 @@ describe("Oversized packs", () => {
     ["isomorphic-git", "off", "totalBytes"],
     ["native git", "required", "fileBytes"]
   ] as const)
-    it.live(`a file of half a gibibyte is refused by ${way}`, () =>
+    it.live(`${way} rejects a file of half a gibibyte`, () =>
       Effect.gen(function* () {
         const chunks = 32
         const hash = createHash("sha1").update(`blob ${zeros(chunks)}\0`)
@@ -123,7 +123,7 @@ describe("Oversized packs", () => {
     )
 
   for (const [way, native] of ways)
-    it.live(`a pack within every limit becomes a snapshot, with a chain of a hundred deltas, by ${way}`, () =>
+    it.live(`${way} makes a snapshot of a pack within every limit, even with a chain of a hundred deltas`, () =>
       Effect.gen(function* () {
         const file = Buffer.alloc(100, 0x20)
         const { objects, oid } = commitOf(createHash("sha1").update("blob 100\0").update(file).digest("hex"))
@@ -140,7 +140,7 @@ describe("Pack limits", () => {
   const exceeded = (bytes: Buffer, bounds: Partial<ReturnType<typeof packBounds>> = {}) =>
     Effect.promise(() => refusedPack(bytes, { ...packBounds(limits), ...bounds }))
 
-  it.live("a pack limits the stated size of one object", () =>
+  it.live("the declared size of each object in a pack is limited", () =>
     Effect.gen(function* () {
       const bytes = pack([object(kinds.blob, zeros(1), packedZeros(1))])
       expect(yield* exceeded(bytes, { objectBytes: zeros(1) })).toBeUndefined()
@@ -148,7 +148,7 @@ describe("Pack limits", () => {
     })
   )
 
-  it.live("a pack limits the total of all objects, even if each object is small", () =>
+  it.live("the total size of all objects in a pack is limited, even if each object is small", () =>
     Effect.gen(function* () {
       const one = object(kinds.blob, zeros(1), packedZeros(1))
       const within = pack(Array<Buffer>(4).fill(one))
@@ -157,7 +157,7 @@ describe("Pack limits", () => {
     })
   )
 
-  it.live("a pack limits the total that many deltas rebuild from one small object", () =>
+  it.live("the total size that deltas rebuild from one small object is limited", () =>
     Effect.gen(function* () {
       const base = stored(kinds.blob, Buffer.alloc(60_000, 1))
       const copies = Array.from({ length: 1000 }, () => ({ bytes: 60_000 }))
@@ -173,7 +173,7 @@ describe("Pack limits", () => {
     })
   )
 
-  it.live("a chain of deltas has at most Git's own length", () =>
+  it.live("a chain of deltas may be as long as in Git, and no longer", () =>
     Effect.gen(function* () {
       const chain = (length: number) => {
         const objects = [stored(kinds.blob, Buffer.alloc(100, 1))]

@@ -10,7 +10,7 @@ import {
 } from "../../../runner/git/PktLine.ts"
 
 describe("packets", () => {
-  test("packets are read back as written", () => {
+  test("packets round-trip through the encoder and decoder", () => {
     const message = Buffer.concat([
       encodePacket("a\n"),
       delimPacket,
@@ -24,9 +24,9 @@ describe("packets", () => {
   })
 
   for (const text of ["00", "zzzz", "0003", "0002", "0006a", "ffff", "-001", "0x10"])
-    test(`the packet ${text} is refused`, () => expect(Result.isFailure(parsePackets(Buffer.from(text)))).toBe(true))
+    test(`rejects the packet ${text}`, () => expect(Result.isFailure(parsePackets(Buffer.from(text)))).toBe(true))
 
-  test("side-band data is split when a packet is full", () => {
+  test("side-band data is split into full packets", () => {
     const bytes = Buffer.alloc(140_000, 7)
     const packets = encodeSideBand(1, bytes)
     expect(packets.map((packet) => packet.length)).toEqual([65_520, 65_520, 140_000 - 2 * 65_515 + 5])

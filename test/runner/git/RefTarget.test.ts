@@ -20,7 +20,7 @@ describe("a GitRef", () => {
   ])
     test(`accepts ${text}`, () => expect(accepted(text)).toBe(text))
 
-  test("a commit ref has one spelling", () => expect(accepted(commit.toUpperCase())).toBe(commit))
+  test("a commit ref has only one spelling", () => expect(accepted(commit.toUpperCase())).toBe(commit))
 
   for (const text of [
     "",
@@ -54,10 +54,10 @@ describe("a GitRef", () => {
     "a.",
     "x".repeat(4096)
   ])
-    test(`the ref ${JSON.stringify(text.slice(0, 40))} is refused`, () =>
+    test(`rejects the ref ${JSON.stringify(text.slice(0, 40))}`, () =>
       expect(Result.isFailure(parseGitRef(text))).toBe(true))
 
-  test("a ref determines the prefixes to request", () => {
+  test("a ref determines which prefixes are requested", () => {
     const target = (text: string) => Result.map(parseGitRef(text), refTarget)
     expect(target("HEAD")).toEqual(Result.succeed({ _tag: "head" }))
     expect(target(commit)).toEqual(Result.succeed({ _tag: "commit", commit }))

@@ -18,7 +18,7 @@ const origin = "http://127.0.0.1:9"
 const policy = { allowOrigins: [], sample: sampleAddress(origin) }
 const remote = GitRemote.layer.pipe(Layer.provide(GitPolicy.layerWith(policy)))
 
-/** The sample over HTTP, as the server answers it. */
+/** Serves the sample over HTTP, exactly as the server does. */
 const served = httpServer((request, response) => {
   const parts: Array<Buffer> = []
   request.on("data", (part: Buffer) => parts.push(part))
@@ -47,14 +47,14 @@ describe("the sample repository", () => {
     expect(Result.isFailure(fetchableAddress(url, policy))).toBe(true)
   })
 
-  test("has an address that Git may fetch only where the server serves it", () => {
+  test("can be fetched only on the server that serves it", () => {
     expect(Result.isSuccess(fetchableAddress(policy.sample, policy))).toBe(true)
     expect(Result.isFailure(fetchableAddress(policy.sample, { allowOrigins: [] }))).toBe(true)
   })
 
   it.live("is read from memory, without a connection to its address", () =>
     Effect.gen(function* () {
-      // Nothing listens on port 9.
+      // Nothing listens on port 9, so reading over the network would fail.
       const url = Result.getOrThrow(fetchableAddress(policy.sample, policy))
       const service = yield* GitRemote
       const { commit } = yield* service.resolve({ url, ref: headRef })
@@ -67,7 +67,7 @@ describe("the sample repository", () => {
     }).pipe(Effect.provide(remote))
   )
 
-  it.live("is a whole repository for native git", () =>
+  it.live("can be cloned by native git", () =>
     Effect.gen(function* () {
       const { url } = yield* served
       const folder = yield* temporaryFolder

@@ -49,7 +49,7 @@ describe("Stable versions (G17)", () => {
     test(`the newest stable version of ${JSON.stringify(tags).slice(0, 90)} is ${expected}`, () =>
       expect(pick(...tags)).toBe(expected))
 
-  test("a branch is not a tag", () =>
+  test("a branch is not treated as a tag", () =>
     expect(Result.isFailure(newestStableVersion([{ name: "refs/heads/v1.0.0", oid: "a", commit: "a" }]))).toBe(true))
 
   test("100,000 tags", () => {

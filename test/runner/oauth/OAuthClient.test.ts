@@ -35,14 +35,14 @@ const client = (allowOrigins: ReadonlyArray<string>, addresses: ReadonlyArray<st
 const startAt = (server: AuthorizationServer) =>
   Effect.flatMap(OAuthClient, ({ authorizationUrl }) => authorizationUrl(server, asked))
 
-/** The reason why no request is sent to this server. */
+/** Returns why the client sends no request to this server. */
 const refusal = (server: AuthorizationServer, allowOrigins: ReadonlyArray<string>, addresses?: ReadonlyArray<string>) =>
   Effect.flip(startAt(server)).pipe(
     Effect.map(({ message, reason }) => `${reason}: ${message}`),
     Effect.provide(Layer.fresh(client(allowOrigins, addresses)))
   )
 
-it.live("OAuth metadata from another issuer, without PKCE, or behind a redirect is not used", () =>
+it.live("rejects OAuth metadata from another issuer, without PKCE, or behind a redirect", () =>
   Effect.gen(function* () {
     const { issuer, state } = yield* pliantServer
     const told = (metadata: Readonly<Record<string, unknown>>) => {
@@ -55,7 +55,8 @@ it.live("OAuth metadata from another issuer, without PKCE, or behind a redirect 
     expect(yield* told({ code_challenge_methods_supported: undefined })).toContain("PKCE")
     expect(yield* told({ authorization_endpoint: "javascript:alert(1)" })).toContain("no https address")
     expect(yield* told({ authorization_endpoint: "http://elsewhere.example/authorize" })).toContain("no https address")
-    // When the operator knows that the server's metadata omits PKCE, svc sends a challenge anyway, and never in plain text.
+    // If the operator declares that the server supports PKCE although its metadata omits it, svc sends a challenge, never in
+    // plain text.
     state.metadata = { code_challenge_methods_supported: undefined }
     const url = yield* startAt(at(issuer, { pkce: "sent" })).pipe(Effect.provide(client([issuer])))
     expect(new URL(url).searchParams.get("code_challenge_method")).toBe("S256")
@@ -72,7 +73,7 @@ it.live("plain http and private addresses are accepted only for origins that the
       "not public"
     )
     expect(state.reads).toBe(0)
-    // The same rule applies to the addresses in the metadata.
+    // The rule also applies to the addresses in the metadata.
     state.metadata = {
       token_endpoint: "http://169.254.169.254/token",
       revocation_endpoint: "http://127.0.0.1:1/revoke"
@@ -93,7 +94,7 @@ it.live("plain http and private addresses are accepted only for origins that the
   })
 )
 
-it.live("a server that is unreachable, or cannot revoke, is distinguished from a server that refuses", () =>
+it.live("distinguishes a server that is unreachable or cannot revoke from a server that rejects the request", () =>
   Effect.gen(function* () {
     const { issuer, state } = yield* pliantServer
     expect(yield* refusal(at("http://127.0.0.1:1"), ["http://127.0.0.1:1"])).toContain("unreachable")

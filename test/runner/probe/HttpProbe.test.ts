@@ -15,7 +15,7 @@ const server = (fetch: (request: Request) => Response) =>
     (running) => Effect.promise(() => running.stop(true))
   )
 
-/** Sends one request under a policy that allows these origins; every name resolves to this machine. */
+/** Sends one request under a policy that allows these origins. Every name resolves to this machine. */
 const asked = (url: string, allowOrigins: ReadonlyArray<string>, text?: string) =>
   Effect.flatMap(HttpProbe, (probe) => probe.ask(new URL(url), text)).pipe(
     Effect.provide(
@@ -28,7 +28,7 @@ const asked = (url: string, allowOrigins: ReadonlyArray<string>, text?: string) 
   )
 
 describe("Address checks", () => {
-  it.live("a checked address is refused like an address for Git, without a connection", () =>
+  it.live("a probe rejects the same addresses as Git does, without a connection", () =>
     Effect.gen(function* () {
       let connections = 0
       const { port } = yield* server(() => {
@@ -55,7 +55,7 @@ describe("Address checks", () => {
     })
   )
 
-  it.live("a checked address passes by its status and by a string in the first 64 KiB of its body", () =>
+  it.live("a probe passes on the expected status and a string in the first 64 KiB of the body", () =>
     Effect.gen(function* () {
       const { port } = yield* server((request) => {
         const { pathname } = new URL(request.url)
@@ -71,7 +71,7 @@ describe("Address checks", () => {
     })
   )
 
-  it.effect("a checked address is retried until it returns the expected response or its timeout elapses", () =>
+  it.effect("a probe is retried until the expected response arrives or its timeout elapses", () =>
     Effect.gen(function* () {
       const awaited = (answers: ReadonlyArray<number>, isFinal = false) => {
         let index = 0
@@ -101,7 +101,7 @@ describe("Address checks", () => {
     })
   )
 
-  it.effect("a checked address must be http, and its path must remain on its host", () =>
+  it.effect("a probed address must use http, and its path cannot lead to another host", () =>
     Effect.sync(() => {
       expect(checkedUrl("https://site.example.com/a?b=1#c", undefined)?.href).toBe("https://site.example.com/a?b=1")
       expect(checkedUrl("https://site.example.com/a?b=1", "/healthz")?.href).toBe("https://site.example.com/healthz")

@@ -1,4 +1,4 @@
-// The entry point of a compiled binary that hides a secret in its arguments, for CompiledBinary.test.ts.
+// Entry point of the binary compiled by CompiledBinary.test.ts, which redacts a secret in its arguments.
 import { Console, Effect, Redacted } from "effect"
 import { Redaction } from "../../../runner/redaction/Redaction.ts"
 import { redacted } from "../../../runner/redaction/RunRedactor.ts"

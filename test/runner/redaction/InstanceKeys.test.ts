@@ -12,7 +12,7 @@ const keyed = (addressKey: string, users: ReadonlyArray<string>) => {
 const [alice, bob] = ["alice-secret", "bob-secret"]
 
 describe("Secret instance keys", () => {
-  test("a hidden instance key is the same in any order of secrets, and differs by secret and Capsule", () => {
+  test("a hidden instance key does not depend on the order of secrets, but on the secret and the Capsule", () => {
     const address = (key: string) => `module.u["${key}"].terraform_data.t["eu"]`
     const shown = keyed("one", [alice, bob]).address(address(alice))
     expect(shown).toMatch(/^module\.u\["\[redacted key [0-9a-f]{12}\]"\]\.terraform_data\.t\["eu"\]$/)
@@ -21,20 +21,20 @@ describe("Secret instance keys", () => {
     expect(keyed("two", [alice, bob]).address(address(alice))).not.toBe(shown)
   })
 
-  test("a secret instance key is hidden entirely, but two such keys remain distinct", () => {
+  test("secret instance keys are hidden entirely, but remain distinct", () => {
     const redactor = keyed("one", [alice])
     const [first, second] = [`x.y["a-${alice}"]`, `x.y["b-${alice}"]`].map((address) => redactor.address(address))
     expect(first).not.toBe(second)
     expect(first).not.toContain("a-")
   })
 
-  test("a hidden instance key is the same in the tool's quoting and in a state's", () => {
+  test("a hidden instance key is the same whether quoted by the tool or by a state", () => {
     expect(hiddenKey("one", "a$${b}")).toBe(hiddenKey("one", "a${b}"))
     expect(hiddenKey("one", String.raw`a\u0062\"`)).toBe(hiddenKey("one", String.raw`ab\"`))
     expect(hiddenKey("one", "$a")).not.toBe(hiddenKey("one", "$$a"))
   })
 
-  test("a hidden instance key is compared with its address in a state", () => {
+  test("a hidden instance key can be matched with its address in a state", () => {
     const key = Redacted.make("one")
     const shown = keyed("one", [alice]).address(`x.y["${alice}"].z["eu"]`)
     expect(comparedAddress(key, shown)).toBe(comparedAddress(key, `x.y["${alice}"].z["eu"]`))

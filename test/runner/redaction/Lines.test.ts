@@ -10,7 +10,7 @@ const mark = "[redacted var.s]"
 const redactor = (...secrets: ReadonlyArray<string>) =>
   new Redactor(secrets.map((secret) => ({ origin: "var.s", value: Redacted.make(secret) })))
 
-/** The output after each line and at the end. */
+/** Output released after each line and at the end. */
 const shown = (target: Redactor, lines: ReadonlyArray<string>): ReadonlyArray<RedactedLine> => {
   const stream = target.lines()
   return [...lines.flatMap((line) => stream.push([line])), ...stream.end()]
@@ -44,7 +44,7 @@ describe("Multi-line secrets", () => {
     test(`a secret spread across several lines becomes one mark: ${name}`, () => {
       const result = visible(shown(target, ["before", ...lines, "after"]))
       expect([result[0], result.at(-1)]).toEqual(["before", "after"])
-      // The remaining characters are padding, and up to five characters shown before the sixth arrived.
+      // What remains is padding, and up to five characters shown before the sixth arrived.
       const left = result.slice(1, -1).join("").replaceAll(mark, "").replaceAll(/[\s=]/g, "")
       expect(result.join("")).toContain(mark)
       expect(left.length).toBeLessThanOrEqual(name.includes("JSON") ? 35 : name.includes("percent") ? 17 : 5)
@@ -54,7 +54,7 @@ describe("Multi-line secrets", () => {
     })
   }
 
-  test("base64 in lines of any length reveals nothing, at every alignment of the secret", () => {
+  test("hides base64 in lines of any length, at every alignment of the secret", () => {
     for (const before of ["", "x", "xx", "xxx"]) {
       const encoded = Buffer.from(`${before}${secret}`).toString("base64")
       for (const text of [encoded, Buffer.from(encoded).toString("base64"), Buffer.from(encoded).toString("hex")]) {
@@ -63,7 +63,7 @@ describe("Multi-line secrets", () => {
           const left = [visible(shown(target, lines)).join(""), target.text(lines.join("\n"))].map(
             (one) => one.replaceAll(mark, "").replaceAll(/\s/g, "").length
           )
-          // The remaining lines contain the text before the secret, up to five of its characters, and padding.
+          // The remaining lines contain only text before the secret, up to five of its characters, and padding.
           expect([before, width, left.every((length) => length <= 32)]).toEqual([before, width, true])
         }
       }
@@ -102,7 +102,7 @@ describe("Multi-line secrets", () => {
       expect(result[0]).toBe("before")
       expect(result.at(-1)).toBe("after")
       expect(result.join("\n")).toContain(mark)
-      // The visible output is the start of the first line and the text after the secret.
+      // Only the start of the first line and the text after the secret are visible.
       expect(result.join("").length).toBeLessThan(300)
       expect(target.text(stdout)).toContain(mark)
       const cells = (secret.match(/.{6}/g) ?? []).map((part) => pairsOf(part).join(""))
@@ -118,7 +118,7 @@ describe("Multi-line secrets", () => {
     ])
   })
 
-  test("a key printed line by line, cut anywhere, becomes a single mark", () => {
+  test("a key printed line by line, cut anywhere, is replaced by a single mark", () => {
     const body = wrapped(Buffer.from("a private key ".repeat(20)).toString("base64"), 64)
     const key = ["-----BEGIN PRIVATE KEY-----", ...body, "-----END PRIVATE KEY-----"].join("\n")
     const printed = [...key.split("\n").flatMap((line) => [line.slice(0, 9), line.slice(9)]), "done"]
@@ -131,26 +131,26 @@ describe("Multi-line secrets", () => {
 describe("Delayed text", () => {
   const target = redactor(secret)
 
-  test("redaction delays only a line that shows six characters of a secret", () => {
+  test("redaction delays only lines that contain six characters of a secret", () => {
     const stream = target.lines()
     expect(stream.push(["plain", `x ${secret.slice(0, 5)}`])).toEqual(["plain", `x ${secret.slice(0, 5)}`])
     expect(stream.push([`x ${secret.slice(0, 6)}`])).toEqual([])
     expect(stream.push(["something else"])).toEqual([`x ${secret.slice(0, 6)}`, "something else"])
   })
 
-  test("delayed text is still checked after a shorter prefix has been shown", () => {
+  test("delayed text is still checked after a shorter prefix has been released", () => {
     const stream = target.lines()
     expect(stream.push([`x ${secret.slice(0, 5)}`])).toEqual([`x ${secret.slice(0, 5)}`])
     expect([...stream.push([secret.slice(5)]), ...stream.push(["after"])]).toEqual([mark, "after"])
   })
 
-  test("delayed text is neither shown unchecked nor lost when the text ends", () => {
+  test("delayed text is checked before it is shown, and not lost when the output ends", () => {
     expect(shown(target, ["before", `x ${secret.slice(0, 20)}`])).toEqual(["before", `x ${mark}`])
     const text = target.stream()
     expect(text.push(`x ${secret.slice(0, 20)}`) + text.end("", true)).toBe(`x ${mark}`)
   })
 
-  test("delayed text beyond the limit is hidden, and the text after it is shown", () => {
+  test("hides delayed text beyond the limit, and shows the text after it", () => {
     const stream = redactor(`beginning ${"'".repeat(4)} end-of-it`).lines()
     const flood = Array.from({ length: 40 }, () => "\u001b[31m\u001b[0m".repeat(128))
     const result = [...stream.push(["beginning"]), ...flood.flatMap((line) => stream.push([line]))]
@@ -185,7 +185,7 @@ describe("Arbitrary secrets", () => {
       .split("")
       .map((_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`)
       .join("")
-  // Each encoding with the length at which a chunk contains 6 characters of the secret.
+  // Each encoding, with the length of a chunk that contains 6 characters of the secret.
   const encodings: ReadonlyArray<readonly [encode: (text: string) => string, piece: number]> = [
     [(text) => text, 6],
     [(text) => Buffer.from(text).toString("base64"), 10],
@@ -200,13 +200,13 @@ describe("Arbitrary secrets", () => {
   const secrets = fc
     .array(fc.constantFrom(...units), { minLength: 12, maxLength: 90 })
     .map((parts) => `s${parts.join("")}z`)
-    // A repetitive or blank line has no six characters to search for.
+    // A repetitive or blank line does not contain six characters that could be searched for.
     .filter((text) => new Set(text.replaceAll(/[\s+]/g, "")).size >= 8)
   const ordinary = fc.array(fc.constantFrom("Creating...", "step 1 of 3", "", "ok", "{", '  "a": 1', "}"), {
     maxLength: 4
   })
 
-  test("redaction never reveals six characters of any secret, and leaves surrounding lines unchanged", () => {
+  test("redaction never shows six characters of any secret, and leaves surrounding lines unchanged", () => {
     fc.assert(
       fc.property(
         secrets,
@@ -240,7 +240,7 @@ describe("Arbitrary secrets", () => {
     )
   })
 
-  test("output without a secret is unchanged and in order", () => {
+  test("output without secrets stays unchanged and in order", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme", maxLength: 60 }), { maxLength: 30 }), (lines) => {
         const texts = lines.map((line) => line.replaceAll(/[\r\n]/g, " "))

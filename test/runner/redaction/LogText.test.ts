@@ -10,7 +10,7 @@ import { anyText } from "../../support/AnyText.ts"
 import { it } from "../../support/Effect.ts"
 
 describe("logText", () => {
-  test("log text keeps colours, and loses every other terminal command", () => {
+  test("log text keeps colours and drops every other terminal command", () => {
     expect(logText("\u001b[1;31mred\u001b[0m")).toBe("\u001b[1;31mred\u001b[0m")
     expect(logText("\u009b31mred")).toBe("\u001b[31mred")
     expect(logText("a\u001b]0;title\u0007b\u001b]8;;https://evil.test\u001b\\link\u001b]8;;\u001b\\c")).toBe("ablinkc")
@@ -18,7 +18,7 @@ describe("logText", () => {
     expect(plainText("\u001b[1;31mred\u001b[0m\r\n")).toBe("red\n")
   })
 
-  test("log text shows characters that overwrite, hide or reorder text", () => {
+  test("log text makes characters visible that overwrite, hide or reorder text", () => {
     expect(logText("fine\rforged")).toBe("fine\\x0dforged")
     expect(logText("line\r\nnext\tcell")).toBe("line\nnext\tcell")
     expect(logText("a\u0000b\u0008c\u007f\u0085")).toBe("a\\x00b\\x08c\\x7f\\x85")
@@ -27,7 +27,7 @@ describe("logText", () => {
     expect(logText("\ud800")).toBe("\ufffd")
   })
 
-  test("log text contains only text, tabs, line feeds and colours", () => {
+  test("log text contains nothing but text, tabs, line feeds and colours", () => {
     const unit = fc.oneof(anyText(3), fc.constantFrom("\u001b", "\u009b", "[", "]", "0m", "\u0007"))
     fc.assert(
       fc.property(fc.array(unit, { maxLength: 30 }), (units) => {
@@ -42,7 +42,7 @@ describe("logText", () => {
 })
 
 describe("LogLines", () => {
-  test("log lines split at LF, CRLF and CR, wherever the chunks end", () => {
+  test("log lines split at LF, CRLF and CR, wherever chunks end", () => {
     const text = "one\ntwo\r\nthree 10%\rthree 20%\r\n\nlast"
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), (size) => {

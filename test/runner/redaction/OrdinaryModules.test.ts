@@ -9,15 +9,15 @@ import { declaredKeys, valueSecrets } from "../../../runner/redaction/SecretRule
 interface OrdinaryModule {
   readonly type: string
   readonly secret: Schema.Json
-  /** Addresses, each with its resource type. */
+  /** Addresses of the module's resources, each with its type. */
   readonly resources: Readonly<Record<string, string>>
 }
 
 const statement = { Effect: "Allow", Action: ["s3:GetObject", "s3:ListBucket"], Resource: "arn:aws:s3:::assets/*" }
-/** Values that are not secret, and that are shown unchanged in every plan below. */
+/** Values that are not secret and must be shown unchanged in every plan below. */
 const policy = JSON.stringify({ Version: "2012-10-17", Statement: [statement] })
 
-/** The values are realistic; several of them are also words in addresses, types and verbs. */
+/** Modules with realistic secrets, several of which are also words in addresses, types and verbs. */
 const modules: Readonly<Record<string, OrdinaryModule>> = {
   "a database": {
     type: "object({ engine = string, username = string, password = string, port = number })",
@@ -162,7 +162,7 @@ describe("Ordinary modules", () => {
   test("number twenty", () => expect(Object.keys(modules)).toHaveLength(20))
 
   for (const [name, { resources, secret, type }] of Object.entries(modules)) {
-    test(`ordinary modules with structured secrets show addresses, verbs, types and policies: ${name}`, () => {
+    test(`ordinary modules with structured secrets still show addresses, verbs, types and policies: ${name}`, () => {
       const redactor = new Redactor(valueSecrets("var.secret", secret, declaredKeys(type)))
       const plan = planOf(resources)
       const { resourceChanges } = Effect.runSync(projectPlan(plan, directRedactor(redactor)))

@@ -21,7 +21,7 @@ describe("Redaction thread", () => {
     }).pipe(Effect.scoped, Effect.provide(Redaction.layer))
   )
 
-  it.live("the redaction thread keeps the secrets of one Run from another", () =>
+  it.live("the redaction thread keeps the secrets of different Runs apart", () =>
     Effect.gen(function* () {
       const redaction = yield* Redaction
       const one = yield* redaction.redactor([secret("env.A", "secret-of-one")])
@@ -35,7 +35,7 @@ describe("Redaction thread", () => {
     }).pipe(Effect.scoped, Effect.provide(Redaction.layer))
   )
 
-  it.live("the redaction thread handles more strings than one message can contain", () =>
+  it.live("the redaction thread handles more strings than fit into one message", () =>
     Effect.gen(function* () {
       const redactor = yield* (yield* Redaction).redactor([secret("env.A", "the-secret")])
       const texts = Array.from({ length: 9_000 }, (_, index) => `${index} the-secret`)
@@ -45,7 +45,7 @@ describe("Redaction thread", () => {
   )
 })
 
-/** The thread exits when it receives `the-thread-ends-here`, and fails to accept `a-secret-that-fails`. */
+/** The thread exits when it receives `the-thread-ends-here`, and rejects `a-secret-that-fails`. */
 const breaking = Layer.fresh(Redaction.layer).pipe(
   Layer.provide(
     Layer.succeed(RedactionThreads, redactionThreads(new URL("./support/BreakingWorker.ts", import.meta.url)))
@@ -63,7 +63,7 @@ const output = (name: string, value: string | number) => ({
 
 describe("Failing redaction", () => {
   it.live(
-    "a failing redaction thread hides all later output of its Runs, and makes their Outputs private",
+    "after a redaction thread fails, all later output of its Runs is hidden and their Outputs are private",
     withBreaking(
       Effect.gen(function* () {
         const redaction = yield* Redaction
@@ -89,11 +89,11 @@ describe("Failing redaction", () => {
             { sensitive: true, origins: [] },
             { sensitive: true, origins: [] }
           ])
-          // Adding a secret later does not reveal anything hidden before.
+          // Adding a secret afterwards must not reveal hidden text.
           yield* redactor.add([secret("state", "another-secret")])
           expect(yield* redacted(redactor, (hide) => hide.text("public"))).toBe("[redacted]")
         }
-        // The next Run has a separate thread.
+        // The next Run gets a new thread.
         const next = yield* redaction.redactor([secret("env.C", "secret-of-next")])
         expect(yield* redacted(next, (hide) => hide.text("secret-of-next, public"))).toBe("[redacted env.C], public")
       })
@@ -101,7 +101,7 @@ describe("Failing redaction", () => {
   )
 
   it.live(
-    "a rejected secret hides all output of its Run, and nothing more in other Runs",
+    "a rejected secret hides all output of its own Run, and nothing in other Runs",
     withBreaking(
       Effect.gen(function* () {
         const redaction = yield* Redaction

@@ -27,7 +27,7 @@ const secretUnit = fc.oneof(
   fc.constantFrom(..."ABCXYZ0189"),
   fc.constantFrom(..."+/=&<>\"'\\$%{}!*() ~.;@:?#é漢😀\n\r\t")
 )
-// Contains a part that no neighbour resembles.
+// Each secret contains `K7Q2`, which does not occur in the surrounding text.
 const secretArbitrary = fc
   .tuple(fc.string({ unit: secretUnit, maxLength: 30 }), fc.string({ unit: secretUnit, maxLength: 30 }))
   .map(([head, tail]) => `${head}K7Q2${tail}`.trim())
@@ -71,7 +71,7 @@ describe("Redactor", () => {
           expect(output).toBe(target.text(text))
           expect(output).not.toContain(spelled)
           expect(output).not.toContain("K7Q2")
-          // A secret may start or end with a character that also surrounds it; the rest of the text must survive.
+          // The secret may begin or end with a character that also surrounds it. The rest of the text must be unchanged.
           expect(output.replaceAll(redactionMark, "").length).toBeLessThanOrEqual(before.length + after.length + 2)
         }),
         { numRuns: 60 }
@@ -86,7 +86,7 @@ describe("Redactor", () => {
           const head = Buffer.from(before).length
           const encoded = Buffer.from(before + secret + after).toString(encoding)
           const output = inPieces(redactor(secret), `Basic ${encoded}\n`, sizes)
-          // The characters that are determined by the secret alone.
+          // Range of the encoded characters that only the secret determines.
           const start = Math.ceil((head * 4) / 3)
           const end = Math.floor(((head + Buffer.from(secret).length) * 4) / 3)
           expect(output).not.toContain(encoded.slice(start, end))
@@ -123,7 +123,7 @@ describe("Redactor", () => {
     )
   })
 
-  test("the redactor gives the same result for every split, with overlapping secrets, tokens and colours", () => {
+  test("the redactor gives the same result for every split, even with overlapping secrets, tokens and colours", () => {
     const unit = fc.constantFrom("a", "b", "ab", "-", "\u001b[1m", "\u001b]0;x\u0007", "\u001b", "[3", "m")
     const text = fc.array(unit, { maxLength: 80 }).map((units) => units.join(""))
     const secret = fc.string({ unit: fc.constantFrom("a", "b", "-"), minLength: 2, maxLength: 9 })
@@ -136,27 +136,27 @@ describe("Redactor", () => {
     )
   })
 
-  test("the redactor does not merge a certain match with a match that the next character may invalidate", () => {
+  test("the redactor does not merge a certain match with one that the next character may invalidate", () => {
     const target = redactor("-a", "aa")
     const content = "-a\u001b[1maa"
     expect(inPieces(target, content, [1])).toBe(target.text(content))
     expect(target.text(content)).toBe(`${redactionMark}\u001b[1maa`)
   })
 
-  test("the redactor finds a secret between colour codes and keeps the codes", () => {
+  test("the redactor finds a secret between colour codes, and keeps the codes", () => {
     const target = redactor("hunter2-hunter2")
     expect(target.text("x \u001b[1mhunt\u001b[31mer2-hun\u001b[0mter2\u001b[0m y")).toBe(
       `x \u001b[1m${redactionMark}\u001b[31m\u001b[0m\u001b[0m y`
     )
   })
 
-  test("the redactor merges overlapping secrets into one mark", () => {
+  test("the redactor replaces overlapping secrets with one mark", () => {
     const target = redactor("alpha-beta", "beta-gamma")
     expect(target.text("<alpha-beta-gamma>")).toBe(`<${redactionMark}>`)
     expect(inPieces(target, "<alpha-beta-gamma>", [11, 1])).toBe(`<${redactionMark}>`)
   })
 
-  test("the redactor hides short values only as whole tokens", () => {
+  test("the redactor hides short values only if they are whole tokens", () => {
     const target = redactor("abc", "x", "true")
     expect(target.text("abc abcd =abc; fabc x true")).toBe(`${redactionMark} abcd =${redactionMark}; fabc x true`)
     expect(inPieces(target, "abc abcd =abc; fabc", [1])).toBe(`${redactionMark} abcd =${redactionMark}; fabc`)
@@ -165,12 +165,12 @@ describe("Redactor", () => {
   test("the redactor delays only text that could become a secret", () => {
     const stream = redactor("secret-value-1").stream()
     expect(stream.push("plan: 3 to add\nsecr")).toBe("plan: 3 to add\n")
-    // The redactor holds back the last character of a word, which may be half of an encoded character.
+    // The redactor holds back the last character of a word, because it may be half of an encoded character.
     expect(stream.push("ets")).toBe("secre")
     expect(stream.end()).toBe("ts")
   })
 
-  test("the redactor applies secrets that are added while a stream is open", () => {
+  test("the redactor applies secrets added while a stream is open", () => {
     const target = redactor("first-secret")
     const stream = target.stream()
     expect(stream.push("first-secret second-secret\n")).toBe(`${redactionMark} second-secret\n`)
@@ -178,7 +178,7 @@ describe("Redactor", () => {
     expect(stream.push("first-secret second-secret\n")).toBe(`${redactionMark} ${redactionMark}\n`)
   })
 
-  test("the redactor hides each line of a key, and any long part of it", () => {
+  test("the redactor hides each line of a key, and any long part of a line", () => {
     const lines = Array.from({ length: 40 }, (_, line) =>
       Buffer.from(`line material ${line} `.repeat(3)).toString("base64")
     )

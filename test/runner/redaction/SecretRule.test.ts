@@ -23,20 +23,20 @@ describe("Secret rule", () => {
     expect(redactor.text("hunter2-hunter2")).toBe("[redacted var.db.users.*]")
   })
 
-  test("a short secret is hidden as a whole token and in pairs, never inside a word", () => {
+  test("hides a short secret as a whole token and in pairs, but never inside a word", () => {
     expect(redactor.text("kq7zx")).toBe("[redacted var.db.password]")
     expect(redactor.text("pw=kq7zx;")).toBe("pw=[redacted var.db.password];")
     expect(redactor.text('{"pw":"kq7zx"}')).toBe('{"pw":"[redacted var.db.password]"}')
     expect(redactor.text("akq7zxb kq7zx_")).toBe("akq7zxb kq7zx_")
   })
 
-  test("a short number is not a secret within a date, a version or an address", () => {
+  test("does not hide a short number within a date, a version or an address", () => {
     const port = new Redactor(valueSecrets("var.port", [10, 443]))
     expect(port.text("Version 2012-10-17, 10.0.0.10, 1.10.2")).toBe("Version 2012-10-17, 10.0.0.10, 1.10.2")
     expect(port.text("db:443, 10 items")).toBe("db:[redacted var.port.1], [redacted var.port.0] items")
   })
 
-  test("a key that the type does not declare is a secret, and no origin contains it", () => {
+  test("a key that the type does not declare is a secret, and appears in no origin", () => {
     const shown = redactor.text("acme-corporation and password")
     expect(shown).toBe("[redacted var.db key 4] and password")
     expect(
@@ -49,7 +49,7 @@ describe("Secret rule", () => {
     expect(words.text("true false null 7 x")).toBe("true false null 7 x")
   })
 
-  test("a secret that could not be hidden is reported with the reason", () => {
+  test("reports a secret that cannot be hidden, with the reason", () => {
     expect(hidingProblem("x")).toContain("a single character")
     expect(hidingProblem(" ")).toContain("blank")
     expect(hidingProblem("''\"\"''")).toContain("quoting characters")
@@ -57,7 +57,7 @@ describe("Secret rule", () => {
     expect(hidingProblem("ab")).toBeUndefined()
   })
 
-  test("the leaves of a JSON string are secret too, and the same string keeps its first origin", () => {
+  test("the leaves of a JSON string are secrets too, and a repeated string keeps its first origin", () => {
     const target = new Redactor([
       { origin: "env.A", value: Redacted.make('{"a":["first-leaf",{"b":12345678}]}') },
       { origin: "env.B", value: Redacted.make("first-leaf") }
@@ -65,7 +65,7 @@ describe("Secret rule", () => {
     expect(target.text("first-leaf 12345678")).toBe("[redacted env.A] [redacted env.A]")
   })
 
-  test("names in the module's code are unchanged, but instance keys are hidden", () => {
+  test("does not hide names from the module's code, except instance keys", () => {
     const names = new Redactor(valueSecrets("var.db", ["postgres", "app", "a-very-long-secret-0123456789"]))
     expect(names.address('postgresql_role.app["postgres"]')).toBe('postgresql_role.app["[redacted var.db.0]"]')
     expect(names.message("postgresql_role.app: Creating... [app]", "postgresql_role.app")).toBe(
@@ -75,14 +75,14 @@ describe("Secret rule", () => {
     expect(names.address("x.a-very-long-secret-0123456789")).toBe("x.[redacted var.db.2]")
   })
 
-  test("several sets of values are hidden together", () => {
+  test("combines several sets of values and hides them all", () => {
     const set = (text: string) => [{ origin: "env.T", value: Redacted.make(text) }]
     expect(new Redactor(set("old-value"), set("new-value")).text("old-value new-value")).toBe(
       "[redacted env.T] [redacted env.T]"
     )
   })
 
-  test("more secrets than a Run can hide are refused with the limit", () => {
+  test("rejects secrets that exceed the redaction budget, and reports the limit", () => {
     const texts = (count: number, length: number) =>
       Array.from({ length: count }, (_, index) => ({
         origin: "",
@@ -90,7 +90,7 @@ describe("Secret rule", () => {
       }))
     expect(budgetProblem(texts(1500, 400))).toBeUndefined()
     expect(budgetProblem(texts(2600, 400))).toBeUndefined()
-    // The same value from plan, input and Connection is counted only once.
+    // The same value in plan, input and Connection counts only once.
     const twice = { origin: "var.a", value: Redacted.make("x".repeat(secretBudget.bytes - 1)) }
     expect(budgetProblem([twice, { ...twice, origin: "env.A" }])).toBeUndefined()
     expect(budgetProblem(texts(3, secretBudget.bytes / 2))).toContain(String(secretBudget.bytes))
@@ -102,7 +102,7 @@ describe("Secret rule", () => {
     ).toContain("hold")
   })
 
-  test("a redaction mark is refused as an input, with or without an origin", () => {
+  test("rejects a redaction mark as an input, with or without an origin", () => {
     expect(isRedactionSentinel(`postgres://u:${redactionMarkOf("var.db.password")}@h`)).toBe(true)
     expect(isRedactionSentinel(redactionMarkOf("file.a-b.json"))).toBe(true)
     expect(redactionMarkOf("x]y[z\n")).toBe("[redacted xyz]")

@@ -19,8 +19,8 @@ const cost = (task: () => void) => {
 }
 
 /**
- * The ratio of the costs of two tasks. Compares the CPU time of the cheapest of many alternating runs, to exclude other work on
- * the machine.
+ * Ratio of the costs of two tasks. Alternates many runs and compares the CPU time of the cheapest, to exclude other work on the
+ * machine.
  */
 const ratio = (task: () => void, measure: () => void) => {
   const best = { task: Number.POSITIVE_INFINITY, measure: Number.POSITIVE_INFINITY }
@@ -44,8 +44,9 @@ const feed = (pieces: ReadonlyArray<string>) => () => {
   stream.end()
 }
 
-// Redaction removes escapes from every string and decodes every possible encoding at each alignment, which costs about 100 times
-// as much as parsing a line and runs in a separate thread. The cost must not depend on the number of secrets.
+// Redaction removes escapes from every string and decodes every possible encoding at each alignment. That costs about 100 times
+// as much as parsing a line, which is acceptable because it runs in a separate thread. The cost must not depend on the number of
+// secrets.
 test("redaction costs the same for few and for many secrets", () => {
   const many = new Redactor(
     Array.from({ length: 3_000 }, (_, index) => ({
@@ -62,14 +63,14 @@ test("redaction costs the same for few and for many secrets", () => {
   expect(ratio(feedMany, feed(lines.slice(0, 500)))).toBeLessThan(6)
 })
 
-test("the cost of redaction grows in proportion to the text, even if all of it looks like a secret's start", () => {
+test("the cost of redaction is linear in the text, even if all of it looks like the start of a secret", () => {
   const hostile = "secret-".repeat(4_000)
   expect(ratio(feed([hostile, hostile, hostile, hostile]), feed([hostile]))).toBeLessThan(12)
 })
 
 const large = (words: number) => Array.from({ length: words }, (_, word) => Bun.hash(`${word}`).toString(36)).join("")
 
-test("the cost of accepting a large secret is proportional to its size", () => {
+test("the cost of accepting a large secret is linear in its size", () => {
   const take = (words: number) => {
     const secret = { origin: "", value: Redacted.make(large(words)) }
     return () => new Redactor([secret])
@@ -77,7 +78,7 @@ test("the cost of accepting a large secret is proportional to its size", () => {
   expect(ratio(take(4_000), take(1_000))).toBeLessThan(12)
 })
 
-test("redaction hides any longer piece of a large secret", () => {
+test("redaction hides every sufficiently long part of a large secret", () => {
   const secret = large(6_000)
   const output = new Redactor([{ origin: "", value: Redacted.make(secret) }]).text(`<${secret.slice(10_000, 11_000)}>`)
   expect(output).toContain("[redacted]")

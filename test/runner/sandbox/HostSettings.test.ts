@@ -33,19 +33,21 @@ const stage = Effect.acquireRelease(
 )
 
 describe("Host settings", () => {
-  it.live("a sandbox gets copies of the host's public files, mount points for public folders, and nothing else", () =>
-    Effect.gen(function* () {
-      const { host, kept } = yield* stage
-      const settings = yield* keepHostSettings(kept, host)
-      expect(yield* settings.current).toEqual({ folder: kept, overlaid: ["ssl/certs"] })
-      expect(readdirSync(kept, { recursive: true }).map(String).sort()).toEqual([
-        "hosts",
-        "localtime",
-        "ssl",
-        "ssl/certs"
-      ])
-      expect(readFileSync(join(kept, "localtime"), "utf8")).toBe("zone")
-    })
+  it.live(
+    "a sandbox gets copies of the host's public files and mount points for public folders, and nothing else",
+    () =>
+      Effect.gen(function* () {
+        const { host, kept } = yield* stage
+        const settings = yield* keepHostSettings(kept, host)
+        expect(yield* settings.current).toEqual({ folder: kept, overlaid: ["ssl/certs"] })
+        expect(readdirSync(kept, { recursive: true }).map(String).sort()).toEqual([
+          "hosts",
+          "localtime",
+          "ssl",
+          "ssl/certs"
+        ])
+        expect(readFileSync(join(kept, "localtime"), "utf8")).toBe("zone")
+      })
   )
 
   it.live("a sandbox's copies of host settings follow changes on the host", () =>
@@ -53,7 +55,7 @@ describe("Host settings", () => {
       const { host, kept } = yield* stage
       const settings = yield* keepHostSettings(kept, host)
       yield* settings.current
-      // Replaced by a file of the same length, as a resolver's daemon might do.
+      // Replaces the file with another of the same length, as a resolver's daemon may do.
       writeFileSync(join(host, "hosts.new"), "127.0.0.2 localhost\n")
       renameSync(join(host, "hosts.new"), join(host, "hosts"))
       writeFileSync(join(host, "resolv.conf"), "nameserver 127.0.0.1\n")
@@ -65,14 +67,14 @@ describe("Host settings", () => {
       expect(existsSync(join(kept, "localtime"))).toBe(false)
       expect(existsSync(join(kept, "alternatives"))).toBe(true)
 
-      // A removed copy is restored.
+      // A deleted copy is restored.
       rmSync(kept, { recursive: true })
       yield* settings.current
       expect(readdirSync(kept).sort()).toEqual(["alternatives", "hosts", "resolv.conf", "ssl"])
     })
   )
 
-  it.live("host settings are omitted rather than guessed when they cannot be copied", () =>
+  it.live("host settings that cannot be copied are omitted rather than guessed", () =>
     Effect.gen(function* () {
       const { host, root } = yield* stage
       writeFileSync(join(root, "taken"), "")

@@ -9,13 +9,13 @@ import { defaultSandboxSettings } from "../../../runner/sandbox/SandboxSettings.
 import { it } from "../../support/Effect.ts"
 import { holdProcesses, processesBelow } from "../../support/ProcessEnd.ts"
 
-// Tests against this machine's kernel; ControlGroups.test.ts covers the rest.
+// These tests use this machine's kernel. ControlGroups.test.ts covers everything else.
 
 const bounds = { ...defaultSandboxSettings.limits, memoryBytes: 64 * 1024 ** 2, processes: 12 }
 const probed = await Effect.runPromise(probeControlGroups(bounds))
 const longestEnd = 10_000
 
-/** A program in a group, returned once it has printed a line. */
+/** Starts a program in a group and returns it once it has printed a line. */
 const started = (group: ControlGroup, script: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -63,22 +63,23 @@ for (const wanted of [1, 2] as const) {
     test.skip(`version ${wanted} control groups (${reason(wanted)})`, () => {})
     continue
   }
+  it.live(`a program starts in its version ${wanted} groups, and so do processes that leave its session`, () =>
+    endsAll(groups)
+  )
+
   it.live(
-    `a program is in its version ${wanted} groups from the start, and so are processes that leave its session`,
-    () => endsAll(groups)
+    `a program that exceeds the memory limit of a version ${wanted} group is killed, and the group reports it`,
+    () =>
+      Effect.gen(function* () {
+        const group = yield* made(groups)
+        const child = yield* started(group, "echo up; exec dd if=/dev/zero of=/dev/null bs=200000000 count=1")
+        yield* Effect.promise(() => child.exited)
+        expect(child.signalCode).toBe("SIGKILL")
+        expect(yield* group.hit).toBe("memory_limit")
+      })
   )
 
-  it.live(`memory beyond the limit of a version ${wanted} group kills the program, and the group reports it`, () =>
-    Effect.gen(function* () {
-      const group = yield* made(groups)
-      const child = yield* started(group, "echo up; exec dd if=/dev/zero of=/dev/null bs=200000000 count=1")
-      yield* Effect.promise(() => child.exited)
-      expect(child.signalCode).toBe("SIGKILL")
-      expect(yield* group.hit).toBe("memory_limit")
-    })
-  )
-
-  it.live(`no process can be started beyond the limit of a version ${wanted} group, and the group reports it`, () =>
+  it.live(`no process can be started above the limit of a version ${wanted} group, and the group reports it`, () =>
     Effect.gen(function* () {
       const group = yield* made(groups)
       const more = Array.from({ length: bounds.processes + 4 }, () => "sleep 1000 &").join(" ")
@@ -90,13 +91,13 @@ for (const wanted of [1, 2] as const) {
   )
 }
 
-/** The single version 2 hierarchy, which may exist without the controllers. */
+/** Root folder of the version 2 hierarchy, which may be mounted without controllers. */
 const unified = ownGroupFolder("")
 
 if (unified === undefined || process.getuid?.() !== 0 || version === 2) {
   test.skip("version 2 without its controllers (none is mounted here, or it has them)", () => {})
 } else {
-  it.live("a version 2 group without its controllers is joined, killed by the kernel, and removed", () =>
+  it.live("a version 2 group without its controllers can be joined, killed by the kernel, and removed", () =>
     Effect.gen(function* () {
       const folder = yield* Effect.acquireRelease(
         Effect.sync(() => mkdtempSync(join(unified, "svc-test-"))),

@@ -27,7 +27,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** The fake service with a `pasta` that announces itself in a file, and the service's output. */
+/** Starts the fake service with a stub `pasta` that can signal through a FIFO, and captures the service's output. */
 const standIn = Effect.fnUntraced(function* (script: string) {
   const folder = yield* temporaryFolder
   const announcement = join(folder, "announcement")
@@ -57,7 +57,7 @@ const standIn = Effect.fnUntraced(function* (script: string) {
   return { folder, child, says, announced }
 })
 
-/** The traffic flows that the fake service has started so far. */
+/** Traffic flows that the fake service has started so far. */
 const startedBy = (child: { readonly pid: number }) =>
   Effect.acquireRelease(
     Effect.sync(() => {

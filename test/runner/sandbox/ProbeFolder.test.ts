@@ -22,7 +22,7 @@ describe("Probe files", () => {
     })
   )
 
-  it.live("a killed service's probe folders and pending sandboxes are removed at the next startup", () =>
+  it.live("the next startup removes a killed service's probe folders and pending sandboxes", () =>
     Effect.gen(function* () {
       const own = yield* temporaryFolder
       for (const name of ["network-a/root", "probe-b/root", "network", "etc"])
@@ -42,5 +42,5 @@ describe("Probe files", () => {
     })
   )
 
-  it.live("probe files do not need an existing folder", () => removeStaleProbes("/proc/nowhere"))
+  it.live("probe files can be created in a folder that does not exist yet", () => removeStaleProbes("/proc/nowhere"))
 })

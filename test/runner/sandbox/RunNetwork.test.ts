@@ -32,7 +32,7 @@ const runFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** A listener on an address of this machine; returns the port. */
+/** Starts a listener on an address of this machine and returns its port. */
 const listening = (address: string) =>
   Effect.acquireRelease(
     Effect.promise(
@@ -48,7 +48,7 @@ const listening = (address: string) =>
     ({ close }) => Effect.sync(close)
   )
 
-/** Prints `reached`, or the name of the error. */
+/** A script that prints `reached`, or the name of the error. */
 const connect = (address: string, port: number) =>
   `const s = require("node:net").connect({ host: "${address}", port: ${port}, timeout: 3000 });
    s.on("data", (d) => { console.log(String(d)); s.destroy() });
@@ -69,12 +69,12 @@ const runs = Effect.fnUntraced(function* (argv: readonly [string, ...ReadonlyArr
   return `${said}${complaint}`.trim()
 }, Effect.scoped)
 
-/** A non-loopback address of this machine, reachable from the host's network. */
+/** A non-loopback address of this machine that the host's network can reach. */
 const ownAddress = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === "IPv4" && !internal)?.address
 
-/** A forbidden range that includes this machine, so that a listener can exist there. */
+/** An address in a forbidden range. It is added to this machine, so that a listener can use it. */
 const added = "198.51.100.77"
 const withAddress = Effect.acquireRelease(
   Effect.sync(() => Bun.spawnSync(["ip", "address", "add", `${added}/32`, "dev", "lo"])),
@@ -83,7 +83,7 @@ const withAddress = Effect.acquireRelease(
 
 const shipped = suite(sandboxWith({ reach: "isolated" }))
 afterAll(() => shipped.dispose())
-// Separate from the suite's own layer, because the tests would not see processes started before they begin.
+// A separate layer, because tests cannot observe processes that the suite's own layer started earlier.
 const status = await Effect.runPromise(
   Effect.flatMap(Sandbox, ({ network }) => network).pipe(Effect.provide(sandboxWith({})))
 )
@@ -101,16 +101,18 @@ describeIsolated("Private networks", () => {
     })
   )
 
-  shipped.live("a Run with its own network reaches no service on the host, by its address or the gateway's", () =>
-    Effect.gen(function* () {
-      const { port } = yield* listening("0.0.0.0")
-      const said = yield* runs([node, "-e", connect(ownAddress ?? "127.0.0.1", port)])
-      expect(said).toBe("ECONNREFUSED")
-    })
+  shipped.live(
+    "a Run with its own network reaches no service on the host, neither by its address nor through the gateway",
+    () =>
+      Effect.gen(function* () {
+        const { port } = yield* listening("0.0.0.0")
+        const said = yield* runs([node, "-e", connect(ownAddress ?? "127.0.0.1", port)])
+        expect(said).toBe("ECONNREFUSED")
+      })
   )
 
   if (process.getuid?.() === 0) {
-    shipped.live("a Run with its own network reaches an address unless its range is forbidden", () =>
+    shipped.live("a Run with its own network reaches any address outside the forbidden ranges", () =>
       Effect.gen(function* () {
         yield* withAddress
         const { port } = yield* listening(added)
@@ -142,19 +144,21 @@ describeIsolated("Private networks", () => {
     })
   )
 
-  shipped.live("a Run with its own network has its own loopback, where a tool communicates with its children", () =>
-    Effect.gen(function* () {
-      const script = `const s = require("node:net").createServer((c) => c.end("reached"));
+  shipped.live(
+    "a Run with its own network has a separate loopback, where a tool can communicate with its children",
+    () =>
+      Effect.gen(function* () {
+        const script = `const s = require("node:net").createServer((c) => c.end("reached"));
         s.listen(0, "127.0.0.1", () => {
           const c = require("node:net").connect(s.address().port, "127.0.0.1");
           c.on("data", (d) => { console.log(String(d)); process.exit(0) })
         })`
-      expect(yield* runs([node, "-e", script])).toBe("reached")
-    })
+        expect(yield* runs([node, "-e", script])).toBe("reached")
+      })
   )
 
   shipped.live(
-    "a Run with its own network uses a reachable resolver, and runs as the same user as without a network",
+    "a Run with its own network has a working resolver, and runs as the same user as without a network",
     () =>
       Effect.gen(function* () {
         const said = yield* runs(["/bin/sh", "-c", "id -u; cat /etc/resolv.conf"])
@@ -176,7 +180,7 @@ describeIsolated("Private networks", () => {
 })
 
 describe("Unavailable networks", () => {
-  it.live("Runs are refused when a private network is required but unavailable", () =>
+  it.live("rejects Runs if a private network is required but unavailable", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -187,7 +191,7 @@ describe("Unavailable networks", () => {
     }).pipe(Effect.provide(sandboxWith({ reach: "isolated", pasta: "/nowhere/pasta" })))
   )
 
-  it.live("the status reports the networks that Runs can reach, and how to change them", () =>
+  it.live("the status reports which networks Runs can reach, and how to change them", () =>
     Effect.gen(function* () {
       const found = yield* (yield* Sandbox).network
       expect(found).toMatchObject({ reach: "host", accepted: true, forbidden: [] })
@@ -207,14 +211,14 @@ describe("Private resolvers", () => {
     })
   )
 
-  it.effect("a private network uses the upstream of a resolver on the host's loopback", () =>
+  it.effect("a private network uses the upstream of a resolver on the host's loopback address", () =>
     Effect.sync(() => {
       const found = resolverFor("nameserver 127.0.0.53\n", "nameserver 192.0.2.53\n")
       expect(found?.upstream).toBe("192.0.2.53")
     })
   )
 
-  it.effect("a private network keeps the host's own resolver if it can be reached only over IPv6", () =>
+  it.effect("a private network keeps the host's resolver if that is reachable only over IPv6", () =>
     Effect.sync(() => expect(resolverFor("nameserver 2001:db8::53\n", "")).toBeUndefined())
   )
 })

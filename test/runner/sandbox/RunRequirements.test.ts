@@ -7,7 +7,7 @@ import { SandboxLevel } from "../../../schema/records/Run.ts"
 const shared = { reach: "host", reason: "pasta was not found.", remedy: "Install the 'passt' package." } as const
 
 describe("Profile requirements", () => {
-  test("an isolation level below a profile's minimum is refused, with the remedy", () => {
+  test("rejects an isolation level below a profile's minimum, and reports the remedy", () => {
     for (const [index, level] of SandboxLevel.literals.entries()) {
       for (const isolation of acceptedLevels) {
         const unmet = unmetRequirement({ profile: "strict", isolation }, { level, remedy: "Mend it." }, shared)
@@ -22,13 +22,13 @@ describe("Profile requirements", () => {
     expect(unmetRequirement({ profile: "opentofu-default" }, { level: "process" }, shared)).toBeUndefined()
   })
 
-  test("a shared network is refused if a profile requires a private network", () => {
+  test("rejects a shared network if a profile requires a private network", () => {
     const requirements = { profile: "strict", network: "isolated" } as const
     expect(unmetRequirement(requirements, { level: "bubblewrap" }, shared)).toContain("Install the 'passt' package.")
     expect(unmetRequirement(requirements, { level: "bubblewrap" }, { ...shared, reach: "isolated" })).toBeUndefined()
   })
 
-  test("a profile lowers limits and never raises them", () => {
+  test("a profile can lower limits but not raise them", () => {
     const { limits } = defaultSandboxSettings
     const asked = { memoryBytes: 1, processes: limits.processes + 1, folderBytes: 4096 }
     expect(effectiveLimits(limits, { profile: "small", limits: asked })).toEqual({

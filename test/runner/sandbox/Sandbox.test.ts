@@ -50,7 +50,7 @@ const runShell = Effect.fnUntraced(function* (box: OpenSandbox, command: Sandbox
   return { stdout: stdout ?? "", stderr: stderr ?? "", end: yield* child.end }
 })
 
-/** The states of a user's remaining processes, without zombies. */
+/** States of a user's remaining processes, except zombies. */
 const living = (userId: string) => {
   const list = Bun.spawnSync(["ps", "-u", userId, "-o", "stat="])
   return list.stdout
@@ -59,7 +59,7 @@ const living = (userId: string) => {
     .filter((state) => state !== "" && !state.startsWith("Z"))
 }
 
-/** The levels that this machine supports. */
+/** Levels that this machine supports. */
 const rungs: ReadonlyArray<readonly [SandboxLevel, Partial<SandboxSettingsShape>]> = [
   ["bubblewrap", { levels: ["bubblewrap"] }],
   ["namespaces", { levels: ["namespaces"] }],
@@ -78,7 +78,7 @@ for (const [level, settings] of rungs) {
 }
 
 const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape>) => {
-  it.live(`the sandbox at ${level} builds the environment from scratch and opens none of the service's files`, () =>
+  it.live(`at ${level}, a program has a fresh environment and none of the service's files open`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -95,7 +95,7 @@ const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape
       expect(
         names.filter((name) => name !== "" && name !== "_" && name !== "PWD" && name !== "OLDPWD" && name !== "SHLVL")
       ).toEqual(["ONLY", "PATH"])
-      // Pipes to the runner, /dev/null, and the listing itself; nothing else has been inherited.
+      // Only the pipes to the runner, /dev/null and the listing's own descriptor are open, so nothing else was inherited.
       const kinds = rest
         .split("\n")
         .filter((line) => line.startsWith("/") && !line.startsWith("/proc") && line !== "/dev/null")
@@ -104,7 +104,7 @@ const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape
     }).pipe(Effect.provide(sandboxWith(settings)))
   )
 
-  it.live(`a write in the sandbox at ${level} waits until its output is read, so that nothing is lost`, () =>
+  it.live(`at ${level}, a program's writes block until its output is read, so that nothing is lost`, () =>
     Effect.gen(function* () {
       const folder = yield* runFolder
       const box = yield* (yield* Sandbox).open({ root: join(folder, "root"), readOnly: [] })
@@ -120,7 +120,7 @@ const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape
     }).pipe(Effect.provide(sandboxWith(settings)))
   )
 
-  it.live(`a kill of the sandbox at ${level} stops the program and everything it started`, () =>
+  it.live(`at ${level}, a kill stops the program and everything it started`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -142,7 +142,7 @@ const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape
     }).pipe(Effect.provide(sandboxWith(settings)))
   )
 
-  it.live(`an interrupt of the sandbox at ${level} reaches the program itself`, () =>
+  it.live(`at ${level}, an interrupt reaches the program itself`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -165,7 +165,7 @@ describe("Sandbox", () => {
   for (const [level, settings] of rungs) if (available.get(level)) sharedByAll(level, settings)
 
   if (available.get("bubblewrap")) {
-    it.live("bubblewrap hides files outside, the network and the host's processes", () =>
+    it.live("bubblewrap hides files outside the sandbox, the network and the host's processes", () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const folder = yield* runFolder
@@ -200,7 +200,7 @@ describe("Sandbox", () => {
   }
 
   if (available.get("bubblewrap")) {
-    it.live("bubblewrap shows only the host's public settings, read-only", () =>
+    it.live("bubblewrap shows only the host's public settings, and makes them read-only", () =>
       Effect.gen(function* () {
         const folder = yield* runFolder
         const paths = ["/etc/shadow", "/etc/gshadow", "/etc/ssl/private", "/etc/ssh", "/etc/passwd", "/etc/ssl/certs"]
@@ -213,8 +213,8 @@ describe("Sandbox", () => {
         const sum = Bun.spawnSync(["cksum"], { stdin: readFileSync("/etc/passwd") })
           .stdout.toString()
           .trim()
-        // Temporary copies that last as long as the service runs, permanent copies, and none because the folder cannot be
-        // created.
+        // Without a folder the copies are temporary, with a folder they are permanent, and a folder that cannot be created yields
+        // no copies.
         for (const ownFolder of [undefined, join(folder, "own"), "/proc/nowhere"]) {
           const { stdout } = yield* Effect.gen(function* () {
             const box = yield* (yield* Sandbox).open({ root: join(folder, "root"), readOnly: [] })
@@ -227,7 +227,7 @@ describe("Sandbox", () => {
   }
 
   if (available.get("user_landlock")) {
-    it.live("user_landlock gives a Run its own user id, which cannot read the service's files", () =>
+    it.live("user_landlock gives a Run a separate user id that cannot read the service's files", () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const folder = yield* runFolder
@@ -245,17 +245,17 @@ describe("Sandbox", () => {
           )
         )
         const [userId = "", ...rest] = stdout.split("\n")
-        // The ids depend on other services, which may already hold the first ids of the range.
+        // Ids depend on other services, which may already hold the first ids of the range.
         const ranges = rangesFrom(defaultSandboxSettings.userIds)
         expect(ranges.some(({ count, first }) => Number(userId) >= first && Number(userId) < first + count)).toBe(true)
         expect(rest).toEqual(["hidden", ""])
         expect(end).toEqual({ _tag: "exited", code: 3 })
-        // The user's processes exited with the program, before the sandbox is closed.
+        // The user's processes exited with the program, even before the sandbox is closed.
         expect(living(userId)).toEqual([])
       }).pipe(Effect.provide(sandboxWith({ levels: ["user_landlock"] })))
     )
 
-    it.live("user_landlock refuses a private folder with a remedy", () =>
+    it.live("user_landlock rejects a private folder and reports a remedy", () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const folder = yield* runFolder
@@ -266,7 +266,7 @@ describe("Sandbox", () => {
     )
   }
 
-  it.live("required isolation refuses Runs below bubblewrap, with the reason and the remedy", () =>
+  it.live("required isolation rejects Runs below bubblewrap, with the reason and the remedy", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -284,7 +284,7 @@ describe("Sandbox", () => {
     ["Can't mount proc on /newroot/proc: Operation not permitted", "mounted over a part of /proc"],
     ["No permissions to create new namespace", "make user namespaces"]
   ] as const)
-    it.live(`bubblewrap's message is reported, with its remedy: ${said}`, () =>
+    it.live(`reports bubblewrap's message with its remedy: ${said}`, () =>
       Effect.gen(function* () {
         const folder = yield* runFolder
         const bubblewrap = join(folder, "bwrap")
@@ -305,7 +305,7 @@ describe("Sandbox", () => {
     }).pipe(Effect.provide(sandboxWith({ isolation: "off" })))
   )
 
-  it.live("the sandbox removes probes of a killed service at startup", () =>
+  it.live("at startup, the sandbox removes probes of a killed service", () =>
     Effect.gen(function* () {
       const own = yield* runFolder
       mkdirSync(`${own}/network-left/root`, { recursive: true })
@@ -314,7 +314,7 @@ describe("Sandbox", () => {
     })
   )
 
-  it.live("a missing program is a typed failure that does not show the environment", () =>
+  it.live("a missing program is a typed failure that does not reveal the environment", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder

@@ -9,7 +9,10 @@ const secret = "a secret of the service's environment"
 const isRoot = process.getuid?.() === 0
 const unprivileged = ["setpriv", "--reuid=61001", "--regid=61001", "--clear-groups", "--"]
 
-/** The fake service at a level: the attacks that its sandbox allowed, or undefined if the machine lacks the level. */
+/**
+ * Runs the fake service at a level and returns the attacks that its sandbox allowed, or `undefined` if the machine lacks the
+ * level.
+ */
 const attackAt = (level: SandboxLevel | "process", network: "network" | "none") =>
   Effect.promise(async () => {
     const command = [process.execPath, await bundledProgram(harness), level, network]
@@ -28,7 +31,7 @@ const attackAt = (level: SandboxLevel | "process", network: "network" | "none") 
     return could
   })
 
-/** The attacks that each level leaves open; docs/security.md lists the same attacks. */
+/** Attacks that each level does not prevent. docs/security.md contains the same list. */
 const open: ReadonlyArray<readonly [SandboxLevel, ReadonlyArray<string>]> = [
   ["bubblewrap", []],
   ["namespaces", []],
@@ -44,7 +47,7 @@ const open: ReadonlyArray<readonly [SandboxLevel, ReadonlyArray<string>]> = [
 ]
 
 describe("Module attacks", () => {
-  it.live("without isolation nearly every attack succeeds, which proves the attempts", () =>
+  it.live("without isolation nearly every attack succeeds, which shows that the attacks work", () =>
     Effect.gen(function* () {
       const could = (yield* attackAt("process", "network")) ?? []
       expect(could.length).toBeGreaterThan(25)
@@ -69,11 +72,11 @@ describe("Module attacks", () => {
         Effect.gen(function* () {
           const could = yield* attackAt(level, network)
           if (could === undefined) {
-            // Test machines have this level; the others depend on the user and the kernel.
+            // CI machines must have bubblewrap. The other levels depend on the user and the kernel.
             expect(process.env["SVC_TEST_REQUIRE_ALL"] === "1" && level === "bubblewrap").toBe(false)
             return
           }
-          // The host's network, if the sandbox has a network.
+          // A sandbox with a network shares the host's network, so attacks through that network are ignored here.
           const isOwn = level === "bubblewrap" || level === "namespaces"
           const hosts = ["connect to the host's loopback", ...(isOwn ? ["connect to a socket without a path"] : [])]
           expect(could.filter((name) => network === "none" || !hosts.includes(name))).toEqual([...expected])

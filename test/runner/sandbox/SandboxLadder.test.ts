@@ -4,9 +4,9 @@ import { acceptedLevels, climb, namespacedLevels, type Rung } from "../../../run
 import type { Isolation } from "../../../runner/sandbox/SandboxSettings.ts"
 import { SandboxLevel } from "../../../schema/records/Run.ts"
 
-/** Levels that work as the table specifies, each recording that it has been tried. */
+/** Levels that work as the table specifies. Each records that it was tried. */
 const rungsOf = (works: ReadonlySet<SandboxLevel>, tried: Array<SandboxLevel>): ReadonlyArray<Rung<SandboxLevel>> =>
-  // In the wrong order, and including an entry for the level that must never be chosen.
+  // In the wrong order, and with an entry for the level that must never be chosen.
   [...SandboxLevel.literals].toReversed().map((level) => ({
     level,
     attempt: Effect.sync(() => {
@@ -28,7 +28,7 @@ const tables = Array.from({ length: 2 ** SandboxLevel.literals.length }, (_, bit
 )
 
 describe("Isolation levels", () => {
-  test("the search for a level stops above the level without isolation, which only 'off' selects", () => {
+  test("the search for a level never reaches the level without isolation, which only 'off' selects", () => {
     for (const isolation of ["auto", "required"] as const) {
       const accepted: ReadonlyArray<SandboxLevel> = isolation === "auto" ? acceptedLevels : namespacedLevels
       for (const works of tables) {
@@ -36,7 +36,7 @@ describe("Isolation levels", () => {
         const best = accepted.find((candidate) => works.includes(candidate))
         expect({ level, accepted: status.accepted }).toEqual({ level: best, accepted: best !== undefined })
         expect(status.level).toBe(best ?? "process")
-        // Lower levels are not even tried, because each probe has to start a process.
+        // Lower levels are not even tried, because each attempt has to start a process.
         expect(tried).toEqual(accepted.slice(0, best === undefined ? undefined : accepted.indexOf(best) + 1))
       }
     }
@@ -47,14 +47,14 @@ describe("Isolation levels", () => {
     }
   })
 
-  test("the sandbox explains in one line why Runs are refused, and the remedy", () => {
+  test("the sandbox explains in one line why it rejects Runs, and the remedy", () => {
     const { status } = climbing("auto", [])
     expect(status.remedy).toBe("Mend bubblewrap.")
     expect(status.reason).toContain("landlock does not work here.")
     expect(`${status.reason} ${status.remedy}`).not.toContain("\n")
   })
 
-  test("the sandbox describes the change that would raise a level below the top", () => {
+  test("below the top level, the sandbox describes the change that would raise the level", () => {
     const { status } = climbing("auto", ["user_landlock"])
     expect(status.remedy).toBe("Mend bubblewrap.")
     expect(climbing("auto", ["bubblewrap"]).status.remedy).toBeUndefined()

@@ -27,7 +27,7 @@ const temporaryFolder = (owner: number | undefined) =>
     (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
   )
 
-/** The fake service, whose output is read line by line. */
+/** Starts the fake service, and reads its output line by line. */
 const standIn = Effect.fnUntraced(function* (level: SandboxLevel, folder: string, end: "exit" | "crash") {
   const command = [process.execPath, yield* Effect.promise(() => bundledProgram(harness)), level, folder, end]
   const user = ["setpriv", `--reuid=${anyone}`, `--regid=${anyone}`, "--clear-groups", "--"]
@@ -54,7 +54,7 @@ const standIn = Effect.fnUntraced(function* (level: SandboxLevel, folder: string
   return { child, says }
 })
 
-/** Resolves once no process has the pipe open for writing. */
+/** Resolves when no process has the pipe open for writing any more. */
 const everyWriterEnded = (folder: string) => Effect.promise(() => Bun.file(join(folder, "run/root/lifeline")).text())
 
 const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock", "process"]
@@ -63,14 +63,14 @@ describe("Remaining processes", () => {
   for (const level of levels)
     for (const end of ["exit", "crash"] as const)
       it.live(
-        `remaining processes at ${level} are killed with ${end === "exit" ? "the program" : "the service, which was killed"}`,
+        `at ${level}, remaining processes are killed with ${end === "exit" ? "the program" : "the service, which was killed"}`,
         () =>
           Effect.gen(function* () {
             const folder = yield* temporaryFolder(isRoot && level === "landlock" ? anyone : undefined)
             const reading = Effect.runPromise(everyWriterEnded(folder))
             const { child, says } = yield* standIn(level, folder, end)
             if (!(yield* says("up"))) {
-              // No other process will open the write end.
+              // Closes the test's own write end, because no other process will open it.
               writeFileSync(join(folder, "run/root/lifeline"), "")
               return yield* Effect.promise(() => reading)
             }
@@ -87,13 +87,13 @@ describe("Process records", () => {
     (started) => Effect.sync(() => started.kill("SIGKILL"))
   )
 
-  it.live("a process record identifies a process by id and start time, and kills it with everything below it", () =>
+  it.live("a process record identifies a process by id and start time, and kills its whole process tree", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder(undefined)
       const note = join(folder, "run/note")
       const supervisor = yield* Effect.acquireRelease(
         Effect.sync(() =>
-          // Ignores signals, like a process that never exits; nor does it exit with its children, which are killed first.
+          // Ignores signals, like a process that never exits. It also survives its children, which are killed first.
           Bun.spawn(["sh", "-c", "trap '' TERM; exec 3> run/root/lifeline; setsid sleep 1000 & echo up; read never"], {
             cwd: folder,
             stdio: ["pipe", "pipe", "ignore"]
@@ -102,7 +102,7 @@ describe("Process records", () => {
         (started) => Effect.sync(() => started.kill("SIGKILL"))
       )
       const reading = Effect.runPromise(everyWriterEnded(folder))
-      // Waits for the process's first output, because it might not ignore the signal before.
+      // Waits for the process's first output, because it may not ignore the signal before that.
       yield* Effect.promise(() => supervisor.stdout.getReader().read())
       yield* noteProcess(note, supervisor.pid)
       yield* endNotedProcesses(note)
@@ -112,7 +112,7 @@ describe("Process records", () => {
     })
   )
 
-  it.live("a process record spares a process that has reused the id", () =>
+  it.live("a process record does not kill another process that has reused the id", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder(undefined)
       const note = join(folder, "run/note")

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { folderTree } from "../../../runner/scan/FolderTree.ts"
 import { ModuleScanner } from "../../../runner/scan/ModuleScanner.ts"
 
-// The program compiled by CompiledBinary.test.ts.
+// Entry point of the binary compiled by CompiledBinary.test.ts.
 const program = Effect.gen(function* () {
   const scanner = yield* ModuleScanner
   const tree = yield* folderTree(process.argv[2] ?? ".")

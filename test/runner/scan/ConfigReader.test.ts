@@ -4,7 +4,7 @@ import { ConfigReader } from "../../../runner/scan/ConfigReader.ts"
 import { HclParser, type HclVerdict } from "../../../runner/scan/HclParser.ts"
 import { it } from "../../support/Effect.ts"
 
-/** A parser with canned results that counts its calls. */
+/** A parser that returns canned results and records its calls. */
 const parserThatSays = (verdict: HclVerdict) => {
   const asked: Array<string> = []
   const parser = Layer.succeed(HclParser, {
@@ -19,7 +19,7 @@ const parserThatSays = (verdict: HclVerdict) => {
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-it.effect("the configuration reader parses equal content once", () => {
+it.effect("the configuration reader parses equal content only once", () => {
   const { asked, layer } = parserThatSays({ _tag: "Parsed", json: '{"output":{"o":[{}]}}' })
   return Effect.gen(function* () {
     const { read } = yield* ConfigReader
@@ -32,7 +32,7 @@ it.effect("the configuration reader parses equal content once", () => {
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("a file is parsed again if it may have missed its deadline only because the machine was slow", () => {
+it.effect("a file that missed its deadline is parsed again, because the machine may just have been slow", () => {
   const { asked, layer } = parserThatSays({ _tag: "Abandoned", reason: "deadline" })
   return Effect.gen(function* () {
     const { read } = yield* ConfigReader
@@ -43,7 +43,7 @@ it.effect("a file is parsed again if it may have missed its deadline only becaus
   }).pipe(Effect.provide(layer), Effect.timeout(Duration.minutes(1)))
 })
 
-it.effect("the configuration reader trusts nothing when the parser's blocks differ from the outline", () => {
+it.effect("the configuration reader rejects the parser's result if its blocks differ from the outline", () => {
   const disagreements = [
     "{}",
     '{"output":{"o":[{},{}]}}',

@@ -16,12 +16,12 @@ describe("configValue", () => {
     expect(value('{ "${(a)}": 1 }').kind).toBe("expression")
   })
 
-  test("a configuration value in JSON syntax that could be a template is not literal", () => {
+  test("a configuration value in JSON syntax that may be a template is not literal", () => {
     expect(value('"$${a}"', "json").kind).toBe("expression")
     expect(value('"a $ {"', "json")).toEqual({ kind: "string", value: "a $ {" })
   })
 
-  test("a configuration value treats __proto__ as a name like any other", () => {
+  test("a configuration value can contain a member named __proto__", () => {
     const read = value('{ "__proto__": { "polluted": true } }')
     expect(read.kind === "object" && [...read.entries.keys()]).toEqual(["__proto__"])
     const literal = literalJson(read)
@@ -32,7 +32,7 @@ describe("configValue", () => {
 })
 
 describe("literalJson", () => {
-  test("a configuration value keeps the text of every number and detects which fit a double", () => {
+  test("a configuration value keeps the text of each number, and reports whether it fits a double", () => {
     const numbers = [
       "0",
       "-0",
@@ -52,7 +52,7 @@ describe("literalJson", () => {
     for (const text of inexact) expect(literalJson(value(text))).toEqual({ text, exact: false })
   })
 
-  test("nested literal values become exact JSON, but never a value that needs evaluation", () => {
+  test("nested literals become exact JSON, but values that need evaluation do not", () => {
     expect(literalJson(value('{ "a": [1, null, true], "b": "$${x}" }'))).toEqual({
       text: '{"a":[1,null,true],"b":"${x}"}',
       exact: true
@@ -71,7 +71,7 @@ describe("readLocatedJson", () => {
     expect(list?.kind === "array" && list.items.map(({ line }) => line)).toEqual([3, 4])
   })
 
-  test("located JSON keeps repeated keys, and reads half a surrogate pair like the tools", () => {
+  test("located JSON keeps repeated keys, and reads half a surrogate pair as the tools do", () => {
     const read = Result.getOrThrow(readLocatedJson('{"a":1,"\\u0061":"\\ud800"}', 10))
     if (read.kind !== "object") throw new Error("expected an object")
     expect(propertiesOf(read)).toMatchObject([
@@ -80,7 +80,7 @@ describe("readLocatedJson", () => {
     ])
   })
 
-  test("located JSON refuses deep nesting and broken text", () => {
+  test("located JSON rejects deep nesting and malformed text", () => {
     const reasonOf = (text: string, depth = 10) => {
       const read = readLocatedJson(text, depth)
       return Result.isFailure(read) ? read.failure.reason : "none"

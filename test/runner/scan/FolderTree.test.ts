@@ -41,7 +41,7 @@ it.live("a folder lists regular files in byte order of their paths, and reports 
   })
 )
 
-it.live("a folder reads only the files it has listed, and does not follow links that appear later", () =>
+it.live("a folder reads only files that it has listed, and does not follow links that appear later", () =>
   Effect.gen(function* () {
     const root = yield* temporaryFolder
     yield* Effect.promise(() => writeFile(join(root, "a.tf"), ""))
@@ -57,7 +57,7 @@ it.live("a folder reads only the files it has listed, and does not follow links 
   })
 )
 
-it.live("listing a folder fails when the folder is missing", () =>
+it.live("listing a folder that does not exist fails", () =>
   Effect.gen(function* () {
     const root = yield* temporaryFolder
     const failure = yield* Effect.flip(folderTree(join(root, "missing")))

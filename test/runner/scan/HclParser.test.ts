@@ -32,7 +32,7 @@ describe("HclParser", () => {
     })
   )
 
-  parser.live("the HCL parser survives nesting that overflows it", () =>
+  parser.live("the HCL parser survives nesting that overflows its stack", () =>
     Effect.gen(function* () {
       for (const bomb of ["[".repeat(5000), "!".repeat(50_000)]) {
         expect(yield* parse(`a = ${bomb}`)).toEqual({ _tag: "Abandoned", reason: "crash" })
@@ -41,7 +41,7 @@ describe("HclParser", () => {
     })
   )
 
-  parser.live("the HCL parser abandons a file at the deadline", () =>
+  parser.live("the HCL parser abandons a file when its deadline elapses", () =>
     Effect.gen(function* () {
       const limits = { ...defaultScanLimits, fileDeadline: Duration.millis(1) }
       const verdict = yield* parse(slowText).pipe(Effect.provideService(ScanLimits, limits))

@@ -36,7 +36,7 @@ const changeOf = (applied: Files, newer: Files) =>
 const untouched = { kind: "untouched" as const }
 const touched = (because: string) => ({ kind: "touched" as const, because })
 
-/** Adds this configuration to the module at `apps/a` on both sides, which differ only in `changed`. */
+/** Adds this configuration to the module at `apps/a` on both sides. The sides differ only in `changed`. */
 const reading = (config: string, changed: string, more: Files = {}) => {
   const files = { ...base, ...more, "apps/a/read.tf": config }
   return changeOf(files, { ...files, [changed]: "2" })
@@ -71,13 +71,13 @@ describe("Module changes", () => {
     scanner.live(name, () =>
       Effect.gen(function* () {
         expect(yield* changeOf(base, { ...base, ...change })).toEqual(expected)
-        // Swapping the sides gives the same kind of change, unless the scan knows more about one side than the other.
+        // Swapping the sides gives the same kind of change, unless the scan has more information about one side.
         expect((yield* changeOf({ ...base, ...change }, base)).kind).toBe(expected.kind)
       })
     )
   }
 
-  scanner.live("a module's changes include the manifest, even if it has never been read", () =>
+  scanner.live("a module's changes include the manifest, even if it was never read", () =>
     Effect.gen(function* () {
       const changed = touched("The manifest changed")
       expect(moduleChange(yield* at(base, "sha256:1"), yield* at(base, "sha256:1"))).toEqual(untouched)
@@ -87,7 +87,7 @@ describe("Module changes", () => {
     })
   )
 
-  scanner.live("a module counts as changed if its graph cannot be computed on either side", () =>
+  scanner.live("a module counts as changed if its graph is unknown on either side", () =>
     Effect.gen(function* () {
       const broken = { ...base, "apps/a/main.tf": 'module "m" {\n  source = "acme/vpc/aws"\n}\n' }
       expect((yield* changeOf(broken, broken)).kind).toBe("touched")
@@ -119,7 +119,7 @@ describe("Module reads", () => {
     ["arguments of a list", value('{ files = ["../../shared/page.html"] }'), page]
   ]
   for (const [name, config, file] of proven) {
-    scanner.live(`a module's changes follow a plain path: ${name}`, () =>
+    scanner.live(`a module depends on the file at a literal path: ${name}`, () =>
       Effect.gen(function* () {
         expect(yield* reading(config, file)).toEqual(touched(`${file} changed`))
         expect(yield* reading(config, "apps/b/main.tf")).toEqual(untouched)
@@ -148,7 +148,7 @@ describe("Module reads", () => {
     ["a key in quotes", value('{ "filename" = local.y }')]
   ]
   for (const [name, config] of unproven) {
-    scanner.live(`every commit touches a module that reads a computed path: ${name}`, () =>
+    scanner.live(`every commit may change a module that reads a computed path: ${name}`, () =>
       Effect.gen(function* () {
         const change = yield* reading(config, "README.md")
         expect(change.kind === "touched" ? change.because : "").toMatch(/ \(apps\/a\/read\.tf:\d+\)$/)
@@ -165,7 +165,7 @@ describe("Module reads", () => {
     ["a plain argument of a module", 'module "n2" {\n  source = "../../shared/net"\n}\n']
   ]
   for (const [name, config] of harmless) {
-    scanner.live(`a module's changes ignore text that is not read as a file: ${name}`, () =>
+    scanner.live(`a module does not depend on text that is not read as a file: ${name}`, () =>
       Effect.gen(function* () {
         expect(yield* reading(config, "shared/page.html")).toEqual(untouched)
         expect(yield* reading(config, "shared/net/inner/extra.tf")).toEqual(untouched)
@@ -181,7 +181,7 @@ describe("Module reads", () => {
       const child = { "shared/net/read.tf": value('file("${path.module}/../page.html")') }
       expect(yield* reading("", page, child)).toEqual(touched(`${page} changed`))
       expect((yield* reading("", "README.md", { "shared/net/read.tf": value("file(var.x)") })).kind).toBe("touched")
-      // Relative to the tool's working directory, not to the file.
+      // The path is relative to the tool's working directory, not to the file.
       const relative = { "shared/net/read.tf": value('file("files/page.html")') }
       expect((yield* reading("", "apps/a/files/page.html", relative)).kind).toBe("touched")
     })

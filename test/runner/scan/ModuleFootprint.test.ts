@@ -35,7 +35,7 @@ for (const [what, expression, omitted, needed] of cases) {
   )
 }
 
-scanner.live("links and submodules are reported by the scan alone", () =>
+scanner.live("only the scan reports links and submodules", () =>
   Effect.gen(function* () {
     const tree = memoryTree(reading("file(var.path)"), [{ path: "app/link", kind: "symlink" }])
     expect(yield* neededOmissions(tree, "app")).toEqual([])

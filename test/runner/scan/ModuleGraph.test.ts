@@ -72,7 +72,7 @@ describe("Module calls", () => {
     ["wrong_labels x/y/a.tf:1"]
   )
 
-  scanner.live("a module source with credentials never repeats them", () =>
+  scanner.live("credentials in a module source are never repeated", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({ "a.tf": call("m", "git::https://me:hunter2@example.org/x.git?sshkey=hunter2") })
       expect(errorCodes(scan)).toEqual(["module_source_git"])
@@ -82,26 +82,28 @@ describe("Module calls", () => {
 })
 
 describe("reachable modules", () => {
-  scanner.live("reachable modules are listed once per path to them, with folders relative to the root module", () =>
-    Effect.gen(function* () {
-      const scan = yield* scanFiles(
-        {
-          "stacks/app/a.tf": call("one", "../../shared") + call("two", "./own/"),
-          "stacks/app/own/a.tf": call("deep", "../../../shared"),
-          "shared/a.tf": 'resource "null_resource" "x" {\n}\n'
-        },
-        { path: "stacks/app" }
-      )
-      expect(scan.findings).toEqual([])
-      expect(scan.localModules).toEqual([
-        { key: "one", source: "../../shared", dir: "../../shared", path: "shared" },
-        { key: "two", source: "./own/", dir: "own", path: "stacks/app/own" },
-        { key: "two.deep", source: "../../../shared", dir: "../../shared", path: "shared" }
-      ])
-    })
+  scanner.live(
+    "a reachable module is listed once per path that leads to it, with folders relative to the root module",
+    () =>
+      Effect.gen(function* () {
+        const scan = yield* scanFiles(
+          {
+            "stacks/app/a.tf": call("one", "../../shared") + call("two", "./own/"),
+            "stacks/app/own/a.tf": call("deep", "../../../shared"),
+            "shared/a.tf": 'resource "null_resource" "x" {\n}\n'
+          },
+          { path: "stacks/app" }
+        )
+        expect(scan.findings).toEqual([])
+        expect(scan.localModules).toEqual([
+          { key: "one", source: "../../shared", dir: "../../shared", path: "shared" },
+          { key: "two", source: "./own/", dir: "own", path: "stacks/app/own" },
+          { key: "two.deep", source: "../../../shared", dir: "../../shared", path: "shared" }
+        ])
+      })
   )
 
-  scanner.live("a reachable module may be a folder without configuration, which is reported", () =>
+  scanner.live("a reachable module may be a folder without configuration, which the scan reports", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({ "a.tf": call("m", "./docs"), "docs/readme.md": "" })
       expect(scan.status).toBe("supported")
@@ -109,43 +111,45 @@ describe("reachable modules", () => {
     })
   )
 
-  scanner.live("reachable modules inherit default provider configurations upwards, unless passed or configured", () =>
-    Effect.gen(function* () {
-      const uses = (provider: string) => `resource "${provider}_x" "y" {\n}\n`
-      const scan = yield* scanFiles({
-        "a.tf": [
-          'terraform {\n  required_providers {\n    edge = { source = "cloudflare/cloudflare" }\n  }\n}\n',
-          call("inherits", "./inherits"),
-          call("passed", "./passed", "  providers = {\n    aws = edge.other\n    google.b = google\n  }\n"),
-          call("configured", "./configured")
-        ].join(""),
-        "inherits/a.tf": call("below", "../below"),
-        "below/a.tf":
-          'terraform {\n  required_providers {\n    cloudflare = { source = "cloudflare/cloudflare" }\n  }\n}\n' +
-          uses("dns"),
-        "passed/a.tf": uses("aws"),
-        "configured/a.tf": `provider "azurerm" {\n}\n${uses("azurerm")}`
+  scanner.live(
+    "reachable modules inherit default provider configurations, unless configurations are passed or declared",
+    () =>
+      Effect.gen(function* () {
+        const uses = (provider: string) => `resource "${provider}_x" "y" {\n}\n`
+        const scan = yield* scanFiles({
+          "a.tf": [
+            'terraform {\n  required_providers {\n    edge = { source = "cloudflare/cloudflare" }\n  }\n}\n',
+            call("inherits", "./inherits"),
+            call("passed", "./passed", "  providers = {\n    aws = edge.other\n    google.b = google\n  }\n"),
+            call("configured", "./configured")
+          ].join(""),
+          "inherits/a.tf": call("below", "../below"),
+          "below/a.tf":
+            'terraform {\n  required_providers {\n    cloudflare = { source = "cloudflare/cloudflare" }\n  }\n}\n' +
+            uses("dns"),
+          "passed/a.tf": uses("aws"),
+          "configured/a.tf": `provider "azurerm" {\n}\n${uses("azurerm")}`
+        })
+        expect(scan.rootProviderRequirements).toEqual([
+          { provider: "cloudflare/cloudflare", moduleLocalName: "edge" },
+          { provider: "hashicorp/dns", moduleLocalName: "dns" },
+          { provider: "hashicorp/google", moduleLocalName: "google" }
+        ])
+        expect(scan.inheritedProviders).toEqual(["hashicorp/dns"])
+        expect(scan.providerPackages.map(({ source }) => source)).toEqual([
+          "cloudflare/cloudflare",
+          "hashicorp/aws",
+          "hashicorp/azurerm",
+          "hashicorp/dns",
+          "hashicorp/google"
+        ])
       })
-      expect(scan.rootProviderRequirements).toEqual([
-        { provider: "cloudflare/cloudflare", moduleLocalName: "edge" },
-        { provider: "hashicorp/dns", moduleLocalName: "dns" },
-        { provider: "hashicorp/google", moduleLocalName: "google" }
-      ])
-      expect(scan.inheritedProviders).toEqual(["hashicorp/dns"])
-      expect(scan.providerPackages.map(({ source }) => source)).toEqual([
-        "cloudflare/cloudflare",
-        "hashicorp/aws",
-        "hashicorp/azurerm",
-        "hashicorp/dns",
-        "hashicorp/google"
-      ])
-    })
   )
 })
 
 describe("Child providers", () => {
   scanner.live(
-    "a provider of child modules has a unique local name, even if other blocks use the name of its type",
+    "a provider that only child modules use gets a unique local name, even if the name of its type is taken",
     () =>
       Effect.gen(function* () {
         const requires = (source: string) =>
@@ -168,7 +172,7 @@ describe("Child providers", () => {
 })
 
 describe("Module files", () => {
-  scanner.live("a module's hidden files and backups are ignored", () =>
+  scanner.live("ignores a module's hidden files and backups", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": "",
@@ -191,7 +195,7 @@ describe("Module files", () => {
     "~z_override.tf",
     "é_override.tf"
   ]) {
-    scanner.live(`a module is refused for ${name}, which would interfere with the runner`, () =>
+    scanner.live(`rejects a module with ${name}, which would interfere with the runner`, () =>
       Effect.gen(function* () {
         const scan = yield* scanFiles({ "a.tf": "", [name]: name.endsWith("json") ? "{}" : "" })
         expect(placedCodes(scan).filter((code) => !code.startsWith("opentofu_file"))).toEqual([
@@ -207,26 +211,24 @@ describe("Module files", () => {
     })
   )
 
-  scanner.live(
-    "a configuration file that is a link is treated as missing, so the module differs from its author's",
-    () =>
-      Effect.gen(function* () {
-        const scan = yield* scanFiles(
-          { "a.tf": "" },
-          {
-            omitted: [
-              { path: "versions.tf", kind: "symlink" },
-              { path: ".x.tf", kind: "symlink" }
-            ]
-          }
-        )
-        expect(placedCodes(scan)).toEqual(["config_file_omitted versions.tf:", "entries_omitted .:"])
-        expect(scan.status).toBe("unsupported")
-      })
+  scanner.live("a configuration file that is a link counts as missing, so the module is incomplete", () =>
+    Effect.gen(function* () {
+      const scan = yield* scanFiles(
+        { "a.tf": "" },
+        {
+          omitted: [
+            { path: "versions.tf", kind: "symlink" },
+            { path: ".x.tf", kind: "symlink" }
+          ]
+        }
+      )
+      expect(placedCodes(scan)).toEqual(["config_file_omitted versions.tf:", "entries_omitted .:"])
+      expect(scan.status).toBe("unsupported")
+    })
   )
 
   scanner.live(
-    "a module is warned about arguments that the runner removes or replaces, but child modules are not",
+    "warns about a root module's arguments that the runner removes or replaces, but not about child modules",
     () =>
       Effect.gen(function* () {
         const child = { "m/a.tf": 'terraform {\n  backend "s3" {\n  }\n}\n', "m/terraform.tfvars": "" }

@@ -68,7 +68,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("a module report never shows the default of a sensitive variable", () =>
+  scanner.live("a module report hides the default of a sensitive variable", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("landing")
       expect(scan.variables.find(({ name }) => name === "password")).toEqual({
@@ -158,7 +158,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("the scan reads the JSON syntax the same way, with exact numbers", () =>
+  scanner.live("the scan reads JSON syntax like native syntax, with exact numbers", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("json-syntax")
       expect(scan.findings).toEqual([])
@@ -215,7 +215,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("the scan lets OpenTofu's files replace the common files, and reports the replacement", () =>
+  scanner.live("OpenTofu's files replace the common files, and the scan reports the replacement", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("opentofu")
       expect(scan.status).toBe("supported")
@@ -252,7 +252,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("the scan refuses a module with OpenTofu-only files for Terraform, and names a file", () =>
+  scanner.live("the scan rejects a module with OpenTofu-only files for Terraform, and reports a file", () =>
     Effect.gen(function* () {
       const tree = memoryTree({ "main.tofu": "", "a/main.tf": 'module "m" {\n  source = "../b"\n}\n', "b/x.tofu": "" })
       const { modules } = yield* Effect.flatMap(ModuleScanner, ({ scanTree }) => scanTree(tree, "terraform"))
@@ -266,7 +266,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("the scan reveals nothing about an unsupported module's providers", () =>
+  scanner.live("the scan reports no providers of an unsupported module", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("remote-source")
       expect(scan.status).toBe("unsupported")
@@ -275,7 +275,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("a module report survives a round trip through JSON", () =>
+  scanner.live("a module report round-trips through JSON", () =>
     Effect.gen(function* () {
       for (const path of ["landing", "json-syntax", "remote-source"]) {
         const scan = yield* scanFixture(path)
@@ -298,7 +298,7 @@ describe("scanModule", () => {
 })
 
 describe("scanTree", () => {
-  scanner.live("the scan judges each module by its own graph", () =>
+  scanner.live("each module is judged by its own graph only", () =>
     Effect.gen(function* () {
       const { scanTree } = yield* ModuleScanner
       const tree = yield* fixtureTree
@@ -342,7 +342,7 @@ describe("scanTree", () => {
     })
   )
 
-  scanner.live("an unsupported module affects neither other modules nor the modules that do not reach it", () =>
+  scanner.live("an unsupported module does not affect modules that do not reach it", () =>
     Effect.gen(function* () {
       const { scanTree } = yield* ModuleScanner
       const scan = yield* scanTree(
@@ -363,7 +363,7 @@ describe("scanTree", () => {
 })
 
 describe("Many files", () => {
-  scanner.live("a hundred files in one folder are one module", () =>
+  scanner.live("a hundred files in the same folder form one module", () =>
     Effect.gen(function* () {
       const files = Array.from({ length: 100 }, (_, index) => [
         `f${index}.tf`,

@@ -7,7 +7,7 @@ const codeOf = (source: string) => {
 }
 
 describe("classifyModuleSource (G14)", () => {
-  test("every kind of module source is classified with its own code", () => {
+  test("each kind of module source has a separate code", () => {
     const kinds: ReadonlyArray<readonly [string, string]> = [
       ["./a", "local"],
       ["../a//b", "local"],
@@ -43,7 +43,7 @@ describe("classifyModuleSource (G14)", () => {
 })
 
 describe("shownModuleSource", () => {
-  test("a shown module source omits user information and query values", () => {
+  test("module sources are shown without user information and query values", () => {
     const secrets = [
       "git::https://user:hunter2@example.org/vpc.git?ref=v1",
       "https://hunter2@example.org/vpc.zip",

@@ -48,7 +48,7 @@ describe("Newest blocks", () => {
     })
   )
 
-  scanner.live("the scan accepts Terraform's action, which requires its provider", () =>
+  scanner.live("the scan accepts Terraform's action blocks, which require their provider", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf":
@@ -62,7 +62,7 @@ describe("Newest blocks", () => {
     })
   )
 
-  scanner.live("the scan accepts terraform's language argument, and other later additions", () =>
+  scanner.live("the scan accepts Terraform's language argument and other recent additions", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf.json": '{ "terraform": { "language": "TF2021", "required_version": ">= 1.5" } }',
@@ -81,7 +81,7 @@ describe("Newest blocks", () => {
     })
   )
 
-  scanner.live("the scan refuses unknown blocks", () =>
+  scanner.live("the scan rejects unknown blocks", () =>
     Effect.gen(function* () {
       const refused = [
         ['widget "a" {\n}\n', "unknown_block a.tf:1"],
@@ -105,7 +105,7 @@ describe("Newest blocks", () => {
 
 describe("Current tool", () => {
   scanner.live(
-    "the current tool is checked against the required_version of every reachable module, at its location",
+    "the tool must satisfy the required_version of every reachable module, and a conflict is reported at its location",
     () =>
       Effect.gen(function* () {
         const scan = yield* scanFiles({

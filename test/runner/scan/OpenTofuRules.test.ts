@@ -14,13 +14,13 @@ const json = (name: string) => JSON.stringify({ output: { [name]: { value: 1 } }
 interface Rule {
   readonly rule: string
   readonly files: Readonly<Record<string, string>>
-  /** The outputs that OpenTofu finds, and why the given version refuses the module. */
+  /** Outputs that OpenTofu finds, and why the given version rejects the module. */
   readonly outputs?: ReadonlyArray<string>
   readonly version?: string
   readonly refusals?: ReadonlyArray<string>
 }
 
-/** From the documentation of OpenTofu: Files and Directories, Override Files, What's new in 1.9, 1.11 and 1.12. */
+/** Cases from OpenTofu's documentation: Files and Directories, Override Files, What's new in 1.9, 1.11 and 1.12. */
 const rules: ReadonlyArray<Rule> = [
   {
     rule: "all four extensions are read",

@@ -7,7 +7,7 @@ const address = (text: string) =>
   Result.match(parseProviderSource(text), { onSuccess: ({ address }) => address, onFailure: () => "invalid" })
 
 describe("parseProviderSource", () => {
-  test("each provider source has one canonical form", () => {
+  test("each provider source has a single canonical form", () => {
     expect(address("hashicorp/aws")).toBe("hashicorp/aws")
     expect(address("HashiCorp/AWS")).toBe("hashicorp/aws")
     expect(address("aws")).toBe("hashicorp/aws")
@@ -17,7 +17,7 @@ describe("parseProviderSource", () => {
     expect(address("localhost/acme/x")).toBe("localhost/acme/x")
   })
 
-  test("an invalid provider address is refused", () => {
+  test("rejects an invalid provider address", () => {
     const invalid = [
       "",
       "/",
@@ -40,7 +40,7 @@ describe("parseProviderSource", () => {
     for (const text of invalid) expect([text, address(text)]).toEqual([text, "invalid"])
   })
 
-  test("the builtin provider is recognised under both spellings", () => {
+  test("recognises the builtin provider in both spellings", () => {
     for (const read of [parseProviderSource("terraform.io/builtin/terraform"), impliedProviderSource("terraform")]) {
       expect(Result.getOrThrow(read)).toEqual({ address: "terraform.io/builtin/terraform", builtin: true })
     }
@@ -57,7 +57,7 @@ describe("parseVersionConstraint", () => {
     expect(parts(" ")).toBe("invalid")
   })
 
-  test("an invalid version constraint is refused", () => {
+  test("rejects an invalid version constraint", () => {
     for (const text of ["x", ">", "1,,2", "=> 1", "1.x", "1 2", "~~> 1", `>= ${"1".repeat(600)}`]) {
       expect([text, parts(text)]).toEqual([text, "invalid"])
     }

@@ -10,7 +10,7 @@ export const fixtureFolder = join(import.meta.dir, "../../fixtures/modules")
 
 export const fixtureTree = Effect.orDie(folderTree(fixtureFolder))
 
-/** Scans the module at `path` (default `.`) in a tree with the given files. */
+/** Scans the module at `path` in a tree with the given files. `path` is `.` unless given. */
 export const scanFiles = (
   contents: Readonly<Record<string, string | Uint8Array>>,
   options: { readonly path?: string; readonly omitted?: ReadonlyArray<OmittedEntry> } = {}
@@ -28,6 +28,6 @@ export const scanFixture = (path: string) =>
 export const errorCodes = ({ findings }: Pick<ScannedModule, "findings">) =>
   findings.filter(({ severity }) => severity === "error").map(({ code }) => code)
 
-/** Each finding as `code path:line`. */
+/** Formats each finding as `code path:line`. */
 export const placedCodes = ({ findings }: Pick<ScannedModule, "findings">) =>
   findings.map(({ code, path, line }) => `${code} ${path ?? ""}:${line ?? ""}`)

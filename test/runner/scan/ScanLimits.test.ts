@@ -21,7 +21,7 @@ const slowText = (name: string) =>
   `locals {\n  ${name} = {\n${Array.from({ length: 20_000 }, (_, key) => `    k${key} = ${key}\n`).join("")}  }\n}\n`
 
 describe("Scan limits", () => {
-  scanner.live("a scan with too many files reads and returns nothing", () =>
+  scanner.live("a scan of too many files fails without reading any", () =>
     Effect.gen(function* () {
       const { tree, scan } = scanTree({ "a/a.tf": "", "b/b.tf": "", "c/c.tf": "", "c/readme.md": "" })
       const failure = yield* Effect.flip(scan.pipe(within({ files: 2 })))
@@ -31,7 +31,7 @@ describe("Scan limits", () => {
     })
   )
 
-  scanner.live("a scan with too many bytes is refused", () =>
+  scanner.live("rejects a scan of too many bytes", () =>
     Effect.gen(function* () {
       const { tree, scan } = scanTree({ "a/a.tf": "# 45\n", "b/b.tf": "# 45\n" })
       expect(yield* Effect.flip(scan.pipe(within({ totalBytes: 9 })))).toMatchObject({ limit: "bytes" })
@@ -40,7 +40,7 @@ describe("Scan limits", () => {
     })
   )
 
-  scanner.live("scan limits count the files one module reaches, not all files in the tree", () =>
+  scanner.live("scan limits count only files that one module reaches, not all files in the tree", () =>
     Effect.gen(function* () {
       const files = { "a.tf": 'module "m" {\n  source = "./m"\n}\n', "m/m.tf": "", "other/x.tf": "", "other/y.tf": "" }
       expect((yield* scanFiles(files).pipe(within({ files: 2 }))).status).toBe("supported")
@@ -48,7 +48,7 @@ describe("Scan limits", () => {
     })
   )
 
-  scanner.live("a scan that takes too much time is refused", () =>
+  scanner.live("a scan that takes too long fails", () =>
     Effect.gen(function* () {
       const { scan } = scanTree({ "a.tf": slowText("time") })
       const failure = yield* Effect.flip(scan.pipe(within({ scanDeadline: Duration.millis(1) })))
@@ -56,7 +56,7 @@ describe("Scan limits", () => {
     })
   )
 
-  scanner.live("a scan refuses module calls that double at every level", () =>
+  scanner.live("rejects module calls that double at every level", () =>
     Effect.gen(function* () {
       const twice = (level: number) =>
         ["x", "y"].map((name) => `module "${name}" {\n  source = "../l${level + 1}"\n}\n`).join("")
@@ -123,7 +123,7 @@ describe("File limits", () => {
     })
   )
 
-  scanner.live("excess findings are only counted", () =>
+  scanner.live("findings beyond the limit are only counted", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": Array.from({ length: 500 }, (_, index) => `stray${index} = 1\n`).join("")

@@ -93,7 +93,7 @@ const expectVerdicts = (files: Readonly<Record<string, string | Uint8Array>>) =>
     }
   })
 
-test("any tree gets a verdict, and nothing is revealed about an unsupported module's providers", () =>
+test("any tree gets a verdict, and an unsupported module's providers are never reported", () =>
   fc.assert(
     fc.asyncProperty(anyTree, (files) => scanner.runPromise(expectVerdicts(files))),
     { numRuns: runs }
@@ -104,7 +104,7 @@ const literal = fc.jsonValue({ maxDepth: 3 }).filter((value) => !/[$%]\{/.test(J
 const expectSameDefault = (value: unknown) =>
   Effect.gen(function* () {
     const { scanModule } = yield* ModuleScanner
-    // Valid JSON is a valid HCL expression.
+    // JSON is also valid as an HCL expression.
     const text = JSON.stringify(value)
     const tree = memoryTree({
       "hcl/a.tf": `variable "x" {\n  default = ${text}\n}\n`,
@@ -117,7 +117,7 @@ const expectSameDefault = (value: unknown) =>
     }
   })
 
-test("a literal default is the same in both syntaxes", () =>
+test("a literal default is read the same way in both syntaxes", () =>
   fc.assert(
     fc.asyncProperty(literal, (value) => scanner.runPromise(expectSameDefault(value))),
     { numRuns: runs }

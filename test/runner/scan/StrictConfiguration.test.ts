@@ -24,7 +24,7 @@ const hcl = (name: string, text: string, ...expected: ReadonlyArray<string>) =>
 const json = (name: string, text: string, ...expected: ReadonlyArray<string>) =>
   refuses(name, { "a.tf.json": text }, expected)
 
-/** Bytes in Latin-1, such as `\xe9` for é. */
+/** Encodes text as Latin-1, so that é becomes the byte `\xe9`. */
 const latin1 = (text: string) => new Uint8Array(Buffer.from(text, "latin1"))
 
 describe("text", () => {
@@ -127,7 +127,7 @@ describe("duplicates", () => {
     "override_without_base x_override.tf:1"
   ])
 
-  scanner.live("a data source and a resource may share a name, and so may providers with different aliases", () =>
+  scanner.live("a data source and a resource may have the same name, and so may providers with different aliases", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf":
@@ -197,7 +197,7 @@ describe("Variables and outputs", () => {
     "default_type_mismatch a.tf:2"
   )
 
-  scanner.live("an unreadable sensitivity is treated as sensitive", () =>
+  scanner.live("a sensitivity that cannot be read counts as sensitive", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({ "a.tf": 'variable "a" {\n  sensitive = var.b\n  default = "hunter2"\n}\n' })
       expect(scan.variables).toMatchObject([{ sensitive: true, hasDefault: true }])
@@ -205,7 +205,7 @@ describe("Variables and outputs", () => {
     })
   )
 
-  scanner.live("names of JavaScript built-ins are ordinary names", () =>
+  scanner.live("names of JavaScript built-ins can be used like any other name", () =>
     Effect.gen(function* () {
       const names = ["__proto__", "constructor", "hasOwnProperty", "toString"]
       const text = names.map((name) => `variable "${name}" {\n  default = { ${name} = 1 }\n}\n`).join("")
@@ -221,7 +221,7 @@ describe("Variables and outputs", () => {
     })
   )
 
-  scanner.live("variable defaults are converted to the variable's type and keep their digits", () =>
+  scanner.live("variable defaults are converted to the variable's type without losing digits", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": [
@@ -319,7 +319,7 @@ describe("providers", () => {
     "invalid_version_constraint a.tf:2"
   )
 
-  scanner.live("provider requirements are collected from every place that may contain one", () =>
+  scanner.live("provider requirements are collected from every block that may contain them", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": [

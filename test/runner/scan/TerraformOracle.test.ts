@@ -47,7 +47,7 @@ const dataFolder = Effect.acquireRelease(
 
 describe.skipIf(terraform === null)("Scan and terraform", () => {
   for (const module of ["constructs", "json-syntax", "landing", "overrides"]) {
-    scanner.live(`the scan and terraform agree on the providers and local modules of ${module}`, () =>
+    scanner.live(`the scan finds the same providers and local modules as terraform in ${module}`, () =>
       Effect.gen(function* () {
         const data = yield* dataFolder
         yield* run(data, module, "get")

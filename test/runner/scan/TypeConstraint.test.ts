@@ -33,7 +33,7 @@ describe("parseTypeConstraint", () => {
     for (const [text, kind] of kinds) expect([text, kindOf(text)]).toEqual([text, kind])
   })
 
-  test("the scan refuses type constraints that the language refuses", () => {
+  test("the scan rejects type constraints that the language rejects", () => {
     const invalid = [
       "",
       "strng",
@@ -55,7 +55,7 @@ describe("parseTypeConstraint", () => {
 })
 
 describe("acceptsDefault", () => {
-  test("a default converts between primitive types as the language does", () => {
+  test("a default is converted between primitive types as in the language", () => {
     expect(accepts("string", "1")).toBe(true)
     expect(accepts("string", "[]")).toBe(false)
     expect(accepts("number", '"1.5"')).toBe(true)
@@ -66,7 +66,7 @@ describe("acceptsDefault", () => {
     expect(accepts("number", '"${f()}"')).toBe(true)
   })
 
-  test("a default is checked inside collections", () => {
+  test("defaults inside collections are checked too", () => {
     expect(accepts("list(number)", "[1]")).toBe(true)
     expect(accepts("list(number)", '["x"]')).toBe(false)
     expect(accepts("map(bool)", '{"a":true}')).toBe(true)

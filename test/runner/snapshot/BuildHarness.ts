@@ -15,7 +15,7 @@ const limits = { packBytes: 50_000_000, files: 1000, fileBytes: 10_000_000, tota
 export interface BuildCall {
   readonly ref?: string
   readonly path?: string
-  /** Fetches with the installed git, or with the bundled git. */
+  /** Fetches with the installed git or the bundled git. */
   readonly native?: boolean | { readonly program: string; readonly required: boolean }
   readonly limits?: Partial<typeof limits>
 }
@@ -28,7 +28,7 @@ export const repository = Effect.fnUntraced(function* (files: CommitFiles | unde
   return { gitdir, commit, url }
 })
 
-/** Runs the sync process's work in-process. */
+/** Performs the work of the sync process in this process. */
 export const build = (url: string, call: BuildCall = {}) =>
   Effect.gen(function* () {
     const remote = yield* GitRemote

@@ -5,7 +5,7 @@ import { httpServer } from "../../support/HttpServer.ts"
 import { build, repository, ways } from "./BuildHarness.ts"
 
 describe("Damaged packs", () => {
-  /** A proxy to a Git server that modifies packs. */
+  /** A proxy to a Git server that damages packs. */
   const tampering = (origin: string, change: (pack: Buffer) => Buffer) =>
     httpServer((request, response) => {
       const parts: Array<Buffer> = []
@@ -33,7 +33,7 @@ describe("Damaged packs", () => {
     ["with other contents", (pack: Buffer) => pack.fill(0x55, pack.indexOf("PACK") + 40, pack.indexOf("PACK") + 60)]
   ] as const)
     for (const [way, native] of ways)
-      it.live(`a damaged pack (${name}) produces no snapshot when fetched by ${way}`, () =>
+      it.live(`${way} makes no snapshot from a damaged pack (${name})`, () =>
         Effect.gen(function* () {
           const { url: own } = yield* repository({ "a.tf": "a", "b.tf": "b" })
           const { url } = yield* tampering(new URL(own).origin, change)

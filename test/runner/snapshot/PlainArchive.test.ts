@@ -48,7 +48,7 @@ it.live("any tar program can read an archive's files, with their modes, long nam
   }).pipe(Effect.provide(platform))
 )
 
-it.live("an archive is streamed, so the output of one part does not wait for the rest", () =>
+it.live("an archive is streamed, so each part is written without waiting for the rest", () =>
   Effect.gen(function* () {
     let given = 0
     const noise = Stream.range(1, 40).pipe(

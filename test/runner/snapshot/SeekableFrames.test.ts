@@ -10,7 +10,7 @@ const frameOf = (compressed: Uint8Array, bytes: number) => ({
   bytes
 })
 
-test("a frame of a snapshot unpacks to exactly the size that the table states", () => {
+test("each frame of a snapshot unpacks to exactly the size in the table", () => {
   const plain = new Uint8Array(1024 * 1024)
   const sound = compressFrame(plain)
   expect(Result.isSuccess(decompressFrame(frameOf(sound, plain.length), sound))).toBe(true)

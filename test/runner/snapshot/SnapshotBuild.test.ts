@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 import { build, type BuildCall, repository, ways } from "./BuildHarness.ts"
 
 describe("Snapshot digests", () => {
-  it.live("a snapshot's digest is equal for equal trees, and depends on content, mode, links and submodules", () =>
+  it.live("a snapshot's digest covers content, mode, links and submodules, and is equal for equal trees", () =>
     Effect.gen(function* () {
       const base: CommitFiles = { "a.tf": "a", "b/c.tf": "c" }
       const trees: ReadonlyArray<CommitFiles> = [
@@ -46,7 +46,7 @@ for (const [name, native] of ways)
         Effect.map((error) => error._tag)
       )
 
-    it.live("a fetched commit can be identified by branch, tag, tag of a tag or commit, whether listed or not", () =>
+    it.live("a commit can be fetched by branch, tag, tag of a tag or id, whether the server lists it or not", () =>
       Effect.gen(function* () {
         const { gitdir, commit: first, url } = yield* repository({ "a.tf": "1" })
         const second = yield* commitFiles({ gitdir, files: { "a.tf": "2" } })
@@ -81,7 +81,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("a fetched folder has paths relative to the folder, and the manifest from the root", () =>
+    it.live("paths in a fetched folder are relative to the folder, and the manifest comes from the root", () =>
       Effect.gen(function* () {
         const { url } = yield* repository({
           "modules/app/main.tf": "app",
@@ -102,7 +102,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("a fetch passes on a manifest only if it is a small regular file", () =>
+    it.live("a fetch returns a manifest only if it is a small regular file", () =>
       Effect.gen(function* () {
         const found = (files: CommitFiles) =>
           Effect.flatMap(repository({ "a.tf": "", ...files }), ({ url }) => of(url)).pipe(
@@ -121,7 +121,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("a fetch accepts every limit exactly, and refuses one above", () =>
+    it.live("a fetch accepts a value at every limit, and rejects one more", () =>
       Effect.gen(function* () {
         const { url } = yield* repository({ "a/b/c.tf": "123456", "d.tf": "1234" })
         const hit = (over: Partial<GitLimits>) =>
@@ -142,7 +142,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("a fetch refuses an empty repository", () =>
+    it.live("rejects an empty repository", () =>
       Effect.gen(function* () {
         const { url } = yield* repository(undefined)
         expect(yield* tag(url)).toBe("GitRepositoryEmpty")
@@ -169,7 +169,7 @@ describe("Failing installed git", () => {
 })
 
 describe("SHA-256 git", () => {
-  it.live("an installed git that prefers SHA-256 fetches a commit of a SHA-1 repository", () =>
+  it.live("an installed git that defaults to SHA-256 fetches a commit of a SHA-1 repository", () =>
     Effect.gen(function* () {
       const { url } = yield* repository({ "main.tf": "" })
       const program = `${yield* temporaryFolder}/git`
@@ -180,7 +180,7 @@ describe("SHA-256 git", () => {
 })
 
 describe("Git http-backend", () => {
-  it.live("both gits produce the same snapshot from git http-backend, for branches, tags and commits", () =>
+  it.live("both Git implementations make the same snapshot from git http-backend, for branches, tags and commits", () =>
     Effect.gen(function* () {
       const {
         gitdir,

@@ -47,7 +47,7 @@ const pathOf = (folder: string, digest: string) => {
 }
 
 describe("SnapshotStore", () => {
-  it.live("the snapshot store returns stored archives, even to the next process", () =>
+  it.live("the snapshot store returns stored archives, even in the next process", () =>
     Effect.gen(function* () {
       const folder = `${yield* temporaryFolder}/snapshots`
       const digest = yield* stored().pipe(Effect.provide(storeAt(folder)))
@@ -69,7 +69,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("the snapshot store streams every file with its bytes, and stops at a damaged file", () =>
+  it.live("the snapshot store streams the bytes of every file, and stops at a damaged file", () =>
     Effect.gen(function* () {
       const folder = `${yield* temporaryFolder}/snapshots`
       yield* Effect.gen(function* () {
@@ -99,7 +99,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("the snapshot store unpacks only into a fresh folder", () =>
+  it.live("the snapshot store unpacks only into a new folder", () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
       yield* Effect.gen(function* () {
@@ -131,7 +131,7 @@ describe("SnapshotStore", () => {
     ["nothing left", () => Buffer.alloc(0)],
     ["another archive", () => Buffer.from(zstdCompressSync(Buffer.alloc(2048)))]
   ] as const)
-    it.live(`the snapshot store finds ${name} in an archive, and accepts a good archive again`, () =>
+    it.live(`the snapshot store detects ${name} in an archive, and accepts an intact archive in its place`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         yield* Effect.gen(function* () {
@@ -147,7 +147,7 @@ describe("SnapshotStore", () => {
       })
     )
 
-  it.live("the snapshot store detects damage that happens after opening", () =>
+  it.live("the snapshot store detects damage that happens after an archive was opened", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* Effect.gen(function* () {
@@ -163,7 +163,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("the snapshot store removes leftovers and orphans, and no used, kept or recent file", () =>
+  it.live("the snapshot store removes leftovers and orphans, but no used, kept or recent file", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       fs.mkdirSync(`${folder}/tmp/crashed/library.git`, { recursive: true })

@@ -50,7 +50,7 @@ const sync = (
     Effect.provide(syncLayer({ origin: at.origin, folder: at.store, ...settings }))
   )
 
-/** Reads from /proc; processes start and exit meanwhile. */
+/** Reads from /proc. Returns an empty text if the process has exited in the meantime. */
 const ofProcess = (read: () => string) => Result.getOrElse(Result.try(read), () => "")
 
 /** The command lines of the processes working in a folder. */
@@ -63,12 +63,12 @@ const processesIn = (folder: string) =>
 
 const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 
-/** A process that replaces the fetch process. */
+/** A program that takes the place of the fetch process. */
 const instead = (script: string) =>
   Layer.succeed(SyncProcessCommand, { program: process.execPath, args: ["-e", script] })
 
 describe("SnapshotSync", () => {
-  it.live("a sync creates the same snapshot with and without native git, over every protocol", () =>
+  it.live("a sync makes the same snapshot with and without native git, over every protocol", () =>
     Effect.gen(function* () {
       const at = yield* served(mixed)
       const lines: Array<string> = []
@@ -82,7 +82,7 @@ describe("SnapshotSync", () => {
       expect(library).toMatchObject({
         resolvedCommit: at.commit,
         fullRef: "refs/heads/main",
-        // Pinned, because with a different digest every stored snapshot would look new.
+        // The digest must never change, or every stored snapshot would look new.
         archiveDigest: "sha256:acb8e3b059016bc6982785713fd9ea41c7e68e1c590f18c63a3f1cde4b85f759",
         fileCount: 11,
         omitted: [
@@ -108,7 +108,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("a sync reports refs that cannot be used, with both gits and over every protocol", () =>
+  it.live("a sync reports refs that cannot be used, with both Git implementations and over every protocol", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       fs.appendFileSync(
@@ -127,7 +127,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("a sync repeats a temporarily refused fetch at most once, with both gits", () =>
+  it.live("a sync repeats a temporarily rejected fetch at most once, with both Git implementations", () =>
     Effect.gen(function* () {
       const store = yield* temporaryFolder
       for (const native of ["off", "auto", "required"] as const)
@@ -143,7 +143,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("a sync passes on results that are larger than a pipe buffer", () =>
+  it.live("a sync returns results that are larger than a pipe buffer", () =>
     Effect.gen(function* () {
       const links = Object.fromEntries(
         Array.from({ length: 3000 }, (_, index) => [
@@ -185,7 +185,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("a sync signs in, and reveals the credentials to nobody", () =>
+  it.live("a sync signs in without revealing the credentials", () =>
     Effect.gen(function* () {
       const token = "svc-canary-4f1d9c"
       const at = yield* served({ "a.tf": "" }, { authorization: Redacted.make(`Bearer ${token}`) })
@@ -219,7 +219,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("a sync kills a process that never exits, at the deadline", () =>
+  it.live("a sync kills a process that has not exited by the deadline", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       const error = yield* sync(at, {}, { limits: { deadline: Duration.millis(500) } }).pipe(
@@ -248,7 +248,7 @@ describe("SnapshotSync", () => {
     ["nonsense", "console.log('{}')"],
     ["an error", "process.exit(3)"]
   ] as const)
-    it.live(`a process that returns ${name} is a failed sync`, () =>
+    it.live(`a sync fails if its process returns ${name}`, () =>
       Effect.gen(function* () {
         const at = yield* served({ "a.tf": "" })
         const error = yield* sync(at).pipe(Effect.provide(instead(script)), Effect.flip)
@@ -290,7 +290,7 @@ describe("SnapshotSync", () => {
       })
     )
 
-  it.live("a sync refuses paths that are not canonical", () =>
+  it.live("a sync rejects paths that are not canonical", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a/b.tf": "" })
       for (const path of ["", "..", "/a", "a/", "a//b", "./a", "a\\b", "a/../a", ".git"])

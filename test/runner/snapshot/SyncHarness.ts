@@ -17,7 +17,7 @@ export interface SyncSettings {
   readonly limits?: Partial<GitLimits>
 }
 
-/** SnapshotSync and SnapshotStore wired as in the service, including its processes, and allowed to read one loopback origin. */
+/** SnapshotSync and SnapshotStore, wired as in the service and with its processes. One loopback origin is allowed. */
 export const syncLayer = (settings: SyncSettings) =>
   SnapshotSync.layer.pipe(
     Layer.provideMerge(
@@ -42,7 +42,7 @@ export interface SyncCall {
   readonly onProgress?: (line: string) => Effect.Effect<void>
 }
 
-/** Calls SnapshotSync as an actor does, with the values a user entered. */
+/** Calls SnapshotSync as an actor does, with values that a user entered. */
 export const syncOnce = Effect.fnUntraced(function* (call: SyncCall) {
   const policy = yield* GitPolicy
   const snapshots = yield* SnapshotSync

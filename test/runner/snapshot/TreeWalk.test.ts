@@ -5,7 +5,7 @@ import * as fs from "node:fs"
 import { it } from "../../support/Effect.ts"
 import { build, repository, ways } from "./BuildHarness.ts"
 
-/** A tree of exactly these entries, even entries that Git would never write. */
+/** Builds a tree of exactly these entries, even entries that Git would never write. */
 const rawTree = (
   gitdir: string,
   entries: ReadonlyArray<readonly [mode: string, name: string | Uint8Array, oid: string]>
@@ -50,7 +50,7 @@ describe("hostile trees", () => {
     ["a path of 1,025 bytes", ["x".repeat(1025)]]
   ]
   for (const [name, entries] of names)
-    it.live(`${name} makes the whole sync fail`, () =>
+    it.live(`${name} fails the whole sync`, () =>
       Effect.gen(function* () {
         const { gitdir, url } = yield* repository({ "a.tf": "1" })
         const blob = yield* blobOf(gitdir, "content")
@@ -65,7 +65,7 @@ describe("hostile trees", () => {
       })
     )
 
-  it.live("a folder with a reserved name makes the sync fail, and the error contains the tree", () =>
+  it.live("a folder with a reserved name fails the sync, and the error contains the tree", () =>
     Effect.gen(function* () {
       const { gitdir, url } = yield* repository({ "a.tf": "1" })
       const blob = yield* blobOf(gitdir, "content")
@@ -136,7 +136,7 @@ describe("hostile trees", () => {
   ]
   for (const [name, entries, reason] of unstorable)
     for (const [way, native] of ways)
-      it.live(`${name} far from the module is omitted and reported, by ${way}`, () =>
+      it.live(`${way} omits and reports ${name} that is far from the module`, () =>
         Effect.gen(function* () {
           const { gitdir, url } = yield* repository({ "a.tf": "1" })
           const blob = yield* blobOf(gitdir, "content")
@@ -179,7 +179,7 @@ describe("hostile trees", () => {
     })
   )
 
-  it.live("a broken object is reported with its fault, the same with and without the installed git", () =>
+  it.live("both Git implementations report a broken object with the same fault", () =>
     Effect.gen(function* () {
       const { gitdir, url } = yield* repository({ "a.tf": "1" })
       const blob = yield* blobOf(gitdir, "content")
@@ -205,7 +205,7 @@ describe("hostile trees", () => {
     })
   )
 
-  it.live("a path of exactly 1,024 bytes, odd modes and unknown kinds are kept or listed", () =>
+  it.live("paths of exactly 1,024 bytes, odd modes and unknown kinds are either kept or listed as omitted", () =>
     Effect.gen(function* () {
       const { gitdir, url } = yield* repository({ "a.tf": "1" })
       const blob = yield* blobOf(gitdir, "content")
@@ -221,7 +221,7 @@ describe("hostile trees", () => {
     })
   )
 
-  it.live("a tree that contains itself repeatedly is cut off at the entry limit", () =>
+  it.live("a tree that contains itself repeatedly is stopped at the entry limit", () =>
     Effect.gen(function* () {
       const { gitdir, url } = yield* repository({ "a.tf": "1" })
       const blob = yield* blobOf(gitdir, "content")

@@ -23,7 +23,7 @@ type Needs = ChildProcessSpawner.ChildProcessSpawner | HclParser | HttpClient.Ht
 
 const document = readDocument("json", bytes)
 
-/** Everything that waits for a thread, a process or the network, each with a short example. */
+/** A short example of each operation that waits for a thread, a process or the network. */
 const slow: Readonly<Record<string, Effect.Effect<unknown, unknown, Needs>>> = {
   "a document": document,
   "a state": readState(bytes),
@@ -36,7 +36,7 @@ const slow: Readonly<Record<string, Effect.Effect<unknown, unknown, Needs>>> = {
   "a request": Effect.scoped(Effect.flatMap(HttpClient.HttpClient, (client) => client.get("http://127.0.0.1:9/")))
 }
 
-/** Returns true if the effect was refused for the transaction that it ran in. */
+/** Returns true if the effect was rejected because it ran in a transaction. */
 const isRefused = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(
     Effect.exit(effect),
@@ -44,18 +44,18 @@ const isRefused = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   )
 
 for (const [name, effect] of Object.entries(slow)) {
-  tests.live(`${name} can be awaited outside a transaction and is refused inside`, () =>
+  tests.live(`${name} can be awaited outside a transaction and is rejected inside`, () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       expect(yield* isRefused(effect)).toBe(false)
       expect(yield* isRefused(transaction(sql)(Effect.asVoid(effect)))).toBe(true)
-      // A savepoint belongs to its transaction.
+      // A savepoint is part of its transaction.
       expect(yield* isRefused(sql.withTransaction(sql.withTransaction(Effect.asVoid(effect))))).toBe(true)
     })
   )
 }
 
-tests.live("a transaction that has ended, or that a fiber has left, does not count", () =>
+tests.live("waiting is allowed once a transaction has ended, and in a fiber outside it", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const refused: Array<boolean> = []
@@ -70,7 +70,7 @@ tests.live("a transaction that has ended, or that a fiber has left, does not cou
 
 const root = join(import.meta.dir, "../../..")
 
-test("every file that starts a thread refuses to wait for it inside a transaction", () => {
+test("every file that starts a thread forbids waiting for it inside a transaction", () => {
   const found = ["runner", "actors", "src"].flatMap((room) =>
     readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts") && !name.startsWith("dashboard/"))

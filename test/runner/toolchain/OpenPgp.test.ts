@@ -23,7 +23,7 @@ const verify = Effect.fnUntraced(function* (
   )
 })
 
-/** Each GnuPG signature with its trusted key, the time of the check, and the verdict. */
+/** Each GnuPG signature, with the trusted key, the time of the check, and the expected verdict. */
 const cases: ReadonlyArray<
   readonly [why: string, key: string, signature: string, at: string, verdict: "holds" | "key" | "signature"]
 > = [
@@ -66,7 +66,7 @@ for (const [why, key, signature, at, verdict] of cases) {
   )
 }
 
-it.effect("signed content that has been changed, shortened or extended is refused", () =>
+it.effect("rejects signed content that has been changed, shortened or extended", () =>
   Effect.gen(function* () {
     for (const over of [content.slice(1), content.slice(0, -1), Uint8Array.of(...content, 10), new Uint8Array()]) {
       expect(yield* verify(file("ed.gpg"), file("ed.sig"), { over })).toBe("signature")
@@ -74,7 +74,7 @@ it.effect("signed content that has been changed, shortened or extended is refuse
   })
 )
 
-it.effect("a signature file contains exactly one signature", () =>
+it.effect("a signature file must contain exactly one signature", () =>
   Effect.gen(function* () {
     const good = file("ed.sig")
     for (const signature of [
@@ -91,10 +91,10 @@ it.effect("a signature file contains exactly one signature", () =>
   })
 )
 
-/** Location of the unsigned hints in the last signature packet. */
+/** Finds the unsigned hints in the last signature packet. */
 const hintsAtEnd = (octets: Uint8Array) => {
   const body = Result.getOrThrow(readPackets(octets)).at(-1)?.body ?? new Uint8Array()
-  // The signed part, which the trailer repeats before its own six octets, is followed by the length of the hints.
+  // The length of the hints follows the signed part. The trailer repeats that part before its own six octets.
   const lengthAt = octets.length - body.length + Result.getOrThrow(readSignature(body)).trailer.length - 6
   const from = lengthAt + 2
   return { from, to: from + ((octets[lengthAt] ?? 0) << 8) + (octets[lengthAt + 1] ?? 0) }
@@ -108,7 +108,7 @@ for (const [key, signature, masks] of [
   ["sub.gpg", "sub.sig", [1]],
   ["rsa.gpg", "rsa.sig", [128]]
 ] as const) {
-  it.effect(`${signature} and ${key} are refused when truncated anywhere`, () =>
+  it.effect(`rejects ${signature} and ${key} when truncated anywhere`, () =>
     Effect.gen(function* () {
       const [whole, of] = [file(signature), file(key)]
       for (let length = 0; length < whole.length; length++) {
@@ -118,14 +118,14 @@ for (const [key, signature, masks] of [
       for (let length = 0; length < of.length; length++) {
         if ((yield* verify(of.slice(0, length), whole)) === "holds") accepted.push(length)
       }
-      // The encryption subkey comes last: with its binding or the whole subkey cut off, the rest is still a complete key.
+      // The encryption subkey comes last. If its binding or the entire subkey is cut off, the rest is still a complete key.
       const [subkey, binding] = Result.getOrThrow(readPackets(of)).slice(-2)
       const unbound = of.length - (binding?.body.length ?? 0) - 2
       expect(accepted).toEqual(key === "sub.gpg" ? [unbound - (subkey?.body.length ?? 0) - 2, unbound] : [])
     })
   )
 
-  it.effect(`${signature} is refused with any bit flipped, except in its unsigned hints`, () =>
+  it.effect(`rejects ${signature} with any bit flipped, except in its unsigned hints`, () =>
     Effect.gen(function* () {
       const whole = file(signature)
       const hints = hintsAtEnd(whole)
@@ -140,7 +140,7 @@ for (const [key, signature, masks] of [
   )
 }
 
-it.effect("a key is refused with any octet of its self-signatures changed, except in their unsigned hints", () =>
+it.effect("rejects a key with any octet of its self-signatures changed, except in their unsigned hints", () =>
   Effect.gen(function* () {
     const key = file("ed.gpg")
     const hints = hintsAtEnd(key)
@@ -156,7 +156,7 @@ const framed = ({ body, tag }: { readonly tag: number; readonly body: Uint8Array
 
 const ed25519 = 27
 
-/** Body of a signature packet over the given octets that names `issuer` but is signed with `secret`. */
+/** Builds the body of a signature packet over the given octets that claims to come from `issuer` but is signed with `secret`. */
 const forged = (
   given: { readonly type: number; readonly issuer: string; readonly embedded?: Uint8Array },
   over: Uint8Array,
@@ -182,7 +182,7 @@ const octets = (value: number) => {
   return four
 }
 
-it.effect("a subkey with consent, but without the key's binding, cannot sign a release", () =>
+it.effect("a subkey that consents but is not bound by the key cannot sign a release", () =>
   Effect.gen(function* () {
     const own = Result.getOrThrow(readPackets(file("ed.gpg")))
     const primary = Result.getOrThrow(readPublicKey(own[0]?.body ?? new Uint8Array()))
@@ -193,7 +193,7 @@ it.effect("a subkey with consent, but without the key's binding, cannot sign a r
     )
     const both = Buffer.concat([framedKey(primary.body), framedKey(subkey.body)])
     const embedded = forged({ type: 0x19, issuer: subkey.fingerprint }, both, privateKey)
-    // The owner of a subkey can sign its consent and name the key in a binding, but cannot sign the binding.
+    // The owner of a subkey can sign consent and claim the key as issuer of a binding, but cannot sign the binding with the key.
     const binding = forged({ type: 0x18, issuer: primary.fingerprint, embedded }, both, privateKey)
     binding[2] = primary.algorithm
     const release = framed({ tag: 2, body: forged({ type: 0, issuer: subkey.fingerprint }, content, privateKey) })
@@ -205,7 +205,7 @@ it.effect("a subkey with consent, but without the key's binding, cannot sign a r
     expect(yield* verify(grafted, file("ed.sig"))).toBe("holds")
     expect(yield* verify(grafted, release)).toBe("signature")
 
-    // The same signature verifies against a standalone key, so nothing else is wrong with it.
+    // The same signature verifies against a standalone key, so only the binding is at fault.
     const name = Buffer.from("mallory@example.test")
     const itself = Buffer.concat([framedKey(subkey.body), Uint8Array.of(0xb4), octets(name.length), name])
     const certification = forged({ type: 0x13, issuer: subkey.fingerprint }, itself, privateKey)
@@ -216,7 +216,7 @@ it.effect("a subkey with consent, but without the key's binding, cannot sign a r
     ])
     expect(yield* verify(malloryKey, release)).toBe("holds")
 
-    // Mallory can also bind someone else's key, which then has to consent.
+    // Mallory can also bind somebody else's key, but lacks that key's consent.
     const claimed = Buffer.concat([framedKey(subkey.body), framedKey(primary.body)])
     const claim = (agreement: Uint8Array) =>
       forged({ type: 0x18, issuer: subkey.fingerprint, embedded: agreement }, claimed, privateKey)
@@ -231,7 +231,7 @@ it.effect("a subkey with consent, but without the key's binding, cannot sign a r
   })
 )
 
-it.effect("a key without a bound name is not trusted", () =>
+it.effect("does not trust a key without a bound name", () =>
   Effect.gen(function* () {
     const [primary] = Result.getOrThrow(readPackets(file("ed.gpg")))
     const body = primary?.body ?? new Uint8Array()
@@ -239,7 +239,7 @@ it.effect("a key without a bound name is not trusted", () =>
   })
 )
 
-it.effect("armor is accepted whole or not at all", () =>
+it.effect("accepts only complete armor", () =>
   Effect.gen(function* () {
     const armor = new TextDecoder().decode(file("key.asc"))
     const sums = file("tofu_1.9.2_SHA256SUMS")
@@ -264,7 +264,7 @@ it.effect("armor is accepted whole or not at all", () =>
   })
 )
 
-it.effect("every OpenPGP input ends in a verdict, without an unexpected failure or an endless loop", () =>
+it.effect("every OpenPGP input yields a verdict, without an unexpected failure or an endless loop", () =>
   Effect.gen(function* () {
     let seed = 7
     const random = () => (seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff)

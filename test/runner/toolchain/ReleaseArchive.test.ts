@@ -9,7 +9,7 @@ import { it } from "../../support/Effect.ts"
 const mebibyte = 1024 * 1024
 const block = 512
 
-/** A member of a tar archive, followed by as many zeros as its stated size. */
+/** A member of a tar archive, followed by as many zeros as its declared size. */
 const member = (path: string, size: number) => {
   const header = new Header({ path, size, mode: 0o755, type: "File" })
   const bytes = Buffer.alloc(block * (1 + Math.ceil(size / block)))
@@ -29,21 +29,21 @@ const extracted = Effect.fnUntraced(function* (archive: Uint8Array, most?: numbe
   return { found, names: yield* files.readDirectory(`${folder}/content`) }
 })
 
-it.live("only the executable is taken from a release archive", () =>
+it.live("extracts only the executable from a release archive", () =>
   Effect.gen(function* () {
     const { found, names } = yield* extracted(archiveOf(member("LICENSE", 1000), member("tofu", 5000)))
     expect([found._tag, names]).toEqual(["Success", ["tofu"]])
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-it.live("a decompression bomb in a release archive is stopped at the limit, at any position", () =>
+it.live("stops a decompression bomb in a release archive at the limit, at any position", () =>
   Effect.gen(function* () {
     const bomb = member("LICENSE", 64 * mebibyte)
     for (const archive of [
       archiveOf(bomb, member("tofu", 5000)),
       archiveOf(member("tofu", 5000), bomb),
       archiveOf(member("tofu", 64 * mebibyte)),
-      // The end of the archive is followed by zeros only.
+      // Only zeros follow the end of the archive.
       gzipSync(Buffer.concat([member("tofu", 5000), Buffer.alloc(64 * mebibyte)]))
     ]) {
       expect(archive.length).toBeLessThan(mebibyte)
@@ -53,7 +53,7 @@ it.live("a decompression bomb in a release archive is stopped at the limit, at a
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-it.live("a truncated release archive is refused", () =>
+it.live("rejects a truncated release archive", () =>
   Effect.gen(function* () {
     const whole = archiveOf(member("tofu", 5 * mebibyte))
     const { found } = yield* extracted(whole.subarray(0, -10))

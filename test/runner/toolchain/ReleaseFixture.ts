@@ -6,7 +6,7 @@ import { fetchServer } from "../../support/FetchServer.ts"
 
 export const platform = currentPlatform(process.platform, process.arch)?.name ?? "unsupported"
 
-/** A script that responds like a tool and appends a line to `calls` each time it starts. */
+/** A script that responds like a tool, and appends a line to `calls` each time it starts. */
 export const toolScript = (title: "OpenTofu" | "Terraform", version: string, calls = "/dev/null") => `#!/bin/sh
 echo started >> '${calls}'
 if [ "$2" = "-json" ]; then
@@ -44,7 +44,7 @@ export interface Release {
   readonly signature: Uint8Array
 }
 
-/** The files of one release, as the project publishes them; `prepare` may replace the archive's contents. */
+/** Files of a release, as the project publishes them. `prepare` may replace the contents of the archive. */
 export const release = Effect.fnUntraced(function* (
   version: string,
   secret: string,

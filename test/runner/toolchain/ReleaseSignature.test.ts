@@ -8,7 +8,7 @@ import { it, suite } from "../../support/Effect.ts"
 const tests = suite(NodeServices.layer)
 afterAll(tests.dispose)
 
-/** Created with GnuPG: a certifying RSA key with a signing subkey, and `gpg --detach-sign`. */
+/** Created with GnuPG: an RSA key that certifies, its signing subkey, and `gpg --detach-sign`. */
 const fixture = (name: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fileSystem) =>
     fileSystem.readFile(new URL(`./gpg/${name}`, import.meta.url).pathname)
@@ -16,7 +16,7 @@ const fixture = (name: string) =>
 const sumsFile = "tofu_1.9.2_SHA256SUMS"
 
 describe("verifySignature", () => {
-  tests.live("GnuPG's release signatures are accepted, with the key as text or bytes", () =>
+  tests.live("accepts GnuPG's release signatures, with the key as text or bytes", () =>
     Effect.gen(function* () {
       const sums = yield* fixture(sumsFile)
       const signature = yield* fixture(`${sumsFile}.gpgsig`)
@@ -28,7 +28,7 @@ describe("verifySignature", () => {
     })
   )
 
-  tests.live("a release signature is refused after a single changed byte", () =>
+  tests.live("rejects a release signature after a single byte has changed", () =>
     Effect.gen(function* () {
       const sums = yield* fixture(sumsFile)
       const signature = yield* fixture(`${sumsFile}.gpgsig`)
@@ -45,7 +45,7 @@ describe("digestOf", () => {
   const digest = (character: string) => character.repeat(64)
   const read = (text: string) => digestOf(new TextEncoder().encode(text), "tofu.tar.gz")
 
-  it.effect("a digest is found by the exact file name", () =>
+  it.effect("finds a digest by the exact file name", () =>
     Effect.gen(function* () {
       const text = `${digest("a")}  tofu.tar.gz.sbom\n${digest("b")}  tofu.tar.gz\n${digest("c")}  x-tofu.tar.gz\n`
       expect(yield* read(text)).toBe(digest("b"))
@@ -53,7 +53,7 @@ describe("digestOf", () => {
     })
   )
 
-  it.effect("a missing, ambiguous or malformed digest entry is refused", () =>
+  it.effect("rejects a missing, ambiguous or malformed digest entry", () =>
     Effect.gen(function* () {
       for (const text of [
         "",

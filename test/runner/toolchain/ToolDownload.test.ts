@@ -21,7 +21,7 @@ const setUp = Effect.gen(function* () {
   const tools = path.join(root, "tools")
   const messages: Array<unknown> = []
   const logger = Logger.layer([Logger.make(({ message }) => messages.push(message))])
-  /** A freshly started service. */
+  /** A newly started service. */
   const resolve = (change: Partial<DownloadSettings> = {}, searchPath = "") => {
     const officialKey = { url: new URL("http://127.0.0.1:1/none"), fingerprint: "0".repeat(40) }
     const trusted = { trustedKey: Option.some(key.trusted), officialKey, archiveSha256: Option.none() }
@@ -39,7 +39,7 @@ const setUp = Effect.gen(function* () {
 })
 
 describe("managed download", () => {
-  tests.live("a managed download is fetched, verified, stored by digest and reported, and not fetched again", () =>
+  tests.live("a managed download is fetched once, verified, stored by digest and reported", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, tools, messages, resolve } = yield* setUp
@@ -69,7 +69,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("a managed download accepts the key as a file, or a digest instead", () =>
+  tests.live("a managed download accepts the key as a file, or a digest instead of a key", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, root, tools, resolve } = yield* setUp
@@ -86,7 +86,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("a managed download trusts the project's own key by its fingerprint if no key is set", () =>
+  tests.live("without a configured key, a managed download trusts the project's own key by its fingerprint", () =>
     Effect.gen(function* () {
       const { key, leftOvers, mirror, resolve } = yield* setUp
       const stranger = yield* signingKey("stranger")
@@ -95,7 +95,7 @@ describe("managed download", () => {
       const unset = { trustedKey: Option.none(), officialKey: { url, fingerprint } }
       mirror.publish(version, yield* release(version, stranger.secret))
       expect(yield* Effect.flip(resolve(unset))).toMatchObject({ reason: "unreachable" })
-      // A compromised mirror signs with its own key, and serves that key.
+      // A compromised mirror serves its own key and releases signed with it.
       mirror.publishKey(stranger.trusted)
       const swapped = yield* Effect.flip(resolve(unset))
       expect(swapped).toMatchObject({ reason: "key", message: expect.stringContaining(fingerprint) })
@@ -107,7 +107,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("a managed download refuses an unreadable key", () =>
+  tests.live("a managed download rejects an unreadable key", () =>
     Effect.gen(function* () {
       const { mirror, root, resolve } = yield* setUp
       yield* Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFileString(`${root}/no-key`, "nonsense"))
@@ -120,7 +120,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("a tampered, truncated or wrongly signed download is refused, and nothing of it is kept", () =>
+  tests.live("rejects a tampered, truncated or wrongly signed download, and keeps nothing of it", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       const good = yield* release(version, key.secret)
@@ -148,7 +148,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("a managed download refuses an older release served as the requested one", () =>
+  tests.live("rejects an older release that is served as the requested one", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       mirror.publish(version, yield* release("1.8.0", key.secret))
@@ -176,7 +176,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("a managed download refuses a link as the executable, and abandons an unresponsive mirror", () =>
+  tests.live("a managed download rejects a link as the executable, and abandons an unresponsive mirror", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       expect(yield* Effect.flip(resolve())).toMatchObject({
@@ -191,7 +191,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("a managed tool that has been changed on disk is not run", () =>
+  tests.live("does not run a managed tool that has been changed on disk", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, resolve } = yield* setUp

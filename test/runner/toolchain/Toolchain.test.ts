@@ -35,7 +35,7 @@ const folder = Effect.fnUntraced(function* (files: Readonly<Record<string, strin
 const tofu = toolScript("OpenTofu", "1.9.0")
 const terraform = toolScript("Terraform", "1.11.4")
 
-/** A search path with a tool that records each start in `calls`. */
+/** A search path with a tool that appends each start to `calls`. */
 const counted = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
   const searchPath = yield* folder({ calls: "" })
@@ -81,7 +81,7 @@ describe("Toolchain", () => {
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform })
       const resolve = yield* resolver({ searchPath: both })
-      // Terraform has the required version, although OpenTofu is found first.
+      // OpenTofu is found first, but only Terraform has the required version.
       expect(yield* resolve({ version: "1.11.4" })).toMatchObject({ name: "terraform", version: "1.11.4" })
       expect(yield* resolve({ name: "opentofu", version: "1.9.0" })).toMatchObject({ name: "opentofu" })
       for (const require of [{ version: "1.9.1" }, { name: "terraform", version: "1.9.0" }] as const) {
@@ -93,7 +93,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("a Capsule keeps the kind of tool with which it was created", () =>
+  tests.live("a Capsule keeps the kind of tool it was created with", () =>
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform })
       const resolve = yield* resolver({ searchPath: both })
@@ -139,7 +139,7 @@ describe("Toolchain", () => {
     )
   }
 
-  tests.live("the toolchain refuses a configured path that does not exist", () =>
+  tests.live("the toolchain rejects a configured path that does not exist", () =>
     Effect.gen(function* () {
       const searchPath = yield* folder({ tofu })
       const error = yield* Effect.flip((yield* resolver({ searchPath, tool: Option.some("/nonexistent/tofu") }))())
@@ -147,7 +147,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("a tool is probed once, and again after its file has been replaced or the tool has failed", () =>
+  tests.live("a tool is probed once, and again after its file was replaced or the tool failed", () =>
     Effect.gen(function* () {
       const { calls, file, fileSystem, searchPath } = yield* counted
       const install = (script: string) => fileSystem.writeFileString(file, script, { mode: 0o755 })
@@ -165,27 +165,29 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("a tool is probed once for all services in a process, and again when its file's contents change", () =>
-    Effect.gen(function* () {
-      const { calls, file, fileSystem, searchPath } = yield* counted
-      // The same file, with the same size and modification time as before.
-      const install = Effect.fnUntraced(function* (version: string) {
-        yield* fileSystem.writeFileString(file, toolScript("OpenTofu", version, `${searchPath}/calls`), {
-          mode: 0o755
+  tests.live(
+    "all services in a process share one probe of a tool, which is repeated if the file's contents change",
+    () =>
+      Effect.gen(function* () {
+        const { calls, file, fileSystem, searchPath } = yield* counted
+        // Other contents in the same file, with the same size and modification time.
+        const install = Effect.fnUntraced(function* (version: string) {
+          yield* fileSystem.writeFileString(file, toolScript("OpenTofu", version, `${searchPath}/calls`), {
+            mode: 0o755
+          })
+          yield* fileSystem.utimes(file, 1_700_000_000, 1_700_000_000)
         })
-        yield* fileSystem.utimes(file, 1_700_000_000, 1_700_000_000)
+        const versionAtStart = Effect.gen(function* () {
+          return (yield* (yield* resolver({ searchPath }))()).version
+        })
+        yield* install("1.9.0")
+        expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.0", "1.9.0", 2])
+        const running = yield* resolver({ searchPath })
+        expect((yield* running()).version).toBe("1.9.0")
+        yield* install("1.9.1")
+        expect((yield* running()).version).toBe("1.9.1")
+        expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.1", "1.9.1", 4])
       })
-      const versionAtStart = Effect.gen(function* () {
-        return (yield* (yield* resolver({ searchPath }))()).version
-      })
-      yield* install("1.9.0")
-      expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.0", "1.9.0", 2])
-      const running = yield* resolver({ searchPath })
-      expect((yield* running()).version).toBe("1.9.0")
-      yield* install("1.9.1")
-      expect((yield* running()).version).toBe("1.9.1")
-      expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.1", "1.9.1", 4])
-    })
   )
 })
 
@@ -218,7 +220,7 @@ describe("toolchainConfig", () => {
     expect(load({ SVC_TOOL_DOWNLOAD: "off" })).toMatchObject({ value: { download: Option.none() } })
   })
 
-  test("the toolchain refuses untrusted and unreadable settings", () => {
+  test("the toolchain rejects untrusted and unreadable settings", () => {
     for (const env of [
       { SVC_TOOL_MIRROR: "https://user:pass@mirror.example.test/" },
       { SVC_TOOL_MIRROR: "file:///etc" },

@@ -5,23 +5,23 @@ import { extensions } from "../../../schema/api/Extensions.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 
 const page = readFileSync(new URL("../../../docs/builders/specification.md", import.meta.url), "utf8")
-/** Ignores the names of path parameters. */
+/** Replaces path parameters by a placeholder, so that their names do not matter. */
 const shape = (route: string) => route.replace(/\{\w+\}|:\w+/g, "{}")
-/** The rows of the endpoint tables in the specification. */
+/** Rows of the endpoint tables in the specification. */
 const specified = new Set(
   [...page.matchAll(/^\| (GET|POST|PUT|PATCH|DELETE) \| `([^`]+)` \|/gm)].map(([, method, path]) =>
     shape(`${method} ${path}`)
   )
 )
 
-/** The list of families itself, and endpoints for changes that the specification describes as retired. */
+/** Excluded: the list of families itself, and endpoints that the specification describes as retired. */
 const neither = [
   "GET /api/v1/extensions",
   "PUT /api/v1/capsules/:capsuleId/provider-bindings",
   "PATCH /api/v1/capsule-configs/:capsuleConfigId"
 ]
 
-test("every endpoint beyond the specification is in exactly one listed family, and no other endpoint is", () => {
+test("every endpoint beyond the specification belongs to exactly one listed family, and no other endpoint does", () => {
   expect(specified.size).toBeGreaterThan(90)
   const beyond = Object.values(SvcApi.groups)
     .flatMap(({ endpoints }) => Object.values(endpoints).map(({ method, path }) => `${method} ${path}`))
@@ -31,7 +31,7 @@ test("every endpoint beyond the specification is in exactly one listed family, a
   expect(new Set(extensions.map(({ name }) => name)).size).toBe(extensions.length)
 })
 
-test("the routes of helpers, which only some operators declare, are listed although they are in the specification", () => {
+test("routes of helpers are listed although the specification contains them, because only some operators declare helpers", () => {
   const helpers = extensions.find(({ name }) => name === helperFamily)?.endpoints ?? []
   expect(helpers.map((route) => specified.has(shape(route)))).toEqual([true, true])
 })

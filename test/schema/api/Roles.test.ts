@@ -3,7 +3,7 @@ import { HttpApi } from "effect/http-api"
 import { accessOf, accessTable } from "../../../schema/api/Roles.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 
-test("every endpoint has a rule in the access table, and every row has an endpoint", () => {
+test("every endpoint has a row in the access table, and every row has an endpoint", () => {
   const declared = new Set<string>()
   HttpApi.reflect(SvcApi, {
     onGroup: () => undefined,

@@ -15,7 +15,7 @@ const resource = [
   { address: "demo.b", action: "delete", id: "i-1", elapsedSeconds: 1.5 }
 ]
 
-/** Event data for each kind, in every possible form. */
+/** Examples of event data for each kind, in every possible form. */
 const examples: { readonly [Kind in RunEventKind]: ReadonlyArray<RunEventData<Kind>> } = {
   "run.queued": [{ type: "plan" }, { reason: "The service is stopping." }],
   "run.started": [{ attempt: 1 }],
@@ -72,7 +72,7 @@ const encode = Schema.encodeUnknownSync(RunFact)
 
 describe("an event", () => {
   for (const kind of RunEventKind.literals) {
-    test(`the event ${kind} contains exactly the data for its kind`, () => {
+    test(`the event ${kind} accepts exactly the data of its kind`, () => {
       expect(examples[kind].length).toBeGreaterThan(0)
       for (const data of examples[kind]) {
         const fact = { kind, data }
@@ -85,13 +85,13 @@ describe("an event", () => {
     })
   }
 
-  test("a Run event of an unknown kind is refused", () => {
+  test("rejects a Run event of an unknown kind", () => {
     expect(isFact({ kind: "run.paused", data: {} })).toBe(false)
     expect(isFact({ kind: "run.phase", data: { phase: "dance" } })).toBe(false)
     expect(isFact({ kind: "run.phase", data: {} })).toBe(false)
   })
 
-  test("every Run event kind that the code writes has a schema, and every schema is written", () => {
+  test("the code writes exactly the Run event kinds that have a schema", () => {
     const texts = ["actors", "runner"].flatMap((room) =>
       readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
         .filter((name) => name.endsWith(".ts"))
@@ -105,7 +105,7 @@ describe("an event", () => {
       ].map(([, kind = ""]) => kind)
     )
     const moves = [...Object.values(runTransitions), approvedPlanTransitions].flatMap((to) => Object.values(to))
-    // The tool's messages determine the names of resource events; its diagnostics become events called diagnostic.
+    // Resource events are named after the tool's messages, and the tool's diagnostics become events called diagnostic.
     const told = ["started", "progress", "completed", "failed"].map((moment) => `resource.${moment}`)
     const all = new Set<string>([...written, ...moves, ...told, "diagnostic"])
     expect([...all].filter((kind) => /^(run|resource|plan|state|agent)\.|^diagnostic$/.test(kind)).toSorted()).toEqual(
@@ -113,7 +113,7 @@ describe("an event", () => {
     )
   })
 
-  test("a Run event stored by an earlier release is passed on unchanged", () => {
+  test("returns a Run event stored by an earlier release unchanged", () => {
     const page = {
       events: [
         { seq: 1, at: "2026-01-01T00:00:00.000Z", kind: "run.phase", data: {} },

@@ -60,7 +60,7 @@ const plan = (fields: object) =>
 
 type Entrance = (text: string) => string | undefined
 
-/** Every place that accepts a repository address, with the form it keeps. */
+/** All schemas and functions that accept a repository address, with the form they store. */
 const addresses: Readonly<Record<string, Entrance>> = {
   "an install link": (text) => link(`git=${q(text)}`)?.git,
   "a link to options": (text) => link(`kind=capsule-source-options&path=o.json&git=${q(text)}`)?.git,
@@ -72,12 +72,12 @@ const addresses: Readonly<Record<string, Entrance>> = {
   "a fetch": (text) => Result.getOrUndefined(fetchableAddress(text, policy))
 }
 
-/** Places that store a different form of the address, or none. */
+/** Places that store another form of the address, or no address. */
 const addressVerdicts: Readonly<Record<string, (text: string) => boolean>> = {
   "svc link check": (text) => linkVerdict(`https://svc.example/install?git=${q(text)}`).status === "valid",
   "svc options check": (text) => Result.isSuccess(options({ url: text })),
   "the origins of a Connection": (text) => Option.isSome(Schema.decodeOption(GivenCredentialOrigin)(text)),
-  // The form trims its input.
+  // The form in the dashboard trims its input.
   "the server beside the form": (text) => text.trim() === text && serverOf(text) !== ""
 }
 
@@ -188,7 +188,7 @@ describe("Repository addresses", () => {
   })
 
   test.each(refused.map((text) => [JSON.stringify(text.slice(0, 60)), text] as const))(
-    "the address %s is refused everywhere",
+    "every place rejects the address %s",
     (_shown, text) => {
       for (const [name, entrance] of Object.entries(addresses))
         expect([name, entrance(text)]).toEqual([name, undefined])
@@ -197,7 +197,7 @@ describe("Repository addresses", () => {
     }
   )
 
-  test("a document can refer only to public servers over HTTPS", () => {
+  test("a document may refer only to public servers, over HTTPS", () => {
     const isPublic = Schema.is(PublicGitAddress)
     expect(accepted.filter(([text]) => !isPublic(text))).toEqual([])
     expect(
@@ -217,7 +217,7 @@ describe("Repository addresses", () => {
 const use = (ref: string) =>
   Option.getOrUndefined(Schema.decodeUnknownOption(GivenConnectionUse)({ roles: ["owner"], refs: [ref] }))
 
-/** Every place that accepts a ref. */
+/** All schemas and functions that accept a ref. */
 const refs: Readonly<Record<string, Entrance>> = {
   "an install link": (text) => link(`git=${q(repository)}&ref=${q(text)}`)?.ref,
   "a link to options": (text) =>
@@ -347,7 +347,7 @@ describe("a ref", () => {
     }
   )
 
-  test("a ref follows the same rules in a document as elsewhere", () => {
+  test("a document applies the same rules to a ref as every other place", () => {
     const isPublic = Schema.is(PublicGitRef)
     expect(acceptedRefs.filter(([text, normalForm]) => text === normalForm && !isPublic(text))).toEqual([])
     expect(refusedRefs.filter((text) => isPublic(text))).toEqual([])
@@ -359,9 +359,9 @@ describe("a ref", () => {
   })
 
   test.each(refusedRefs.map((text) => [JSON.stringify(text.slice(0, 30)), text] as const))(
-    "the ref %s is refused everywhere",
+    "every place rejects the ref %s",
     (_shown, text) => {
-      // A lone surrogate cannot occur in a link.
+      // A link cannot contain a lone surrogate.
       if (text.isWellFormed())
         for (const [name, entrance] of Object.entries(refs)) expect([name, entrance(text)]).toEqual([name, undefined])
       expect(Result.isSuccess(storedRef(text))).toBe(false)
@@ -370,13 +370,13 @@ describe("a ref", () => {
   )
 })
 
-/** Regular expressions for addresses other than repository addresses, by subject. */
+/** Regular expressions for addresses that are not repository addresses, by subject. */
 const ofOtherAddresses: ReadonlyMap<string, string> = new Map([
   ["runner/scan/ModuleSource.ts", "the sources of module calls, which are never fetched"],
   ["runner/git/StableVersion.ts", "version tags among the refs that a server lists"]
 ])
 
-test("no other grammar for addresses exists anywhere in the code", () => {
+test("the code contains no other grammar for addresses", () => {
   const sources = ["schema", "runner", "actors", "src"].flatMap((room) =>
     readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
       .filter((path) => /\.tsx?$/.test(path))

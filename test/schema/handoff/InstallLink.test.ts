@@ -20,7 +20,7 @@ const query = (text: string) => verdict(`${origin}/install?${text}`)
 const git = "git=https://git.example/team/app"
 const back = "product=app&return_uri=myapp://done"
 
-test("the shortest install link is accepted", () => {
+test("accepts the shortest install link", () => {
   expect(Result.getOrThrow(parseInstallQuery(git))).toEqual({
     _tag: "Install",
     git: "https://git.example/team/app",
@@ -28,7 +28,7 @@ test("the shortest install link is accepted", () => {
   })
 })
 
-test("the longest install link is accepted", () => {
+test("accepts the longest install link", () => {
   const text =
     "git=https%3A%2F%2Fgit.example%2Fteam%2Fapp&ref=v1.2.0%2Bbuild&sourcePath=infra&path=modules/app&name=My+app%20%E5%90%8D&product=app&return_uri=https%3A%2F%2Fapp.example%2Fcb"
   expect(Result.getOrThrow(parseInstallQuery(text))).toEqual({
@@ -42,7 +42,7 @@ test("the longest install link is accepted", () => {
   })
 })
 
-test("a packed source has the same meaning as separate link fields", () => {
+test("a packed source means the same as separate link fields", () => {
   expect(
     Result.getOrThrow(parseInstallQuery("source=git::https://git.example/team/app.git//modules/app?ref=v1.2.0"))
   ).toEqual({
@@ -177,7 +177,7 @@ test("a fragment is not part of an install link", () => {
   expect(verdict(`${origin}/install#x`)).toBe("not_a_link ")
 })
 
-test("a refused install link is never repeated in the error", () => {
+test("the error about an install link never repeats the link", () => {
   const refused = parseInstallQuery(
     "git=https://canary:canary@h.example/a&ref=-canary&path=../canary&name=token%3Dcanary&product=CANARY&return_uri=canary&var.x=canary&ghp_0123456789abcdefABCD=1"
   )
@@ -220,7 +220,7 @@ describe("Link round trips", () => {
       .map((link): HandoffLink => ({ _tag: "SourceOptions", ...link }))
   )
 
-  test("every install link round-trips unchanged, in one spelling", () => {
+  test("every install link round-trips unchanged, with a single spelling", () => {
     fc.assert(
       fc.property(links, (link) => {
         const again = Result.getOrThrow(parseInstallLink(formatInstallLink(origin, link), { serviceOrigin: origin }))
@@ -231,7 +231,7 @@ describe("Link round trips", () => {
     )
   })
 
-  test("no string makes the link parser throw, and an accepted string is written back as the same link", () => {
+  test("the link parser never throws, and writes every accepted string back as the same link", () => {
     const pieces = fc.oneof(
       fc.constantFrom(
         git,

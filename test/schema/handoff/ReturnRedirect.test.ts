@@ -4,7 +4,7 @@ import { returnRedirect } from "../../../schema/handoff/ReturnRedirect.ts"
 
 const payload = { hostUrl: "https://svc.example", runId: "run_1", capsuleId: "cap_1" }
 
-test("the return payload is appended exactly (R3)", () => {
+test("appends the return payload exactly (R3)", () => {
   const redirect = returnRedirect({ product: "app", returnUri: "myapp://done" }, payload)
   expect(Redacted.value(redirect)).toBe(
     "myapp://done?host_url=https%3A%2F%2Fsvc.example&product=app&run_id=run_1&capsule_id=cap_1"
@@ -19,7 +19,7 @@ test("payload values cannot add fields to the return address (R3)", () => {
   expect(url.hash).toBe("")
 })
 
-test("a ticket appears in the return URL and never in printed text (R3)", () => {
+test("the return URL contains the ticket, but printed text never does (R3)", () => {
   const redirect = returnRedirect(
     { product: "app", returnUri: "https://app.example" },
     { ...payload, setupTicket: Redacted.make("svct_canary") }

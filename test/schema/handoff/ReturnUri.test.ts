@@ -97,7 +97,7 @@ test.each([
   expect(isReturnUri(uri)).toBe(false)
 })
 
-test("the return address of the service itself is refused", () => {
+test("rejects the service itself as a return address", () => {
   expect(isReturnUri("https://svc.example/api/v1/x", "https://svc.example")).toBe(false)
   expect(isReturnUri("https://svc.example:8443/x", "https://svc.example")).toBe(true)
 })

@@ -37,13 +37,13 @@ describe("Tool numbers", () => {
     expect(state.outputs?.map(({ value }) => Redacted.value(value))).toEqual(["12345678901234567891"])
   })
 
-  test("a sensitive number is recognised by the digits that the tool prints", () => {
+  test("recognises a sensitive number by the digits that the tool prints", () => {
     const text = `{"version":4,"serial":1,"lineage":"l","outputs":{"n":{"value":12345678901234567891,"type":"number","sensitive":true}}}`
     const state = Option.getOrThrow(parseState(new TextEncoder().encode(text)))
     expect(state.sensitiveTexts).toEqual(["12345678901234567891"])
   })
 
-  test("reviewers see a change in the last digit of a number", () => {
+  test("reviewers see a change in only the last digit of a number", () => {
     const change = (before: string, after: string) =>
       `{"format_version":"1.2","resource_changes":[{"address":"a.b","type":"a","name":"b",
         "change":{"actions":["update"],"before":{"n":${before}},"after":{"n":${after}}}}],
@@ -71,7 +71,7 @@ test.each([
   expect(containsRoundedNumber(`{"a":["9007199254740993",${number}]}`)).toBe(rounded)
 })
 
-describe("a value is written as JSON with the tool's own numbers", () => {
+describe("values are written as JSON with the tool's original numbers", () => {
   const big = "9007199254740993"
 
   test.each([

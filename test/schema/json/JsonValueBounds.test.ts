@@ -24,12 +24,12 @@ test.each([
   expect(exceedsJsonLimits(value, privateValuesLimits)).toBe(expected)
 })
 
-test("a limit that is not set does not apply", () => {
+test("a limit that is not set is not enforced", () => {
   expect(exceedsJsonLimits(nest(40), {})).toBeUndefined()
   expect(exceedsJsonLimits(nest(40), { maxDepth: 39 })).toBe("too_deep")
 })
 
-test("the value limits agree with the scan of the same document", () => {
+test("the limits on a value agree with the limits on its JSON text", () => {
   const limits = { maxDepth: 2, maxNodes: 6, maxKeyBytes: 3, maxStringBytes: 4 }
   fc.assert(
     fc.property(fc.json({ maxDepth: 3 }), (text) => {

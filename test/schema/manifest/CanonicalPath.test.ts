@@ -58,7 +58,7 @@ test.each([
   ])
 })
 
-test("the root is a folder and a module, and not a file", () => {
+test("the root is valid as a folder and as a module, but not as a file", () => {
   expect([isFile("."), isFolder("."), isModulePath(".")]).toEqual([false, true, true])
 })
 

@@ -3,7 +3,7 @@ import type { VariableFacts } from "../../../schema/manifest/ModuleFacts.ts"
 import { variable, compile, variables, told } from "./CompilationFixture.ts"
 import { label, userInput, type JsonObject } from "./ManifestFixture.ts"
 
-describe("inputs are proven (J11)", () => {
+describe("rejects inputs whose variable or type cannot be verified (J11)", () => {
   const from = (kind: string, more: JsonObject = {}) => ({ name: "a", source: { kind }, label, ...more })
   test.each<readonly [string, JsonObject, VariableFacts, ReadonlyArray<string>]>([
     ["exact type", userInput("a", { type: "number" }), variable("a", { type: "number" }), []],
@@ -49,7 +49,7 @@ describe("inputs are proven (J11)", () => {
     expect(told(compile({ inputs: [input] }, {}, variables(fact)))).toEqual([...expected])
   })
 
-  test("a manifest can raise secrecy but not lower it", () => {
+  test("a manifest can make an input secret, but not make a secret input public", () => {
     const secretOf = (input: JsonObject, fact: Partial<VariableFacts>) =>
       compile({ inputs: [userInput("a", input)] }, {}, variables(variable("a", fact))).inputs[0]?.secret
     expect(secretOf({}, {})).toBe(false)
@@ -59,7 +59,7 @@ describe("inputs are proven (J11)", () => {
     expect(secretOf({ secret: false }, { ephemeral: true })).toBe(true)
   })
 
-  test("an input with required: true stays required although the module has a default", () => {
+  test("an input with required: true stays required even if the module has a default", () => {
     const compiled = compile(
       { inputs: [userInput("a", { required: true })] },
       {},

@@ -20,7 +20,7 @@ const fullFacts = {
 describe("Proven manifests", () => {
   const compiled = compile(fullModule, {}, fullFacts)
 
-  test("a proven manifest is adopted as a whole", () => {
+  test("a verified manifest is adopted as a whole", () => {
     expect(told(compiled)).toEqual([])
     expect(compiled).toMatchObject({
       origin: "repository_manifest",
@@ -35,7 +35,7 @@ describe("Proven manifests", () => {
     })
   })
 
-  test("a proven manifest gives every variable exactly one source", () => {
+  test("a verified manifest gives every variable exactly one source", () => {
     expect(
       compiled.inputs.map(({ name, origin, required, secret, source, type }) => [
         name,
@@ -56,7 +56,7 @@ describe("Proven manifests", () => {
     ])
   })
 
-  test("a proven manifest resolves requirements to exact targets", () => {
+  test("a verified manifest resolves requirements to exact targets", () => {
     expect(compiled.requires).toEqual([
       {
         kind: "secret.generated",
@@ -87,7 +87,7 @@ describe("Proven manifests", () => {
     ])
   })
 
-  test("a proven manifest is stored and read back as JSON", () => {
+  test("a verified manifest round-trips through JSON", () => {
     const stored = JSON.stringify(Schema.encodeSync(Schema.toCodecJson(CompiledInstall))(compiled))
     expect(Schema.decodeUnknownSync(Schema.toCodecJson(CompiledInstall))(JSON.parse(stored))).toEqual(compiled)
   })
@@ -125,14 +125,14 @@ describe("Generic installs", () => {
     expect(compiled.inputs).toEqual(generic)
   })
 
-  test("an invalid manifest is not adopted even in part, and its diagnostics remain", () => {
+  test("no part of an invalid manifest is adopted, and its diagnostics are kept", () => {
     const compiled = compile({ inputs: [userInput("a"), userInput("a")] }, {}, facts)
     expect(compiled).toMatchObject({ origin: "generic", assistance: "invalid", requires: [], features: [] })
     expect(compiled.inputs).toEqual(generic)
     expect(told(compiled)).toEqual(["duplicate_name inputs/1/name"])
   })
 
-  test("an undeclared module leads to the generic install", () => {
+  test("a module that the manifest does not declare gets the generic install", () => {
     const other = declare(manifest("svc.com/v2.4", {}, { modules: { app: { inputs: [userInput("a")] } } }))
     const compiled = compile({}, { declaration: other }, facts)
     expect(compiled).toMatchObject({ origin: "generic", assistance: "not_declared", diagnostics: [] })
@@ -157,7 +157,7 @@ describe("Generic installs", () => {
     expect(compile({}, { declaration, manifestKey: "apps" }, root).assistance).toBe("not_declared")
   })
 
-  test("a manifest with one unproven input is disabled as a whole", () => {
+  test("a single unverified input disables the whole manifest", () => {
     const compiled = compile(
       { inputs: [userInput("a"), userInput("missing")], features: [feature("f", ["a"])], sourceBuild: sourceBuild() },
       {},
@@ -180,7 +180,7 @@ describe("Exact versions", () => {
   }
   const { manifestDigest: _, ...absentPins } = pins
 
-  test("an operator who requires an exact version gets that version, and every problem becomes fatal", () => {
+  test("an operator can require an exact version, which makes every problem fatal", () => {
     expect(refusal({})).toBe("compiled")
     expect(refusal({ declaration: declare(manifest("svc.com/v2.3")) })).toEqual(["manifest_version_mismatch"])
     const absent = compileInstallConfig(
@@ -223,7 +223,7 @@ describe("mismatching evidence is fatal under every policy", () => {
       expect(mismatch({ pins: { ...pins, [name]: "other" } })).toEqual([name])
     }
   )
-  test("a manifest without a digest, and a digest without a manifest, are fatal", () => {
+  test("rejects a manifest without a digest, and a digest without a manifest", () => {
     const { manifestDigest: _, ...rest } = pins
     expect(mismatch({ pins: rest, facts: { pins: rest, variables: [], outputs: [] } })).toEqual(["manifestDigest"])
     expect(mismatch({ declaration: { _tag: "Absent" } })).toEqual(["manifestDigest"])

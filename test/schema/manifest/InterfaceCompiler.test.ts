@@ -12,7 +12,7 @@ import {
   type JsonObject
 } from "./ManifestFixture.ts"
 
-describe("interfaces are proven (J11)", () => {
+describe("rejects Interfaces that cannot be verified (J11)", () => {
   const spec = interfaceSpec({ inputs: { url: { source: "output", outputName: "url", outputType: "url" } } })
   const at = "interfaces/0/spec/inputs/url/outputName"
   test.each<readonly [string, ReadonlyArray<OutputFacts>, ReadonlyArray<string>]>([
@@ -62,7 +62,7 @@ describe("interfaces are proven (J11)", () => {
   })
 })
 
-describe("the operator's Interface declarations are limits", () => {
+describe("a manifest cannot exceed the operator's Interface declarations", () => {
   const declared = compile(
     {
       interfaces: [
@@ -89,7 +89,7 @@ describe("the operator's Interface declarations are limits", () => {
       spec: interfaceSpec({ inputs: { url: { source: "output", outputName: "url", outputType: "url" } } })
     })
 
-  test("equal Interface declarations merge into one", () => {
+  test("equal Interface declarations are merged", () => {
     const compiled = compile({ interfaces: [withUrl({ bindingRequests: [bindingRequest()] })] }, { base }, facts)
     expect(compiled.assistance).toBe("adopted")
     expect(compiled.interfaceBlueprints).toEqual(base.interfaceBlueprints)
@@ -147,11 +147,11 @@ describe("the operator's Interface declarations are limits", () => {
     })
   })
 
-  test("a person is never prompted for variables that the operator sets", () => {
+  test("people are never asked for variables that the operator sets", () => {
     expect(compile({}, { base }, facts).inputs.map(({ name }) => name)).toEqual(["a"])
   })
 
-  test("the operator's sourceBuild wins, even without a manifest", () => {
+  test("the operator's sourceBuild takes precedence, even without a manifest", () => {
     const operators = { commands: [{ argv: ["make"] }], outputs: ["out"] }
     const withBuild = { ...emptyBaseConfig, sourceBuild: operators }
     expect(compile({ sourceBuild: sourceBuild() }, { base: withBuild }).sourceBuild).toEqual({

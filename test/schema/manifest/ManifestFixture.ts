@@ -67,14 +67,14 @@ export const sourceBuild = (more: JsonObject = {}): JsonObject => ({
   ...more
 })
 
-/** A manifest with one root module; `install` may add fields to the manifest's `install` or replace them. */
+/** A manifest with one root module. `install` overrides fields of the manifest's `install`. */
 export const manifest = (version: ManifestVersion, module: JsonObject = {}, install: JsonObject = {}): JsonObject => ({
   apiVersion: version,
   kind: "Repository",
   install: { modules: { ".": { inputs: [], ...module } }, ...install }
 })
 
-/** One module with every field of the newest version. */
+/** A module with every field of the newest version. */
 export const fullModule: JsonObject = {
   inputs: [
     userInput("service_name", { role: "service_name", type: "string", required: true, placeholder: "my-service" }),
@@ -107,7 +107,7 @@ export const parse = (document: unknown) => parseRepositoryManifest(bytes(docume
 export const diagnosticsOf = (document: unknown): ReadonlyArray<ManifestDiagnostic> =>
   Result.match(parse(document), { onSuccess: () => [], onFailure: ({ diagnostics }) => diagnostics })
 
-/** "valid", or the code and path of every diagnostic. */
+/** Returns "valid", or the code and path of every diagnostic. */
 export const verdict = (document: unknown): string => {
   const diagnostics = diagnosticsOf(document)
   return diagnostics.length === 0 ? "valid" : diagnostics.map(({ code, path }) => `${code} ${path}`).join("; ")

@@ -14,7 +14,7 @@ test("a module with every field is valid", () => {
   expect(verdict(manifest(v, fullModule, { defaultModule: "." }))).toBe("valid")
 })
 
-test("the parsed manifest is the document, and prototype names in it are data (J4)", () => {
+test("the parsed manifest equals the document, and prototype names in it are ordinary data (J4)", () => {
   const document = JSON.stringify(manifest(v)).replace(
     '{".":{"inputs":[]}}',
     '{"__proto__":{"inputs":[]},"constructor":{"inputs":[]}}'
@@ -27,7 +27,7 @@ test("the parsed manifest is the document, and prototype names in it are data (J
 })
 
 describe("bytes", () => {
-  test("a manifest of 128 KiB is accepted, and one byte more is refused (J5)", () => {
+  test("accepts a manifest of 128 KiB, and rejects one byte more (J5)", () => {
     const padded = (size: number) => {
       const encoded = bytes(manifest(v))
       const document = new Uint8Array(size).fill(0x20)
@@ -125,7 +125,7 @@ describe("module keys", () => {
   })
 })
 
-test("a report has at most 100 diagnostics, or only the first fault of a large document", () => {
+test("reports at most 100 diagnostics, and only the first fault of a large document", () => {
   const faults = (count: number) => manifest(v, { inputs: Array.from({ length: count }, () => ({})) })
   expect(diagnosticsOf(faults(120)).length).toBe(100)
   expect(diagnosticsOf(faults(10_000)).length).toBe(1)

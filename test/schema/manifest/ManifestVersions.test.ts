@@ -23,13 +23,13 @@ describe("versions (J6)", () => {
     "defaultModule in v2.4": manifest("svc.com/v2.4", {}, { defaultModule: "." }),
     "sourceBuild before v2.3": manifest("svc.com/v2.2", { sourceBuild: sourceBuild() })
   }
-  test.each(Object.entries(newer))("%s is an unknown field", (_, document) => {
+  test.each(Object.entries(newer))("rejects %s as an unknown field", (_, document) => {
     expect(diagnosticsOf(document).map(({ code }) => code)).toEqual(["unknown_field"])
-    // The error must contain the version that the author should declare instead.
+    // The error must contain the version that the author should declare.
     expect(diagnosticsOf(document)[0]?.message).toMatch(/(needs?|only) svc\.com\/v2/)
   })
 
-  test("interface.consume is new in v2.2", () => {
+  test("interface.consume requires v2.2", () => {
     const consuming = (version: ManifestVersion) => verdict(manifest(version, { requires: [consume()] }))
     expect(diagnosticsOf(manifest("svc.com/v2.1", { requires: [consume()] }))[0]?.message).toContain(
       "interface.consume needs svc.com/v2.2"
@@ -42,7 +42,7 @@ describe("versions (J6)", () => {
     ])
   })
 
-  test("the delivery of an identity does not depend on the document", () => {
+  test("the document cannot influence how an identity is delivered", () => {
     const bindings = { accountsUrl: "A", issuerUrl: "B", clientId: "C", redirectUri: "D" }
     const bound = (version: ManifestVersion) =>
       verdict(manifest(version, { requires: [endpoint(), oidc({ deliver: { bindings } })] }))
@@ -59,7 +59,7 @@ describe("versions (J6)", () => {
     }
   })
 
-  test("every object in the full document is closed", () => {
+  test("no object in the full document accepts unknown fields", () => {
     const objects: Array<string> = []
     const withExtra = (value: unknown, path: string, target: string): unknown => {
       if (Array.isArray(value)) return value.map((item, index) => withExtra(item, `${path}/${index}`, target))

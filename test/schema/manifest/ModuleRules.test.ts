@@ -193,7 +193,7 @@ test.each<readonly [string, JsonObject, string]>([
 })
 
 describe("several faults", () => {
-  test("several broken module rules are all reported", () => {
+  test("reports every broken module rule", () => {
     expect(
       verdict(
         module({

@@ -9,7 +9,7 @@ const pathsOf = (value: unknown, path: Path = []): ReadonlyArray<Path> => {
   return [path, ...Object.entries(value).flatMap(([key, item]) => pathsOf(item, [...path, key]))]
 }
 
-/** The document with `change` applied at `path`; a value changed to `undefined` is removed. */
+/** Returns the document with `change` applied at `path`. A value changed to `undefined` is removed. */
 const changed = (value: unknown, [key, ...rest]: Path, change: (old: unknown) => unknown): unknown => {
   if (key === undefined) return change(value)
   if (Array.isArray(value)) {
@@ -80,7 +80,10 @@ const mutations: fc.Arbitrary<(old: unknown) => unknown> = fc.oneof(
   fc.constant((old: unknown) => (typeof old === "string" ? ` ${old}` : String(old)))
 )
 
-/** Documents that differ from a valid one in one to three places: a member dropped, retyped, oversized, duplicated or renamed. */
+/**
+ * Generates documents that differ from a valid one in one to three places: a member is dropped, retyped, oversized, duplicated or
+ * renamed.
+ */
 export const nearValid = (document: unknown): fc.Arbitrary<unknown> =>
   fc.array(fc.tuple(fc.nat(), mutations), { minLength: 1, maxLength: 3 }).map((steps) =>
     steps.reduce((current: unknown, [choice, mutate]) => {

@@ -51,14 +51,14 @@ test.each<readonly [string, JsonObject, string]>([
   expect(JSON.stringify(diagnostics)).not.toMatch(/ghp_|hunter2|AKIA|user:pass/)
 })
 
-test("a credential used as a key is found, and the reported path hides it", () => {
+test("finds a credential used as a key, and hides it in the reported path", () => {
   const diagnostics = diagnosticsOf(document({ [key]: 1 }))
   expect(diagnostics.map(({ code, path }) => `${code} ${path}`)).toEqual([
     `secret_material ${at}/interfaces/0/spec/document/*`
   ])
 })
 
-test("a credential in a refused structure is reported along with the structure, but not its value", () => {
+test("reports a credential in an invalid structure together with the structure, but without its value", () => {
   const diagnostics = diagnosticsOf({ ...module({}), [key]: key, note: `token=${key}` })
   expect(diagnostics.map(({ code, path }) => `${code} ${path}`)).toEqual([
     "unknown_field /*",
@@ -70,7 +70,7 @@ test("a credential in a refused structure is reported along with the structure, 
   expect(JSON.stringify(diagnostics)).not.toContain("ghp_")
 })
 
-test("ids of host records are not public material", () => {
+test("rejects ids of host records in public material", () => {
   expect(verdict(document({ a: "cap_0123456789abcdef0123" }))).toBe(
     `host_authority_material ${at}/interfaces/0/spec/document/a`
   )
@@ -98,7 +98,7 @@ describe("Interface names", () => {
       )
     }
   )
-  test("the name of an Interface input may not look like a credential", () => {
+  test("rejects the name of an Interface input that looks like a credential", () => {
     const spec = interfaceSpec({ inputs: { accessToken: { source: "literal", value: "x" } } })
     expect(verdict(module({ interfaces: [iface({ spec })] }))).toBe(
       `secret_material ${at}/interfaces/0/spec/inputs/accessToken`
@@ -119,7 +119,7 @@ describe("Interface names", () => {
   })
 })
 
-test("prose that mentions credentials is accepted", () => {
+test("accepts prose that mentions credentials", () => {
   const helper = {
     ja: "管理画面でトークンを作成し、ここに貼り付けてください。",
     en: "Create a token in the settings, then paste the token here. The password: at least 12 characters."
@@ -129,6 +129,6 @@ test("prose that mentions credentials is accepted", () => {
   ).toBe("valid")
 })
 
-test("arguments that only refer to a credential are accepted", () => {
+test("accepts arguments that only refer to a credential", () => {
   expect(verdict(argv("docker", "build", "--build-arg", "TOKEN=$TOKEN", "--password-stdin"))).toBe("valid")
 })

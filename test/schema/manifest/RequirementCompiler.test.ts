@@ -14,7 +14,7 @@ import {
   type JsonObject
 } from "./ManifestFixture.ts"
 
-describe("requirements are proven (J11)", () => {
+describe("rejects requirements that cannot be verified (J11)", () => {
   const identityFacts = variables(
     ...["public_url", "accounts_url", "issuer_url", "client_id", "redirect_uri"].map((name) => variable(name)),
     env
@@ -132,7 +132,7 @@ describe("requirements are proven (J11)", () => {
     const refused = compile({ requires: [...requires], inputs: [userInput("owner")] }, {}, facts)
     expect(told(refused)).toEqual(expect.arrayContaining([...expected]))
     expect([refused.assistance, refused.dropped?.at(-1)]).toEqual(["rejected", "requirement identity.oidc"])
-    // A second module in the same document, which keeps everything.
+    // A second module in the same document, which must keep everything.
     const modules = { ".": { inputs: [], requires: [...requires] }, beside: { inputs: [userInput("owner")] } }
     const document = { apiVersion: "svc.com/v2.4", kind: "Repository", install: { modules } }
     const neighbour = { ...pins, modulePath: "beside" }
@@ -144,7 +144,7 @@ describe("requirements are proven (J11)", () => {
     expect([kept.assistance, told(kept)]).toEqual(["adopted", []])
   })
 
-  test("runtime OIDC bindings are new in v2.4", () => {
+  test("runtime OIDC bindings require v2.4", () => {
     const compiled = ManifestVersion.literals.map((version) => {
       const policy = { ...openPolicy, runtimeOidcBindings: true }
       const declaration = declare(manifest(version, { requires: [endpoint(), bound] }))
@@ -157,13 +157,13 @@ describe("requirements are proven (J11)", () => {
     ])
   })
 
-  test("no identity is granted without a scope allowlist", () => {
+  test("grants no identity without a scope allowlist", () => {
     expect(told(compile({ requires: [endpoint(), oidc()] }, { policy: defaultOperatorPolicy }, identityFacts))).toEqual(
       ["oidc_not_allowed requires/1"]
     )
   })
 
-  test("runtime OIDC bindings are entries of env", () => {
+  test("runtime OIDC bindings are delivered as entries of env", () => {
     const compiled = compile(
       { requires: [endpoint(), bound] },
       { policy: { ...openPolicy, runtimeOidcBindings: true } },
@@ -181,7 +181,7 @@ describe("requirements are proven (J11)", () => {
     expect(compiled.inputs.map(({ name }) => name)).not.toContain("env")
   })
 
-  test("a binding needs a map of strings named env", () => {
+  test("a binding requires a variable named env that is a map of strings", () => {
     expect(told(compile({ requires: [binding("A")] }))).toEqual([
       "binding_environment_not_found requires/0/deliver/bindings/value"
     ])
@@ -201,7 +201,7 @@ describe("requirements are proven (J11)", () => {
     ])
   })
 
-  test("a person is not prompted for values that a requirement delivers", () => {
+  test("people are not asked for values that a requirement delivers", () => {
     expect(compile({ requires: [secret("client_id")] }, {}, variables(variable("client_id"))).inputs).toEqual([])
   })
 })

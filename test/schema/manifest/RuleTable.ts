@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { type JsonObject, verdict } from "./ManifestFixture.ts"
 
-/** A rule, a document that obeys or breaks it, and the verdict: "valid", or the code and path of every diagnostic. */
+/** A rule, a document that obeys or breaks it, and the expected verdict: "valid", or the code and path of every diagnostic. */
 export type Row = readonly [rule: string, document: JsonObject, expected: string]
 
 export const table = (title: string, rows: ReadonlyArray<Row>) =>
@@ -14,8 +14,8 @@ export const table = (title: string, rows: ReadonlyArray<Row>) =>
 export const list = (count: number, of: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => of(index))
 
-/** A string with this many characters. */
+/** Returns a string with this many characters. */
 export const text = (length: number) => "x".repeat(length)
 
-/** The path of the fixture's only module. */
+/** Path of the fixture's only module. */
 export const at = "/install/modules/."

@@ -71,7 +71,7 @@ test.each<readonly [string, unknown, string]>([
   expect(verdict(document)).toBe(expected)
 })
 
-test("the source options file is UTF-8 JSON of at most 128 KiB, and refusals are typed (J5)", () => {
+test("the source options file must be UTF-8 JSON of at most 128 KiB, and errors are typed (J5)", () => {
   const padded = (size: number) => {
     const document = new Uint8Array(size).fill(0x20)
     document.set(bytes(validOptions))

@@ -4,7 +4,7 @@ import { linkVerdict, manifestVerdict, sourceOptionsVerdict, Verdict } from "../
 import { bytes, endpoint, fullModule, manifest, oidc } from "./ManifestFixture.ts"
 import { validOptions } from "./SourceOptionsFixture.ts"
 
-test("a valid document is identified by its version", () => {
+test("the verdict on a valid document contains its version", () => {
   expect(manifestVerdict(bytes(manifest("svc.com/v2.4", fullModule)))).toEqual({
     status: "valid",
     apiVersion: "svc.com/v2.4",
@@ -21,7 +21,7 @@ test("a valid document is identified by its version", () => {
   })
 })
 
-test("a valid document lists the modules that are always refused", () => {
+test("the verdict on a valid document lists the modules that are always rejected", () => {
   const bound = oidc({ deliver: { bindings: { accountsUrl: "A", issuerUrl: "B", clientId: "C", redirectUri: "D" } } })
   expect(manifestVerdict(bytes(manifest("svc.com/v2.3", { requires: [endpoint(), bound] })))).toMatchObject({
     status: "valid",
@@ -35,7 +35,7 @@ test("a valid document lists the modules that are always refused", () => {
   })
 })
 
-test("an invalid document is returned with its reasons, and with its version if it was recognised", () => {
+test("the verdict on an invalid document contains the reasons, and the version if it was recognised", () => {
   expect(manifestVerdict(bytes({ ...manifest("svc.com/v1"), $schema: "x" }))).toEqual({
     status: "invalid",
     apiVersion: "svc.com/v1",

@@ -4,7 +4,7 @@ import { addressForms, EmailAddress, EmailDomain, withStoredSpelling } from "../
 
 const decode = Schema.decodeUnknownOption(EmailAddress)
 
-describe("an email address is stored in its delivered form", () => {
+describe("an email address is stored in the form used for delivery", () => {
   test.each([
     ["Ann@Example.com", "ann@example.com"],
     ["  ann@example.com\n", "ann@example.com"],
@@ -24,7 +24,7 @@ describe("an email address is stored in its delivered form", () => {
   })
 })
 
-describe("an email address that no mail server accepts is refused", () => {
+describe("rejects an email address that no mail server accepts", () => {
   test.each([
     "",
     "ann",
@@ -77,12 +77,12 @@ describe("an email address that no mail server accepts is refused", () => {
   })
 })
 
-test("an email address is looked up in the form of earlier releases and in today's form", () => {
+test("an email address is looked up both in the current form and in the form of earlier releases", () => {
   expect(addressForms(" Bob@B\u00fccher.example")).toEqual(["bob@b\u00fccher.example", "bob@xn--bcher-kva.example"])
   expect(addressForms("an\u200bn@example.com")).toEqual(["an\u200bn@example.com", "an\u200bn@example.com"])
 })
 
-test("an email domain in a rule is stored in the same form as addresses", () => {
+test("an email domain in a rule is stored in the same form as in addresses", () => {
   const is = Schema.is(EmailDomain)
   expect(["example.com", "mail.example.com", "xn--bcher-kva.example"].map((text) => is(text))).toEqual([
     true,

@@ -25,7 +25,7 @@ test.each([
   expect(Option.isNone(decode(text))).toBe(true)
 })
 
-test("a reason is readable text", () => {
+test("a reason must be readable text", () => {
   const isReason = Schema.is(ReAdoptionRequest.fields.reason)
   expect(["Moved to the new region", "a\nb", "理由"].map((text) => isReason(text))).toEqual([true, true, true])
   expect(["", "   ", "\n", "\u200b \u2060", "a\u0000", "x".repeat(1001)].map((text) => isReason(text))).toEqual([

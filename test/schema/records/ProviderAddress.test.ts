@@ -17,7 +17,7 @@ test.each([
   ["git", "git"]
 ])("the provider address %s is %s in every place", (given, normal) => {
   const binding = Schema.decodeUnknownSync(ProviderBinding)({ provider: given, moduleLocalName: "a", connectionId })
-  // The scan must normalise the provider in the same way, so that the two match.
+  // The scan must normalise the provider in the same way, or the two would not match.
   expect(requirementKey(binding)).toBe(requirementKey({ provider: normal, moduleLocalName: "a" }))
   const connection = Schema.decodeUnknownSync(CreateConnection)({
     workspaceId: `ws_${"0".repeat(16)}`,
@@ -27,7 +27,7 @@ test.each([
   expect(connection.provider).toBe(normal)
 })
 
-test("different spellings of a stored provider address are normalised to the same one", () => {
+test("spellings of the same stored provider address are normalised alike", () => {
   const database = new Database(":memory:")
   database.run("CREATE TABLE connections (provider TEXT NOT NULL)")
   const written = [

@@ -11,7 +11,7 @@ test("the operations page contains the retention table", () => {
   expect(/<!-- retention -->\n([\s\S]*?)\n<!-- \/retention -->/.exec(page)?.[1]).toBe(retentionTable())
 })
 
-test("every retention period is used, and none is repeated in the code that removes records", () => {
+test("every retention period is used, and the code that removes records repeats none of them", () => {
   const files = ["actors", "runner"].flatMap((room) =>
     readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".ts"))

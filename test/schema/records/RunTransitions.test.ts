@@ -16,7 +16,7 @@ const standings: ReadonlyArray<RunStanding> = RunType.literals.flatMap((type) =>
   )
 )
 
-/** Written by hand: the statuses to which each status may change. */
+/** The statuses that each status may change to, written by hand as an independent check. */
 const byHand: Readonly<Record<RunStatus, string>> = {
   queued: "running failed cancelled superseded",
   running: "queued waiting_approval succeeded failed cancelled superseded",
@@ -29,7 +29,7 @@ const byHand: Readonly<Record<RunStatus, string>> = {
 }
 
 describe("Run transitions", () => {
-  test("a Run's transitions match the table", () => {
+  test("a Run can make exactly the transitions in the table", () => {
     for (const status of statuses) {
       expect(Object.keys(runTransitions[status]).toSorted()).toEqual(
         byHand[status].split(" ").filter(Boolean).toSorted()
@@ -37,7 +37,7 @@ describe("Run transitions", () => {
     }
   })
 
-  test("a Run's transitions reach every status from `queued`", () => {
+  test("every status of a Run can be reached from `queued`", () => {
     const reached = new Set<RunStatus>(["queued"])
     for (const from of reached) {
       for (const to of statuses) if (runTransitions[from][to] !== undefined) reached.add(to)
@@ -45,7 +45,7 @@ describe("Run transitions", () => {
     expect([...reached].toSorted()).toEqual([...statuses].toSorted())
   })
 
-  test("a Run's transitions end in a final status, except for an approved plan that was never used", () => {
+  test("every Run ends in a final status, except for an approved plan that was never used", () => {
     const leaving = standings.filter(
       (run) => isFinalStatus(run.status) && statuses.some((to) => transitionEvent(run, to) !== undefined)
     )
@@ -61,7 +61,7 @@ describe("Run transitions", () => {
     }
   })
 
-  test("a Run's transitions are reported by the event named after their target status", () => {
+  test("each transition of a Run is reported by an event named after the new status", () => {
     for (const run of standings) {
       for (const to of statuses) {
         const event = transitionEvent(run, to)

@@ -26,7 +26,7 @@ describe("Untrusted text", () => {
   )
 })
 
-test("text is invisible if it has only spaces, control characters and characters without a shape", () => {
+test("text that consists only of spaces, control characters and characters without a shape is invisible", () => {
   const blank = [
     "",
     " ",

@@ -52,7 +52,7 @@ const credentials = [
   "https://hooks.slack.com/services/T0ABCDEF/B0ABCDEF/abcdefghijkl"
 ]
 
-describe.each(Object.entries(encodings))("a credential %s (J7)", (_, encode) => {
+describe.each(Object.entries(encodings))("detects a credential %s (J7)", (_, encode) => {
   test.each(credentials)("%s", (credential) => {
     expect(forbiddenMaterial(encode(credential))).toBe("secret_material")
   })
@@ -106,7 +106,7 @@ test.each([
   expect(forbiddenMaterial(btoa(`id is ${id}`))).toBe("host_authority_material")
 })
 
-test("the secret scan finds each of several credentials, up to the limit", () => {
+test("the secret scan finds several credentials, up to the limit", () => {
   const texts = Array.from({ length: 500 }, (_, index) => (index % 100 === 7 ? "token=abcdef" : "plain text"))
   expect([...findForbiddenTexts(texts, 10).keys()]).toEqual([7, 107, 207, 307, 407])
   expect([...findForbiddenTexts(texts, 2).keys()]).toEqual([7, 107])

@@ -4,7 +4,7 @@ import { capsuleTables } from "../../../schema/tables/CapsuleTables.ts"
 import { queueTables } from "../../../schema/tables/QueueTables.ts"
 import { runTables } from "../../../schema/tables/RunTables.ts"
 
-test("Runs left open by an earlier release receive their pool and their place in the Capsule's queue", () => {
+test("an upgrade assigns a pool and a place in the Capsule's queue to Runs left open by an earlier release", () => {
   const database = new Database(":memory:")
   for (const statement of [...capsuleTables, ...runTables]) database.run(statement)
   const config =

@@ -8,7 +8,7 @@ export const kinds = { commit: 1, tree: 2, blob: 3, ofsDelta: 6 } as const
 const chunkBytes = 16 * 1024 * 1024
 const adlerBase = 65_521
 
-/** Compressed zeros, generated from one chunk instead of the whole data. `chunks` are of 16 MiB. */
+/** Zlib stream of zeros, built by repeating one compressed chunk. `chunks` counts chunks of 16 MiB. */
 export const packedZeros = (chunks: number): Buffer => {
   const chunk = deflateRawSync(Buffer.alloc(chunkBytes), { finishFlush: constants.Z_FULL_FLUSH })
   const checksum = Buffer.alloc(4)
@@ -22,7 +22,7 @@ export const zeros = (chunks: number) => chunks * chunkBytes
 const sevenBits = (value: number): ReadonlyArray<number> =>
   value < 128 ? [value] : [(value % 128) + 128, ...sevenBits(Math.floor(value / 128))]
 
-/** An object whose header states `size`. */
+/** A pack object whose header declares `size`. */
 export const object = (type: number, size: number, packed: Buffer): Buffer => {
   const first = (type << 4) | (size % 16)
   const rest = Math.floor(size / 16)
@@ -31,7 +31,7 @@ export const object = (type: number, size: number, packed: Buffer): Buffer => {
 
 export const stored = (type: number, content: Buffer) => object(type, content.length, deflateSync(content))
 
-/** A delta of a base that begins `distance` bytes before it. `copies` are the ranges of the base that it repeats. */
+/** A delta whose base starts `distance` bytes earlier. `copies` are the ranges of the base that it repeats. */
 export const delta = (
   distance: number,
   base: number,
@@ -73,7 +73,7 @@ interface Renamed {
 const renamed = (text: Buffer, from: string, to: string) =>
   Buffer.from(text.toString("latin1").replaceAll(from, to), "latin1")
 
-/** A Git server in front of another, which replaces the other's pack and may list another commit. */
+/** A proxy to a Git server that replaces the pack, and may list another commit. */
 export const packServer = (origin: string, replacement: Buffer, name: Renamed = { commit: "-", as: "-" }) =>
   httpServer((request, response) => {
     const { host: _, "content-length": __, ...headers } = request.headers
@@ -88,7 +88,7 @@ export const packServer = (origin: string, replacement: Buffer, name: Renamed = 
           const body = Buffer.concat(parts)
           const at = body.indexOf("PACK")
           response.writeHead(answer.statusCode ?? 500, { "content-type": answer.headers["content-type"] ?? "" })
-          // The packet that contains the pack begins with four digits and the number of its band.
+          // The packet starts five bytes before the pack: four digits of length and the band number.
           const before = renamed(at === -1 ? body : body.subarray(0, at - 5), name.commit, name.as)
           response.end(at === -1 ? before : Buffer.concat([before, sideBand(replacement)]))
         })

@@ -10,7 +10,7 @@ import { commitFiles, createRepository } from "../../../../src/cli/demo/git-serv
 import { CredentialOrigin } from "../../../../schema/records/CredentialOrigin.ts"
 import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 
-/** Origins in the format that a Connection stores. */
+/** Parses origins in the format that a Connection stores. */
 export const origins = (...texts: ReadonlyArray<string>) => texts.map((text) => CredentialOrigin.make(text))
 
 export interface Ask {

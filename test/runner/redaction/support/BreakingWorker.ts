@@ -1,13 +1,13 @@
-// The redaction thread, except that it fails on certain text.
+// The redaction thread, modified to fail on certain text.
 import { parentPort } from "node:worker_threads"
 import * as Redacted from "effect/Redacted"
 
-/** Kills the thread when a request contains this. */
+/** A request that contains this text kills the thread. */
 const endsAt = "the-thread-ends-here"
-/** Refuses a secret that contains this. */
+/** The thread rejects a secret that contains this text. */
 const refuses = "a-secret-that-fails"
 
-// Registered before the real listener, so the thread never replies.
+// Registered before the real listener, so the thread exits without a reply.
 parentPort?.on("message", (request: unknown) => {
   if (JSON.stringify(request).includes(endsAt)) process.exit(1)
 })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { KnownVariants } from "../../../../runner/sandbox/levels/KnownVariants.ts"
 import { it } from "../../../support/Effect.ts"
 
-it.live("a service does not reuse another service's earlier results", () =>
+it.live("without a service's own cache, every check of a level runs again", () =>
   Effect.gen(function* () {
     const answers: Array<string | undefined> = [undefined, "the kernel forbids it"]
     const { refusalOf } = KnownVariants.defaultValue()

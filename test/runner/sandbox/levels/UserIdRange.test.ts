@@ -19,7 +19,7 @@ const temporaryFolder = Effect.acquireRelease(
 )
 
 describe("User ids", () => {
-  it.live("a running service's user ids and group belong to no other service", () =>
+  it.live("no other service gets a running service's user ids or group", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const first = yield* Scope.make()
@@ -31,7 +31,7 @@ describe("User ids", () => {
     })
   )
 
-  it.live("a service's user ids are free again after the service has been killed", () =>
+  it.live("the user ids of a killed service can be claimed again", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const other = yield* Effect.acquireRelease(
@@ -47,7 +47,7 @@ describe("User ids", () => {
     })
   )
 
-  it.live("a service is refused user ids if all are taken or their owners cannot be determined", () =>
+  it.live("a service gets no user ids if all are taken or their owners cannot be determined", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ranges = rangesFrom(wanted)
@@ -69,7 +69,7 @@ const found = await Effect.runPromise(Effect.map(Sandbox, ({ status }) => status
 const describeUsers = found.accepted ? describe : describe.skip
 
 describeUsers("two root services get separate user ids", () => {
-  it.live("a service's user ids give Runs separate users", () =>
+  it.live("each Run of a service gets a separate user", () =>
     Effect.gen(function* () {
       const userOf = Effect.gen(function* () {
         const { open } = Context.get(yield* Layer.build(service), Sandbox)

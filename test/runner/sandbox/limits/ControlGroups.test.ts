@@ -10,26 +10,26 @@ const first = [
 ].join("\n")
 
 describe("Control groups", () => {
-  test("the service's control group is found in the single version 2 hierarchy", () => {
+  test("finds the service's control group in a version 2 hierarchy", () => {
     expect(ownGroupFolder("", "0::/system.slice/svc.service\n", unified)).toBe(
       "/sys/fs/cgroup/system.slice/svc.service"
     )
   })
 
-  test("the service's control group is found in a version 1 hierarchy, even below a container's visible part", () => {
+  test("finds the service's control group in a version 1 hierarchy, even below the part visible to a container", () => {
     const groups = "4:memory:/svc\n8:pids:/docker/abc/svc\n0::/\n"
     expect(ownGroupFolder("memory", groups, first)).toBe("/sys/fs/cgroup/memory/svc")
     expect(ownGroupFolder("pids", groups, first)).toBe("/sys/fs/cgroup/pids/svc")
   })
 
-  test("the service's control group is missing without its controller or mount, or outside the mount", () => {
+  test("finds no control group without its controller or mount, or outside the mount", () => {
     expect(ownGroupFolder("memory", "0::/svc\n", unified)).toBeUndefined()
     expect(ownGroupFolder("", "0::/svc\n", first)).toBeUndefined()
     expect(ownGroupFolder("", "0::/../other\n", unified)).toBeUndefined()
   })
 })
 
-test("a Run is limited in memory without swap and killed as a whole, and its limit hits are counted", () => {
+test("a Run's group limits memory without swap, kills the Run as a whole, and counts limit hits", () => {
   const { counters, killFile, optional, required } = unifiedPlace("/group", defaultSandboxSettings.limits)
   expect(Object.fromEntries([...required, ...optional])).toEqual({
     "memory.max": String(4 * 1024 ** 3),

@@ -53,7 +53,7 @@ const shell = (script: string, more: Partial<SandboxedCommand> = {}): SandboxedC
   network: false
 })
 
-/** Opens a separate sandbox for a script, and returns how the script exited. */
+/** Runs a script in a separate sandbox, and returns how it exited. */
 const ended = Effect.fnUntraced(function* (
   script: string,
   place: typeof runFolder = runFolder,
@@ -72,25 +72,25 @@ const ended = Effect.fnUntraced(function* (
   return { end, stdout, exceeded: yield* child.exceeded }
 }, Effect.scoped)
 
-/** Allocates more memory than allowed in one go, holds it, and never exits. */
+/** Allocates more memory than allowed at once, holds it, and never exits. */
 const hungry = "dd if=/dev/zero bs=160M count=1 | sleep 1000"
 const breeding = "(for n in $(seq 100); do sleep 1000 & done); exec sleep 1000"
 const waiting = "; trap 'exit 0' INT; while :; do sleep 0.1; done"
 
-/** Every limit, with a script that exceeds it and would otherwise run forever. */
+/** Each limit, with a script that exceeds it and would otherwise run forever. */
 const scripts = {
   memory_limit: hungry,
   process_limit: breeding
 }
 const filling = `for n in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=file$n bs=1M count=8; done${waiting}`
-/** Creates this many empty files. */
+/** A script that creates this many empty files. */
 const empty = (count: number) => `seq ${count} | xargs -n 5000 touch`
 const inMemory = {
   tmp_limit: `dd if=/dev/zero of=/tmp/file bs=1M count=64${waiting}`,
   shm_limit: `dd if=/dev/zero of=/dev/shm/file bs=1M count=64${waiting}`
 }
 
-/** The levels that this machine supports. */
+/** Levels that this machine supports. */
 const rungs: ReadonlyArray<readonly [SandboxLevel, Partial<SandboxSettingsShape>]> = [
   ["bubblewrap", { levels: ["bubblewrap"] }],
   ["namespaces", { levels: ["namespaces"] }],
@@ -134,7 +134,7 @@ for (const [level, settings] of rungs) {
         )
       }
 
-      // A zombie still counts against the limit of its user, who is given to a later Run.
+      // A zombie still counts against its user's limit, and a later Run may get the same user.
       if (level !== "bubblewrap" && level !== "namespaces") {
         it.live("a Run at its limit of processes leaves no process behind, not even a zombie", () =>
           Effect.gen(function* () {
@@ -146,7 +146,7 @@ for (const [level, settings] of rungs) {
           }).pipe(Effect.provide(layer))
         )
 
-        it.live("a Run may use all but one of its processes itself, and the supervisor's do not count", () =>
+        it.live("a Run may use all but one of its processes, and the supervisor's processes do not count", () =>
           Effect.gen(function* () {
             const own = { profile: "small", limits: { processes: 40 } }
             const { end, exceeded } = yield* ended("for n in $(seq 38); do sleep 0.5 & done; wait", runFolder, own)
@@ -170,7 +170,7 @@ for (const [level, settings] of rungs) {
   }
 }
 
-// A folder is measured each second at every level.
+// At every level, svc measures a Run's folder each second.
 describe("Growing folders", () => {
   for (const { layer, place } of places) {
     it.concurrent(`a Run whose folder exceeds its limit fails with folder_limit, and another Run continues, ${place}`, () =>
@@ -184,13 +184,13 @@ describe("Installation folders", () => {
   const installing = (script: string) => ended(script, runFolder, undefined, { isInstallation: true })
 
   for (const { layer, place } of places.filter(({ place: name }) => name.endsWith("with watching"))) {
-    it.concurrent(`an installation above its folder limit ends at once, since it has nothing to save, ${place}`, () =>
+    it.concurrent(`an installation that exceeds its folder limit is killed at once, because it has nothing to save, ${place}`, () =>
       Effect.gen(function* () {
         const { end, exceeded, stdout } = yield* installing(deaf)
         expect([exceeded?.code, end._tag, stdout]).toEqual(["folder_limit", "signalled", ""])
       }).pipe(Effect.provide(layer)))
 
-    it.concurrent(`the folder of an installation is measured again after its end, ${place}`, () =>
+    it.concurrent(`an installation's folder is measured once more after it ends, ${place}`, () =>
       Effect.gen(function* () {
         expect<string | undefined>((yield* installing(eight)).exceeded?.code).toBe("folder_limit")
         expect((yield* installing("echo small")).exceeded).toBeUndefined()
@@ -204,20 +204,20 @@ describe("Installation folders", () => {
 })
 
 for (const [level, settings] of rungs) {
-  it.live(`the level ${level} limits a program's processes, regardless of its user`, () =>
+  it.live(`${level} limits a program's processes, regardless of its user`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       if (sandbox.status.level !== level) return
       const { stdout } = yield* ended("grep 'Max processes' /proc/self/limits")
       const [, limit] = /Max processes +(\d+)/.exec(stdout) ?? []
       expect(Number(limit)).toBeGreaterThanOrEqual(small.processes)
-      // The kernel counts a user's processes: if the user is the service's own, existing processes are added to the limit.
+      // The kernel counts processes per user. If the user is the service's own, existing processes are added to the limit.
       expect(Number(limit)).toBeLessThan(small.processes + 2 * (yield* ownUserThreads) + 100)
     }).pipe(Effect.provide(sandboxWith(settings)))
   )
 }
 
-/** The levels that this machine supports, with and without control groups, with other limits. */
+/** Levels that this machine supports, with and without control groups, with other limits. */
 const everywhere = rungs.flatMap(([level, settings]) =>
   ([true, false] as const).map((controlGroups) => ({
     level,
@@ -233,7 +233,7 @@ describe("Shared memory", () => {
   for (const { layer, level, name } of everywhere.filter(
     ({ level }) => level === "bubblewrap" || level === "namespaces"
   )) {
-    it.live(`a file in /tmp and a process that together exceed the memory limit count towards the Run, ${name}`, () =>
+    it.live(`memory used by a file in /tmp and by a process adds up towards the Run's limit, ${name}`, () =>
       Effect.gen(function* () {
         if ((yield* Sandbox).status.level !== level) return
         const { exceeded } = yield* ended(both)
@@ -255,7 +255,7 @@ describe("Shared memory", () => {
         const { stdout } = yield* ended("cat /proc/self/mounts")
         const writable = stdout.split("\n").flatMap((line) => {
           const [, path = "", type = "", options = ""] = line.split(" ")
-          // A device is mounted as a single file.
+          // Devices are mounted as single files.
           const isDevice = /^\/dev\/(?:null|zero|full|random|urandom|tty|console)$/.test(path)
           return type === "tmpfs" && options.split(",").includes("rw") && !isDevice ? [{ path, options }] : []
         })
@@ -271,7 +271,7 @@ describe("Temporary folders", () => {
   for (const { layer, level, name } of everywhere.filter(
     ({ level }) => level.endsWith("landlock") || level === "process"
   ))
-    it.live(`a temporary folder outside the Run's own folder counts towards its limit, ${name}`, () =>
+    it.live(`a temporary folder outside the Run's folder counts towards its limit, ${name}`, () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         if (sandbox.status.level !== level) return
@@ -287,7 +287,7 @@ describe("Temporary folders", () => {
     )
 })
 
-/** A 64 MiB disk for 40,000 files, which only root can create. */
+/** A 64 MiB disk with room for 40,000 files. Only root can create it. */
 const smallDisk = Effect.tap(
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -305,7 +305,7 @@ const smallDisk = Effect.tap(
 )
 
 describe.skipIf(process.getuid?.() !== 0)("Full disks", () => {
-  it.live("a Run is stopped once it has used most of the disk, although its own folder may be larger", () =>
+  it.live("a Run is stopped when it has used most of the disk, even below its own folder limit", () =>
     Effect.gen(function* () {
       const { exceeded } = yield* ended(`dd if=/dev/zero of=big bs=1M count=62${waiting}`, smallDisk)
       expect<string | undefined>(exceeded?.code).toBe("disk_low")
@@ -313,7 +313,7 @@ describe.skipIf(process.getuid?.() !== 0)("Full disks", () => {
     }).pipe(Effect.provide(sandboxWith({ limits: { ...small, folderBytes: 1024 * mebibyte } })))
   )
 
-  it.live("a Run is stopped once it has used most of the disk's files, even if they are empty", () =>
+  it.live("a Run is stopped when it has used most of the disk's files, even if they are empty", () =>
     Effect.gen(function* () {
       const { exceeded } = yield* ended(`${empty(39_900)}${waiting}`, smallDisk)
       expect<string | undefined>(exceeded?.code).toBe("disk_low")
@@ -322,7 +322,7 @@ describe.skipIf(process.getuid?.() !== 0)("Full disks", () => {
 })
 
 describe("Empty files", () => {
-  it.live("a Run that creates empty files is stopped at the limit of its folder", () =>
+  it.live("a Run that creates empty files is stopped at its folder's limit", () =>
     Effect.gen(function* () {
       const { exceeded } = yield* ended(`${empty(20_000)}${waiting}`)
       expect<string | undefined>(exceeded?.code).toBe("folder_limit")

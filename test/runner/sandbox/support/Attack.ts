@@ -1,4 +1,4 @@
-// Runs inside a sandbox, as module code would, and tries forbidden actions. Prints one JSON line listing the actions that
+// Runs inside a sandbox, as a module's code would, and attempts forbidden actions. Prints one JSON line with the actions that
 // succeeded.
 import { dlopen, ptr } from "bun:ffi"
 import {
@@ -27,7 +27,7 @@ interface Target {
   readonly operatorSocket: string
   readonly port: number
   readonly abstractName: string
-  /** The device of the host's folder for shared memory. */
+  /** Device number of the host's shared memory folder. */
   readonly sharedDevice: number
 }
 
@@ -72,7 +72,7 @@ const address = () => {
   return bytes
 }
 
-/** Sends data while connecting, in a single call that not every connection filter sees. */
+/** Sends data together with the connection request, in one call that some connection filters miss. */
 const fastOpen = () => {
   const socket = call(number(41, 198), 2, 1, 0)
   works(socket)
@@ -81,7 +81,7 @@ const fastOpen = () => {
   works(call(number(44, 206), socket, ptr(data), data.length, 0x2000_0000, ptr(to), to.length))
 }
 
-/** The server's files through its descriptors. */
+/** Paths of the server's open files, read through its descriptors. */
 const descriptors = () => readdirSync(`/proc/${serverPid}/fd`).map((fd) => readlinkSync(`/proc/${serverPid}/fd/${fd}`))
 
 const command = (path: string, secret: string) =>
@@ -113,7 +113,7 @@ const connects = () =>
     socket.on("error", () => resolve(false))
   })
 
-/** The abstract sockets on which another process of this machine listens. */
+/** Abstract sockets on which another process of this machine listens. */
 const connectsByName = () =>
   new Promise<boolean>((resolve) => {
     const socket = connect(`\0${abstractName}`)
@@ -160,7 +160,7 @@ const attempts = {
   },
   "write to another Run's pipe": () => {
     if (!statSync(`${otherRun}/pipe`).isFIFO()) throw new Error("none")
-    // Opened for reading too, because without a reader an open for writing would fail.
+    // Also opened for reading, because opening only for writing fails without a reader.
     works(call(number(257, 56), -100, text(`${otherRun}/pipe`), 2 | 0o4000, 0))
   },
   "read the environment of any process": () => foreign("environ", "SVC_SECRET="),
@@ -255,7 +255,7 @@ const attempts = {
 } as const
 
 const could = Object.entries(attempts).flatMap(([name, attempt]) => (succeeds(attempt) ? [name] : []))
-// Actions not covered by any Landlock right; kept separate, because one level cannot prevent them.
+// Actions that no Landlock right covers. They are kept separate, because one level cannot prevent them.
 const modes = succeeds(() => chmodSync(masterKey, 0o644)) ? ["change the mode of the master key"] : []
 const times = succeeds(() => utimesSync(masterKey, 1, 1)) ? ["change the times of the master key"] : []
 const network = (await connects()) ? ["connect to the host's loopback"] : []

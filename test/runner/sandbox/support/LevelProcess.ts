@@ -1,4 +1,4 @@
-// A fake service in a separate process, under the user that starts it: it has a data folder and an environment with secrets,
+// A fake service in a separate process, under the user that starts it. It has a data folder and an environment with secrets,
 // opens a sandbox at the requested level, and runs the attack inside. Prints one JSON line.
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
@@ -34,7 +34,7 @@ for (const [path, text] of [
 }
 copyFileSync(join(import.meta.dir, "Attack.ts"), join(root, "Attack.ts"))
 
-// Responds to every command with the right secret, like the operator's socket.
+// Like the operator's socket, responds to every command that contains the right secret.
 const operatorSocket = join(data, "operator.sock")
 const operator = createServer((socket) =>
   socket.on("data", (bytes) => void socket.end(bytes.includes("the secret") ? "Success" : "Unauthorised"))

@@ -17,7 +17,7 @@ const confinement =
     : Layer.succeed(ConfinementCommand, { program: binary, args: ["internal-confine"] })
 const level = defaultSandboxSettings.levels.find((name): name is SandboxLevel => name === wanted)
 
-// A double fork in a new session, so that no parent, group or session leads to it.
+// Forks twice in a new session, so that no parent, group or session leads to the process.
 const straggler = "exec 3> lifeline; echo > up; exec sleep 1000"
 const script = `(setsid sh -c '(${straggler}) > /dev/null 2>&1 < /dev/null &') ; until [ -e up ]; do :; done; echo up; ${end === "exit" ? "exit 3" : "exec sleep 1000"}`
 
@@ -37,7 +37,7 @@ const program = Effect.gen(function* () {
   )
   yield* child.end
   process.stdout.write("ended\n")
-  // The sandbox is still open, so closing it does not kill anything.
+  // The sandbox stays open here, so that closing it cannot be what kills the processes.
   return yield* Effect.never
 }).pipe(
   Effect.scoped,
