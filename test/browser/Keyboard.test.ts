@@ -19,7 +19,7 @@ describe("Keyboard only", () => {
     await go("/w/acme", ".attention-row")
     await page.keyboard.press("Control+k")
     await page.keyboard.type("event")
-    await page.getByRole("option", { name: "event-bus" }).waitFor()
+    await page.getByRole("option", { name: "event-bus production", exact: true }).waitFor()
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { level: 1, name: "event-bus" }).waitFor()
     expect(await page.locator("dialog[open]").count()).toBe(0)

@@ -128,7 +128,7 @@ const Name = ({ event, target: { id, kind } }: NameProps) => {
         ? workspace.displayName
         : undefined)
   // Without a name, the kind is more useful to people than the id, which the export contains.
-  return name === undefined || name === id ? null : name
+  return name === undefined || name === id ? null : <>{name}</>
 }
 
 /** The changed record, shown by its name while it exists. `run` is the event's Run, if the page has loaded it. */
