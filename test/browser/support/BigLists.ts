@@ -84,7 +84,7 @@ export const useLog = async (page: Page, api: DevelopmentApi, measure: WorkMeter
   const ends = await measure(6, (time) => page.keyboard.press(time % 2 === 0 ? "Home" : "End"))
   await settled(page)
   await page.getByLabel("Search the log").fill("web[77]")
-  await page.locator(".log-wanted").waitFor()
+  await page.locator(".log-wanted").first().waitFor()
   await drawn(page)
   const searched = await measure(20, grow)
   return { wheel, append, ends, searched }
