@@ -53,7 +53,9 @@ describe.skipIf(isUnfit)("Webhook secrets", () => {
         expect([line, code, error]).toEqual([
           line,
           0,
-          line.startsWith("svc ") ? expect.stringContaining("stops working at once") : ""
+          line.startsWith("svc ")
+            ? expect.stringContaining("goes on working until the Git server uses the new one")
+            : ""
         ])
         if (out !== "") answers.push(out)
       }
@@ -91,7 +93,9 @@ describe.skipIf(isUnfit)("Webhook secrets", () => {
         params: { workspaceId: workspace.id },
         query: { action: "source.hook_secret.renew" }
       })
-      expect(events.map(({ data, target }) => [target.id, data])).toEqual([[sourceId, { version: 2 }]])
+      expect(events.map(({ data, target }) => [target.id, data])).toEqual([
+        [sourceId, { version: 2, endFormerNow: false }]
+      ])
       expect(JSON.stringify(events)).not.toContain(made.hookSecret)
     }).pipe(Effect.provide(services))
   )
