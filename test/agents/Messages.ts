@@ -3,8 +3,7 @@ import type { BlobKind } from "../../schema/agent/Blob.ts"
 import type { AgentProtocol } from "../../schema/agent/AgentProtocol.ts"
 
 /**
- * The occasion on which a message is sent.
- *
+ * When a message is sent.
  * - `begin`: an agent enrols and starts its session
  * - `plan`, `apply`, `drift`: the agent executes this Run for a Capsule with a source build
  * - `handIn`: the Capsule was released while the agent was working
@@ -16,7 +15,7 @@ type Message = RpcGroup.Rpcs<typeof AgentProtocol>["_tag"]
 type Fetched = "snapshot" | "build" | "state" | "plan_file"
 export type Said = Message | `GET ${Fetched}` | `PUT ${Exclude<BlobKind, "snapshot">}`
 
-/** Every message and transfer, with the occasion on which a fault hits it. Omitting a message here is a compile error. */
+/** Every message and transfer, with the occasion on which a fault hits it. A missing message does not compile. */
 export const occasions: Readonly<Record<Said, Occasion>> = {
   Enrol: "begin",
   Challenge: "begin",

@@ -5,17 +5,17 @@ import type { Answer, Target } from "./Target.ts"
 /** One attack on a running server. `run` returns the number of attempts, and fails if one of them succeeded. */
 export interface Attack {
   readonly name: string
-  /** `isShort`: with as few attempts as can still reveal a fault. */
+  /** `isShort` makes as few attempts as can still reveal a fault. */
   readonly run: (target: Target, isShort: boolean) => Effect.Effect<number, unknown>
 }
 
-/** The main thread may not be blocked for longer than this, in milliseconds. */
+/** The longest time, in milliseconds, that the main thread may be blocked. */
 const longestBlock = 250
-/** Resident memory has to return below this multiple of its idle size. */
+/** Resident memory must fall below this multiple of its idle size. */
 const mostMemory = 2
 const often = Schedule.spaced("250 millis")
 const longPatience = 60
-/** The short form only records each attack's memory, and waits for it to shrink after the last attack. */
+/** The short form records the memory of each attack, and waits for it to shrink only after the last. */
 const shortPatience = 1
 
 export interface Idle {
@@ -29,7 +29,7 @@ const p99 = (answers: ReadonlyArray<Answer>) =>
     0.99
   )
 
-/** The server without an attack: its bystander's waiting times, and its memory. */
+/** Measurements without an attack: the bystander's waiting times and the server's memory. */
 export const idleOf = Effect.fnUntraced(function* (target: Target, seconds: number) {
   const since = yield* target.now
   yield* Effect.sleep(`${seconds} seconds`)
@@ -38,7 +38,7 @@ export const idleOf = Effect.fnUntraced(function* (target: Target, seconds: numb
   return idle
 })
 
-/** Resident memory as a multiple of the idle size, once it is below the limit or the time is over. */
+/** Waits until resident memory is below the limit or the time is over, and returns it as a multiple of the idle size. */
 const memoryWithin = Effect.fnUntraced(function* (target: Target, idle: Idle, seconds: number) {
   const memory = Effect.map(target.resident, (resident) => resident / idle.resident)
   yield* Effect.repeat(memory, {
@@ -48,7 +48,7 @@ const memoryWithin = Effect.fnUntraced(function* (target: Target, idle: Idle, se
   return yield* memory
 })
 
-/** Returns true if memory returns below its limit after the last attack; prints the memory. */
+/** Prints the memory after the last attack, and returns true if it falls below its limit. */
 export const memoryReturns = Effect.fnUntraced(function* (target: Target, idle: Idle) {
   const times = yield* memoryWithin(target, idle, longPatience)
   yield* Console.log(
@@ -69,7 +69,7 @@ export const measured = Effect.fnUntraced(function* (target: Target, idle: Idle,
   const since = yield* target.now
   const result = yield* Effect.result(attack.run(target, isShort))
   const ended = yield* target.now
-  // A block is counted at the next turn of the thread, and the bystander's last responses are still on their way.
+  // A block counts only at the thread's next turn, and the bystander's last responses are still in transit.
   yield* Effect.sleep("300 millis")
   const blocked = yield* target.blocked
   const answers = target.answersSince(since)

@@ -1,5 +1,5 @@
-// An ordinary member in a separate process, because the attacker's work must not be measured as the server's. Prints a line for
-// each response: its due time, its duration in milliseconds, and its status.
+// An ordinary member in a separate process, so that the attacker's work is not measured as the server's. For each response,
+// prints its due time, its duration in milliseconds and its status.
 import { setInterval } from "node:timers"
 
 const [url = "", workspaceId = "", sourceId = "", token = ""] = process.argv.slice(2)
@@ -14,7 +14,7 @@ const reads = [
   `/api/v1/workspaces/${workspaceId}/capsules`
 ]
 
-/** A request that does not wait for earlier requests, so that every delay counts in full. */
+/** Sends each request without waiting for earlier ones, so that every delay counts in full. */
 const ask = async (path: string, init: RequestInit) => {
   const due = performance.timeOrigin + performance.now()
   let status = 0
@@ -23,7 +23,7 @@ const ask = async (path: string, init: RequestInit) => {
     await answer.arrayBuffer()
     ;({ status } = answer)
   } catch {
-    // A refused or cut connection counts as status 0.
+    // A refused or dropped connection counts as status 0.
   }
   const millis = performance.timeOrigin + performance.now() - due
   process.stdout.write(`${due.toFixed(3)} ${millis.toFixed(3)} ${status}\n`)

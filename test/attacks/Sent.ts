@@ -3,17 +3,20 @@ import { connect } from "node:net"
 import { Effect } from "effect"
 
 let from = 0
-/** Uses another address for each request, as reported by the trusted proxy, so that limits per address do not end the attack. */
+/**
+ * Uses a new client address for each request, as if reported by the trusted proxy, so that limits per address do not stop the
+ * attack.
+ */
 export const fromAnywhere = () => {
   from += 1
   return { "x-forwarded-for": `198.${18 + ((from >> 16) & 1)}.${(from >> 8) & 255}.${from & 255}` }
 }
 
-/** Sends a request and returns its status, or 0 if the connection was cut. */
+/** Sends a request and returns its status, or 0 if the connection is cut. */
 export const sent = (url: string, init: RequestInit) =>
   Effect.promise(async () => {
     try {
-      // A reused connection would begin in the middle of a body that was refused early.
+      // Never reuses a connection, because the next request could begin in the middle of a body that was refused early.
       const answer = await fetch(url, { ...init, headers: { connection: "close", ...fromAnywhere(), ...init.headers } })
       await answer.arrayBuffer()
       return answer.status
@@ -22,7 +25,7 @@ export const sent = (url: string, init: RequestInit) =>
     }
   })
 
-/** Sends this many requests, this many at once, and returns how often each status occurred. */
+/** Sends this many requests with this concurrency, and returns how often each status occurred. */
 export const flood = (count: number, atOnce: number, one: (index: number) => Effect.Effect<number>) =>
   Effect.map(
     Effect.forEach(Array.from({ length: count }), (_, index) => one(index), { concurrency: atOnce }),
@@ -30,7 +33,7 @@ export const flood = (count: number, atOnce: number, one: (index: number) => Eff
   )
 
 /**
- * Connections that send a head, and then a byte of the body every 100 ms for this many seconds. All of them are cut at the end.
+ * Opens connections that send a head, and then one byte of the body every 100 ms for this many seconds, and finally cuts them.
  */
 export const trickled = ({
   url,

@@ -10,7 +10,7 @@ const timedLines = 300
 const quietCommands = 60
 // Spaced far enough apart to stay below an account's limit on changes per minute.
 const commandEvery = "150 millis"
-// Within this time the parser's thread, which the Run's own scan started, has exited, even if the lines were processed quickly.
+// After this time, the parser's thread that the Run's scan started has exited, however quickly the lines were processed.
 const settle = "10 seconds"
 
 const Frame = Schema.fromJsonString(
@@ -21,7 +21,7 @@ const decodeWorkspaceId = Schema.decodeEffect(WorkspaceId)
 
 type Product = Effect.Success<ReturnType<typeof startProduct>>
 
-/** A tool whose plan prints the given text and then fails. It delegates everything else to the real tool. */
+/** A tool whose plan prints the given text and then fails. It leaves everything else to the real tool. */
 const talkingTool = Effect.fnUntraced(function* (folder: string, tool: string, name: string, plan: string) {
   const files = yield* FileSystem.FileSystem
   const path = `${folder}/${name}`
@@ -33,7 +33,7 @@ const talkingTool = Effect.fnUntraced(function* (folder: string, tool: string, n
   return program
 })
 
-/** Starts a Run whose plan prints; returns its id once it is running. */
+/** Starts a Run whose plan prints, and returns its id once it is running. */
 export const startRun = Effect.fnUntraced(function* (product: Product, url: string) {
   const { installPlan } = yield* product.client.installPlans.create({
     params: { workspaceId: product.workspaceId },
@@ -50,7 +50,7 @@ export const startRun = Effect.fnUntraced(function* (product: Product, url: stri
   return started.installPlan.planRunId ?? ""
 })
 
-/** A tool whose plan keeps printing the time. */
+/** A tool whose plan prints the time repeatedly. */
 export const pacedTool = (folder: string, tool: string) =>
   talkingTool(
     folder,
@@ -59,7 +59,7 @@ export const pacedTool = (folder: string, tool: string) =>
     `i=0; while [ $i -lt ${timedLines} ]; do echo "printed at $(date +%s%N)"; i=$((i+1)); sleep 0.01; done`
   )
 
-/** Milliseconds from the time in a printed line until the line reaches a subscriber. */
+/** Returns the milliseconds from the time in a printed line until a subscriber has the line. */
 export const delaysOf = Effect.fn("delaysOf")(function* (product: Product, runId: string) {
   const delays: Array<number> = []
   const done = yield* Deferred.make<void>()
@@ -99,7 +99,7 @@ const megabytes = (pid: number) =>
     return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]) / 1024
   })
 
-/** Another person's commands while a Run prints a million lines, and the server's memory in the meantime. */
+/** Measures another person's commands, and the server's memory, while a Run prints a million lines. */
 const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary: string) {
   const repository = yield* repositoryOf({ "main.tf": module })
   const program = yield* talkingTool(
@@ -151,7 +151,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   return {
     slowdown: median(during) / median([...before, ...after]),
     worst: percentile(during, 0.99),
-    // Lines create garbage that is collected again, so only memory that remains in use counts.
+    // Lines produce garbage that is collected later, so only memory that stays in use counts.
     growth: (yield* megabytes(product.pid)) - held,
     peak: Math.max(...memory),
     seconds,

@@ -1,5 +1,5 @@
-// `bun run bench`: every figure alongside its comparison, in one run. `--only reads` runs one group and may be repeated.
-// `--against FILE` runs only the comparison of this build with another release binary.
+// `bun run bench`: measures every figure together with its comparison in one run. `--only reads` runs one group and may be
+// repeated. `--against FILE` only compares this build with another release binary.
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"
@@ -53,12 +53,12 @@ const { values } = parseArgs({
 })
 const wanted = values.only
 
-/** Timings mean little on a busy machine. */
+/** Warns that timings mean little on a busy machine. */
 const printLoad = Effect.suspend(() =>
   Console.log(`${loadavg()[0]?.toFixed(1)} processes on ${availableParallelism()} cores in the last minute`)
 )
 
-/** A part that fails or does not finish does not use up the others' time. */
+/** A group that fails or hangs does not take time from the others. */
 const longestPart = Duration.minutes(8)
 
 const printPart = ({ figures, name }: Parts[number]) =>

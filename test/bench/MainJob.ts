@@ -10,7 +10,7 @@ import { provider, providerModule, selfContainedMirror } from "./support/Provide
 const rounds = 9
 const installs = 5
 
-/** Duration of init, plan, show and apply run by hand, in milliseconds. */
+/** How long init, plan, show and apply take by hand, in milliseconds. */
 const byHand = Effect.fn("byHand")(function* (
   tool: string,
   text: string,
@@ -46,7 +46,7 @@ const byHand = Effect.fn("byHand")(function* (
   return (yield* Clock.currentTimeMillis) - started
 }, Effect.scoped)
 
-/** Repeated plans and applies of one module, by hand and through the product. */
+/** Repeats plans and applies of one module, by hand and through the product. */
 const compared = Effect.fn("compared")(function* (request: {
   readonly byHand: ReturnType<typeof byHand>
   readonly install: (name: string) => ReturnType<typeof install>
@@ -72,7 +72,7 @@ const compared = Effect.fn("compared")(function* (request: {
   } as const
 })
 
-/** A module that uses only the tool itself, and the cost of an install in addition to Git, scan and tool. */
+/** Measures a module that needs only the tool, and what an install costs beyond Git, scan and tool. */
 const withoutProvider = Effect.fn("withoutProvider")(function* (binary: string, tool: string) {
   const small = yield* repositoryOf({ "main.tf": module })
   const large = yield* repositoryOf({ "main.tf": module, ...manyFiles(99) })
@@ -105,7 +105,7 @@ const withoutProvider = Effect.fn("withoutProvider")(function* (binary: string, 
   return figures
 }, Effect.scoped)
 
-/** A module with a provider, whose plugin is installed from a mirror on both sides. */
+/** A module with a provider. Both sides install its plugin from a mirror. */
 const withProvider = Effect.fn("withProvider")(function* (binary: string, tool: string) {
   const mirror = yield* selfContainedMirror
   const repository = yield* repositoryOf({ "main.tf": providerModule })
@@ -132,7 +132,7 @@ const withProvider = Effect.fn("withProvider")(function* (binary: string, tool: 
 }, Effect.scoped)
 
 /**
- * Plan and apply through the product compared with the bare tool, and the cost of an install in addition to Git, scan and tool.
+ * Compares plan and apply through the product with the bare tool, and measures what an install costs beyond Git, scan and tool.
  */
 export const mainJob = (binary: string, tool: string) =>
   Effect.gen(function* () {

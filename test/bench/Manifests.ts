@@ -7,7 +7,7 @@ const rounds = 21
 const documentBytes = 131_072
 const encoder = new TextEncoder()
 
-/** The manifest does not match the figure's description. */
+/** The manifest does not match its figure's description. */
 class WrongVerdict extends Schema.TaggedError<WrongVerdict>()("WrongVerdict", { message: Schema.String }) {}
 
 const inputsOf = (count: number, more: JsonObject = {}): JsonObject => ({
@@ -28,7 +28,7 @@ const documentOf = (perModule: number, more: JsonObject = {}): JsonObject => {
   return whole()
 }
 
-/** Exactly the maximum length of a document. */
+/** A document of exactly the maximum length. */
 const filled = (text: string): Uint8Array => {
   const bytes = encoder.encode(text)
   const whole = new Uint8Array(documentBytes).fill(0x20)
@@ -41,7 +41,7 @@ const repeated = (part: string, ending = ""): Uint8Array =>
 
 const manyStrings = (text: string) => repeated(`"${text}",`, '""]').fill("[".charCodeAt(0), 0, 1)
 
-/** Documents that are refused, each expensive in a different way. */
+/** Rejected documents, each expensive in a different way. */
 const hostile: Readonly<Record<string, Uint8Array>> = {
   "deep nesting": repeated("["),
   "many small values": filled(`[${"0,".repeat(documentBytes / 2 - 2)}0]`),
@@ -68,7 +68,7 @@ const millisOf = Effect.fnUntraced(function* (bytes: Uint8Array, accepted: boole
   return { millis: median(times), processor: ((yield* processorMillis) - before) / rounds }
 })
 
-/** Parsing and validating the largest possible manifest, and refusing the most expensive manifests of that size. */
+/** Measures parsing and validating the largest possible manifest, and rejecting the most expensive manifests of that size. */
 export const manifests = Effect.gen(function* () {
   const maximal = yield* millisOf(filled(JSON.stringify(documentOf(43))), true, "the maximal manifest")
   const refused: Array<{ readonly name: string; readonly millis: number; readonly processor: number }> = []

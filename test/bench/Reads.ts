@@ -9,35 +9,35 @@ import { threadTimes } from "./support/ThreadTimes.ts"
 
 const rounds = 5
 const connections = 10
-// The warm-up is longer than the measured load, because much of the first responses' time is spent compiling the code.
+// The warm-up is longer than the measurement, because much of the first responses' time is spent compiling.
 const loadSeconds = 0.2
 const warmUpSeconds = 0.6
-// On a busy machine, too few responses arrive within that time for the code to be compiled.
+// On a busy machine, that time may be too short to compile the code, so count responses too.
 const fewestToWarm = 500
 const fewest = 60
-/** Limit for p99 relative to p50. */
+/** The limit for p99 as a multiple of p50. */
 const steady = 5
 const bare = fileURLToPath(new URL("support/BareServer.ts", import.meta.url))
 
-// The 99th percentile of response times, as a multiple of the median.
+// Returns the 99th percentile of response times as a multiple of the median.
 const tailOf = (millis: ReadonlyArray<number>) => percentile(millis, 0.99) / median(millis)
 
 interface Measured {
   readonly route: ReadRoute
   readonly perSecond: number
-  /** As a ratio to the comparison: the discovery document, or the same rows from a bare server. */
+  /** As a ratio to the comparison: the discovery document, or a bare server with the same rows. */
   readonly ratio: number
   /** The server's CPU time per request. */
   readonly processorMillis: number
   readonly p50: number
-  /** p99 as a multiple of p50, for the route and for its comparison in the same rounds. */
+  /** p99 as a multiple of p50, for the route and its comparison in the same rounds. */
   readonly tail: number
   readonly otherTail: number
-  /** Share of the rounds in which the service's main thread had work but no core to run on. */
+  /** The share of rounds in which the service's main thread was ready to run but had no core. */
   readonly waited: number
 }
 
-// These routes return much more than one record or one list, and have separate targets.
+// Routes that return much more than a record or a list, and have separate targets.
 const whole: ReadonlySet<string> = new Set(["dashboard.overview", "sources.installModules"])
 
 const bareServer = Effect.fnUntraced(function* (dataDir: string) {

@@ -24,7 +24,10 @@ const secrets = Array.from({ length: count }, (_, index) => {
     .slice(0, length)
 })
 
-/** Latency of `/healthz` while a plan with the maximum number of secrets is installed, computed and stored, in milliseconds. */
+/**
+ * Measures the latency of `/healthz`, in milliseconds, while a plan with the maximum number of secrets is installed, computed and
+ * stored.
+ */
 export const manySecrets = (binary: string, tool: string) =>
   Effect.gen(function* () {
     const repository = yield* repositoryOf({ "main.tf": module })

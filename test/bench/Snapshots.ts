@@ -27,7 +27,7 @@ const repeated = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E,
   return median(times)
 })
 
-/** A sync of a large repository, with and without git installed, and the scan of a large module. */
+/** Measures a sync of a large repository, with and without git, and the scan of a large module. */
 export const snapshots = (binary: string) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem

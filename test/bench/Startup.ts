@@ -6,21 +6,21 @@ const rounds = 7
 const idle = "6 seconds"
 const millisecondsPerTick = 10
 
-/** CPU time that a process has used, in milliseconds. */
+/** Returns the CPU time of a process, in milliseconds. */
 const processorTime = Effect.fnUntraced(function* (pid: number) {
   const files = yield* FileSystem.FileSystem
-  // Starts with the third field, after the name in brackets; user and system time are fields 14 and 15.
+  // The text after the name in brackets starts with the third field; user and system time are fields 14 and 15.
   const fields = (yield* files.readFileString(`/proc/${pid}/stat`)).split(") ")[1]?.split(" ") ?? []
   return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick
 })
 
-/** A first startup, measured until the issuer has its keys. The service already responds while they are being generated. */
+/** Measures a first startup until the issuer has its keys. The service responds while they are generated. */
 const settle = Effect.fn("settle")(function* (binary: string, dataDir: string) {
   const { url } = yield* startServer({ dataDir, program: [binary] })
   yield* Effect.promise(() => fetch(`${url}/oauth/jwks`).then((answer) => answer.json()))
 }, Effect.scoped)
 
-/** A single startup, until a route that reads the database has returned 200, and a single stop. */
+/** Measures one startup, until a route that reads the database returns 200, and one stop. */
 const startAndStop = Effect.fn("startAndStop")(function* (binary: string, dataDir: string) {
   const started = yield* Clock.currentTimeMillis
   const found = yield* Effect.scoped(
@@ -47,7 +47,7 @@ const figureOf = (name: string, starts: ReadonlyArray<Start>): Figure => {
   }
 }
 
-/** The binary on a new and on an existing data folder: time to the first 200, and idle memory. */
+/** Measures the binary on a new and an existing data folder: the time to the first 200, and idle memory. */
 export const startup = (binary: string) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem

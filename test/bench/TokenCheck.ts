@@ -10,7 +10,7 @@ const rounds = 9
 const perRound = 2000
 const millisPerNano = 1e-6
 
-/** Cost of a personal token per request: well-formedness check, digest, one read, and recording the use. */
+/** Measures what a personal token costs per request: checking its form, the digest, one read, and recording the use. */
 export const tokenCheck = Effect.gen(function* () {
   const users = yield* Users
   const tokens = yield* AccessTokens
@@ -22,7 +22,7 @@ export const tokenCheck = Effect.gen(function* () {
     for (let n = 0; n < perRound; n++) yield* accounts.authenticateBearer(secret)
     return (Number((yield* Clock.currentTimeNanos) - started) * millisPerNano) / perRound
   })
-  // An uncounted warm-up, after which everything is compiled and cached.
+  // Warm-up that does not count, after which everything is compiled and cached.
   yield* round
   const millis: Array<number> = []
   const before = yield* processorMillis

@@ -65,7 +65,7 @@ describe("Log rows", () => {
     expect(rowStarts("", 10)).toEqual([0])
   })
 
-  test("log rows keep the colours of their lines", () => {
+  test("log rows break after a space, and within a word that is too long", () => {
     const parts = (text: string, columns: number) => {
       const starts = rowStarts(text, columns)
       return starts.map((start, row) => text.slice(start, starts[row + 1]))
@@ -83,7 +83,7 @@ describe("Log rows", () => {
     }
   })
 
-  test("log rows keep the colours of their line", () => {
+  test("log rows keep the colours of their lines", () => {
     const pieces = [
       { text: "abc", className: "ansi-red" },
       { text: "def", className: "" }

@@ -12,10 +12,10 @@ import { testFoundation } from "./Actors.ts"
 /** Accounts and Workspaces in a temporary data folder. */
 export const testAccounts = accountServices.pipe(Layer.provideMerge(testFoundation))
 
-/** The context of people acting on their own behalf. */
+/** The context of a person who acts on their own behalf. */
 export const as = (subject: string) => ({ actor: { kind: "user" as const, subject }, actorKey: subject })
 
-/** A person without a password. */
+/** Creates a person without a password. */
 export const newPerson = Effect.fnUntraced(function* (name: string) {
   const users = yield* Users
   return yield* users.create(serviceContext, { email: `${name}@example.com`, displayName: name, isOperator: false })
@@ -28,7 +28,7 @@ export const newWorkspace = Effect.fnUntraced(function* (owner: string, request:
 
 export const text = (secret: Redacted.Redacted) => Redacted.value(secret)
 
-/** Makes a person a member the usual way: an owner invites them, and they accept. */
+/** Makes a person a member in the usual way: an owner invites them and they accept. */
 export const joinWorkspace = Effect.fnUntraced(function* (
   owner: string,
   workspaceId: WorkspaceId,

@@ -6,13 +6,16 @@ const filesOf = (root: string, folder: string): ReadonlyArray<string> =>
     .filter((path) => /\.tsx?$/.test(path))
     .map((path) => join(folder, path))
 
-/** The modules from which a test imports values; importing types tests nothing. */
+/** Finds the modules from which a test imports values. Importing only types tests nothing. */
 const imported = (root: string, file: string): ReadonlyArray<string> =>
   [...readFileSync(join(root, file), "utf8").matchAll(/^import (?!type\b)(?:[^"]*?from )?"(\.[^"]+)"/gm)].map(
     ([, path = ""]) => normalize(join(dirname(file), path))
   )
 
-/** A missing record is refused the same way everywhere, and a missing field is omitted: neither is a decision. */
+/**
+ * Branches that do not count as decisions: refusing a missing record, which works the same everywhere, and omitting a missing
+ * field.
+ */
 const isPlain = (line: string): boolean =>
   /=== undefined\) return(?: undefined| yield\* .*)?$/.test(line) ||
   /\? (?:\{\}|null|undefined|\[\])(?:\s|$)/.test(line) ||
@@ -25,7 +28,7 @@ const branchesIn = (text: string): number =>
     .split("\n")
     .filter((line) => /\bif \(|\bswitch \(|\s\?\s(?!=)/.test(line) && !isPlain(line)).length
 
-/** Files in `actors/` that no test imports, with the lines on which each file branches. */
+/** Finds the files in `actors/` that no test imports, with the lines on which each file branches. */
 export const untestedBranches = (root: string): ReadonlyMap<string, number> => {
   const tested = new Set(filesOf(root, "test").flatMap((file) => imported(root, file)))
   return new Map(

@@ -2,9 +2,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative, sep } from "node:path"
 
 /**
- * The floors of `actors/`, lowest first, each with its purpose and the folders of concepts in it. A file imports only from its
- * own floor and from floors listed before it; this list is the only place that defines the order. `docs/builders/actors.md` is generated
- * from it.
+ * The floors of `actors/`, lowest first, each with its purpose and the concept folders in it. A file imports only from its own
+ * floor and from lower floors. This list alone defines the order, and `docs/builders/actors.md` is generated from it.
  */
 export const actorFloors: ReadonlyArray<
   readonly [name: string, purpose: string, folders: Readonly<Record<string, string>>]
@@ -100,12 +99,12 @@ export const actorFloors: ReadonlyArray<
   ]
 ]
 
-/** The composition, above every floor. */
+/** The composition is above every floor. */
 const composition = "Runtime.ts"
 
 const floorNames = actorFloors.map(([name]) => name)
 
-/** The floor of a file or folder below `actors/`. The files directly in `actors/` belong to the lowest floor. */
+/** Returns the floor of a file or folder below `actors/`. Files directly in `actors/` belong to the lowest floor. */
 const floorOf = (path: string): string => (path.includes("/") ? path.slice(0, path.indexOf("/")) : "base")
 
 export interface FolderImport {
@@ -115,7 +114,7 @@ export interface FolderImport {
   readonly target: string
 }
 
-/** Every import from one folder in `actors/` into another. */
+/** Lists every import from one folder of `actors/` into another. */
 export const folderImports = (root: string): ReadonlyArray<FolderImport> => {
   const room = join(root, "actors")
   const pathOf = (path: string) => relative(room, path).split(sep).join("/")
@@ -134,7 +133,7 @@ export const folderImports = (root: string): ReadonlyArray<FolderImport> => {
     })
 }
 
-/** Imports from a higher floor, or from a folder that is not a floor. */
+/** Lists imports from a higher floor or from a folder that is not on a floor. */
 export const upwardImports = (imports: ReadonlyArray<FolderImport>): ReadonlyArray<string> => {
   const height = (path: string) => floorNames.indexOf(floorOf(path))
   return imports

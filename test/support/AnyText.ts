@@ -4,8 +4,8 @@ const firstSurrogate = 0xd800
 const surrogates = 0x800
 
 /**
- * Every character except lone surrogates. fast-check's "binary" unit is the same, but lists all 1.1 million of them in memory
- * wherever it is used.
+ * Generates every character except lone surrogates. fast-check's "binary" unit does the same, but keeps a list of all 1.1 million
+ * in memory wherever it is used.
  */
 const character = fc.integer({ min: 0, max: 0x10ffff - surrogates }).map(
   (index) => String.fromCodePoint(index < firstSurrogate ? index : index + surrogates),
@@ -17,5 +17,5 @@ const character = fc.integer({ min: 0, max: 0x10ffff - surrogates }).map(
   }
 )
 
-/** Strings of at most this many characters. */
+/** Generates strings of at most this many characters. */
 export const anyText = (maxLength: number) => fc.string({ unit: character, maxLength })

@@ -3,7 +3,7 @@ import { inflateRawSync } from "node:zlib"
 const centralEntry = 0x02014b50
 const deflated = 8
 
-/** The contents of a plan file, which is an archive; empty for other files. */
+/** Returns the contents of a plan file, which is an archive. Returns nothing for other files. */
 export const archivedParts = (bytes: Buffer): ReadonlyArray<Buffer> => {
   const parts: Array<Buffer> = []
   for (

@@ -2,13 +2,13 @@ import { Effect, Layer } from "effect"
 import { AttemptLimits } from "../../src/accounts/AttemptLimits.ts"
 import { KnownDevices } from "../../src/accounts/KnownDevices.ts"
 
-/** Attempts are never limited. */
+/** Never limits attempts. */
 export const unlimitedAttempts = Layer.succeed(AttemptLimits, {
   consume: () => Effect.void,
   enter: () => Effect.void
 })
 
-/** Every browser is unknown, and remains unknown. */
+/** Treats every browser as unknown, always. */
 export const strangers = Layer.succeed(KnownDevices, {
   recognise: () => Effect.undefined,
   remember: (response) => Effect.succeed(response)

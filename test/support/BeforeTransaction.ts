@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Readmission } from "../../actors/base/Readmission.ts"
 
 interface Watched {
-  /** Returns true if a transaction that begins in this context belongs to the command. */
+  /** Returns true if a transaction that begins here belongs to the command. */
   readonly isOwn: (context: Context.Context<never>) => boolean
   readonly at: number
   readonly happens: Effect.Effect<unknown>
@@ -11,13 +11,12 @@ interface Watched {
 }
 
 /**
- * Commits a change just before a command's own transaction begins, after everything the command has read in advance.
- *
+ * Commits a change just before a command's own transaction begins, after the command has made all its reads outside it.
  * - `layer`: the `SqlClient` through which the service under test writes
- * - `interrupted`: runs `command`, with `happens` just before its transaction number `at` (by default the first), and fails with a
- *   defect if the command ended before that transaction. Transactions of other fibers do not count
- * - `interruptedRequest`: the same for the first transaction of an effect that sends a request to the service. The second value is
- *   true if the request began a transaction
+ * - `interrupted`: runs `command`, with `happens` just before its transaction number `at` (the first by default), and fails with
+ *   a defect if the command ended before that transaction. Transactions of other fibers do not count
+ * - `interruptedRequest`: does the same for the first transaction of an effect that sends a request to the service. The second
+ *   value is true if the request began a transaction
  */
 export const beforeTransaction = () => {
   const watched = new Set<Watched>()
@@ -68,7 +67,7 @@ export const beforeTransaction = () => {
     happens: Effect.Effect<unknown, never, R2>,
     at = 1
   ): Effect.fn.Return<Result.Result<A, E>, never, R | R2> {
-    // A command runs in the fiber of its actor, and has its caller's admission there.
+    // A command runs in its actor's fiber, where its caller's admission is available.
     const admission = Effect.suspend(() => Effect.void)
     const admitted = Effect.provideService(command, Readmission, admission)
     const isOwn = (context: Context.Context<never>) => Context.get(context, Readmission) === admission

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, watch, writeFileSync } from "node:fs"
 
-/** The folder shared by all processes of one test run; absent if a test file was started by itself. */
+/** The folder shared by all processes of one test run. There is none if a test file was started directly. */
 const shared = process.env["SVC_TEST_BUILDS"]
 
-/** The reason why the build failed in the process that ran it; empty if it succeeded. */
+/** Why the build failed in the process that ran it; empty if it succeeded. */
 const resultOf = (folder: string, name: string): Promise<string> =>
   new Promise((resolve) => {
     const watcher = watch(folder, () => look())
@@ -15,19 +15,19 @@ const resultOf = (folder: string, name: string): Promise<string> =>
     look()
   })
 
-/** Must appear atomically: another process may be waiting for it. */
+/** The result must appear atomically, because another process may be waiting for it. */
 const writeResult = (folder: string, name: string, problem: string) => {
   writeFileSync(`${folder}/${name}.part`, problem)
   renameSync(`${folder}/${name}.part`, `${folder}/${name}`)
 }
 
 /**
- * Builds something once for a whole test run: the first process that needs it builds it, and the others wait. `build` writes to a
- * location known to all of them.
+ * Builds something once for a whole test run: the first process that needs it builds it while the others wait. `build` writes to
+ * a location that all of them know.
  */
 export const builtOnce = async (name: string, build: () => Promise<void>): Promise<void> => {
   if (shared === undefined) return build()
-  // Returns `undefined` if the folder exists, which means that another process has already started.
+  // Returns `undefined` if the folder exists, because another process is already building.
   if (mkdirSync(`${shared}/${name}.begun`, { recursive: true }) === undefined) {
     const problem = await resultOf(shared, name)
     if (problem !== "") throw new Error(problem)

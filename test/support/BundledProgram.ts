@@ -6,10 +6,10 @@ import { leftOut } from "../../src/licenses/BundledPackages.ts"
 import { builtOnce } from "./BuiltOnce.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-/** Outside the temporary folder, because some tests start these programs as another user. */
+/** Not in the temporary folder, because some tests start these programs as another user. */
 const cache = `${root}dist/test/programs/`
 
-/** A bundled module still finds the files next to its source: workers, other programs and fixtures. */
+/** Bundled modules still find files next to their source: workers, other programs and fixtures. */
 const atItsSource: Bun.BunPlugin = {
   name: "at-its-source",
   setup: (build) => {
@@ -36,7 +36,7 @@ const bundle = async (source: string, name: string): Promise<void> => {
     external: leftOut
   })
   if (!built.success) throw new Error(`${source} could not be bundled: ${built.logs.map(String).join("\n")}`)
-  // Renames the bundle into place, because another test run may be bundling the same program.
+  // Renames the bundle into place atomically, because another test run may be bundling the same program.
   renameSync(`${outdir}${name}`, `${cache}${name}`)
   rmSync(outdir, { recursive: true })
 }
@@ -44,8 +44,8 @@ const bundle = async (source: string, name: string): Promise<void> => {
 const programs = new Map<string, Promise<void>>()
 
 /**
- * Path of a test's program as a single file, bundled once per test run. Otherwise each start takes three times as long, mostly to
- * load sources.
+ * Returns the path of a test's program as a single file, bundled once per test run. Starting from source takes three times as
+ * long, mostly to load modules.
  */
 export const bundledProgram = async (source: URL): Promise<string> => {
   const path = fileURLToPath(source)

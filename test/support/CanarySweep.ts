@@ -5,7 +5,7 @@ const encodings = (canary: string): ReadonlyArray<readonly [form: string, bytes:
   ["plain", Buffer.from(canary)],
   ["utf-16", Buffer.from(canary, "utf16le")],
   ["base64", Buffer.from(Buffer.from(canary).toString("base64").replace(/=+$/, "").slice(0, -2))],
-  // Inside a longer string, base64 starts at one of three offsets.
+  // In a longer string, base64 has one of three alignments.
   ["base64 +1", Buffer.from(Buffer.from(`x${canary}`).toString("base64").slice(4, -4))],
   ["base64 +2", Buffer.from(Buffer.from(`xx${canary}`).toString("base64").slice(4, -4))],
   ["hex", Buffer.from(Buffer.from(canary).toString("hex"))]
@@ -16,7 +16,7 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
     .map((name) => join(folder, name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
 
-/** The bytes of a file, or none if the server removed it after it was listed, as it does with the folder of an ended Run. */
+/** Reads a file. Returns nothing if the server removed it after it was listed, as it does with the folder of an ended Run. */
 export const contentOf = (file: string) => {
   try {
     return readFileSync(file)
@@ -27,8 +27,8 @@ export const contentOf = (file: string) => {
 }
 
 /**
- * The places with an unencrypted secret: `<file> (<form>)` for every file below `folder` whose raw bytes contain it, including
- * the database and its write-ahead log. A canary must be longer than 12 characters, so that no form is found by chance.
+ * Finds unencrypted secrets: returns `<file> (<form>)` for every file below `folder` whose raw bytes contain one, including the
+ * database and its write-ahead log. A canary must be longer than 12 characters, so that no form occurs by chance.
  */
 export const canarySweep = (folder: string, canaries: ReadonlyArray<string>): ReadonlyArray<string> =>
   filesBelow(folder).flatMap((path) => {

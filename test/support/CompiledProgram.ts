@@ -18,8 +18,8 @@ const run = (command: ReadonlyArray<string>, cwd: string) =>
   })
 
 /**
- * Compiles the entry points, given as paths from the repository root, into one binary and runs it in a folder without access to
- * the repository. Returns its output.
+ * Compiles the entry points, given by their paths from the repository root, into one binary, runs it in a folder without access
+ * to the repository, and returns its output.
  */
 export const runCompiled = Effect.fn("runCompiled")(function* (options: {
   readonly entries: ReadonlyArray<string>

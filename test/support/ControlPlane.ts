@@ -7,8 +7,8 @@ import { storage } from "../../src/composition/Storage.ts"
 import { loadSettings, type Settings } from "../../src/settings/Settings.ts"
 
 /**
- * All settings at their defaults, on the test's own data folder, except that Runs use the host's network, because creating one
- * takes as long as a plan.
+ * Default settings on the test's data folder, except that Runs use the host's network, because creating one takes as long as a
+ * plan.
  */
 export const testSettings = (overrides: Partial<Settings>) =>
   Effect.map(
@@ -16,7 +16,9 @@ export const testSettings = (overrides: Partial<Settings>) =>
     (settings): Settings => ({ ...settings, log: "error", runnerNetwork: "host", ...overrides })
   )
 
-/** The service's background work, due every minute, must not interfere with a running test; tests start such turns explicitly. */
+/**
+ * Turns off background work, which would otherwise run every minute and interfere with tests. Tests start its turns explicitly.
+ */
 export const cleanupByHand = Layer.succeed(CleanupRhythm, () => Effect.void)
 
 /** The actors with storage and runner, without the HTTP layer. */
@@ -28,7 +30,7 @@ export const controlPlane = (settings: Settings) =>
     Layer.provideMerge(platform)
   )
 
-/** A folder that is removed with the Scope. */
+/** Creates a folder that is removed when the Scope closes. */
 export const temporaryFolder: Effect.Effect<string, never, FileSystem.FileSystem | Scope.Scope> = Effect.gen(
   function* () {
     const files = yield* FileSystem.FileSystem

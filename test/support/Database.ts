@@ -15,8 +15,8 @@ const temporaryFolder = Layer.unwrap(
 )
 
 /**
- * A migrated database in a temporary data folder, removed with the Scope. Every row read is checked against its model. Also
- * provides the platform services.
+ * A migrated database in a temporary data folder, with the platform services. Every row that is read is checked against its
+ * model.
  */
 export const testDatabase = Database.layer.pipe(
   Layer.provideMerge(temporaryFolder),

@@ -5,7 +5,7 @@ import { commitFiles, createRepository } from "../../src/cli/demo/git-server/Rep
 
 const [{ module: firstRevision = "" } = {}, { module: secondRevision = "" } = {}] = sampleRevisions
 
-/** A Git repository of one module without providers, served over loopback for the Scope. */
+/** Serves a Git repository with one module without providers over loopback until the Scope closes. */
 export const demoRepository = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path

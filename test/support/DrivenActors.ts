@@ -1,6 +1,6 @@
 /**
- * Files in `actors/` that branch but are not imported by any test: their decisions are in tested pure functions, and the rest
- * only sequences and writes. Each is listed with a test that exercises it through its actor, and with the values it branches on.
+ * Files in `actors/` that branch although no test imports them. Their decisions are in pure functions with tests, so the files
+ * only sequence and write. Each is listed with a test that runs it through its actor, and with the values on which it branches.
  */
 export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
   "actors/access/account/NewPasskeys.ts": [

@@ -4,7 +4,7 @@ import { holdOf } from "../../actors/ledger/run/RunHold.ts"
 import { RunLifecycle } from "../../actors/ledger/run/RunLifecycle.ts"
 import { type RunId } from "../../schema/records/Ids.ts"
 
-/** Writes columns of a Run directly, bypassing its actors, to set up a test's initial state. */
+/** Writes columns of a Run without its actors, to prepare a test. */
 export const setRun = Effect.fnUntraced(function* (
   id: string,
   columns: Readonly<Record<string, string | number | null>>

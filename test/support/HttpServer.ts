@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
 
 /**
- * A loopback server for the Scope with responses chosen by the test. `requests` contains the requested paths, `authorizations`
- * the headers of that name.
+ * Serves responses chosen by the test on loopback until the Scope closes. `requests` records the requested paths, and
+ * `authorizations` the headers of that name.
  */
 export const httpServer = Effect.fnUntraced(function* (listener: RequestListener) {
   const requests: Array<string> = []

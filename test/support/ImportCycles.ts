@@ -4,7 +4,7 @@ export interface FileImport {
 }
 
 /**
- * Groups of files that import each other, each sorted; empty if the files can be ordered so that each follows its imports. Uses
+ * Finds groups of files that import each other, each sorted. Returns none if the files can be ordered by their imports. Uses
  * Tarjan's strongly connected components.
  */
 export const importCycles = (imports: ReadonlyArray<FileImport>): ReadonlyArray<ReadonlyArray<string>> => {
@@ -13,7 +13,7 @@ export const importCycles = (imports: ReadonlyArray<FileImport>): ReadonlyArray<
   const stack: Array<string> = []
   const cycles: Array<ReadonlyArray<string>> = []
 
-  /** Returns the lowest number on the stack that the file reaches. */
+  /** Returns the lowest number on the stack that the file can reach. */
   const visit = (file: string): number => {
     const number = numbers.size
     numbers.set(file, number)

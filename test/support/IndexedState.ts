@@ -7,7 +7,7 @@ import { StateVersions } from "../../actors/ledger/state/StateVersions.ts"
 import { parseState } from "../../runner/execution/StateFile.ts"
 import type { CapsuleId } from "../../schema/records/Ids.ts"
 
-/** Expects the Capsule's resource list to match its state. Returns the Runs that changed the resources, by address. */
+/** Checks that a Capsule's resource list matches its state. Returns, by address, the Runs that changed the resources. */
 export const expectIndexed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const states = yield* StateVersions

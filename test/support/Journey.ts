@@ -27,7 +27,7 @@ import { RunCommands } from "../../schema/commands/RunCommands.ts"
 
 let keys = 0
 
-/** An unused idempotency key, with its request's digest. */
+/** Returns an unused idempotency key with its request's digest. */
 export const freshKey = (digest = "digest") => {
   keys += 1
   return { key: `key-${keys}`, requestDigest: digest }
@@ -39,7 +39,7 @@ export const settled = Effect.fnUntraced(function* (id: RunId) {
   return yield* (yield* Runs).read(id)
 })
 
-/** Waits for an event of a Run, the first of its kind unless a later event is requested. */
+/** Waits for an event of a Run: the first of its kind, unless a later one is requested. */
 export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, times = 1) {
   const streams = yield* RunStreams
   for (;;) {
@@ -56,7 +56,7 @@ export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, tim
 
 const CoordinatedRun = rowShape({ id: RunId })
 
-/** The Run that an install plan or a revision plan waits for: the newest Run it has started. */
+/** Returns the Run that an install plan or revision plan waits for, which is the newest it has started. */
 export const coordinatedRun = Effect.fnUntraced(function* (planId: InstallPlanId | RevisionPlanId) {
   const sql = yield* SqlClient.SqlClient
   const newest = sql.literal("COALESCE(plan_run_id, check_run_id, sync_run_id)")
@@ -68,7 +68,7 @@ export const coordinatedRun = Effect.fnUntraced(function* (planId: InstallPlanId
 
 type Coordinated = Pick<InstallPlan | RevisionPlan, "id" | "nextAction">
 
-/** Advances an install or a revision, in addition to the background work, until it is reviewable or has failed. */
+/** Advances an install or revision, like the background work, until it can be reviewed or has failed. */
 export const stepped = Effect.fnUntraced(function* <P extends Coordinated, E, R>(reconcile: Effect.Effect<P, E, R>) {
   for (;;) {
     const plan = yield* reconcile
@@ -85,7 +85,7 @@ export const driven = Effect.fnUntraced(function* (id: InstallPlanId) {
 
 export type InstallOptions = Pick<CreateInstallPlan, "variables" | "options" | "initialConfiguration">
 
-/** A request to install the module at the root of a branch. */
+/** Builds a request to install the module at the root of a branch. */
 export const requestOf = Effect.fnUntraced(function* (branch: string, more: InstallOptions = {}) {
   const { url } = yield* TestPlane
   return {
@@ -104,7 +104,7 @@ export const install = Effect.fnUntraced(function* (branch: string, files: Commi
   return yield* driven(created.value.id)
 })
 
-/** An install with a reviewable plan. */
+/** Installs a module up to its reviewable plan. */
 export const planned = Effect.fnUntraced(function* (branch: string, files: CommitFiles, more: InstallOptions = {}) {
   const plan = yield* install(branch, files, more)
   if (plan.phase !== "reviewable" || plan.planRunId === undefined || plan.capsuleId === undefined) {
@@ -124,7 +124,7 @@ export const applying = Effect.fnUntraced(function* (plan: Run) {
 
 export const applied = (plan: Run) => Effect.flatMap(applying(plan), (apply) => settled(apply.id))
 
-/** An installed and applied Capsule. */
+/** Installs and applies a Capsule. */
 export const active = Effect.fnUntraced(function* (branch: string, files: CommitFiles, more: InstallOptions = {}) {
   const { capsuleId, plan } = yield* planned(branch, files, more)
   const apply = yield* applied(plan)
@@ -132,13 +132,13 @@ export const active = Effect.fnUntraced(function* (branch: string, files: Commit
   return { capsule: yield* (yield* Capsules).read(capsuleId), plan, apply }
 })
 
-/** A fresh, computed plan for a Capsule. */
+/** Computes a new plan for a Capsule. */
 export const replanned = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* TestPlane
   return yield* settled((yield* (yield* CapsuleCommands).Plan(capsuleId, { context })).value.id)
 })
 
-/** A Connection for the demo provider with its own token. */
+/** Creates a Connection for the demo provider with a separate token. */
 export const demoConnection = Effect.fnUntraced(function* (token: string, use?: ConnectionUse) {
   const { context, notesDir, workspaceId } = yield* TestPlane
   return yield* (yield* Connections).create(context, {

@@ -1,6 +1,6 @@
 import type { RunLogEntry } from "../../schema/events/RunEvent.ts"
 
-/** Number of lines that a Run prints in the tests of its log; `npm run test:logs` sets more. */
+/** How many lines a Run prints in the tests of its log. `npm run test:logs` sets a larger number. */
 export const logLines = Number(process.env["SVC_LOG_LINES"] ?? 5000)
 
 /** A resource whose apply prints `line 1` to `line <logLines>`. */
@@ -15,8 +15,8 @@ resource "terraform_data" "lines" {
 const printed = "(local-exec): "
 
 /**
- * The first difference from a log that has every line once and in order, numbered without gaps. On a busy machine the tool passes
- * a line on in parts when its end does not arrive soon.
+ * Returns the first difference from a log that has every line once, in order and numbered without gaps. A line may arrive in
+ * parts, because on a busy machine the tool does not wait for its end.
  */
 export const lineProblem = (entries: ReadonlyArray<Pick<RunLogEntry, "seq" | "text">>): string | undefined => {
   const gap = entries.findIndex(({ seq }, index) => seq !== index + 1)

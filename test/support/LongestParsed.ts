@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** The length of the longest text that this thread parses as JSON while the effect runs. */
+/** Measures the longest text that this thread parses as JSON while the effect runs. */
 export const longestParsedHere = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.acquireUseRelease(
     Effect.sync(() => {

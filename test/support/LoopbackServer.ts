@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http"
 import { Effect } from "effect"
 
-/** A loopback server for the Scope. Returns its origin. */
+/** Runs a loopback server until the Scope closes, and returns its origin. */
 export const loopback = Effect.fnUntraced(function* (listener: RequestListener) {
   const server = yield* Effect.acquireRelease(
     Effect.callback<ReturnType<typeof createServer>>((resume) => {

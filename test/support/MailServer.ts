@@ -5,13 +5,13 @@ import { Effect } from "effect"
 export interface ReceivedMail {
   readonly from: string
   readonly to: string
-  /** The message as sent, with the leading dots restored. */
+  /** The message as sent: removed leading dots are restored. */
   readonly message: string
   readonly encrypted: boolean
 }
 
 export interface MailServerOptions {
-  /** `implicit` speaks TLS from the first byte, `starttls` offers it. */
+  /** `implicit` uses TLS from the first byte; `starttls` offers it. */
   readonly tls?: { readonly mode: "implicit" | "starttls"; readonly cert: string; readonly key: string }
   /** Requires this user, authenticated with AUTH PLAIN. */
   readonly login?: { readonly user: string; readonly password: string }
@@ -20,7 +20,7 @@ export interface MailServerOptions {
 /** Responses that replace the usual responses, by command. */
 type Refusals = Map<"MAIL" | "RCPT" | "DATA" | "CONNECT", string>
 
-/** A conversation with one client, until it finishes. */
+/** Serves one client until it finishes. */
 const converse = (
   socket: Socket,
   encrypted: boolean,
@@ -87,7 +87,7 @@ const converse = (
   return undefined
 }
 
-/** An SMTP server on loopback for the Scope, which records accepted messages. */
+/** Runs an SMTP server on loopback until the Scope closes, and records accepted messages. */
 export const mailServer = Effect.fnUntraced(function* (options: MailServerOptions = {}) {
   const state = { mails: new Array<ReceivedMail>(), refusals: new Map() as Refusals, commands: new Array<string>() }
   const open = new Set<Socket>()

@@ -6,13 +6,13 @@ import { Effect, FileSystem, Layer } from "effect"
 import * as Database from "../../src/database/Database.ts"
 import { DataFolder, databaseName } from "../../src/database/DataFolder.ts"
 
-/** The migrated file, and the position of the installation's identifier in it. */
+/** The migrated file, and where it contains the installation's identifier. */
 const migrated = Effect.runSync(
   Effect.cached(
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })
-      // SQLite moves everything in the write-ahead log into the file when the last connection closes.
+      // Closing the last connection makes SQLite move the write-ahead log into the file.
       yield* Effect.scoped(Layer.build(Database.layer.pipe(Layer.provide(DataFolder.layer(folder)))))
       const file = `${folder}/${databaseName}`
       const bytes = Buffer.from(yield* files.readFile(file))
@@ -29,8 +29,8 @@ const migrated = Effect.runSync(
 const newInstallationId = () => `inst_${randomBytes(12).toString("hex")}`
 
 /**
- * Puts a migrated database, as a separate installation, into a new or empty data folder; any other folder is left to the service.
- * The migrations run once per process, because most tests are about something else.
+ * Copies a migrated database, as a separate installation, into a new or empty data folder, and leaves any other folder to the
+ * service. The migrations run once per process, because few tests are about them.
  */
 export const placeMigratedDatabase = Effect.fnUntraced(function* (folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -41,7 +41,7 @@ export const placeMigratedDatabase = Effect.fnUntraced(function* (folder: string
   writeFileSync(`${folder}/${databaseName}`, own, { mode: 0o600 })
 })
 
-/** A data folder with a migrated database, removed with the Scope. */
+/** A data folder with a migrated database. */
 export const migratedFolder = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-data-" })

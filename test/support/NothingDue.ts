@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { eventually } from "./Eventually.ts"
 
-/** The marks of due work, one row for each, as SQL. */
+/** SQL that returns one row for each mark of due work. */
 export const marks = `SELECT 'capsule ' || id AS mark FROM capsules WHERE follow_snapshot_id IS NOT NULL
   UNION ALL SELECT 'source ' || id FROM sources WHERE unread_due IS NOT NULL
   UNION ALL SELECT 'run ' || run_id FROM run_follow_due
@@ -10,7 +10,7 @@ export const marks = `SELECT 'capsule ' || id AS mark FROM capsules WHERE follow
   UNION ALL SELECT 'revision ' || id FROM revision_plans WHERE phase = 'syncing_source' AND sync_run_id IS NULL
   UNION ALL SELECT 'interface ' || id FROM interface_intents WHERE status = 'pending'`
 
-/** Waits until no work is due. A step and its mark are one transaction, so the work is done by then. */
+/** Waits until no work is due. A step commits together with its mark, so the work is then done. */
 export const nothingDue = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* eventually(sql`${sql.literal(marks)}`, ({ length }) => length === 0)

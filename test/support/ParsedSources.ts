@@ -4,7 +4,7 @@ import { join, relative } from "node:path"
 import type { SourceFile } from "typescript/unstable/ast"
 import { API } from "typescript/unstable/async"
 
-/** Parses the sources below these folders, one after the other, with their paths from `root`. Returns the number of sources. */
+/** Parses the sources below these folders one by one, with paths relative to `root`, and returns their number. */
 export const forEachSource = async (
   root: string,
   folders: ReadonlyArray<string>,
@@ -12,7 +12,7 @@ export const forEachSource = async (
 ): Promise<number> => {
   const project = mkdtempSync(join(tmpdir(), "svc-sources-"))
   const config = join(project, "tsconfig.json")
-  // The source is only parsed: no libraries or imports are read.
+  // Only parses the source, without libraries or imports.
   const compilerOptions = { noLib: true, noResolve: true, types: [], allowImportingTsExtensions: true, noEmit: true }
   const include = folders.flatMap((folder) => [join(root, folder, "**/*.ts"), join(root, folder, "**/*.tsx")])
   writeFileSync(config, JSON.stringify({ compilerOptions, include }))

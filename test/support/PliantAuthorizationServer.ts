@@ -2,12 +2,12 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { loopback } from "./LoopbackServer.ts"
 
-/** The next failure of the token endpoint. */
+/** How the token endpoint fails next. */
 export type Misbehaviour = "lost" | "redirect" | "huge" | "error" | "plain text"
 
 /**
- * An authorization server under the test's control: it checks codes, PKCE and its client, rotates refresh tokens, and treats
- * their reuse as theft. The test plays the browser and the person.
+ * An authorization server that a test controls. It checks codes, PKCE and its client, rotates refresh tokens, and treats their
+ * reuse as theft. The test acts as the browser and the person.
  */
 export const pliantServer = Effect.gen(function* () {
   const state = {
@@ -19,7 +19,7 @@ export const pliantServer = Effect.gen(function* () {
     expiresIn: 3600 as number | undefined,
     refreshable: true,
     tokenType: "Bearer",
-    /** Forms sent to the token endpoint. */
+    /** Forms that the token endpoint has received. */
     forms: [] as Array<URLSearchParams>,
     revoked: [] as Array<string>,
     reads: 0
@@ -58,7 +58,7 @@ export const pliantServer = Effect.gen(function* () {
     const token = form.get("refresh_token") ?? ""
     const grant = live.get(token)
     if (spent.has(token)) {
-      // Reuse by anyone revokes the whole grant.
+      // Any reuse of a refresh token revokes the whole grant.
       live.clear()
       return undefined
     }
@@ -114,7 +114,7 @@ export const pliantServer = Effect.gen(function* () {
       return tokens === undefined ? json({ error: "invalid_grant" }, 400) : json(tokens)
     })
   })
-  /** The browser's callback after the person has agreed to the request in this address. */
+  /** Returns the browser's callback after the person has agreed to the request at this address. */
   const agreed = (authorizationUrl: string): URLSearchParams => {
     const asked = new URL(authorizationUrl).searchParams
     const code = `code-${codes.size + state.forms.length}-${crypto.randomUUID()}`

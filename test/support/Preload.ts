@@ -5,12 +5,12 @@ import { checked, seeMessage, takeFaults } from "./description/CheckedAnswers.ts
 
 setDefaultTimeout(120_000)
 
-// The examples depend only on this seed, so a new failure is due to a change. `SVC_TEST_SEED=random` searches for new examples,
-// and a failure can be reproduced with the seed it printed.
+// All generated examples depend on this seed, so a new failure is caused by a change. `SVC_TEST_SEED=random` searches for new
+// examples and prints its seed, which reproduces a failure.
 const seed = process.env["SVC_TEST_SEED"] ?? "20261121"
 configureGlobal(seed === "random" ? {} : { seed: Number(seed) })
 
-// Compares every response that a test receives from our server with the server's description.
+// Compares every response of our server that a test receives with the API description.
 const plainFetch = globalThis.fetch
 globalThis.fetch = Object.assign(
   async (...[input, init]: Parameters<typeof plainFetch>) => {
@@ -28,7 +28,7 @@ globalThis.fetch = Object.assign(
   { preconnect: plainFetch.preconnect }
 )
 
-// Does the same for every message that a test receives over our WebSockets.
+// Does the same for every message over our WebSockets.
 const plainEmit = WebSocket.prototype.emit
 WebSocket.prototype.emit = function emit(this: WebSocket, event: string | symbol, ...args: ReadonlyArray<unknown>) {
   if (event === "message") seeMessage(this.url, args[0])

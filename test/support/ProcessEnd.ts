@@ -12,13 +12,13 @@ const pidfdOpen = 434
 const readable = 1
 const entryBytes = 8
 
-/** The state and the parent of a process, and the other fields that the kernel lists after its name. */
+/** A process's state, its parent, and the other fields that the kernel lists after its name. */
 const statusOf = (pid: number): ReadonlyArray<string> => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")
     return text.slice(text.lastIndexOf(")") + 2).split(" ")
   } catch {
-    // The process has exited in the meantime.
+    // The process has exited since it was listed.
     return []
   }
 }
@@ -28,10 +28,10 @@ export const parentOf = (pid: number): number | undefined => {
   return parent === undefined ? undefined : Number(parent)
 }
 
-/** Returns true if a process has exited and its parent has not collected it: a zombie. */
+/** Returns true for a zombie: the process has exited, and its parent has not collected it. */
 export const isUncollected = (pid: number): boolean => statusOf(pid)[0] === "Z"
 
-/** All descendants of a process. */
+/** Lists all descendants of a process. */
 export const processesBelow = (root: number): ReadonlyArray<number> => {
   const all = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -45,7 +45,7 @@ export const processesBelow = (root: number): ReadonlyArray<number> => {
   return [...found]
 }
 
-/** Empty once it has exited. */
+/** Empty after the process has exited. */
 export const nameOf = (pid: number): string => {
   try {
     return readFileSync(`/proc/${pid}/comm`, "latin1").trim()
@@ -55,8 +55,8 @@ export const nameOf = (pid: number): string => {
 }
 
 /**
- * Tracks processes, whose ids may be reused after they have exited. `ended` waits for all of them, and returns whether they have
- * exited.
+ * Tracks processes by pidfd, because a pid may be reused after its process exits. `ended` waits for all of them and returns
+ * whether they have exited.
  */
 export const holdProcesses = (pids: ReadonlyArray<number>) => {
   const { close, poll, syscall } = library()
@@ -64,14 +64,14 @@ export const holdProcesses = (pids: ReadonlyArray<number>) => {
   return {
     ended: (atMost: number): boolean =>
       held.every(({ fd, pid }) => {
-        // If the descriptor is missing, the process had exited before it could be opened.
+        // Without a descriptor, the process had exited before it could be opened.
         if (fd < 0) return statusOf(pid).length === 0
         const entry = Buffer.alloc(entryBytes)
         entry.writeInt32LE(fd, 0)
         entry.writeInt16LE(readable, 4)
         for (;;) {
           const ready = poll(ptr(entry), 1, atMost)
-          // A signal interrupts the wait.
+          // A signal may interrupt the wait, so wait again.
           if (ready >= 0) return ready === 1
         }
       }),

@@ -9,7 +9,7 @@ import { takenInTurn } from "./TakenInTurn.ts"
 import { bundledConfinement } from "./BundledConfinement.ts"
 import { bundledSync, syncsInThisProcess } from "./SyncProgram.ts"
 
-// A test process starts hundreds of services, so anything expensive that holds no service state is started once.
+// A test process starts hundreds of services, so expensive things without a service's state are created only once.
 const processScope = Scope.makeUnsafe()
 
 const threads = Effect.runSync(Effect.cached(Scope.provide(parserThreads, processScope)))
@@ -18,7 +18,7 @@ const redaction = Effect.runSync(Scope.provide(redactionThreads(), processScope)
 
 const working = new Set<string>()
 
-/** Each variant of bubblewrap is tried until one works: several hundred sandboxes start, and the machine stays the same. */
+/** Finds a working variant of bubblewrap once, because hundreds of sandboxes start on the same machine. */
 const refusalOf: KnownVariantsShape["refusalOf"] = (key, ask) =>
   Effect.suspend(() =>
     working.has(key)
@@ -26,12 +26,12 @@ const refusalOf: KnownVariantsShape["refusalOf"] = (key, ask) =>
       : Effect.tap(ask, (refusal) => Effect.sync(() => (refusal === undefined ? working.add(key) : working)))
   )
 
-/** More key pairs than any test uses at a time, so that all of a test's keys differ. */
+/** More key pairs than any test uses at a time, so that a test never gets the same key twice. */
 const keysOfEach = 12
 
 const keys = new Map<SigningAlgorithm, Effect.Effect<NewKey>>()
 
-/** A generated key pair, taken in turn from a small set. */
+/** Hands out generated key pairs from a small pool, in turn. */
 const nextKey = (algorithm: SigningAlgorithm) =>
   Effect.suspend(() => {
     const known = keys.get(algorithm) ?? takenInTurn(keysOfEach, KeyGeneration.defaultValue().generate(algorithm))
@@ -39,13 +39,12 @@ const nextKey = (algorithm: SigningAlgorithm) =>
     return known
   })
 
-/** The shipped cost would make a sign-up one of the most expensive steps of a test. */
+/** Uses a cheaper password hash than the product, whose cost would dominate many tests. */
 const passwordCost = { memoryCost: 64, timeCost: 1 }
 
 /**
- * Shared by all services in a test process: the bundled programs of confinement and of a sync, the threads of the parser and of
- * redaction, the variant of bubblewrap that works, key pairs, and the cost of a password. No spans are created, as in a service
- * without a configured collector.
+ * Shared by all services of a test process: the bundled confinement and sync programs, the parser and redaction threads, the
+ * working variant of bubblewrap, key pairs, and the cost of a password. There are no spans, as in a service without a collector.
  */
 export const processWide = Layer.mergeAll(
   bundledConfinement,

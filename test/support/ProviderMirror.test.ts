@@ -33,7 +33,7 @@ terraform {
 }
 `
 
-/** A folder with one module, and the real tool run in it. */
+/** Creates a folder with one module, and runs the real tool in it. */
 const workspace = Effect.fnUntraced(function* (module: string, modules: Readonly<Record<string, string>> = {}) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -116,7 +116,7 @@ describe.skipIf(tool === "")("Demo provider", () => {
     })
   )
 
-  tests.live("the demo provider uses each alias's credential, and can leak a credential on purpose", () =>
+  tests.live("the demo provider uses each alias's credential, and leaks a credential if told to", () =>
     Effect.gen(function* () {
       const child = requirement(", configuration_aliases = [demo.other]") + note("c", "provider = demo.other")
       const { succeed, state } = yield* workspace(
@@ -165,13 +165,13 @@ describe.skipIf(tool === "")("Demo provider", () => {
     })
   )
 
-  tests.live("the demo provider stops waiting when asked to, and still reports its creations", () =>
+  tests.live("the demo provider stops waiting on request, and still reports what it has created", () =>
     Effect.gen(function* () {
       const module = requirement() + note("slow", "delay_after_ms = 600000")
       const { mirror, start, succeed, state } = yield* workspace(module)
       yield* succeed("init", "-no-color")
       const handle = yield* start(["apply", "-auto-approve", "-json"])
-      // The tool reports the start before the provider has begun; asked to stop by then, it creates nothing.
+      // The tool reports the start before the provider begins; if it is stopped between the two, it creates nothing.
       const interrupt = Effect.andThen(
         eventually(countCreations(mirror.notesDir), (count) => count === 1),
         handle.kill({ killSignal: "SIGINT" })
@@ -192,14 +192,14 @@ describe.skipIf(tool === "")("Demo provider", () => {
       yield* succeed("init", "-no-color")
       const crashed = yield* run("apply", "-auto-approve", "-no-color")
       expect(crashed.exitCode).toBe(1)
-      // "did not respond" or "was cancelled", whichever the tool detects first.
+      // The error depends on which the tool detects first: "did not respond" or "was cancelled".
       expect(crashed.output).toContain("ApplyResourceChange")
       expect(yield* countCreations(mirror.notesDir)).toBe(1)
       expect((yield* state).resources).toEqual([])
     })
   )
 
-  tests.live("the demo provider receives and returns more data than its connection's windows allow", () =>
+  tests.live("the demo provider sends and receives more data than its connection's windows allow", () =>
     Effect.gen(function* () {
       const content = (name: string) => Array.from({ length: 30_000 }, (_, at) => `${name}${100_000_000 + at}`).join("")
       const names = ["a", "b", "c"]
@@ -215,7 +215,7 @@ describe.skipIf(tool === "")("Demo provider", () => {
     })
   )
 
-  tests.live("the demo provider is refused when changed after init, and offers a newer version", () =>
+  tests.live("the tool rejects a demo provider that was changed after init, and finds a newer version", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { mirror, folder, write, run, succeed } = yield* workspace(requirement() + note("a"))
@@ -232,7 +232,7 @@ describe.skipIf(tool === "")("Demo provider", () => {
     })
   )
 
-  tests.live("the demo provider is found under the tool's default registry host", () =>
+  tests.live("the tool finds the demo provider under its default registry host", () =>
     Effect.gen(function* () {
       const { succeed } = yield* workspace(
         `terraform {

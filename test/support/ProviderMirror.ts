@@ -4,7 +4,7 @@ import { zipArchive } from "./ZipArchive.ts"
 
 export const demoProviderVersions = ["1.0.0", "1.1.0"] as const
 
-/** `acme/demo` resolves to the tool's default host, `example.test/acme/demo` to its own host. */
+/** `acme/demo` resolves to the tool's default host; `example.test/acme/demo` has an explicit host. */
 const hosts = ["example.test", "registry.terraform.io", "registry.opentofu.org"] as const
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" }
 const platform = `${process.platform}_${architectures[process.arch] ?? process.arch}`
@@ -28,15 +28,14 @@ const build = Effect.fnUntraced(function* (version: string) {
 const builds = Effect.runSync(Effect.cached(Effect.all(demoProviderVersions.map(build))))
 
 /**
- * A filesystem mirror with the real demo provider, and an empty folder for its notes. Both exist as long as the Scope, and the
- * process builds the provider once.
- *
+ * A filesystem mirror with the real demo provider, and an empty folder for its notes. Both are removed with the Scope; the
+ * provider is built once per process.
  * - `path`: root of the mirror (`<host>/acme/demo/<version>/<os>_<arch>/`)
  * - `packed`: root of a mirror with the same packages as archives, which the tool unpacks like packages from a registry
- * - `interpreter`: the executable named in the plugin's first line; a sandbox must make it readable
- * - `notesDir`: the value of DEMO_DIR; contains `<id>.json` per note and `creations.log`
+ * - `interpreter`: the executable in the plugin's first line, which a sandbox must make readable
+ * - `notesDir`: the value of DEMO_DIR, which contains `<id>.json` for each note, and `creations.log`
  * - `cliConfigFile`: a CLI configuration that allows only this mirror
- * - `environment`: everything a bare tool needs besides PATH and DEMO_TOKEN
+ * - `environment`: everything that a bare tool needs besides PATH and DEMO_TOKEN
  */
 export const providerMirror = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
@@ -83,7 +82,7 @@ export const providerMirror = Effect.gen(function* () {
   }
 }).pipe(Effect.orDie, Effect.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)))
 
-/** Number of notes actually created, regardless of the states. */
+/** Counts the notes that were actually created, whatever the states contain. */
 export const countCreations = Effect.fnUntraced(
   function* (notesDir: string) {
     const fileSystem = yield* FileSystem.FileSystem

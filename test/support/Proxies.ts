@@ -1,10 +1,10 @@
 import { connect, createServer } from "node:net"
 import { Effect } from "effect"
 
-/** Bun's own timeout would cut off a long poll. */
+/** Turns off Bun's own timeout, which would cut off a long poll. */
 const idleSeconds = 60
 
-/** A reverse proxy that terminates TLS in front of a server and forwards only complete requests and complete responses. */
+/** A reverse proxy that terminates TLS for a server and forwards only complete requests and responses. */
 export const bufferingProxy = (upstream: string, tls: { readonly cert: string; readonly key: string }) =>
   Effect.acquireRelease(
     Effect.sync(() =>
@@ -34,14 +34,12 @@ export const bufferingProxy = (upstream: string, tls: { readonly cert: string; r
 
 interface ConnectProxy {
   readonly port: number
-  /** The requested destinations. */
+  /** The destinations that clients requested. */
   readonly tunnels: Array<string>
   readonly close: () => void
 }
 
-/**
- * A proxy that only tunnels. For every destination, it connects to a port on this machine that cannot be reached otherwise.
- */
+/** A proxy that only tunnels. Every destination leads to a port on this machine that cannot be reached otherwise. */
 export const connectProxy = (toPort: number) =>
   Effect.acquireRelease(
     Effect.promise(

@@ -7,7 +7,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 
 class MountFailed extends Schema.TaggedError<MountFailed>()("MountFailed", { message: Schema.String }) {}
 
-/** The reason why no file system can be mounted here; `undefined` if mounting is possible. */
+/** Why no file system can be mounted here; `undefined` if one can. */
 export const mountRefusal: string | undefined = (() => {
   if (process.getuid?.() !== 0) return "only root may mount a file system"
   const folder = mkdtempSync(join(tmpdir(), "svc-mount-"))
@@ -25,7 +25,7 @@ const run = Effect.fnUntraced(function* (program: string, ...args: ReadonlyArray
   if (Number(code) !== 0) return yield* new MountFailed({ message: `${program} ${args.join(" ")} ended with ${code}` })
 })
 
-/** A separate file system mounted on a folder, unmounted with the Scope. */
+/** Mounts a separate file system on a folder until the Scope closes. */
 export const smallDisk = Effect.fn("smallDisk")(function* (folder: string, megabytes = 96) {
   const files = yield* FileSystem.FileSystem
   yield* files.makeDirectory(folder, { recursive: true })

@@ -39,7 +39,7 @@ import {
   isYieldExpression
 } from "typescript/unstable/ast/is"
 
-/** A place that may use a value which another fiber has replaced in the meantime. */
+/** Code that may use a value which another fiber has replaced in the meantime. */
 export interface StaleRead {
   readonly line: number
   readonly shape: "adds across a yield" | "reads before a yield" | "writes what it read before a yield"
@@ -48,20 +48,20 @@ export interface StaleRead {
 interface Write {
   readonly node: Node
   readonly by: Node
-  /** True if the variable is assigned, rather than its current value changed. */
+  /** True if the variable is assigned, and not only its current value changed. */
   readonly replaces: boolean
-  /** The written literal, if the written value is a literal. */
+  /** The written value, if it is a literal. */
   readonly literal: string | undefined
 }
 
 interface Variable {
-  /** The function that declares the variable, or the file at the top level. */
+  /** The function that declares the variable, or the file if it is declared at the top level. */
   readonly owner: Node
   readonly writes: Array<Write>
   readonly reads: Array<Node>
 }
 
-/** Methods of arrays, Maps and Sets that put something in. */
+/** Methods of arrays, Maps and Sets that add an element. */
 const adding = new Set(["push", "unshift", "splice", "fill", "set", "add"])
 const changing = new Set([...adding, "pop", "shift", "delete", "clear", "sort", "reverse"])
 
@@ -81,7 +81,7 @@ const functionOf = (node: Node): Node => {
   return at
 }
 
-/** The nodes below `node` in order, without types. The insides of functions are left out, because they run at another time. */
+/** Lists the nodes below `node` in order, without types. Skips the bodies of functions, because they run at another time. */
 const evaluated = (node: Node): ReadonlyArray<Node> => {
   const nodes: Array<Node> = []
   const visit = (child: Node) => {
@@ -93,7 +93,7 @@ const evaluated = (node: Node): ReadonlyArray<Node> => {
   return nodes
 }
 
-/** `a` of `a.b[c].d`, also inside brackets and assertions. */
+/** Returns the `a` of `a.b[c].d`, also within brackets and assertions. */
 const rootOf = (node: Node): Node =>
   isPropertyAccessExpression(node) ||
   isElementAccessExpression(node) ||
@@ -114,7 +114,7 @@ const opensScope = (node: Node): boolean =>
   isCatchClause(node) ||
   isClassLikeDeclaration(node)
 
-/** Returns true if the identifier refers to a variable, instead of naming a property or a declaration. */
+/** Returns true if the identifier refers to a variable, not to a property or a declaration. */
 const isReference = (node: Identifier): boolean => {
   const { parent } = node
   if (isPropertyAccessExpression(parent)) return parent.expression === node
@@ -130,7 +130,7 @@ const isReference = (node: Identifier): boolean => {
   return !isFunctionLikeDeclaration(parent) && !isClassLikeDeclaration(parent)
 }
 
-/** The variables that the file declares, by each identifier that refers to one. */
+/** Finds the variables that the file declares, by each identifier that refers to one. */
 const variablesOf = (file: SourceFile): ReadonlyMap<Node, Variable> => {
   const scopes = new Map<Node, Map<string, Variable>>()
   const references: Array<Identifier> = []
@@ -176,7 +176,7 @@ const isYielded = (call: Node): boolean => {
   return pauses(at.parent)
 }
 
-/** The expression that this node writes. */
+/** Returns the expression to which this node writes. */
 const targetOf = (node: Node): Node | undefined => {
   if (isBinaryExpression(node)) return isAssignmentOperator(node.operatorToken.kind) ? node.left : undefined
   if (isPostfixUnaryExpression(node)) return node.operand
@@ -190,7 +190,7 @@ const targetOf = (node: Node): Node | undefined => {
   return changing.has(name.text) && !isYielded(node) ? expression : undefined
 }
 
-/** Records for each variable where it is written and where it is read. */
+/** Records where each variable is written and read. */
 const noteUses = (file: SourceFile, variables: ReadonlyMap<Node, Variable>) => {
   const onlyWritten = new Set<Node>()
   const visit = (node: Node) => {
@@ -200,7 +200,7 @@ const noteUses = (file: SourceFile, variables: ReadonlyMap<Node, Variable>) => {
       const literal = isBinaryExpression(node) && literals.has(node.right.kind) ? node.right.getText() : undefined
       const replaces = root === target && !isCallExpression(node)
       variables.get(root)?.writes.push({ node, by: functionOf(node), replaces, literal })
-      // `a += b` and `a++` also read.
+      // `a += b` and `a++` read the variable too.
       const readsToo = isBinaryExpression(node) && node.operatorToken.kind !== SyntaxKind.EqualsToken
       if (!readsToo && !isPostfixUnaryExpression(node) && !isPrefixUnaryExpression(node)) onlyWritten.add(root)
     }
@@ -210,7 +210,7 @@ const noteUses = (file: SourceFile, variables: ReadonlyMap<Node, Variable>) => {
   for (const [node, variable] of variables) if (!onlyWritten.has(node)) variable.reads.push(node)
 }
 
-/** The parts of `parent` that are evaluated before `child` and used after it. */
+/** Returns the parts of `parent` that are evaluated before `child` and used after it. */
 const partsBefore = (parent: Node, child: Node): ReadonlyArray<Node> => {
   if (isBinaryExpression(parent)) {
     const { kind } = parent.operatorToken
@@ -230,14 +230,12 @@ const partsBefore = (parent: Node, child: Node): ReadonlyArray<Node> => {
 }
 
 /**
- * Expressions that touch shared state and yield in the wrong order. Values that a generator or an async function evaluates before
- * a yield may be outdated after it, because other fibers run in between:
- *
+ * Finds expressions that touch shared state and yield in the wrong order. A value that a generator or an async function evaluates
+ * before a yield may be outdated after it, because other fibers run in between:
  * - `list.push(yield* a)`, `map.set(key, yield* a)`, `sum += yield* a`: `list` and `sum` are evaluated before the yield
  * - `[...list, yield* a]`, `f(count, yield* a)`, if another function changes `list` or `count`
- * - `map.get(key) ?? (yield* a)` or `if (value === undefined)`, then a yield and a write, without another read in between
- *
- * State that another function changes is shared. A flag to which only one literal is ever written cannot lose a write.
+ * - `map.get(key) ?? (yield* a)` or `if (value === undefined)`, then a yield and a write, without another read in between. State
+ *   is shared if another function changes it. A flag to which only one literal is ever written cannot lose a write.
  */
 export const staleReads = (file: SourceFile): ReadonlyArray<StaleRead> => {
   const variables = variablesOf(file)
@@ -250,7 +248,7 @@ export const staleReads = (file: SourceFile): ReadonlyArray<StaleRead> => {
 
   const isShared = ({ owner, writes }: Variable) => writes.some(({ by }) => by !== owner)
   const isReplaced = ({ owner, writes }: Variable) => writes.some(({ by, replaces }) => replaces && by !== owner)
-  /** Returns true if the identifier's present value is kept: a list that is only passed on can still be read later. */
+  /** Returns true if the identifier's current value is kept. A list that is only passed on can still be read later. */
   const keeps = (node: Node) => {
     const variable = variables.get(node)
     if (variable === undefined || !isShared(variable)) return false
@@ -259,7 +257,7 @@ export const staleReads = (file: SourceFile): ReadonlyArray<StaleRead> => {
     return isReplaced(variable) || isOpened || rootOf(parent) === node
   }
 
-  /** Checks one yield in each expression around it. */
+  /** Checks every expression that contains a yield. */
   const inExpression = (pause: Node) => {
     for (let child = pause; !isFunctionLikeDeclaration(child.parent) && !isBlock(child.parent); child = child.parent) {
       const { parent } = child
@@ -280,7 +278,7 @@ export const staleReads = (file: SourceFile): ReadonlyArray<StaleRead> => {
     }
   }
 
-  /** A read, a yield and a write of one variable in one function. */
+  /** Finds a read, a yield and a write of one variable in one function. */
   const acrossStatements = (variable: Variable) => {
     const [first] = variable.writes
     if (first?.literal !== undefined && variable.writes.every(({ literal }) => literal === first.literal)) return

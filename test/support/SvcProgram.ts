@@ -6,15 +6,11 @@ import { leftOut, programs } from "../../src/licenses/BundledPackages.ts"
 import { builtOnce } from "./BuiltOnce.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-/**
- * In the folder that contains the sources it was built from: a modified copy of the sources shares `node_modules` with the
- * others.
- */
+/** In the same folder as the sources it was built from, so that modified copies of the sources can share `node_modules`. */
 const cache = `${root}dist/test/`
 
 /**
- * The path at which a compiled binary looks for the service. The file exists only in memory, because a build may be writing the
- * real file at the same time.
+ * Where a compiled binary looks for the service. This copy exists only in memory, because a build may be writing the real file.
  */
 const entry = `${root}dist/build/Service.ts`
 const code = `import { main } from "../../${programs.service}"\nmain([], "")\n`
@@ -24,7 +20,7 @@ let program: Promise<void> | undefined
 const compile = async (): Promise<void> => {
   const fresh = `${cache}${process.pid}-program/`
   mkdirSync(fresh, { recursive: true })
-  // If the entry's folder does not exist, the compiler names the entry differently, and the binary cannot find it.
+  // If the entry's folder is missing, the compiler gives the entry another name and the binary cannot find it.
   mkdirSync(dirname(entry), { recursive: true })
   const entrypoints = [
     `${root}${programs.main}`,
@@ -52,18 +48,18 @@ const compile = async (): Promise<void> => {
     define: { "process.env.NODE_ENV": '"production"' },
     plugins: [withoutImportMeta],
     external: leftOut,
-    // Most of these processes exit before compiling to machine code would pay off; see `scripts/build.ts`.
+    // Most of these processes exit before machine code would pay off; see `scripts/build.ts`.
     compile: { outfile: `${fresh}svc`, jitPolicy: 100, autoloadDotenv: false, autoloadBunfig: false }
   })
   if (!built.success) throw new Error(`The service could not be compiled: ${built.logs.map(String).join("\n")}`)
-  // Two test runs may do this at the same time; each replaces the other's program with an identical copy.
+  // Two test runs may do this at once; each replaces the other's program with an identical copy.
   renameSync(`${fresh}svc`, `${cache}svc`)
   rmSync(fresh, { recursive: true })
 }
 
 /**
- * Path of `svc` as one file, compiled once per test run, because a test that starts it many times would otherwise spend most of
- * its time loading sources. It has no dashboard and no licences; `test:binary` tests the shipped file.
+ * Returns the path of `svc` as one file, compiled once per test run, because a test that starts it many times would otherwise
+ * spend most of its time loading sources. The file has no dashboard and no licences; `test:binary` tests the shipped one.
  */
 export const svcProgram = async (): Promise<string> => {
   await (program ??= builtOnce("svc", compile))

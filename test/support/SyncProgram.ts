@@ -13,7 +13,7 @@ const bundle = "SyncMain.js"
 
 let program: string | undefined
 
-/** Compiles the sync program once per test process: otherwise a small sync spends most of its time loading sources. */
+/** Compiles the sync program once per test process, because a small sync from source spends most of its time loading modules. */
 const bundled = (): string => {
   if (program !== undefined) return program
   const fresh = `${cache}${process.pid}/`
@@ -21,14 +21,14 @@ const bundled = (): string => {
   const flags = ["--target=bun", "--format=cjs", "--minify", "--bytecode", `--outdir=${fresh}`]
   const { exitCode, stderr } = Bun.spawnSync([process.execPath, "build", ...flags, entry])
   if (exitCode !== 0) throw new Error(`The program of a sync could not be bundled: ${stderr.toString()}`)
-  // Bun ignores bytecode from another source, so two test processes may do this at once.
+  // Bun ignores bytecode from other sources, so two test processes may do this at once.
   for (const name of [`${bundle}.jsc`, bundle]) renameSync(`${fresh}${name}`, `${cache}${name}`)
   rmSync(fresh, { recursive: true })
   program = `${cache}${bundle}`
   return program
 }
 
-/** Sync processes start from a bundle. A service in a separate process, like `svc serve`, starts them from source. */
+/** Starts sync processes from a bundle. A service in a separate process, such as `svc serve`, starts them from source. */
 export const bundledSync = Layer.succeed(SyncProcessCommand, {
   program: process.execPath,
   get args() {
@@ -55,10 +55,10 @@ const executeHere: SyncExecutorShape["execute"] = Effect.fnUntraced(function* (j
 })
 
 /**
- * Syncs do their process's work inside the test process, with the job and outcome still encoded in transit, because starting a
- * process takes longer than fetching and archiving a test's repository.
+ * Runs syncs inside the test process, with the job and outcome still encoded in transit, because starting a process takes longer
+ * than fetching and archiving a test's repository.
  */
 export const syncsInThisProcess = Layer.succeed(SyncExecutor, { execute: executeHere })
 
-/** Syncs as shipped, for tests of their process. */
+/** Runs syncs as shipped, for tests of their processes. */
 export const syncsInProcesses = Layer.sync(SyncExecutor, () => SyncExecutor.defaultValue())

@@ -33,21 +33,21 @@ import { cleanupByHand, temporaryFolder, testSettings } from "./ControlPlane.ts"
 import { placeMigratedDatabase } from "./MigratedDatabase.ts"
 import { providerMirror } from "./ProviderMirror.ts"
 
-/** The address of the demo provider in the mirror. */
+/** The demo provider's address in the mirror. */
 export const demo = "example.test/acme/demo"
 
 export interface TestPlaneOptions {
   readonly run?: Partial<RunSettingsShape>
   readonly git?: Partial<GitLimits>
   readonly settings?: Partial<Settings>
-  /** Additional Git servers that may be read from. */
+  /** Additional Git servers that the service may read from. */
   readonly gitOrigins?: ReadonlyArray<string>
   readonly sandbox?: Partial<SandboxSettingsShape>
-  /** The schedule of the service's background work; by default, it never runs. */
+  /** When the service's background work runs; never by default. */
   readonly cleanup?: Layer.Layer<never>
-  /** A runner other than the shipped runner, with the tool it stands in for. */
+  /** Replaces the shipped runner, together with the tool that it simulates. */
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
-  /** Wraps the writing database client, which the service uses. */
+  /** Wraps the service's writing database client. */
   readonly writer?: Layer.Layer<SqlClient.SqlClient, never, SqlClient.SqlClient>
 }
 
@@ -62,14 +62,14 @@ export class TestPlane extends Context.Service<
     /** The folder in which the demo provider creates its notes. */
     readonly notesDir: string
     readonly url: string
-    /** Commits exactly these files on a branch; returns the commit. */
+    /** Commits exactly these files on a branch, and returns the commit. */
     readonly commit: (branch: string, files: CommitFiles) => Effect.Effect<string>
-    /** Simulates a force-push: the branch points at this commit, or is deleted. */
+    /** Simulates a force-push: points the branch at this commit, or deletes it. */
     readonly moveBranch: (branch: string, commit: string | undefined) => Effect.Effect<void>
   }
 >()("test/support/TestPlane") {}
 
-/** A person with their own Workspace. */
+/** Creates a person with a Workspace. */
 export const newOwner = Effect.fnUntraced(function* (name: string) {
   const user = yield* (yield* Users).create(serviceContext, { email: `${name}@example.test`, isOperator: false })
   const context: CommandContext = { actor: { kind: "user", subject: user.subject }, actorKey: user.subject }
@@ -79,7 +79,7 @@ export const newOwner = Effect.fnUntraced(function* (name: string) {
   return workspace === undefined ? yield* Effect.die("no Workspace") : { context, workspaceId: workspace.id }
 })
 
-/** A member of another person's Workspace. */
+/** Adds a member to another person's Workspace. */
 export const newMember = Effect.fnUntraced(function* (workspaceId: WorkspaceId, owner: CommandContext, role: Role) {
   const { actor } = owner
   if (actor.subject === undefined) return yield* Effect.die("The owner is no person")
@@ -89,7 +89,7 @@ export const newMember = Effect.fnUntraced(function* (workspaceId: WorkspaceId, 
   return context
 })
 
-/** The shipped sandbox, opened for the demo provider. */
+/** The shipped sandbox, with the demo provider made visible. */
 const sandbox = (
   { dataDir, mirror }: Pick<TestPlaneEnvironment, "dataDir" | "mirror">,
   changed: Partial<SandboxSettingsShape> = {}
@@ -107,14 +107,14 @@ const sandbox = (
     )
   )
 
-/** Everything outside the service that remains when it stops. */
+/** Everything outside the service that outlives it. */
 export interface TestPlaneEnvironment {
   readonly dataDir: string
   readonly mirror: { readonly path: string; readonly interpreter: string; readonly notesDir: string }
   readonly origins: ReadonlyArray<string>
 }
 
-/** The shipped layers, with the sandbox opened for the demo provider and settings that a test can replace. */
+/** The shipped layers, with the demo provider made visible in the sandbox and settings that a test can replace. */
 export const planeAt = ({ dataDir, mirror, origins }: TestPlaneEnvironment, options: TestPlaneOptions = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -149,7 +149,7 @@ export const planeAt = ({ dataDir, mirror, origins }: TestPlaneEnvironment, opti
     })
   )
 
-/** A repository on its own server, with one commit unless the test needs it empty. */
+/** A repository on a separate server, with one commit unless the test needs it empty. */
 export const servedRepository = Effect.fnUntraced(function* (gitdir: string, isEmpty = false) {
   yield* createRepository({ gitdir })
   if (!isEmpty) yield* commitFiles({ gitdir, files: { "README.md": "nothing here" } })
@@ -166,7 +166,7 @@ export const servedRepository = Effect.fnUntraced(function* (gitdir: string, isE
   }
 })
 
-/** A service with its own data folder, Git servers, provider mirror and owner. */
+/** A service with a separate data folder, Git servers, provider mirror and owner. */
 export const testPlane = (options: TestPlaneOptions = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {

@@ -11,18 +11,18 @@ import {
 } from "typescript/unstable/ast/is"
 import { forEachSource } from "./ParsedSources.ts"
 
-/** Names of branded ids, for one record or, in the plural, for several, spelled as in code or as a column. */
+/** Names of branded ids, singular or plural, spelled as in code or as a column. */
 const branded =
   /(?:capsule|workspace|project|snapshot|source|(?:install_?)?config|state_?version|left_?over_?state|connection|interface|(?:install|revision)_?plan|run|group|share|dependency|report|membership|backup|token)_?ids?$/i
 
-/** Returns true if values of this type may be any string: `string`, including in a union or a list. */
+/** Returns true if the type admits any string: `string`, also within a union or a list. */
 const isText = (type: TypeNode): boolean => {
   if (type.kind === SyntaxKind.StringKeyword) return true
   if (isUnionTypeNode(type)) return type.types.some(isText)
   return isTypeReferenceNode(type) && (type.typeArguments ?? []).some(isText)
 }
 
-/** Returns true if this schema accepts any string: `Schema.String`, including inside another schema. */
+/** Returns true if the schema accepts any string: `Schema.String`, also within another schema. */
 const isTextSchema = (schema: Expression): boolean => {
   if (isCallExpression(schema)) return schema.arguments.some(isTextSchema)
   return isPropertyAccessExpression(schema) && schema.getText() === "Schema.String"
@@ -53,7 +53,7 @@ const found = (node: Node): ReadonlyArray<string> => {
   return names
 }
 
-/** Parameters, fields and columns below these folders that carry a record's id as an arbitrary string: `file: name`. */
+/** Finds parameters, fields and columns below these folders that hold a record's id as an arbitrary string: `file: name`. */
 export const unbrandedIds = async (root: string, folders: ReadonlyArray<string>) => {
   const ids = new Set<string>()
   const files = await forEachSource(root, folders, (file, source) => {

@@ -8,12 +8,12 @@ interface ZipMember {
   readonly name: string
   readonly method: number
   readonly packed: Uint8Array
-  /** The size of the contents, as stated in the archive. */
+  /** The size of the contents that the archive claims. */
   readonly size: number
   readonly checksum: number
 }
 
-/** A zip archive of executable files. */
+/** Builds a zip archive of executable files. */
 export const zipOf = (members: ReadonlyArray<ZipMember>): Uint8Array => {
   const locals: Array<Buffer> = []
   const entries: Array<Buffer> = []
@@ -29,7 +29,7 @@ export const zipOf = (members: ReadonlyArray<ZipMember>): Uint8Array => {
     shared.writeUInt32LE(packed.byteLength, 14)
     shared.writeUInt32LE(size, 18)
     shared.writeUInt16LE(path.byteLength, 22)
-    // Created on Unix, whose file mode is in the upper half of the attributes.
+    // Marks the file as created on Unix, so the upper half of the attributes is its file mode.
     const rest = Buffer.alloc(14)
     rest.writeUInt32LE(executable * 0x1_0000, 6)
     rest.writeUInt32LE(offset, 10)
@@ -48,6 +48,6 @@ export const zipOf = (members: ReadonlyArray<ZipMember>): Uint8Array => {
   return Buffer.concat([...locals, directory, end])
 }
 
-/** A zip archive with one executable file, stored without compression. */
+/** Builds a zip archive with one executable file, stored without compression. */
 export const zipArchive = (name: string, content: Uint8Array): Uint8Array =>
   zipOf([{ name, method: methods.stored, packed: content, size: content.byteLength, checksum: crc32(content) }])

@@ -3,8 +3,8 @@ const mebibyte = 1024 * 1024
 const blockBytes = 128 * 1024
 
 /**
- * A zstd frame of spaces that takes four bytes for each 128 KiB of its contents. `stated` is the optional length in its header,
- * and `windowLog` the window that it requests.
+ * Builds a zstd frame of spaces that takes four bytes for each 128 KiB of its contents. `stated` is the optional length in its
+ * header, and `windowLog` the window it requests.
  */
 export const zstdBomb = (
   mebibytes: number,

@@ -4,19 +4,19 @@ import type { AgentWorld, WorldOptions } from "../support/AgentWorld.ts"
 
 export type Services = Layer.Success<typeof platform> | Scope.Scope
 
-/** The resources that the cases in a lane share: a server, and unused names. */
+/** Resources that the cases of a lane share: a server, and unused names. */
 export interface Lane {
   readonly world: AgentWorld
   readonly nextLabel: () => string
 }
 
-/** A fault in the connection or an agent, in a world shared with other cases of its kind. */
+/** A fault in the connection or an agent, in a world shared with other cases of the same kind. */
 export interface LaneCase {
   readonly name: string
   readonly run: (lane: Lane) => Effect.Effect<unknown, unknown, Services>
 }
 
-/** A case that needs its own world, and evaluates that world itself. */
+/** A case that needs a separate world and evaluates it itself. */
 export interface WorldCase {
   readonly name: string
   readonly run: (options: WorldOptions) => Effect.Effect<unknown, unknown, Services>

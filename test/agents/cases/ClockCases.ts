@@ -9,9 +9,7 @@ import { keptAgent } from "./Journeys.ts"
 const library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 const hour = 3600
 
-/**
- * A wall clock that a case sets while the program is running. Monotonic clocks are unaffected, as when a person sets the clock.
- */
+/** A wall clock that a case sets while the program runs, as a person might. Monotonic clocks are not affected. */
 const wallClock = (file: string, offset: number) => {
   const set = (seconds: number) => writeFileSync(file, `${seconds < 0 ? "" : "+"}${seconds}\n`)
   set(offset)
@@ -42,7 +40,7 @@ const clocks = (name: string, offset: number, jump: number, side: "agent" | "ser
     yield* world.held("one-b")
     const before = agent.line.said.length
     clock.set(offset + jump)
-    // Renewals continue, and nothing is considered late.
+    // Renewals continue, and nothing counts as late.
     yield* Effect.repeat(Effect.sleep("200 millis"), {
       until: () => agent.line.said.slice(before).filter((message) => message === "Renew").length > 3
     })
@@ -52,7 +50,7 @@ const clocks = (name: string, offset: number, jump: number, side: "agent" | "ser
     const apply = yield* world.over(applyId)
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.code} ${apply.error?.message}`)
     yield* holds((yield* world.capsule(capsuleId)).status === "active", "The Capsule is not active")
-    // Proves that the clock was wrong: the reports carry its time.
+    // The reports carry the clock's time, which proves that it was wrong.
     const told = (yield* world.eventsOf(applyId)).map(({ at }) => Date.parse(at))
     const furthest = Math.max(...told.map((at) => Math.abs(at - Date.now())))
     yield* holds(furthest > 50_000, `No time of the Run is wrong, so the clock was not: ${furthest} ms`)

@@ -20,7 +20,7 @@ const keysIn = (folder: string) => {
   }
 }
 
-/** Requests new keys while the agent is frozen, and continues once they are on its disk. */
+/** Requests new keys while the agent is frozen, and resumes the agent once they are on its disk. */
 const prepared = Effect.fnUntraced(function* (agent: KeptAgent) {
   const keys = keysIn(agent.folder)
   agent.signal("SIGSTOP")
@@ -29,7 +29,7 @@ const prepared = Effect.fnUntraced(function* (agent: KeptAgent) {
   return { keys, rotation }
 })
 
-/** During a message of the key change: a message that announces the next keys, or the first message signed with them. */
+/** Kills an agent during a message of the key change: an announcement of the next keys, or the first message signed with them. */
 const atMessage = (agent: KeptAgent, fault: Pick<Fault, "asks" | "way">) =>
   Effect.gen(function* () {
     agent.line.arm([{ message: "Hello", ...fault, also: agent.kill }])
@@ -88,7 +88,7 @@ const killedBetween: WorldCase = {
       // Every later offer is sealed for the new keys.
       yield* works(`n${labels}`, when)
       yield* agent.owesNothing
-      // Once the next session starts, nothing that the former keys can open is kept.
+      // After the next session starts, nothing that the former keys could open is kept.
       agent.kill()
       yield* eventually(() => keys.present().former === undefined)
     }

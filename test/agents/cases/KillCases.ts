@@ -5,12 +5,15 @@ import type { LaneCase } from "./AgentCase.ts"
 import { journeyTo, keptAgent, type KeptAgent } from "./Journeys.ts"
 import { faultAt } from "./LineCases.ts"
 
-/** The point in a message: before the server receives it, or after the server has acted but before the agent has the response. */
+/**
+ * When the agent is killed: before the server receives the message, or after the server has acted but before the agent has the
+ * response.
+ */
 const moments = { "request lost": "before", "answer lost": "after" } as const
 
 /**
- * The agent is killed between each pair of messages, and restarted on its folder. A plan starts over; an apply ends with the
- * outcome recorded by the server, which the verdict compares with the provider's creations.
+ * Kills the agent between each pair of messages, and restarts it on its folder. A plan starts over. An apply ends with the
+ * outcome that the server recorded, which the verdict compares with the provider's creations.
  */
 export const killCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
   (["request lost", "answer lost"] as const).map((way) => ({

@@ -7,14 +7,14 @@ import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent, type KeptAgent } from "./Journeys.ts"
 
 /**
- * The shortest lease that a pool may have: the tool is asked to stop after 60 s, killed after 96 s, and the Run settled
- * after 181 s.
+ * The shortest lease that a pool may have. The tool is asked to stop after 60 s, killed after 96 s, and the Run settled after 181
+ * s.
  */
 const leaseSeconds = 120
 
 const toolsOf = (agent: KeptAgent) => processesBelow(agent.pid()).filter((pid) => nameOf(pid) === "terraform")
 
-/** A Capsule whose apply is waiting at its second note. */
+/** A Capsule whose apply waits at its second note. */
 const applying = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgent, label = "one") {
   const { capsuleId, planRunId } = yield* world.installed(label)
   yield* world.over(planRunId)
@@ -24,7 +24,7 @@ const applying = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgen
   return { capsuleId, applyId, tools: holdProcesses(toolsOf(agent)) }
 })
 
-/** The Run was settled without its agent: the existing resources are unknown, and the agent's results are evidence. */
+/** The Run was settled without its agent, so its objects are uncertain and the agent's results are evidence. */
 const lost = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,
@@ -52,7 +52,7 @@ const paused: WorldCase = {
     const agent = yield* keptAgent(yield* world.agent("one"))
     const begun = yield* applying(world, agent)
     agent.signal("SIGSTOP")
-    // The guard is a separate process.
+    // The guard is a separate process, so it survives the agent.
     yield* world.until(begun.applyId, ({ agentUnreachableSince }) => agentUnreachableSince !== undefined)
     yield* Effect.sleep("75 seconds")
     yield* holds(begun.tools.ended(0), "The tool outlives the time at which the guard has to kill it")

@@ -6,7 +6,7 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { eventually, keptAgent } from "./Journeys.ts"
 
-/** On a separate small disk; mounting it requires root. */
+/** Uses a separate small disk, which only root can mount. */
 const diskFull: WorldCase = {
   name: "the agent's disk is full while its tool works, and has room again",
   run: Effect.fnUntraced(function* (options) {
@@ -23,15 +23,15 @@ const diskFull: WorldCase = {
     yield* world.held("one-b")
     yield* disk.fill
     const asked = agent.line.said.length
-    // The agent renews its lease even when the disk is full.
+    // A full disk does not prevent the agent from renewing its lease.
     yield* eventually(() => agent.line.said.slice(asked).includes("Renew"))
     yield* world.letGo("one-b")
-    // A poll was already in progress, so the agent declines the offer in its response.
+    // The response to a poll that was already in progress contains an offer, which the agent declines.
     const other = yield* world.installed("two")
     yield* eventually(() => agent.line.said.slice(asked).includes("Decline"))
     yield* disk.free
     const apply = yield* world.over(applyId)
-    // Either its state was written in time, or the tool printed the state and svc saved that output, so nothing is lost.
+    // The state is not lost: it was written in time, or the tool printed it and svc saved the output.
     yield* holds(apply.status === "succeeded" || apply.status === "failed", apply.status)
     const planned = yield* world.over(other.planRunId)
     yield* holds(planned.status === "waiting_approval", `${planned.status} ${planned.error?.message}`)
@@ -66,7 +66,7 @@ const oneEach: WorldCase = {
 const manyRuns = 200
 const runsOfOther = 40
 
-/** The order in which the agents accepted the Runs shows whether one Workspace had to wait for all of another's Runs. */
+/** The order in which agents accepted the Runs shows whether one Workspace had to wait for all of another's. */
 const fair: WorldCase = {
   name: "4 agents, 200 Runs, fair between two Workspaces",
   run: Effect.fnUntraced(function* (options) {
@@ -81,7 +81,7 @@ const fair: WorldCase = {
         (label) => world.installed(label, "plain", workspaceId),
         { concurrency: 8 }
       )
-    // The first Workspace has queued all of its Runs before the other Workspace requests any.
+    // The first Workspace has queued all its Runs before the other requests any.
     const first = yield* install("a", manyRuns - runsOfOther)
     const others = yield* install("b", runsOfOther, second.id)
     const names = ["one", "two", "three", "four"]
@@ -93,7 +93,7 @@ const fair: WorldCase = {
       .toSorted((a, b) => Date.parse(a.startedAt ?? "") - Date.parse(b.startedAt ?? ""))
       .map(({ workspaceId }) => workspaceId)
     const last = order.lastIndexOf(second.id)
-    // If they take turns, the smaller share is done after about the same number of Runs from the larger share.
+    // If the Workspaces take turns, the smaller share is done after about as many Runs of the larger share.
     yield* holds(
       last < runsOfOther * 3,
       `The last of ${runsOfOther} Runs of the second Workspace began as number ${last}`

@@ -8,7 +8,7 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent } from "./Journeys.ts"
 
-/** Nothing listens at this address, so only the proxy can forward requests. */
+/** Nothing listens at this address, so requests arrive only through the proxy. */
 const destination = "localhost:9"
 
 const said = ["Next", "Start", "Renew", "Report", "Checkpoint", "Result", "GET snapshot", "PUT build"]
@@ -31,7 +31,7 @@ const behindProxies: WorldCase = {
     yield* world.hold("one-b")
     const applyId = yield* world.approvedApply(planRunId)
     yield* world.held("one-b")
-    // The reverse proxy responds for a server that is down, and the agent retries.
+    // While the server is down, the reverse proxy responds, and the agent retries.
     line.cut(true)
     yield* world.until(applyId, ({ agentUnreachableSince }) => agentUnreachableSince !== undefined)
     line.cut(false)
@@ -39,7 +39,7 @@ const behindProxies: WorldCase = {
     yield* world.letGo("one-b")
     const apply = yield* world.over(applyId)
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.code} ${apply.error?.message}`)
-    // A cancel reaches the tool.
+    // A cancellation reaches the tool.
     const other = yield* world.installed("two")
     yield* world.over(other.planRunId)
     yield* world.hold("two-b")

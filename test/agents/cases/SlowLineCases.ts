@@ -17,10 +17,7 @@ const planned = Effect.fnUntraced(function* (world: AgentWorld, label: string, m
   return planRunId
 })
 
-/**
- * The time that the tool worked on all objects except the held object, and the number of objects in the states that the server
- * saved in that time.
- */
+/** How long the tool worked on all objects except the held one, and how many objects the saved states had in that time. */
 const worked = Effect.fnUntraced(function* (world: AgentWorld, runId: RunId) {
   const events = yield* world.eventsOf(runId)
   const begun = events.find(({ data, kind }) => kind === "run.phase" && "phase" in data && data.phase === "apply")
@@ -36,10 +33,7 @@ const worked = Effect.fnUntraced(function* (world: AgentWorld, runId: RunId) {
   }
 })
 
-/**
- * Time from the request until the agent receives it, while states fill the line. The agent passes the request to its tool
- * immediately.
- */
+/** How long a request takes to reach the agent while states fill the line. The agent passes it to its tool at once. */
 const cancelled = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgent, planRunId: RunId) {
   const applyId = yield* world.approvedApply(planRunId)
   agent.line.slow(megabyte)
@@ -61,9 +55,8 @@ const longestApply = Duration.minutes(8)
 const seldom = Schedule.spaced("500 millis")
 
 /**
- * Two agents on one machine run the same apply at the same time, one of them over a slow line, so that any other load on the
- * machine slows down both tools. A tool writes its whole state after each object, so the large object takes as long as all the
- * others together.
+ * Two agents on one machine run the same apply at the same time, one of them over a slow line, so that other load slows down both
+ * tools equally. A tool writes its whole state after each object, so the large object takes as long as all the others together.
  */
 const slowLine = (name: string, module: Wide): WorldCase => ({
   name: `${name}: the tool is not slowed, and a cancel arrives`,
@@ -76,7 +69,7 @@ const slowLine = (name: string, module: Wide): WorldCase => ({
       [planned(world, "one", module), planned(world, "two", module), planned(world, "three", module)],
       { concurrency: "unbounded" }
     )
-    // Both tools keep their first object open, so that no state is final until the slow line has delivered two states.
+    // Both tools keep their first object open, so no state is final before the slow line has delivered two states.
     const open = ["one-0", "two-0"]
     yield* Effect.forEach(open, world.hold)
     const both = yield* Effect.forEach([one, two], world.approvedApply, { concurrency: 2 })

@@ -19,7 +19,7 @@ const [credential, password, otherCredential] = canaries
 /** The demo provider signs each note with a digest of its token. */
 const signatureOf = (token: string) => createHash("sha256").update(token).digest("hex").slice(0, 8)
 
-/** The creators of the existing notes. */
+/** Finds out who created the existing notes. */
 const ownersOf = (notesDir: string) =>
   new Set(
     readdirSync(notesDir)
@@ -32,7 +32,7 @@ const ownCredentials: WorldCase = {
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld({ ...options, leavesCredential: true })
     const { capsuleId, planRunId } = yield* world.installed("one")
-    // An agent without the credential is not eligible, and the Run reports the missing credential.
+    // An agent without the credential is not eligible, and the Run reports which credential is missing.
     const bare = yield* keptAgent(yield* world.agent("bare"))
     yield* world.until(planRunId, ({ queue }) => queue?.message?.includes(`with the credentials ${ownName}`) === true)
     const fit = yield* keptAgent(yield* world.agent("fit", { env: yield* world.ownCredentials() }))
@@ -41,12 +41,12 @@ const ownCredentials: WorldCase = {
     const apply = yield* world.over(yield* world.approvedApply(planRunId))
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
     yield* holds(ownersOf(world.notesDir).has(signatureOf(credential)), "The provider was not given the credential")
-    // The server's memory contains everything that the server has read, but not the credential.
+    // The server's memory contains what the server has read, but never the credential.
     const remembered = wordsInMemory(world.first.pid, [credential, "demo_note"])
     yield* holds(remembered.join() === "demo_note", `The server's memory holds ${remembered.join()}`)
-    // A plan that is never applied keeps its file.
+    // The plan is not applied, so its file is kept.
     yield* world.over((yield* world.installed("two")).planRunId)
-    // Without the operator's permission, the Run is refused, and reports whose permission is required.
+    // Without the operator's permission the Run is refused, and the error explains whose permission it needs.
     yield* world.operator("pool", "withhold", "far", ownName, world.workspace.handle)
     const again = yield* world.client.capsules.plan({
       params: { capsuleId },
@@ -60,7 +60,7 @@ const ownCredentials: WorldCase = {
     yield* bare.end
     yield* fit.end
     yield* verdict(world)
-    // The sealed plan file and the sealed state contain the sensitive input, and the credential does not appear anywhere.
+    // The sensitive input is only in the sealed plan file and state, and the credential is nowhere.
     const sealed = yield* wordsInSealed(canaries).pipe(
       Effect.provide(storage(yield* testSettings({ dataDir: world.dataDir })))
     )
@@ -80,7 +80,7 @@ const otherValues: WorldCase = {
     const { capsuleId, planRunId } = yield* world.installed("one")
     const plan = yield* world.over(planRunId)
     yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
-    // The agent that planned is connected but has no free slot; the other agent has a slot but different values.
+    // The agent that planned is connected but has no free slot. The other agent has a slot but different values.
     yield* world.plans.hold("busy-a")
     const busy = yield* world.installed("busy")
     yield* world.plans.held("busy-a")
@@ -100,7 +100,7 @@ const otherValues: WorldCase = {
     yield* two.owesNothing
     yield* two.end
 
-    // Once the agent itself has different values, a plan created with the former values is void.
+    // Once the agent has different values, plans created with its former values are void.
     const { run } = yield* world.client.capsules.destroyPlan({
       params: { capsuleId },
       headers: { "idempotency-key": "destroy" },
@@ -136,7 +136,7 @@ const replacedValues: WorldCase = {
     const told = JSON.stringify(events.events.filter(({ kind }) => kind === "run.superseded"))
     yield* holds(told.includes(`have new values for the credentials ${ownName}`), told)
     yield* bare.end
-    // The same machine, with a label.
+    // The same machine with a label.
     const labelled = yield* world.ownCredentials(credential, { label: "blue" })
     const kept = yield* keptAgent(yield* world.agent("labelled", { env: labelled }))
     const again = yield* world.client.capsules.plan({
@@ -190,5 +190,5 @@ const keysReplaced: WorldCase = {
   })
 }
 
-/** An agent's own secrets: its pool's credentials and its keys. */
+/** An agent's secrets: its pool's credentials and its keys. */
 export const trustCases: ReadonlyArray<WorldCase> = [ownCredentials, otherValues, replacedValues, keysReplaced]

@@ -5,8 +5,7 @@ import { carriesFiles } from "../../../schema/agent/CarriedFile.ts"
 import { headOf, messageOf, wholeBytes } from "./HttpMessage.ts"
 
 /**
- * The point at which a connection is cut.
- *
+ * Where a connection is cut.
  * - `request lost`, `half the request`: the server receives nothing, or only the beginning
  * - `half the answer`, `answer lost`: the server has acted, but the agent has no complete response
  * - `forged answer`: the signature of an offer is changed in transit
@@ -17,17 +16,17 @@ export type Way = (typeof ways)[number] | "forged answer"
 export interface Fault {
   readonly message: string
   readonly way: Way
-  /** Applies only to a request that matches this. */
+  /** Limits the fault to matching requests. */
   readonly asks?: RegExp
-  /** Applies only to a response that matches this. */
+  /** Limits the fault to matching responses. */
   readonly answers?: RegExp
-  /** Another event at the same moment, such as a SIGKILL to one of the two sides. */
+  /** Something else that happens at the same moment, such as a SIGKILL to either side. */
   readonly also?: () => void
 }
 
 /**
- * Neither side sees the announcement, so they communicate as with the previous release. The replacement must be as long as the
- * original.
+ * Hides the announcement from both sides, so that they communicate as with the previous release. The replacement must be as long
+ * as the original.
  */
 const unheard = carriesFiles.replace("carried", "unheard")
 
@@ -54,8 +53,8 @@ const forged = (answer: Buffer): Buffer =>
   )
 
 /**
- * The connection between an agent and its server. It passes everything on, records it, and breaks on a test's request.
- * `asBefore`: each side is unaware that the other accepts files within messages, as with the previous release.
+ * The connection between an agent and its server. It passes on and records everything, and breaks when a test requests it.
+ * `asBefore` hides from each side that the other accepts files within messages, as with the previous release.
  */
 export const faultLine = Effect.fn("faultLine")(function* (
   upstreamUrl: string,
@@ -191,9 +190,9 @@ export const faultLine = Effect.fn("faultLine")(function* (
     arm: (next: ReadonlyArray<Fault>) => {
       faults = next.map((fault) => ({ ...fault, isHit: false }))
     },
-    /** The faults that have not happened. */
+    /** The faults that have not happened yet. */
     unhit: () => faults.filter(({ isHit }) => !isHit).map(({ message }) => message),
-    /** Watches for the next time the server sends this string. */
+    /** Waits for the next time the server sends this string. */
     heard: (words: string) => {
       watched.set(words, undefined)
       return () => watched.get(words)
@@ -210,7 +209,7 @@ export const faultLine = Effect.fn("faultLine")(function* (
     slow: (bytesPerSecond: number | undefined) => {
       rate = bytesPerSecond
     },
-    /** Bytes that the agent has sent but that have not yet crossed the line. */
+    /** How many bytes the agent has sent that have not crossed the line. */
     backlog: () => backlog
   }
 })

@@ -25,7 +25,7 @@ export const headOf = (bytes: Buffer): Head | undefined => {
   }
 }
 
-/** The length of the first message in these bytes; `undefined` while it is incomplete. */
+/** Returns the length of the first message in these bytes; `undefined` while it is incomplete. */
 export const wholeBytes = (bytes: Buffer): number | undefined => {
   const head = headOf(bytes)
   if (head === undefined) return undefined
@@ -37,7 +37,7 @@ export const wholeBytes = (bytes: Buffer): number | undefined => {
   return bytes.length < whole ? undefined : whole
 }
 
-/** A request's name as used in the tables: a message of the protocol, or a transfer such as `PUT state`. */
+/** Returns a request's name in the tables: a message of the protocol, or a transfer such as `PUT state`. */
 export const messageOf = (request: Buffer): string => {
   const [method = "", path = ""] = (headOf(request)?.firstLine ?? "").split(" ")
   if (path === agentRpcPath) return /"tag":"([A-Za-z]+)"/.exec(request.toString("latin1"))?.[1] ?? "unknown"

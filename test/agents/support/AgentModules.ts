@@ -3,7 +3,7 @@ import { printingResource } from "../../support/LogLines.ts"
 
 export const provider = "example.test/acme/demo"
 
-/** Secrets that must never be found unsealed. */
+/** Secrets that must never be found unencrypted. */
 export const canaries = [
   "the-credential-of-the-provider",
   "the-value-of-the-variable",
@@ -26,7 +26,7 @@ variable "password" {
 variable "label" { type = string }
 `
 
-/** Three notes, created one after another, so that each appears in a separate state. */
+/** Creates three notes, one after another, so that each appears in a separate state. */
 const notes = (content: string) => `
 resource "demo_note" "a" {
   name    = "\${var.label}-a"
@@ -49,7 +49,7 @@ output "note" { value = demo_note.a.name }
 /** The number of objects in the large-state modules. */
 export const wideCounts = { wide: 200, "half-wide": 40 } as const
 
-/** Objects of a quarter of a megabyte each, with content that hardly compresses. */
+/** Objects of a quarter of a megabyte each, with content that compresses badly. */
 const wide = (count: number) => `
 resource "demo_note" "many" {
   count   = ${count}
@@ -58,7 +58,7 @@ resource "demo_note" "many" {
 }
 `
 
-/** Requires no provider. */
+/** A module without a provider. */
 const plain = (resource: string) => `
 variable "password" {
   type      = string
@@ -68,7 +68,7 @@ variable "label" { type = string }
 ${resource}
 `
 
-/** Every way in which the tool finds an absolute path, and a program that prints its real location. */
+/** Prints every absolute path that the tool can find, and the real location of a program. */
 const paths = `
 resource "terraform_data" "paths" {
   input = [abspath("\${path.module}/tpl"), path.cwd, abspath(path.root)]

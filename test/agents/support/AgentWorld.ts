@@ -18,7 +18,7 @@ import { type Started, started } from "./Processes.ts"
 import { reviewed } from "../../support/ReviewedPlan.ts"
 
 const [credential, password] = canaries
-/** The name of the provider's credential on agents, when the control plane does not get it. */
+/** The name of the provider's credential on agents, used when the control plane does not have it. */
 export const ownName = "cloud"
 
 const mostAttempts = 5
@@ -30,13 +30,13 @@ const Enrolled = Schema.fromJsonString(Schema.Struct({ agentId: Schema.String })
 
 export interface WorldOptions {
   readonly folder: string
-  /** The programs under test. An earlier release on one side tests that the two releases work together. */
+  /** The programs under test. An earlier release on one side tests whether the two releases work together. */
   readonly server: string
   readonly agent?: string
   readonly leaseSeconds?: number
   readonly serverEnv?: Readonly<Record<string, string>>
   readonly isolation?: "off" | "required"
-  /** The server has no provider credential: the Connection refers to the pool's credential by name. */
+  /** The server has no credential for the provider: the Connection refers to the pool's credential by name. */
   readonly leavesCredential?: boolean
 }
 
@@ -45,18 +45,18 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly folder?: string
   readonly places?: number
-  /** The address of the server as given to the agent, if different from the line's address. */
+  /** The server's address for the agent, if it differs from the line's. */
   readonly server?: string
   /** Overrides the world's program. */
   readonly program?: ReadonlyArray<string>
-  /** The agent works as this user of the machine, in a separate folder and without the provider; only root can start it. */
+  /** Runs the agent as this user of the machine, in a separate folder and without the provider. Only root can start it. */
   readonly user?: number
 }
 
 /** Returns true if a Run is neither queued nor running. */
 export const isOver = ({ status }: Pick<Run, "status">) => status !== "queued" && status !== "running"
 
-/** A real server, a pool, and real agents behind a connection that can be cut, each in its own process. */
+/** A real server, a pool, and real agents, each in a separate process, behind a connection that can be cut. */
 export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptions) {
   const files = yield* FileSystem.FileSystem
   const { folder } = options
@@ -141,15 +141,15 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     }
   })
 
-  /** The description of an agent's own credentials, for its environment. */
+  /** Describes an agent's own credentials for its environment. */
   const ownCredentials = Effect.fnUntraced(function* (
     value: string = credential,
     more: { readonly label?: string } = {}
   ) {
-    // Outside the folders that the verdict searches, because the secret belongs here.
+    // Outside the folders that the verdict searches, because the secret is expected here.
     const kept = yield* files.makeTempDirectoryScoped({ prefix: "own-credentials-" })
     yield* files.writeFileString(`${kept}/token`, `${value}\n`, { mode: 0o600 })
-    // The test provider runs without isolation.
+    // The test provider needs isolation to be off.
     const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } }, withoutIsolation: true, ...more } }
     yield* files.writeFileString(`${kept}/credentials.json`, JSON.stringify(described))
     return { SVC_AGENT_CREDENTIALS: `${kept}/credentials.json` }
@@ -162,9 +162,9 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     Effect.tap(faultLine(first.url, options), (made) => Effect.sync(() => lines.push(made)))
   const line = lineOf({})
 
-  /** An agent that has not been started yet, with its own connection. */
+  /** Prepares an agent with its own connection, without starting it. */
   const agent = Effect.fnUntraced(function* (name: string, given: AgentOptions = {}) {
-    // Uses the documented commands, where the output of one command is the input file of the other.
+    // Uses the documented commands, which pass files to each other.
     const tokenFile = `${yield* files.makeTempDirectoryScoped({ prefix: "enrolment-" })}/token`
     yield* files.writeFileString(tokenFile, yield* atTerminal("agent", "token", "--pool", "far"), { mode: 0o600 })
     const own = given.line ?? (yield* line)
@@ -193,7 +193,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
         ...env,
         HOME: home,
         SVC_RUNNER_ISOLATION: isolation,
-        // An agent of another user cannot read the mirror.
+        // An agent that runs as another user cannot read the mirror.
         ...(user === undefined ? { SVC_PROVIDER_MIRROR: mirror.path, SVC_PROVIDER_MIRROR_REQUIRED: "true" } : {}),
         ...given.env
       },
@@ -206,7 +206,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
         return yield* Stream.mkString(read((yield* started(command, { cwd: folder, env, output })).stdout))
       })
     )
-    /** Available once it has enrolled. */
+    /** Available once the agent has enrolled. */
     const id = files.readFileString(`${dir}/agent.json`).pipe(
       Effect.flatMap(Schema.decodeEffect(Enrolled)),
       Effect.map(({ agentId }) => agentId)
@@ -216,7 +216,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
 
   const capsules = new Map<string, CapsuleId>()
 
-  /** Installs a Capsule; its plan waits for an agent. */
+  /** Installs a Capsule, whose plan waits for an agent. */
   const installed = Effect.fnUntraced(function* (
     label: string,
     module: ModuleName = "notes",
@@ -249,7 +249,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     )
     const { capsuleId, planRunId } = plan
     if (planRunId === undefined || capsuleId === undefined) {
-      // The server reads a module for at most a few seconds, which may not be enough on a busy machine.
+      // Retries, because the server reads a module for only a few seconds, which may be too short on a busy machine.
       const isLate = plan.diagnostics.some(({ code }) => code === "parse_deadline")
       if (isLate && attempt < mostAttempts) return yield* installed(label, module, workspaceId, attempt + 1)
       return yield* new Broken({ message: `The install failed: ${JSON.stringify(plan.diagnostics)}` })
@@ -276,7 +276,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     return answer.run.id
   })
 
-  /** The provider waits in a step for one note until it is released. */
+  /** Makes the provider wait in a step for one note until it is released. */
   const holdOf = (step: "plan" | "apply") => ({
     hold: (note: string) => files.writeFileString(`${mirror.notesDir}/hold-${step}-${note}`, ""),
     held: (note: string) =>
@@ -305,12 +305,12 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     dataDir,
     output,
     notesDir: mirror.notesDir,
-    /** The parts of the provider that a sandbox has to make visible. */
+    /** The parts of the provider that must be visible in a sandbox. */
     interpreter: mirror.interpreter,
     first,
     operator,
     line,
-    /** A connection between an agent and a server that send no files within messages. */
+    /** Connects an agent and a server that send no files within messages. */
     lineAsBefore: lineOf({ asBefore: true }),
     lines,
     agent,
@@ -329,7 +329,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       await current?.exited
     }),
     serveAgain: (more?: Readonly<Record<string, string>>) => serve(new URL(first.url).host, more),
-    /** While the provider is held in an apply, the note already exists. */
+    /** While the provider is held during an apply, its note already exists. */
     ...holdOf("apply"),
     plans: holdOf("plan"),
     eventsOf,

@@ -1,19 +1,19 @@
 import { appliesHavePlans, capsulesAreTrue, nothingStays, runsAreOver } from "../../crash/Truth.ts"
 import type { Cloud, Ledger } from "../../crash/Ledger.ts"
 
-/** Everything that the programs in a world have left behind. */
+/** Evidence that remains after the programs of a world have ended. */
 export interface Witnessed {
   readonly ledger: Ledger
   readonly cloud: Cloud
-  /** The Capsule for each label. A label's notes are named after it. */
+  /** The Capsule for each label. Notes are named after the label. */
   readonly capsules: ReadonlyMap<string, string>
-  /** The place where a secret was found in plain text. */
+  /** Where a secret was found in plain text. */
   readonly secrets: ReadonlyArray<string>
 }
 
 const labelOf = (note: string) => note.slice(0, note.lastIndexOf("-"))
 
-/** An apply can be offered again as long as its tool has not started. */
+/** An apply may be offered again only while its tool has not started. */
 const toolsBeganOnce = (ledger: Ledger) =>
   ledger.runs.flatMap(({ id, type }) => {
     const begun = ledger.events.filter(({ data, run_id }) => run_id === id && data.phase === "apply").length
@@ -21,8 +21,8 @@ const toolsBeganOnce = (ledger: Ledger) =>
   })
 
 /**
- * Checks by the provider's own count that nothing was created twice, and that every creation is in a state or listed as possibly
- * created.
+ * Checks against the provider's own count that nothing was created twice, and that every created object is in a state or listed
+ * as possibly created.
  */
 const creationsAreKnown = ({ capsules, cloud, ledger }: Witnessed) => {
   const inStates = new Set(ledger.states.flatMap(({ notes }) => notes))
@@ -43,7 +43,10 @@ const creationsAreKnown = ({ capsules, cloud, ledger }: Witnessed) => {
   })
 }
 
-/** Everything that exists for a Capsule is in its current state once an apply has succeeded; without an apply, nothing exists. */
+/**
+ * Checks that after a successful apply everything that exists is in the Capsule's current state, and that without an apply
+ * nothing exists.
+ */
 const successIsWhole = ({ capsules, cloud, ledger }: Witnessed) =>
   [...capsules].flatMap(([label, capsuleId]) => {
     const present = cloud.created.filter(({ id, name }) => labelOf(name) === label && cloud.present.includes(id))
@@ -60,7 +63,7 @@ const successIsWhole = ({ capsules, cloud, ledger }: Witnessed) =>
     ]
   })
 
-/** A Capsule reported as unchanged has not created anything. */
+/** Checks that a Capsule reported as unchanged has created nothing. */
 const untouchedIsTrue = ({ capsules, cloud, ledger }: Witnessed) =>
   [...capsules].flatMap(([label, capsuleId]) => {
     const capsule = ledger.capsules.find(({ id }) => id === capsuleId)
@@ -69,7 +72,7 @@ const untouchedIsTrue = ({ capsules, cloud, ledger }: Witnessed) =>
     return isSafe && made.length > 0 ? [`${label} is said to be untouched, and has ${made.join(", ")}`] : []
   })
 
-/** One message for every broken guarantee. */
+/** Returns a message for every broken guarantee. */
 export const brokenPromises = (witnessed: Witnessed): ReadonlyArray<string> => {
   const { cloud, ledger, secrets } = witnessed
   return [

@@ -11,9 +11,7 @@ export interface Started {
 
 let outputs = 0
 
-/**
- * Starts a program with its output in a file, because the output must not contain secrets either. Killed when the Scope closes.
- */
+/** Starts a program, and kills it when the Scope closes. Its output goes to a file, to be searched for secrets. */
 export const started = (
   command: ReadonlyArray<string>,
   options: { readonly cwd: string; readonly env: Record<string, string>; readonly output: string }

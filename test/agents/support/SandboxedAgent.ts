@@ -1,5 +1,4 @@
-// The product's own agent, with more visible in its sandboxes: the demo provider's interpreter, and the files that simulate its
-// cloud.
+// The product's own agent, whose sandboxes also show the demo provider's interpreter and the files that simulate its cloud.
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
 import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"

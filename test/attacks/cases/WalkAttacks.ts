@@ -6,7 +6,7 @@ import type { Attack } from "../Attack.ts"
 import { signatureOf } from "../Sent.ts"
 import type { Target } from "../Target.ts"
 
-/** One attempt of a row in docs/builders/attack-walk.md: the bytes to send, and the only acceptable statuses. */
+/** One attempt from a row of docs/builders/attack-walk.md: the bytes to send, and the statuses that may result. */
 interface Attempt {
   readonly row: string
   readonly method: string
@@ -20,7 +20,7 @@ interface Attempt {
 
 const patience = 10_000
 
-/** Sends a request byte for byte, and returns the statuses of all responses and their text. */
+/** Sends a request byte for byte, and returns the statuses and text of all responses. */
 const wire = ({ url }: Target, { body = "", headers = [], method, path }: Attempt) =>
   Effect.callback<{ readonly statuses: ReadonlyArray<number>; readonly text: string }>((resume) => {
     const { hostname, port } = new URL(url)
@@ -207,7 +207,7 @@ const attempts = (target: Target, elsewhere: string): ReadonlyArray<Attempt> => 
   ]
 }
 
-/** The rows of the walk that are requests over HTTP. */
+/** The rows of the walk that consist of HTTP requests. */
 const walk: Attack = {
   name: "walk: rows of the attack walk over HTTP",
   run: Effect.fnUntraced(function* (target) {
@@ -222,7 +222,7 @@ const walk: Attack = {
         const isHeld = statuses.length === 1 && attempt.held.includes(statuses[0] ?? 0)
         const isHidden = attempt.hidden === undefined || !text.includes(attempt.hidden)
         const isOwn = !text.includes("evil.example") && !/^set-cookie: a=b/im.test(text)
-        // H9 and H10, on every response. The issuer's metadata is public, and an invalid request gets no content.
+        // Checks H9 and H10 on every response. The issuer's metadata is public, and an invalid request gets no content.
         const isMarked = /^x-content-type-options: nosniff/im.test(text) || !/^content-type/im.test(text)
         const isOpen = /^access-control-allow-origin/im.test(text) && !attempt.path.startsWith("/.well-known/")
         return isHeld && isHidden && isOwn && isMarked && !isOpen

@@ -4,7 +4,7 @@ import { apply, install, type RunParts } from "../support/Journey.ts"
 import { module } from "../support/Modules.ts"
 import { type FarProduct, farProduct, promptly } from "./FarProduct.ts"
 
-/** Warm-up rounds, after which both processes have compiled the code that they execute. */
+/** Warm-up rounds, after which both processes have compiled their code. */
 const warmUps = 5
 const pairs = 41
 
@@ -46,7 +46,7 @@ const partsOf = (near: ReadonlyArray<Round>, far: ReadonlyArray<Round>): Readonl
     })
   )
 
-/** An agent on its server's machine compared with the server itself. They take turns, and each goes first in every other pair. */
+/** Compares an agent on its server's machine with the server itself. They take turns, and each goes first in every other pair. */
 export const beside = Effect.fn("beside")(function* (binary: string, tool: string) {
   const product = yield* farProduct(binary, tool, { "main.tf": module }, { isDirect: true })
   const priority = yield* promptly(product)

@@ -7,7 +7,7 @@ import { startProduct } from "../support/Product.ts"
 
 const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
-/** Server and agent get a core whenever they need it, as does this process, which sends the requests. */
+/** Gives server, agent and this process, which sends the requests, a core whenever they need it. */
 export const promptly = Effect.fn("promptly")(function* (product: FarProduct) {
   return (yield* atRealTimePriority([product.pid, product.agentPid, process.pid]))
     ? "at a real-time priority"
@@ -15,8 +15,8 @@ export const promptly = Effect.fn("promptly")(function* (product: FarProduct) {
 })
 
 /**
- * A server that executes one repository's Runs through an agent on this machine, and another repository's Runs itself. The
- * connection between server and agent records the time of each transfer, unless the agent connects directly.
+ * A server that executes one repository's Runs through an agent on this machine, and another's itself. The connection between
+ * server and agent records how long each transfer takes, unless the agent connects directly.
  */
 export const farProduct = Effect.fn("farProduct")(function* (
   binary: string,
@@ -67,7 +67,7 @@ export const farProduct = Effect.fn("farProduct")(function* (
         env: { ...env, SVC_AGENT_TOKEN: token, SVC_TOOL: agentTool },
         stdout: "ignore",
         stderr: "inherit",
-        // If asked to stop, the agent would finish its Runs first.
+        // Kills the agent, which would otherwise finish its Runs first.
         killSignal: "SIGKILL"
       }
     )

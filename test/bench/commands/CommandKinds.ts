@@ -20,7 +20,7 @@ import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 
 type World = Effect.Success<ReturnType<typeof embeddedWith>>
 
-/** Commands that leave the service unchanged, or with one more record, so that they can be repeated. */
+/** Commands that can be repeated, because they leave the service unchanged or with one more record. */
 export interface CommandKind {
   readonly name: string
   readonly once: (index: number) => Effect.Effect<unknown, unknown>
@@ -28,7 +28,7 @@ export interface CommandKind {
 
 const context = serviceContext
 
-/** A Capsule of the module at this URL, whose first plan has been cancelled. */
+/** Installs a Capsule of the module at this URL, and cancels its first plan. */
 const installedCapsule = Effect.fnUntraced(function* ({ client, workspaceId }: World, url: string) {
   const { installPlan } = yield* client.installPlans.create({
     params: { workspaceId },
@@ -45,8 +45,8 @@ const installedCapsule = Effect.fnUntraced(function* ({ client, workspaceId }: W
 })
 
 /**
- * Commands on every kind of record that people change. The Runs of the module at `url` must wait for an agent, so that no tool
- * runs while commands are measured.
+ * Commands on every kind of record that people change. Runs of the module at `url` must wait for an agent, so that no tool runs
+ * during the measurement.
  */
 export const commandKinds = Effect.fnUntraced(function* (world: World, url: string) {
   const { services, subject } = world
@@ -139,7 +139,7 @@ export const commandKinds = Effect.fnUntraced(function* (world: World, url: stri
           tokens.revoke(context, subject, token.token_id)
         )
     },
-    // Creating and removing a Source activates an actor each time, and idle actors take memory for some seconds.
+    // Creating and removing a Source activates an actor each time, and idle actors use memory for some seconds.
     {
       name: "create and remove a Source",
       once: (index) =>

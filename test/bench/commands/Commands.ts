@@ -11,7 +11,7 @@ import { observedStatements, replayed } from "./ObservedStatements.ts"
 
 const rounds = 15
 const commands = 100
-// Warm-up rounds, because much of the first commands' time is spent compiling the code.
+// Warm-up rounds, because much of the first commands' time is spent compiling.
 const warmUps = 20
 
 const elapsed = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>) {
@@ -22,7 +22,7 @@ const elapsed = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, 
 
 interface Measured {
   readonly name: string
-  /** The rate of the service as a ratio to that of the bare transactions. */
+  /** The service's rate as a fraction of the rate of the bare transactions. */
   readonly ratio: number
   readonly perSecond: number
 }
@@ -36,7 +36,7 @@ const measure = Effect.fnUntraced(function* (
   const read = Context.get(services, ReadSql)
   const replay = yield* replayed(Context.get(services, SqlClient.SqlClient))
   let index = 0
-  // Commands leave marks of work that is done later, whose statements are replayed as well. Only the writer is observed.
+  // Commands leave marks of later work. The statements of that work are replayed too, but only the writer is observed.
   const handedOver = Effect.yieldNow.pipe(
     Effect.andThen(read`${read.literal(marks)} LIMIT 1`),
     Effect.repeat({ until: (waiting) => waiting.length === 0 })
@@ -48,21 +48,21 @@ const measure = Effect.fnUntraced(function* (
   const ratios: Array<number> = []
   const rates: Array<number> = []
   for (let round = -warmUps; round < rounds; round++) {
-    // Tracing is off, as in the service's own fibers when no collector is configured.
+    // Turns off tracing, as in a service without a collector.
     const ours = yield* elapsed(Effect.provideService(own, References.TracerEnabled, false))
     const executed = observed.take()
     const theirs = yield* elapsed(replay(executed))
     if (round < 0) continue
     ratios.push(theirs.nanos / ours.nanos)
-    // A command may write in more than one transaction, and a kind may be more than one command.
+    // A command may write in several transactions, and a kind may consist of several commands.
     rates.push(theirs.result / (ours.nanos / 1e9))
   }
   return { name, ratio: median(ratios), perSecond: median(rates) } satisfies Measured
 }, Effect.scoped)
 
 /**
- * Commands through their actors and services, one at a time, each compared with its bare transactions: the same statements, with
- * the same durability, without actors, checks and decisions. The slowest kind is the figure.
+ * Runs commands through their actors and services, one at a time, and compares each with its bare transactions: the same
+ * statements with the same durability, without actors, checks and decisions. The slowest kind is the figure.
  */
 export const commandsFigure = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

@@ -12,7 +12,7 @@ interface Executed {
 const { all, run } = StatementSync.prototype
 const { prepare } = DatabaseSync.prototype
 
-/** One execution of a statement. Recording it must cost as little as possible, because that time counts as the service's. */
+/** One execution of a statement. Recording must be cheap, because its time counts as the service's. */
 type Execution = readonly [statement: StatementSync, method: Executed["method"], bindings: ReadonlyArray<SQLInputValue>]
 
 interface Prepared {
@@ -21,8 +21,8 @@ interface Prepared {
 }
 
 /**
- * Observes the statements of this process until the scope closes. Must begin before the service opens its database, because a
- * statement does not reveal its connection.
+ * Observes this process's statements until the scope closes. Start it before the service opens its database, because a statement
+ * does not reveal its connection.
  */
 export const observedStatements = Effect.gen(function* () {
   const prepared = new WeakMap<StatementSync, Prepared>()
@@ -55,7 +55,7 @@ export const observedStatements = Effect.gen(function* () {
       })
   )
   return {
-    /** The statements that the connection of the last copy has executed since the last call, or since that copy. */
+    /** Returns the statements that the connection of the last copy has executed since the last call, or since the copy. */
     take: (): ReadonlyArray<Executed> => {
       let taken: Array<Executed> = []
       for (const [statement, method, bindings] of executions) {

@@ -17,8 +17,8 @@ const pages = [
 ] as const
 
 /**
- * One visit with an empty cache. Times are measured from the start of navigation; a page is usable when the first frame with its
- * main content has been drawn, as reported by the page.
+ * Measures one visit with an empty cache. Times count from the start of navigation. A page is usable when its first frame with
+ * the main content has been drawn, as the page reports.
  */
 const visit = async (browser: TestBrowser, address: string, ready: string, language: "en" | "ja") => {
   const { page } = await browser.open({ language, theme: language === "ja" ? "dark" : "light" })
@@ -47,7 +47,7 @@ const visit = async (browser: TestBrowser, address: string, ready: string, langu
   }
 }
 
-/** The time until pages appear on a first visit, alternating between both languages. */
+/** Measures how long pages take to appear on a first visit, alternating between the languages. */
 export const loading = Effect.fnUntraced(function* (browser: TestBrowser, files: ServedFiles) {
   const api = yield* Effect.acquireRelease(
     Effect.sync(() => startDevelopmentApi(files, newWorld())),
@@ -55,7 +55,7 @@ export const loading = Effect.fnUntraced(function* (browser: TestBrowser, files:
   )
   const look = (path: string, ready: string, language: "en" | "ja") =>
     Effect.promise(() => visit(browser, `${api.origin}${path}`, ready, language))
-  // The browser's first startup is not part of the visit.
+  // Starts the browser beforehand, because that is not part of a visit.
   yield* look("/sign-in", "input[type=password]", "en")
   const figures: Array<Figure> = []
   for (const [name, path, ready] of pages) {

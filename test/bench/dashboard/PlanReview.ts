@@ -12,7 +12,10 @@ const resources = 400
 const task = { atMost: 50 }
 const firstRow = { atMost: 500 }
 
-/** A visit to a plan with 400 resources and a one-megabyte policy: time until its first row, and the cost of opening it. */
+/**
+ * Measures a visit to a plan with 400 resources and a one-megabyte policy: the time until its first row, and the cost of opening
+ * it.
+ */
 const visit = (browser: TestBrowser, files: ServedFiles) =>
   Effect.promise(async () => {
     const api = startDevelopmentApi(files, worldOfPlan(resources, true))
@@ -47,7 +50,7 @@ const visit = (browser: TestBrowser, files: ServedFiles) =>
     }
   })
 
-/** The response times of a large plan for its reviewer. */
+/** Measures how quickly a large plan responds to its reviewer. */
 export const planReview = Effect.fnUntraced(function* (browser: TestBrowser, files: ServedFiles) {
   const visits = yield* Effect.forEach(Array.from({ length: rounds }), () => visit(browser, files))
   const of = (name: keyof (typeof visits)[number]) => median(visits.map((each) => each[name]))

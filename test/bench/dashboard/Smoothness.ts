@@ -11,7 +11,7 @@ import { watchTasks } from "./LongestTask.ts"
 
 const rounds = 3
 
-/** The delays that a reader notices, in milliseconds: the longest task, late frames, and the delay before an input takes effect. */
+/** Delays that a reader notices, in milliseconds: the longest task, late frames, and the delay before an input takes effect. */
 interface Felt {
   /** CPU time. */
   readonly task: number
@@ -20,7 +20,7 @@ interface Felt {
   readonly slowestInput: number
 }
 
-/** Makes the page record the delays its reader notices. The result reports one interval after another. */
+/** Makes the page record the delays that its reader notices, and returns them interval by interval. */
 const watch = async (page: Page) => {
   await page.evaluate(() => {
     const seen = { tasks: new Array<number>(), inputs: new Array<number>(), frames: new Array<number>() }
@@ -101,17 +101,17 @@ const capsuleRound = (browser: TestBrowser, files: ServedFiles, count: number) =
     return { work, using }
   })
 
-/** Browsers call a longer task a long task, because people notice it. */
+/** Browsers call tasks longer than this long, because people notice them. */
 const longTask = { atMost: 50 }
-/** Two frames: one may be missed occasionally. */
+/** Two frames, because occasionally missing one is acceptable. */
 const smooth = { atMost: 34 }
 /** The Web Vitals threshold for a good interaction. */
 const answered = { atMost: 200 }
 const sameCost = { atMost: 3 }
 
 /**
- * Smoothness of a log with 100,000 lines and a list of 1,000 Capsules, and their cost compared with small lists in the same
- * rounds.
+ * Measures the smoothness of a log with 100,000 lines and of a list of 1,000 Capsules, and compares their cost with small lists
+ * in the same rounds.
  */
 export const smoothness = Effect.fnUntraced(function* (browser: TestBrowser, files: ServedFiles) {
   const logs: Array<{
@@ -151,7 +151,7 @@ export const smoothness = Effect.fnUntraced(function* (browser: TestBrowser, fil
       ...longestTask(logs.map(({ big }) => big.filling))
     },
     {
-      // While the wheel, Home and End, and a search are used, with 10 more lines every frame.
+      // Adds 10 lines every frame while the wheel, Home and End, and a search are used.
       name: "the same, in use while it grows: longest task",
       ...longestTask(logs.map(({ big }) => big.using))
     },

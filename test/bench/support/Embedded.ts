@@ -10,7 +10,7 @@ import { logging } from "../../../src/observability/Logging.ts"
 import { makeClient } from "../../../src/client/index.ts"
 import { compileSchemas } from "../../../src/SchemaCompilation.ts"
 
-/** The service in this process, with these settings, for measurements below the HTTP layer. */
+/** Runs the service in this process with these settings, for measurements below the HTTP layer. */
 export const embeddedWith = Effect.fn("embedded")(function* (own: Readonly<Record<string, string>>) {
   const files = yield* FileSystem.FileSystem
   const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-bench-" })

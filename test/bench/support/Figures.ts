@@ -6,13 +6,13 @@ export interface Figure {
   readonly name: string
   readonly figure: number
   readonly unit: "ms" | "MB" | "x" | "/s" | "lost" | "KB" | "rows"
-  /** Absent for a figure without a target. */
+  /** Absent if the figure has no target. */
   readonly target?: { readonly atMost: number } | { readonly atLeast: number }
   /** The measurements behind the figure. */
   readonly detail?: string
 }
 
-/** Figures measured one after another, each of which may independently fail or take too long. */
+/** Measures figures one after another. Each may fail or time out without affecting the others. */
 export type Parts<E = unknown, R = Layer.Success<typeof platform>> = ReadonlyArray<{
   readonly name: string
   readonly figures: Effect.Effect<ReadonlyArray<Figure>, E, R>
@@ -47,7 +47,7 @@ export const printFigure = (figure: Figure): Effect.Effect<void> => {
   return Console.log(figure.detail === undefined ? line.trimEnd() : `${line}  ${figure.detail}`)
 }
 
-/** CPU time used by all threads of this process, in milliseconds: a busy machine hardly affects it. */
+/** Returns the CPU time of all threads of this process, in milliseconds, which other load hardly affects. */
 export const processorMillis: Effect.Effect<number> = Effect.sync(() => {
   const { system, user } = process.cpuUsage()
   return (system + user) / 1000

@@ -11,7 +11,7 @@ const timeOf = (events: ReadonlyArray<RunEvent>, kind: RunEvent["kind"]): number
   return event === undefined ? Number.NaN : Date.parse(event.at)
 }
 
-/** Time spent in the tool's phases between `from` and `to`. */
+/** Returns how long the tool's phases took between `from` and `to`. */
 const inTool = (events: ReadonlyArray<RunEvent>, to: number): number => {
   const phases = events.filter((event) => event.kind === "run.phase")
   return phases.reduce((sum, { at, data }, index) => {
@@ -43,12 +43,12 @@ const eventsOf = (product: Product, runId: string) =>
     answer instanceof Response || !("events" in answer) ? [] : answer.events
   )
 
-// The times come from the Run's own events. Polling more often would only take CPU time away from the measured work.
+// Uses the times of the Run's own events. Polling more often would only take CPU time from the measured work.
 const patient = Schedule.spaced("100 millis")
 
 type InstallRequest = Parameters<Product["client"]["installPlans"]["create"]>[0]["payload"]
 
-/** One install up to its reviewable plan, with the duration of each part. */
+/** Installs up to the reviewable plan, and returns how long each part took. */
 export const install = Effect.fn("install")(function* (
   product: Product,
   url: string,
@@ -103,7 +103,7 @@ export const install = Effect.fn("install")(function* (
   }
 })
 
-/** Approves and applies a plan; returns the milliseconds from the request until the Apply Run has finished. */
+/** Approves and applies a plan, and returns the milliseconds from the request until the Apply Run has finished. */
 export const apply = Effect.fn("apply")(function* (product: Product, planRunId: string) {
   const { run: plan } = yield* product.client.runs.read({ params: { runId: planRunId } })
   const asked = yield* Clock.currentTimeMillis

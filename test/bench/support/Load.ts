@@ -3,12 +3,12 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
 import { atRealTimePriority } from "./RealTimePriority.ts"
 
-/** A server returned something other than the expected response. */
+/** A server did not return the expected response. */
 export class LoadFailed extends Schema.TaggedError<LoadFailed>()("LoadFailed", { message: Schema.String }) {}
 
 export interface Load {
   readonly port: number
-  /** The whole request as raw bytes, so that the client's cost is negligible compared with the server's. */
+  /** Sends the request as prepared bytes, so that the client costs little compared with the server. */
   readonly request: string
   readonly connections: number
   readonly requests: number
@@ -31,9 +31,9 @@ const Result = Schema.fromJsonString(
 const decodeResult = Schema.decodeEffect(Result)
 
 /**
- * Measures loads on `servers` (process ids) from a process separate from the bench, for as long as the Scope is open. It sends
- * the same request over kept-alive connections, one at a time on each, and records the duration of each response. `hasPriority`:
- * whether client and servers run at a real-time priority.
+ * Measures load on `servers` (process ids) from a separate process until the Scope closes. It repeats one request over kept-alive
+ * connections, one at a time on each, and records how long each response takes. `hasPriority` is true if client and servers run
+ * at a real-time priority.
  */
 export const loadClient = Effect.fn("loadClient")(function* (servers: ReadonlyArray<number>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

@@ -1,5 +1,5 @@
-// The client for a load measurement, as a separate process, because garbage collection in the bench would be counted as the
-// server's time. Reads one measurement request per line from stdin, and prints one result for each.
+// The client for a load measurement. It is a separate process, because garbage collection in the bench would count as the
+// server's time. Reads one measurement per line from stdin, and prints one result for each.
 import { createInterface } from "node:readline"
 import type { Load } from "./Load.ts"
 
@@ -13,11 +13,11 @@ interface Waiting {
   sentAt: number
 }
 
-// Size of the first part of a response that is searched for the head: larger than any head.
+// How much of a response is searched for its head; larger than any head.
 const headBytes = 4096
 
 const headEnd = "\r\n\r\n"
-/** The end of a chunked body. The measured bodies never contain this sequence. */
+/** The end of a chunked body. No measured body contains this sequence elsewhere. */
 const lastChunk = "\r\n0\r\n\r\n"
 
 /** True if the last chunk has arrived. */
@@ -27,7 +27,7 @@ const isEnded = (waiting: Waiting, bytes: Buffer): boolean => {
   return waiting.tail === lastChunk
 }
 
-/** Processes received bytes, and returns true if the response is complete. Bodies are counted, not decoded. */
+/** Processes received bytes, and returns true once the response is complete. Bodies are counted but not decoded. */
 const isWhole = (waiting: Waiting, bytes: Buffer): boolean => {
   if (waiting.tail !== undefined) return isEnded(waiting, bytes)
   if (waiting.missing !== undefined) {
@@ -46,10 +46,7 @@ const isWhole = (waiting: Waiting, bytes: Buffer): boolean => {
   return waiting.missing <= 0
 }
 
-/**
- * Sends the same request over kept-alive connections, one at a time on each. They all start together, once every connection is
- * open.
- */
+/** Repeats one request over kept-alive connections, one at a time on each. They start together once all are open. */
 const measure = ({ connections, port, request, requests }: Load) => {
   const { promise, reject, resolve } = Promise.withResolvers<{ seconds: number; millis: ReadonlyArray<number> }>()
   const millis = new Float64Array(requests)

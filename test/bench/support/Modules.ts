@@ -18,7 +18,7 @@ output "first" {
 }
 `
 
-/** A repository on loopback with the module in its root and as many additional files as requested. */
+/** Serves a repository on loopback with the module in its root and this many additional files. */
 export const repositoryOf = Effect.fn("repositoryOf")(function* (files: Readonly<Record<string, string>>) {
   const system = yield* FileSystem.FileSystem
   const gitdir = `${yield* system.makeTempDirectoryScoped({ prefix: "svc-bench-git-" })}/repository.git`
@@ -28,7 +28,7 @@ export const repositoryOf = Effect.fn("repositoryOf")(function* (files: Readonly
   return { ...served, commit }
 })
 
-/** `count` text files of about a kilobyte each, in folders of 50. */
+/** Creates `count` text files of about a kilobyte each, in folders of 50. */
 export const manyFiles = (count: number): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Array.from({ length: count }, (_, index) => [

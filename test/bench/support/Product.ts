@@ -19,11 +19,11 @@ const decodeAnnounced = Schema.decodeEffect(Announced)
 export interface StartOptions {
   readonly dataDir: string
   readonly flags?: ReadonlyArray<string>
-  /** Program and arguments before `serve`; if absent, this checkout's entry point on this runtime. */
+  /** Program and arguments before `serve`. By default, this checkout's entry point on this runtime. */
   readonly program?: ReadonlyArray<string>
 }
 
-/** A server process within the Scope, with its address, process id and setup link. */
+/** Starts a server process within the Scope, with its address, process id and setup link. */
 export const startServer = Effect.fn("startServer")(function* (options: StartOptions) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const [program = process.execPath, ...args] = options.program ?? [process.execPath, main]
@@ -39,7 +39,7 @@ export const startServer = Effect.fn("startServer")(function* (options: StartOpt
   return { ...(yield* decodeAnnounced(Option.getOrThrow(line))), pid: server.pid }
 })
 
-/** A server with its first account, a token, and that account's Workspace. */
+/** Starts a server with its first account, a token, and that account's Workspace. */
 export const startProduct = Effect.fn("startProduct")(function* (
   flags: ReadonlyArray<string>,
   program?: ReadonlyArray<string>

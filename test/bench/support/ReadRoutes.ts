@@ -6,7 +6,7 @@ import type { Effect } from "effect"
 
 type World = Effect.Success<ReturnType<typeof readWorld>>
 
-/** Rows of a list that a bare server reads for the same response. */
+/** Rows that a bare server reads for the same response. */
 interface Rows {
   readonly table: string
   readonly column?: string
@@ -16,14 +16,14 @@ interface Rows {
 export interface ReadRoute {
   readonly name: string
   readonly path: string
-  /** The whole request as text. */
+  /** The request as complete HTTP text. */
   readonly request: string
-  /** Absent for a route that returns one record. */
+  /** Absent for a route that returns a single record. */
   readonly rows?: Rows
 }
 
-// Routes that are not measured because they have side effects. A browser reaches the first route once, from another site; the
-// others are downloads.
+// Routes with side effects, which are not measured: a browser reaches the first one once, from another site; the others are
+// downloads.
 const unmeasured: ReadonlySet<string> = new Set(["connections.finishOAuth", "backups.archive", "exports.download"])
 
 const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {

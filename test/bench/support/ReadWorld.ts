@@ -8,14 +8,14 @@ import { RelativePath } from "../../../schema/records/Primitives.ts"
 import { module, repositoryOf } from "./Modules.ts"
 import { startProduct } from "./Product.ts"
 
-/** The number of rows that every list returns. */
+/** How many rows every list returns. */
 export const listed = 49
 const modules = 133
 
 type Value = string | number | null | Uint8Array
 type Row = Readonly<Record<string, Value>>
 
-/** Ids contain only letters, so the number is written in base 26. */
+/** Writes the number in base 26, because ids contain only letters. */
 const idOf = (prefix: string, index: number) => {
   const digits = [2, 1, 0].map((place) => String.fromCharCode(97 + (Math.floor(index / 26 ** place) % 26)))
   return `${prefix}_${digits.join("").padStart(24, "a")}`
@@ -23,7 +23,7 @@ const idOf = (prefix: string, index: number) => {
 
 const timeOf = (index: number) => new Date(Date.parse("2026-01-01T00:00:00.000Z") + index * 1000).toISOString()
 
-/** Writes rows into a server's database, as another process would. */
+/** Writes rows into a server's database as another process would. */
 const writer = (database: DatabaseSync) => {
   const insert = (table: string, row: Row) => {
     const names = Object.keys(row)
@@ -63,8 +63,8 @@ const signIn = (url: string) =>
   })
 
 /**
- * A server with one record of every kind, and 49 rows in every list: an installed and applied module from a repository with 133
- * modules, and copies of the resulting rows.
+ * A server with one record of every kind and 49 rows in every list: an installed and applied module from a repository with 133
+ * modules, and copies of its rows.
  */
 export const readWorld = Effect.fn("readWorld")(function* (program: ReadonlyArray<string>) {
   const { origin, url } = yield* repositoryOf(repository)

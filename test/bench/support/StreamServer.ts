@@ -42,7 +42,7 @@ const program = Effect.gen(function* () {
     trigger: "user",
     spec: {}
   })
-  // Bypasses the queue: the Run's owner executes nothing.
+  // Bypasses the queue with an owner that executes nothing.
   const hold = yield* heldRun(runId).pipe(
     Effect.provideService(RunLifecycle, Context.get(plane.services, RunLifecycle))
   )

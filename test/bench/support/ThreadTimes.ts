@@ -5,9 +5,8 @@ const millisPerTick = 10
 const nanosPerMilli = 1e6
 
 /**
- * In milliseconds so far: the CPU time of all threads in a process, and how long its main thread was ready to run while the cores
- * were busy with something else. The kernel counts both, so a response delayed by another process can be distinguished from a
- * slow service.
+ * Returns, in milliseconds so far, the CPU time of all threads of a process, and how long its main thread was ready to run while
+ * the cores were busy. The kernel counts both, so a slow service can be told from a response delayed by another process.
  */
 export const threadTimes = Effect.fnUntraced(function* (pid: number) {
   const files = yield* FileSystem.FileSystem

@@ -2,7 +2,7 @@ import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js"
 import type { Schema } from "effect"
 import { type DescribedOperation, type DescribedResponse, serverDescription } from "./ServerDescription.ts"
 
-/** A response as seen by a test. `body` is absent unless it is text and has been read. */
+/** A response as a test sees it. `body` is absent unless it is text and has been read. */
 export interface SeenAnswer {
   readonly method: string
   readonly url: string
@@ -26,7 +26,7 @@ const withIds = (schema: Schema.Json): Schema.Json => {
   )
 }
 
-// Each component is a separate schema, so that it is compiled once instead of once per response that refers to it.
+// Compiles each component as a separate schema, once instead of for every response that refers to it.
 const makeAjv = () => {
   const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false })
   for (const [name, schema] of Object.entries(serverDescription().schemas)) {
@@ -46,7 +46,7 @@ const validatorOf = (schema: Schema.Json): ValidateFunction => {
   return validate
 }
 
-/** The path at which a value violates its schema, if there is one. */
+/** Returns the path at which a value violates its schema, if any. */
 export const schemaFault = (schema: Schema.Json, value: unknown): string | undefined => {
   const validate = validatorOf(schema)
   if (validate(value) === true) return undefined
@@ -60,7 +60,7 @@ const headerFault = ({ headers }: DescribedResponse, seen: Headers) => {
   for (const { name, required, schema } of headers) {
     const value = seen.get(name)
     if (value === null) {
-      // Bun responds to the upgrade itself.
+      // Bun itself responds to the upgrade.
       if (required) return `the header ${name} is missing`
       continue
     }
@@ -95,13 +95,13 @@ const faultOf = (operation: DescribedOperation, answer: SeenAnswer): string | un
   return headerFault(response, answer.headers) ?? bodyFault(response, answer)
 }
 
-/** The difference between an example and the described response. */
+/** Returns how an example differs from the described response. */
 export const exampleFault = (method: string, path: string, status: number, example: string): string | undefined => {
   const schema = serverDescription().operation(method, path)?.responses.get(status)?.content.get("application/json")
   return schema === undefined ? "no such answer is described" : schemaFault(schema, parsed(example))
 }
 
-/** The difference between a frame in a live stream and its route's description. */
+/** Returns how a frame in a live stream differs from its route's description. */
 export const frameFault = (url: string, text: string, by: "event" | "message"): string | undefined => {
   const { pathname } = new URL(url)
   const operation = serverDescription().operation("GET", pathname)
@@ -114,9 +114,7 @@ export const frameFault = (url: string, text: string, by: "event" | "message"): 
   return fault === undefined ? undefined : `A frame of ${pathname} (${operation?.name}): ${fault}.`
 }
 
-/**
- * The difference between a response from this server and its description; `undefined` if it matches, or if no route produced it.
- */
+/** Returns how a response from this server differs from its description; `undefined` if it matches or no route produced it. */
 export const answerFault = (answer: SeenAnswer): string | undefined => {
   const { pathname } = new URL(answer.url)
   const operation = serverDescription().operation(answer.method, pathname)

@@ -1,9 +1,9 @@
-/** Problems found since the last test, for the current test. */
+/** Faults found since the last test, to be reported by the current test. */
 const faults: Array<string> = []
-/** Responses that were checked where they were sent, and need no second check where they arrive. */
+/** Responses that were checked when they were sent, and are not checked again on arrival. */
 const seen = new Set<string>()
 
-/** Messages still being compared. */
+/** Messages whose comparison has not finished. */
 let comparing: Array<Promise<void>> = []
 
 export const takeFaults = async (): Promise<ReadonlyArray<string>> => {
@@ -26,14 +26,14 @@ export interface SentRequest {
 /** Compares a response with the server's description without consuming the body that the test reads. */
 const checkAnswer = async ({ headers, method, url }: SentRequest, response: Response): Promise<void> => {
   const id = response.headers.get("x-request-id")
-  // A test's other servers have no description.
+  // Other servers of a test have no description.
   if (id === null || seen.has(id) || method === "OPTIONS") return
-  // The listener itself has responded to an upgrade.
+  // The listener itself answers an upgrade.
   if (headers.has("upgrade") && response.status === 204) return
   seen.add(id)
   const isRead = response.body === null || isText(response.headers.get("content-type") ?? "")
   const body = isRead ? await response.clone().text() : undefined
-  // The description is built when the first response needs it, because most tests receive no responses.
+  // Builds the description when the first response needs it, because most tests receive none.
   const { answerFault } = await import("./AnswerFaults.ts")
   const fault = answerFault({
     method,
@@ -53,13 +53,13 @@ const checkFrame = async (url: string, text: string, by: "event" | "message"): P
   if (fault !== undefined) faults.push(fault)
 }
 
-/** Compares a message in a live stream; messages from other servers have no description. */
+/** Compares a message in a live stream. Messages from other servers have no description. */
 export const seeMessage = (url: string, message: unknown): void => {
   if (/\/api\/v1\/runs\/[^/]+\/(?:events|logs)(?:\?|$)/.test(url))
     comparing.push(checkFrame(url, String(message), "message"))
 }
 
-/** The same response, with each server-sent event compared as it passes through. */
+/** Returns the same response, and compares each server-sent event as it passes through. */
 const withCheckedFrames = (url: string, response: Response): Response => {
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
   if (!isStream || response.body === null || !response.headers.has("x-request-id")) return response
@@ -82,13 +82,13 @@ const withCheckedFrames = (url: string, response: Response): Response => {
   return new Response(response.body.pipeThrough(frames), { headers, status })
 }
 
-/** A response as its test receives it, compared with the description. */
+/** Returns the response for the test after comparing it with the description. */
 export const checked = async (request: SentRequest, response: Response): Promise<Response> => {
   await checkAnswer(request, response)
   return withCheckedFrames(request.url, response)
 }
 
-/** The same server, with every response compared with its description. */
+/** Returns the same server, and compares every response with its description. */
 export const checkedAnswers =
   <Rest extends ReadonlyArray<unknown>>(handler: (request: Request, ...rest: Rest) => Promise<Response>) =>
   async (request: Request, ...rest: Rest): Promise<Response> => {

@@ -26,25 +26,25 @@ const Document = Schema.Struct({
   })
 })
 
-/** One possible response: its headers and media types, with references resolved. */
+/** One described response: its headers and media types, with references resolved. */
 export interface DescribedResponse {
   readonly headers: ReadonlyArray<{ readonly name: string; readonly required: boolean; readonly schema: Schema.Json }>
   /** Keyed by media type; empty for a response without a body. */
   readonly content: ReadonlyMap<string, Schema.Json>
-  /** The frames of the WebSocket that the connection is upgraded to. */
+  /** The frames of the WebSocket to which the connection is upgraded. */
   readonly message?: Schema.Json | undefined
 }
 
 export interface DescribedOperation {
   readonly name: string
-  /** Lower-case names of the headers required in every request. */
+  /** Names of required request headers, in lower case. */
   readonly requiredHeaders: ReadonlyArray<string>
   readonly responses: ReadonlyMap<number, DescribedResponse>
 }
 
 const nameOf = (reference: string) => reference.split("/").at(-1) ?? ""
 
-/** The server's description, in the form in which tests look it up. */
+/** The server's description, prepared for lookups. */
 export interface ServerDescription {
   readonly schemas: Readonly<Record<string, Schema.Json>>
   readonly operation: (method: string, path: string) => DescribedOperation | undefined
