@@ -6,19 +6,17 @@ import { ApiError } from "../schema/errors/ApiError.ts"
 import { Readmission } from "./base/Readmission.ts"
 
 /**
- * The actors of this process. An actor is one record, and the commands to it run one at a time, in order of arrival. This order
- * protects nothing, because other writers change the same rows: a command reads everything it decides on in the transaction that
+ * The actors of this process. An actor is one record; its commands run one at a time, in order of arrival. This order protects
+ * nothing, because other writers change the same rows: a command must read everything that it decides on in the transaction that
  * writes. A record has a mailbox and a fiber only while it has commands.
- *
- * - `schema/commands` declares the commands of one kind of actor. The declaration is the key of the client for them.
+ * - `schema/commands` declares the commands of one kind of actor. The declaration is also the service key of the client.
  * - `mailboxesOf` creates that client. It requires no services, so lower floors can send commands to higher ones. Commands wait
  *   until `serve` is running.
- * - `serve` provides the handlers, and stops the actors when its layer is closed.
- *
- * If its caller is interrupted, a command that waits is dropped, but a command that has begun runs to its end.
+ * - `serve` provides the handlers, and stops the actors when its layer is closed. If the caller is interrupted, a waiting command
+ *   is dropped, but a running command continues to its end.
  */
 
-/** Maximum number of commands that wait for one record. */
+/** Maximum number of commands that may wait for one record. */
 export const mostWaiting = 512
 
 const tooMany = new ApiError({
@@ -27,7 +25,7 @@ const tooMany = new ApiError({
   retryAfter: 1
 })
 
-/** The handlers of an actor's commands, by name. `Needs` are the services that each one requires. */
+/** The handlers of an actor's commands, by name. `Needs` are the services that the handlers require. */
 type Handlers<Id, Rpcs extends Rpc.Any, Needs> = {
   readonly [Name in keyof Needs]: (
     id: Id,
@@ -37,9 +35,9 @@ type Handlers<Id, Rpcs extends Rpc.Any, Needs> = {
 
 /** A command in a mailbox. */
 interface Entry {
-  /** Executes the command and completes its caller. */
+  /** Executes the command and returns its result to the caller. */
   readonly work: Effect.Effect<void>
-  /** Completes the caller of a command that is not executed. */
+  /** Notifies the caller that the command will not be executed. */
   readonly stop: () => void
 }
 
@@ -72,9 +70,9 @@ export interface MailboxesOf<Type extends string> {
 
 interface Mailboxes<Id, Rpcs extends Rpc.Any> {
   readonly open: (behavior: Behavior<Id, Rpcs>) => Effect.Effect<void>
-  /** Interrupts running commands, waits until they are rolled back, and completes every caller. */
+  /** Interrupts running commands, waits until they are rolled back, and ends the wait of every caller. */
   readonly stop: Effect.Effect<void>
-  /** The number of records with a mailbox. */
+  /** Number of records with a mailbox. */
   readonly busy: Effect.Effect<number>
 }
 
@@ -83,7 +81,7 @@ export const mailboxesKey = <Type extends string, Id extends string, Rpcs extend
   type
 }: Commands<Type, Id, Rpcs>) => Context.Service<MailboxesOf<Type>, Mailboxes<Id, Rpcs>>(`svc/actors/mailboxes/${type}`)
 
-/** Runs a command with the services of its actor. Only the span and the admission come from its caller. */
+/** Runs a command with the services of its actor. Takes only the span and the admission from its caller. */
 const asActor = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   actor: Context.Context<R>,
@@ -102,7 +100,7 @@ const isClient = <Id, Rpcs extends Rpc.Any>(
   client: object
 ): client is Client<Id, Rpcs> => commands.every(({ _tag }) => _tag in client)
 
-/** The client, with one method per command. */
+/** Creates the client, with one method per command. */
 const clientOf = <Id, Rpcs extends Rpc.Any>(
   commands: ReadonlyArray<Rpcs>,
   send: <Name extends Rpcs["_tag"]>(
@@ -154,7 +152,7 @@ const makeMailboxes = <Type extends string, Id extends string, Rpcs extends Rpc.
     fresh.fiber = Effect.runForkWith(context)(workOf(id, fresh))
   }
 
-  /** Removes a waiting command; a running one continues. */
+  /** Removes a waiting command. A running command continues. */
   const leave = (id: Id, entry: Entry) => {
     const waiting = mailboxes.get(id)?.waiting ?? []
     const index = waiting.indexOf(entry)
@@ -230,7 +228,7 @@ const makeMailboxes = <Type extends string, Id extends string, Rpcs extends Rpc.
   return { client: clientOf<Id, Rpcs>(commands, send), mailboxes: layers }
 }
 
-/** The client and mailboxes of one kind of actor. */
+/** Creates the client and mailboxes of one kind of actor. */
 export const mailboxesOf = <Type extends string, Id extends string, Rpcs extends Rpc.Any>(
   commands: Commands<Type, Id, Rpcs>
 ) =>
@@ -242,8 +240,8 @@ export const mailboxesOf = <Type extends string, Id extends string, Rpcs extends
   )
 
 /**
- * Serves one kind of actor. The services that the handlers require are inferred, and are those of this layer. Closing the layer
- * interrupts running commands, waits until they are rolled back, and completes every caller.
+ * Serves one kind of actor. The services that the handlers require are inferred, and come from this layer. Closing the layer
+ * interrupts running commands, waits until they are rolled back, and ends the wait of every caller.
  */
 export const serve = <
   Type extends string,

@@ -35,7 +35,7 @@ const mailboxes = Layer.mergeAll(
   mailboxesOf(SourceCommands)
 )
 
-/** Settles the Runs of a previous process before Runs are taken from the queue. */
+/** Settles the Runs of a previous process before it takes Runs from the queue. */
 const work = Layer.effectDiscard(
   Effect.gen(function* () {
     const recovery = yield* RunRecovery
@@ -49,7 +49,7 @@ const work = Layer.effectDiscard(
     yield* Effect.forkScoped(groups.follow)
     yield* Effect.forkScoped((yield* DueWork).follow)
     yield* Effect.forkScoped(readWholeBacklog)
-    // An archive is kept for a day without a record, because a new record may not have been written yet.
+    // Removes archives without a record, but only after a day, because a new record may not have been written yet.
     yield* Effect.forkScoped(Effect.repeat(cleanUpSnapshots, Schedule.spaced("1 day")))
     yield* Effect.addFinalizer(() => executor.drain)
   })

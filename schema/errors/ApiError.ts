@@ -58,9 +58,9 @@ export class ErrorEnvelope extends Schema.Opaque<ErrorEnvelope>()(
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   code: ErrorCode,
   message: Schema.String,
-  /** Seconds. Set only with `rate_limited`. */
+  /** How long to wait, in seconds. Set only with `rate_limited`. */
   retryAfter: Schema.optionalKey(Schema.Int),
-  /** Set by the client from the response. */
+  /** Set by the client, from the response. */
   requestId: Schema.optionalKey(Schema.String)
 }) {
   get status(): number {
@@ -68,7 +68,7 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   }
 }
 
-/** For example `notFound("Capsule")`: the record does not exist or belongs to another Workspace. */
+/** Creates the error for a record that does not exist or belongs to another Workspace, for example `notFound("Capsule")`. */
 export const notFound = (what: string) => new ApiError({ code: "not_found", message: `${what} not found.` })
 
 export const invalidRequest = (message: string) => new ApiError({ code: "invalid_request", message })

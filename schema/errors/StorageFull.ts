@@ -1,21 +1,21 @@
 import { Cause } from "effect"
 import { hasProperty } from "effect/Predicate"
 
-/** The error for a write that ran out of disk space, also recorded on a Run that failed because of it. */
+/** The error for a write that ran out of disk space. Also recorded on a Run that failed because of it. */
 export const storageFull = {
   code: "storage_full",
   message:
     "The server's disk is full: nothing of this was saved. Reading goes on. Have the operator make room while the server runs, then try again: a state that a running apply cannot write is only in the memory of the server until there is room."
 } as const
 
-// SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the index of the write-ahead log could not grow.
+// Codes of a full disk: SQLITE_FULL, and SQLITE_IOERR_SHMSIZE, because the index of the write-ahead log could not grow.
 const sqliteCodes: ReadonlySet<unknown> = new Set([13, 4874])
 const systemCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"])
 
-// Libraries wrap errors in each other, but never deeper than this.
+// Maximum number of nested causes to search. Libraries wrap errors in each other, but never deeper than this.
 const mostWrappings = 8
 
-/** Printed when a program exits because it cannot write the files that it needs to start. */
+/** Printed if a program exits because it cannot write the files that it needs to start. */
 export const storageFullAtStart =
   "The disk is full, and svc writes to its data folder before it serves anything. Make room there, then start again; `svc doctor` reports how much is free."
 

@@ -26,7 +26,7 @@ const kind = <const Kind extends string, Data extends Schema.Top>(literal: Kind,
   Schema.Struct({ kind: Schema.Literal(literal), data })
 
 const ResourceData = Schema.Struct({
-  /** As the tool writes it. */
+  /** The address as the tool writes it. */
   address: Schema.String,
   /** The tool's term, such as `create`, `update`, `delete` or `read`. */
   action: Schema.String,
@@ -35,7 +35,7 @@ const ResourceData = Schema.Struct({
   elapsedSeconds: Schema.optionalKey(Schema.Finite)
 })
 
-/** The person who decided; absent if svc did. */
+/** The person who decided; absent if svc decided. */
 const subject = Schema.optionalKey(Schema.String)
 
 const ErrorData = Schema.Struct({ code: Schema.String, message: Schema.String })
@@ -53,7 +53,7 @@ const reported = [
 
 /** Events that only svc itself writes. */
 const decided = [
-  /** `type` is set for a new Run, `reason` for a Run that returned to the queue. */
+  /** `type` is set for a new Run; `reason` is set for a Run that returned to the queue. */
   kind("run.queued", Schema.Struct({ type: Schema.optionalKey(RunType), reason: Schema.optionalKey(Schema.String) })),
   kind("run.started", Schema.Struct({ attempt: Schema.Int })),
   kind("run.waiting_approval", Schema.Struct({ planDigest: Schema.String, hasChanges: Schema.Boolean })),
@@ -98,15 +98,18 @@ const decided = [
       approvalWithdrawn: Schema.optionalKey(Schema.Literal(true))
     })
   ),
-  // A struct without fields would accept any object.
+  // A record of nothing, because a struct without fields would accept any object.
   kind("run.expired", Schema.Record(Schema.String, Schema.Never)),
-  /** The agent has been silent since this time, or has contacted the server again. */
+  /** `agent.unreachable`: the agent has been silent since `since`. `agent.returned`: it has contacted the server again. */
   kind("agent.unreachable", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.returned", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
-  /** The agent reaches the server but has received no responses since this time, or receives them again. */
+  /**
+   * `agent.unanswered`: the agent's requests arrive, but it has received no responses since `since`. `agent.answered`: it
+   * receives responses again.
+   */
   kind("agent.unanswered", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.answered", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
-  /** Somebody released the Run from a silent agent before its lease expired. The operation history records who did. */
+  /** Somebody released the Run from a silent agent before its lease expired. The operation history shows who. */
   kind(
     "agent.released",
     Schema.Struct({
@@ -126,7 +129,7 @@ export type RunFact = typeof RunFact.Type
 export const ReportedFact = Schema.Union(reported)
 export type ReportedFact = typeof ReportedFact.Type
 
-/** Decodes strictly: fields that the kind does not define are errors. */
+/** Rejects fields that the kind does not define. */
 export const closed = { onExcessProperty: "error" } as const
 
 type DataOf = { readonly [Fact in RunFact as Fact["kind"]]: Fact["data"] }
@@ -165,8 +168,8 @@ type Read<Kind extends Schema.Top, Data extends Schema.Top> = Schema.Struct<{
 }>
 
 /**
- * A Run event. `seq` starts at 1 and has no gaps within a Run. Stored data is returned unchanged, so the tolerant form comes
- * first; this release writes only the closed form.
+ * A Run event. `seq` starts at 1 and has no gaps within a Run. The tolerant form comes first, so that stored data of earlier
+ * releases is returned unchanged; this release writes only the closed form.
  */
 export const RunEvent = RunFact.mapMembers(
   Tuple.map(

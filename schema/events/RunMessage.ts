@@ -3,12 +3,12 @@ import { RunEvent } from "./RunEvent.ts"
 import { DoneFrame, EntriesFrame } from "./RunFrame.ts"
 
 const EventsFrame = Schema.Struct({ events: Schema.Array(RunEvent) })
-/** The last WebSocket message of a server that is shutting down. The client reconnects and continues after this number. */
+/** The last WebSocket message from a server that is shutting down. The client reconnects and continues after this number. */
 const Cut = Schema.Struct({ resumeAfter: Schema.Int })
 
 /**
  * A frame of a Run's live events, as the data of a server-sent event. Clients decode events with the more lenient `WireEvent`,
- * because a later server may send kinds unknown to them.
+ * because a later server may send kinds that they do not know.
  */
 export const RunEventFrame = Schema.Union([EventsFrame, DoneFrame]).annotate({ identifier: "RunEventFrame" })
 

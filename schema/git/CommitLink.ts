@@ -1,7 +1,7 @@
-/** The URLs of a repository's public pages, relative to its main page. */
+/** Builds the URLs of a repository's public pages, relative to its main page. */
 interface Forge {
   readonly commit: (commit: string) => string
-  /** `path` begins with a slash and is encoded. */
+  /** `path` starts with a slash and is encoded. */
   readonly file: (commit: string, path: string) => string
 }
 
@@ -22,27 +22,29 @@ const forges: Readonly<Record<string, Forge>> = {
 const commitId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 const repositoryPath = /^\/~?[\w.-]+(?:\/[\w.-]+)+$/
 
-/** The forge that hosts a Git address, and the main page of the repository. */
+/** Returns the forge that hosts a Git address, and the main page of the repository. */
 const forgeOf = (gitAddress: string, commit: string) => {
   if (!URL.canParse(gitAddress) || !commitId.test(commit)) return undefined
   const { hash, host, password, pathname, protocol, search, username } = new URL(gitAddress)
   if (protocol !== "https:" || `${username}${password}${search}${hash}` !== "") return undefined
   const path = pathname.replace(/\/$/, "").replace(/\.git$/, "")
-  // `Object.hasOwn`, because the host is untrusted input.
+  // Uses `Object.hasOwn`, because the host is untrusted input.
   const forge = Object.hasOwn(forges, host) ? forges[host] : undefined
   return forge === undefined || !repositoryPath.test(path) ? undefined : { forge, repository: `https://${host}${path}` }
 }
 
 /**
- * Returns the page of a commit on its forge. Only `https:` addresses of known forges without credentials, query or port have a
- * link, because a link to any other host would be a guess.
+ * Returns the URL of a commit's page on its forge. Only `https:` addresses of known forges without credentials, query or port
+ * have one; for any other host, the URL would be a guess.
  */
 export const commitLink = (gitAddress: string, commit: string): string | undefined => {
   const found = forgeOf(gitAddress, commit)
   return found === undefined ? undefined : `${found.repository}${found.forge.commit(commit)}`
 }
 
-/** The page of a file in a commit, under the same conditions as `commitLink`. `path` is relative to the repository. */
+/**
+ * Returns the URL of a file's page in a commit, under the same conditions as `commitLink`. `path` is relative to the repository.
+ */
 export const fileLink = (gitAddress: string, commit: string, path: string): string | undefined => {
   const found = forgeOf(gitAddress, commit)
   // Parsing the path as a URL resolves `..` segments and encodes all other special characters.

@@ -1,7 +1,7 @@
 const maxBytes = 255
 /**
- * Characters that Git forbids: space, control characters and revision syntax. Other invisible characters are refused too, because
- * two refs could look the same in a review. U+FFFD stands for bytes that were not UTF-8.
+ * Characters that Git forbids: space, control characters and revision syntax. Also forbids other invisible characters, because
+ * two different refs could look the same in a review. U+FFFD replaces bytes that were not UTF-8.
  */
 const forbidden = /[ \p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffd~^:?*[\\]/u
 const commit = /^[0-9a-f]{40}$/i
@@ -14,8 +14,8 @@ const isComponent = (component: string) =>
 export const isCommitRef = (text: string): boolean => commit.test(text)
 
 /**
- * Git's rules for ref names (`git check-ref-format --allow-onelevel`), without names that look like an option or contain
- * invisible characters.
+ * Applies Git's rules for ref names (`git check-ref-format --allow-onelevel`). Also rejects names that look like an option or
+ * contain invisible characters.
  */
 const isRefName = (text: string) =>
   encoder.encode(text).length <= maxBytes &&
@@ -29,8 +29,8 @@ const isRefName = (text: string) =>
 
 /**
  * Normalises a ref: `HEAD`, a branch, a tag, a full ref below `refs/heads`, `refs/tags` or similar, or a commit id of 40
- * hexadecimal digits, which becomes lower case. Returns `undefined` for anything else. A valid ref never begins with `-`, so no
- * program mistakes it for an option, and it contains no revision syntax.
+ * hexadecimal digits, which is converted to lower case. Returns `undefined` for anything else. A valid ref never starts with `-`,
+ * so no program mistakes it for an option, and it contains no revision syntax.
  */
 export const normaliseRef = (text: string): string | undefined => {
   if (isCommitRef(text)) return text.toLowerCase()

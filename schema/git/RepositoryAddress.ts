@@ -6,13 +6,13 @@ import {
   type ServerAddress
 } from "./ServerAddress.ts"
 
-/** A rule for addresses. Returns `undefined` if it accepts the address, otherwise the reason, as the end of a sentence. */
+/** A rule for addresses. Returns `undefined` if it accepts the address; otherwise the reason, which completes a sentence. */
 export type AddressRule = (address: ServerAddress) => string | undefined
 
-/** Git is used over HTTPS. The policy in `runner/git` handles everything else that an operator allows. */
+/** Accepts only HTTPS. The policy in `runner/git` handles everything else that an operator allows. */
 export const httpsOnly: AddressRule = ({ scheme }) => (scheme === "https" ? undefined : "must start with https://.")
 
-/** For addresses that are also checked against the operator's policy. */
+/** Accepts any scheme. Use it only for addresses that are also checked against the operator's policy. */
 export const anyScheme: AddressRule = () => undefined
 
 /** Parses a repository address that can be fetched: http or https with a path, if the rule allows it. */

@@ -1,9 +1,9 @@
-// Plain functions without Effect, because the first script of the dashboard imports them.
+// Must not import Effect, because the first script of the dashboard also loads this module.
 
 /** An address on a Git server, split into parts that every program interprets in the same way. */
 export interface ServerAddress {
   readonly scheme: "https" | "http" | "ssh"
-  /** Lower case. An IPv6 address is in brackets. */
+  /** In lower case. An IPv6 address is in brackets. */
   readonly hostname: string
   /** Empty for the default port of the scheme. */
   readonly port: string
@@ -14,8 +14,7 @@ export interface ServerAddress {
 }
 
 /**
- * The reason why a string is not a valid address, as the end of a sentence. It never contains the string, which may include a
- * password.
+ * Why a string is not a valid address. The text completes a sentence. It never contains the string, which may include a password.
  */
 export interface AddressProblem {
   readonly problem: string
@@ -26,14 +25,14 @@ export const isAddress = (read: ServerAddress | AddressProblem): read is ServerA
 export const maxAddressCharacters = 2048
 const maxPort = 65_535
 const visibleAscii = /^[\x21-\x7e]+$/
-/** Scheme, host, port and path as written. Addresses that a URL parser would have to repair are refused. */
+/** Matches scheme, host, port and path as written. Rejects addresses that a URL parser would have to repair. */
 const shape = /^(https?|ssh):\/\/((?:\[[0-9A-Fa-f:.]{2,64}\])|[^/?#@\\:[\]]+)(?::([1-9]\d{0,4}))?((?:\/[^?#\\]*)?)$/
 /**
- * A label of a host name. A leading or trailing `-` is refused, because curl reads `-host:443:address` as the removal of a pinned
- * address.
+ * Matches a label of a host name. Rejects a leading or trailing `-`, because curl reads `-host:443:address` as the removal of a
+ * pinned address.
  */
 const plainLabel = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
-/** The characters that RFC 3986 allows in a path segment. */
+/** Characters that RFC 3986 allows in a path segment. */
 const plainSegment = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/
 const encodedControl = /%(?:[01][0-9a-f]|7f|2e|2f|5c|25)/i
 const standardPorts = { https: "443", http: "80", ssh: "22" } as const
@@ -46,8 +45,8 @@ const isPlainPath = (path: string, segments: ReadonlyArray<string>) =>
   segments.every((segment) => plainSegment.test(segment) && segment !== "." && segment !== "..")
 
 /**
- * Parses an address without user information, query or fragment. The result is compared with that of a URL parser, so that every
- * program sees the same host and path.
+ * Parses an address without user information, query or fragment. Compares the result with that of a URL parser, to ensure that
+ * every program sees the same host and path.
  */
 export const readServerAddress = (text: string): ServerAddress | AddressProblem => {
   if (text.length > maxAddressCharacters) return { problem: `is longer than ${maxAddressCharacters} characters.` }
@@ -55,7 +54,7 @@ export const readServerAddress = (text: string): ServerAddress | AddressProblem 
   const [, scheme, host, writtenPort = "", path] = shape.exec(text) ?? []
   if ((scheme !== "https" && scheme !== "http" && scheme !== "ssh") || host === undefined || path === undefined)
     return { problem: "must be a URL without user name, password, query or fragment." }
-  // Parsed as https, because URL parsers normalise the host only for web schemes. The port has been parsed above.
+  // Parses as https, because URL parsers normalise the host only for web schemes. The port has been parsed above.
   const url = URL.parse(`https://${host}${path}`)
   if (url === null || Number(writtenPort) > maxPort) return { problem: "cannot be read." }
   if (host.toLowerCase() !== url.hostname) return { problem: "does not have its host in plain form." }

@@ -12,7 +12,7 @@ import { diagnosticPath } from "../manifest/DiagnosticPath.ts"
 const maxQueryCharacters = 8192
 const moduleInput = /^(?:var|varjson)\./
 
-/** The name of a query field, in a form that is safe to show. */
+/** Returns the name of a query field in a form that is safe to show. */
 const shownName = (name: string) => diagnosticPath([name]).slice(1)
 
 /** Collects the problems of a link. */
@@ -23,7 +23,7 @@ class LinkProblems {
     this.#problems.push({ path: field === "" ? "" : shownName(field), code, message })
   }
 
-  /** Returns the link if it has no problems. Otherwise the whole link is refused. */
+  /** Returns the link if it has no problems. Otherwise rejects the whole link. */
   settle<Link>(link: Link | undefined): Result.Result<Link, LinkRefusal> {
     if (Arr.isReadonlyArrayNonEmpty(this.#problems)) return Result.fail(new LinkRefusal({ problems: this.#problems }))
     return link === undefined
@@ -37,8 +37,8 @@ class LinkProblems {
 const decodeValue = (raw: string) => Result.try(() => decodeURIComponent(raw.replaceAll("+", " ")))
 
 /**
- * Splits a raw query (without `?`) into its fields. Names are compared as written, so an encoded name is unknown. Unknown,
- * repeated, empty and undecodable fields are problems.
+ * Splits a raw query (without `?`) into its fields. Compares names as written, so an encoded name is unknown. Unknown, repeated,
+ * empty and undecodable fields are problems.
  */
 const readLinkQuery = (
   query: string,
@@ -71,7 +71,7 @@ const readLinkQuery = (
   return fields
 }
 
-/** The client that started a flow, and the URI to which the result is returned. */
+/** The client that started a flow, and the URI that receives the result. */
 export const HandoffTarget = Schema.Struct({ product: Schema.String, returnUri: Schema.String })
 export type HandoffTarget = typeof HandoffTarget.Type
 
@@ -89,7 +89,7 @@ export const InstallLink = Schema.TaggedStruct("Install", {
 })
 export type InstallLink = typeof InstallLink.Type
 
-/** A link to a source options document. The user chooses one of its sources, and the creation flow begins. */
+/** A link to a source options document. The user selects one of its sources, and the creation flow starts. */
 export const SourceOptionsLink = Schema.TaggedStruct("SourceOptions", {
   git: Schema.String,
   path: Schema.String,
@@ -100,7 +100,9 @@ export type SourceOptionsLink = typeof SourceOptionsLink.Type
 export const HandoffLink = Schema.Union([InstallLink, SourceOptionsLink])
 export type HandoffLink = typeof HandoffLink.Type
 
-/** The host's limits for links. `serviceOrigin` is refused as a return URI. Without `addresses`, Git addresses must use HTTPS. */
+/**
+ * The host's limits for links. A return URI on `serviceOrigin` is rejected. Without `addresses`, Git addresses must use HTTPS.
+ */
 export interface LinkPolicy {
   readonly serviceOrigin?: string
   readonly addresses?: AddressRule
@@ -160,7 +162,7 @@ const readFolder = (fields: Fields, name: string, problems: LinkProblems) =>
     problems.add(name, "invalid_path", "Expected `.` or a normalized relative folder such as modules/app.")
   )
 
-/** The repository and the fields that belong to it, from whichever of the two fields contains it. */
+/** Reads the repository and the fields that belong to it, from whichever of the two fields is present. */
 const readSource = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) => {
   const git = readGit(fields, policy, problems)
   const source = fields.get("source")
@@ -261,7 +263,7 @@ const readSourceOptionsLink = (query: string, policy: LinkPolicy): Result.Result
 
 /**
  * Parses the raw query (after `?`, not decoded) of an `/install` request. A single unknown, repeated, missing or invalid field
- * refuses the whole link. A link creates nothing and grants no authority.
+ * makes the whole link invalid. A link creates nothing and grants no authority.
  */
 export const parseInstallQuery = (query: string, policy: LinkPolicy = {}): Result.Result<HandoffLink, LinkRefusal> =>
   query.split("&").some((piece) => piece === "kind" || piece.startsWith("kind="))
@@ -269,8 +271,8 @@ export const parseInstallQuery = (query: string, policy: LinkPolicy = {}): Resul
     : readInstallLink(query, policy)
 
 /**
- * Parses a whole link, `{base_url}/install?...`. A return URI on the link's own origin is refused, whatever
- * `policy.serviceOrigin` is.
+ * Parses a whole link, `{base_url}/install?...`. Rejects a return URI on the link's own origin, whatever `policy.serviceOrigin`
+ * is.
  */
 export const parseInstallLink = (link: string, policy: LinkPolicy = {}): Result.Result<HandoffLink, LinkRefusal> => {
   const problems = new LinkProblems()

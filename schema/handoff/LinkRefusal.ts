@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The possible problems of a link. */
+/** Reasons a link can be rejected. */
 export const LinkProblemCode = Schema.Literals([
   "not_a_link",
   "too_long",
@@ -25,11 +25,11 @@ export const LinkProblemCode = Schema.Literals([
 ])
 export type LinkProblemCode = typeof LinkProblemCode.Type
 
-/** A problem of a link. `path` is the name of the query field, or "" for the whole link. Never contains a value. */
+/** A problem with a link. `path` is the name of the query field, or "" for the whole link. Never contains a value. */
 export const LinkProblem = Schema.Struct({ path: Schema.String, code: LinkProblemCode, message: Schema.String })
 export type LinkProblem = typeof LinkProblem.Type
 
-/** The whole link is refused. A single invalid field is sufficient, and nothing in the link is used. */
+/** The whole link was rejected. A single invalid field is sufficient, and nothing in the link is used. */
 export class LinkRefusal extends Schema.TaggedError<LinkRefusal>()("LinkRefusal", {
   problems: Schema.NonEmptyArray(LinkProblem)
 }) {

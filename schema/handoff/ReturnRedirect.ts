@@ -2,8 +2,8 @@ import { Redacted } from "effect"
 import type { HandoffTarget } from "./InstallLink.ts"
 
 /**
- * The data that a client receives after a successful apply. Without `hostUrl`, the Capsule has no public address. `setupTicket`
- * is a one-time secret for the product's setup flow.
+ * What a client receives after a successful apply. Without `hostUrl`, the Capsule has no public address. `setupTicket` is a
+ * one-time secret for the product's setup flow.
  */
 export interface ReturnPayload {
   readonly hostUrl?: string | undefined
@@ -13,8 +13,8 @@ export interface ReturnPayload {
 }
 
 /**
- * The URL to which the browser is redirected after a successful apply. `parseInstallQuery` has accepted the target, so it has no
- * query. Never log the URL, because it may contain a ticket.
+ * Returns the URL to which the browser is redirected after a successful apply. The target has no query, because
+ * `parseInstallQuery` has accepted it. Never log the URL, because it may contain a ticket.
  */
 export const returnRedirect = (target: HandoffTarget, payload: ReturnPayload): Redacted.Redacted<string> => {
   const fields = new URLSearchParams({

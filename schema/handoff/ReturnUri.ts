@@ -1,13 +1,13 @@
 const maxUriCharacters = 2048
 
-/** `scheme://rest`, with characters that RFC 3986 allows outside query and fragment. */
+/** Matches `scheme://rest`, with characters that RFC 3986 allows outside query and fragment. */
 const authorityForm = /^([a-z][a-z0-9+.-]{1,62}):\/\/([A-Za-z0-9._~!$&'()*+,;=:@%[\]/-]{1,2048})$/
 const encodedControl = /%(?:[01][0-9A-Fa-f]|7[Ff])/
 const brokenEncoding = /%(?![0-9A-Fa-f]{2})/
 
 /**
- * Schemes that cannot belong to an app: browsers execute them, open them locally or treat them specially, so the result would not
- * reach the client.
+ * Schemes that cannot belong to an app: browsers execute them, open them locally or treat them specially, so the client would not
+ * receive the result.
  */
 const foreignSchemes = new Set(
   [
@@ -20,8 +20,8 @@ const foreignSchemes = new Set(
 
 /**
  * Returns true if a client may receive its result at `uri`. The URI must be absolute with an authority, without user information,
- * query or fragment. It must be an `https:` URI in canonical form on another origin than the service's, or use an app's own
- * scheme. The string is checked as written, because URL parsers repair much of what must be refused.
+ * query or fragment. It must be a canonical `https:` URI on another origin than the service's, or use an app's own scheme. Checks
+ * the string as written, because URL parsers repair much of what must be rejected.
  */
 export const isReturnUri = (uri: string, serviceOrigin?: string): boolean => {
   if (uri.length > maxUriCharacters || encodedControl.test(uri) || brokenEncoding.test(uri)) return false

@@ -1,15 +1,18 @@
 import type * as Schema from "effect/Schema"
 
-/** Matches text that may contain a number that a double prints differently. Most documents contain none and are not rewritten. */
+/**
+ * Matches text that may contain a number that a double prints differently. Most documents contain none, so they need not be
+ * rewritten.
+ */
 const unusualNumber = /[\d.]{16}|(?:^|[:,[\s])-?(?:0\.0{6}|[\d.]+[eE])/
 const numbers = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const wholeNumber = /^-?\d+$/
 const oneNumber = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
-/** No double has more significant digits. Longer numbers are not compared. */
+/** Maximum number of digits to compare. No double has more significant digits. */
 const longestExact = 1000
 
-/** Sign, significant digits and exponent. Equal numbers give equal results in any notation. */
+/** Returns sign, significant digits and exponent. Equal numbers give equal results in any notation. */
 const canonical = (text: string): string | undefined => {
   const parts = oneNumber.exec(text)
   if (parts === null || text.length > longestExact) return undefined
@@ -35,10 +38,10 @@ export const isExactNumber = (text: string): boolean => {
   return canonical(String(value)) === canonical(text)
 }
 
-/** Returns true if a double prints the number like the tool, without an exponent. */
+/** Returns true if a double prints the number as the tool does, without an exponent. */
 const isPrintedAlike = (text: string): boolean => isExactNumber(text) && !String(Number(text)).includes("e")
 
-/** The index after the closing quote of the string that begins at `opening`, or the end of a truncated document. */
+/** Returns the index after the closing quote of the string that starts at `opening`, or the end of a truncated document. */
 const endOfString = (text: string, opening: number): number => {
   for (let at = text.indexOf('"', opening + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let backslashes = 0
@@ -66,16 +69,16 @@ const withNumbers = (document: string, rewrite: (number: string) => string): str
 const asText = (number: string): string => `"${number}"`
 
 /**
- * Replaces every number that a double would round or print differently by a string of its digits, in a JSON document from the
- * tool. The tool calculates with hundreds of bits: parsed directly, such a number would be reviewed, passed on or redacted as a
- * different number.
+ * In a JSON document from the tool, replaces every number that a double would round or print differently by a string of its
+ * digits. The tool calculates with hundreds of bits, so without this step such a number would be reviewed, passed on or redacted
+ * as a different number.
  */
 export const withExactNumbers = (document: string): string =>
   unusualNumber.test(document)
     ? withNumbers(document, (number) => (isPrintedAlike(number) ? number : asText(number)))
     : document
 
-/** Like `withExactNumbers`, for every number. For searches that must not miss any number. */
+/** Like `withExactNumbers`, but converts every number. Use it for searches that must not miss any number. */
 export const withNumbersAsText = (document: string): string => withNumbers(document, asText)
 
 /** Returns true if a JSON document contains a number that a double would round. */
@@ -84,7 +87,7 @@ export const containsRoundedNumber = (document: string): boolean =>
 
 const isList = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
-/** The type of one member, which is the same for all members of a collection. */
+/** Returns the type of one member, which is the same for all members of a collection. */
 const memberType = (type: Schema.Json, member: number | string): Schema.Json => {
   if (!isList(type)) return null
   const [kind, parts = null] = type
@@ -94,8 +97,8 @@ const memberType = (type: Schema.Json, member: number | string): Schema.Json => 
 }
 
 /**
- * Converts a value with exact numbers back to JSON text with the tool's numbers: a string of digits becomes a number where the
- * tool's type, such as `["list","number"]`, has a number. Without a type, every string remains a string.
+ * Converts a value with exact numbers back to JSON text with the tool's numbers: where the tool's type, such as
+ * `["list","number"]`, has a number, a string of digits becomes a number. Without a type, every string remains a string.
  */
 export const jsonOfType = (value: Schema.Json, type: Schema.Json = null): string => {
   if (typeof value === "string") return type === "number" && oneNumber.test(value) ? value : JSON.stringify(value)

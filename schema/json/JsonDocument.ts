@@ -48,9 +48,9 @@ const hasByteOrderMark = (bytes: Uint8Array) =>
   (bytes[0] === 0xff && bytes[1] === 0xfe)
 
 /**
- * Decodes a JSON document from its exact bytes. Size, encoding, structure and duplicate keys are checked before any value is
- * built, so that later code sees only bounded, unambiguous values. Keys such as `__proto__` become own properties. Copy such
- * objects by spread or `Object.entries`, never with `Object.assign`.
+ * Decodes a JSON document from its exact bytes. Checks size, encoding, structure and duplicate keys before building any value, so
+ * that later code sees only bounded, unambiguous values. Keys such as `__proto__` become own properties. Copy such objects by
+ * spread or `Object.entries`, never with `Object.assign`.
  */
 export const decodeJson = (bytes: Uint8Array, limits: JsonLimits): Result.Result<Schema.Json, JsonRefusal> => {
   const refuse = (reason: JsonRefusalReason) =>

@@ -3,7 +3,7 @@ export interface JsonLimits extends JsonValueLimits {
   readonly maxBytes: number
 }
 
-/** Limits that also apply to a parsed value, such as one field of a body. */
+/** Limits that can also be applied to a parsed value, such as one field of a body. */
 export interface JsonValueLimits {
   readonly maxDepth: number
   readonly maxNodes: number
@@ -16,8 +16,8 @@ export interface JsonValueLimits {
 const kibibyte = 1024
 
 /**
- * Limits of a manifest or source options file. Only bytes and depth can be exceeded, because the byte limit implies the others.
- * An Interface value begins at the ninth level of the document and may be 32 levels deep.
+ * Limits of a manifest or source options file. A file can only exceed bytes and depth, because the byte limit implies the others.
+ * An Interface value starts at the ninth level of the document and may be 32 levels deep.
  */
 export const repositoryFileLimits: JsonLimits = {
   maxBytes: 128 * kibibyte,
@@ -27,10 +27,10 @@ export const repositoryFileLimits: JsonLimits = {
   maxStringBytes: 128 * kibibyte
 }
 
-/** For Interface documents, and literal Interface inputs in a manifest. */
+/** Maximum depth of Interface documents, and of literal Interface inputs in a manifest. */
 export const interfaceValueMaxDepth = 32
 
-/** For all private values of an install, a configuration plan or a re-adoption (`reviewedUserVariables`). */
+/** Limits for all private values of an install, a configuration plan or a re-adoption (`reviewedUserVariables`) together. */
 export const privateValuesLimits: JsonValueLimits = {
   maxDepth: 32,
   maxNodes: 4096,

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Reasons for refusing a document. `syntax` covers everything that RFC 8259 does not allow, including an empty document. */
+/** Reasons a document can be rejected. `syntax` covers everything that RFC 8259 does not allow, including an empty document. */
 export const JsonRefusalReason = Schema.Literals([
   "too_large",
   "byte_order_mark",
@@ -17,11 +17,11 @@ export const JsonRefusalReason = Schema.Literals([
 ])
 export type JsonRefusalReason = typeof JsonRefusalReason.Type
 
-/** A position in a document. Lines and columns are counted from 1, and columns in UTF-16 units. */
+/** A position in a document. Lines and columns start at 1, and columns count UTF-16 units. */
 export const JsonPosition = Schema.Struct({ line: Schema.Int, column: Schema.Int })
 export type JsonPosition = typeof JsonPosition.Type
 
-/** A refused document. `position` is absent if no single position is wrong. No field contains text of the document. */
+/** A document was rejected. `position` is absent if no single position is wrong. No field contains text of the document. */
 export class JsonRefusal extends Schema.TaggedError<JsonRefusal>()("JsonRefusal", {
   reason: JsonRefusalReason,
   message: Schema.String,

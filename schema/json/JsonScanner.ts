@@ -2,12 +2,15 @@ import { isExactNumber } from "./ExactNumbers.ts"
 import type { JsonValueLimits } from "./JsonLimits.ts"
 import type { JsonRefusalReason } from "./JsonRefusal.ts"
 
-/** The keys of one object. Most objects of a large document are small, and a `Set` for each would double the cost. */
+/**
+ * The keys of one object. Not a plain `Set`, because most objects of a large document are small, and a `Set` for each would
+ * double the cost.
+ */
 class SeenKeys {
   readonly #few: Array<string> = []
   #many: Set<string> | undefined
 
-  /** Adds a key. Returns `false` if it was already there. */
+  /** Adds a key. Returns `false` if the object already has it. */
   add(key: string): boolean {
     if (this.#many !== undefined) return this.#many.size < this.#many.add(key).size
     if (this.#few.includes(key)) return false
@@ -36,7 +39,7 @@ const isDigit = (unit: number) => unit >= 0x30 && unit <= 0x39
 const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 const isLowSurrogate = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
 
-/** The number of UTF-8 bytes of one UTF-16 unit. Each half of a surrogate pair counts 2. */
+/** Returns the number of UTF-8 bytes of one UTF-16 unit. Each half of a surrogate pair counts as 2. */
 const utf8Bytes = (unit: number) => {
   if (unit < 0x80) return 1
   if (unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff)) return 2
@@ -65,8 +68,8 @@ export interface JsonFault {
 }
 
 /**
- * Scans a document once, without recursion and without building values, so that even a hostile document costs no more than its
- * length up to the first fault. The grammar is exactly RFC 8259, so `JSON.parse` accepts every document that passes.
+ * Scans a document once, without recursion and without building values, so that the cost never exceeds the length up to the first
+ * fault, even for a hostile document. The grammar is exactly RFC 8259, so `JSON.parse` accepts every document that passes.
  */
 export class JsonScanner {
   readonly #text: string
@@ -78,7 +81,7 @@ export class JsonScanner {
   readonly #open: Array<SeenKeys | undefined> = []
   #fault: JsonFault | undefined
 
-  /** `tolerated` faults are ignored: `duplicate_key` or `lone_surrogate`, which some JSON parsers accept. */
+  /** Ignores `tolerated` faults: `duplicate_key` or `lone_surrogate`, which some JSON parsers accept. */
   constructor(text: string, limits: JsonValueLimits, tolerated: ReadonlyArray<JsonRefusalReason> = []) {
     this.#text = text
     this.#limits = limits
@@ -152,7 +155,10 @@ export class JsonScanner {
     return false
   }
 
-  /** After a complete value: returns `false` after a comma, because another value follows, and `true` after a closing bracket. */
+  /**
+   * Continues after a complete value. Returns `false` after a comma, because another value follows, and `true` after a closing
+   * bracket.
+   */
   #afterValue(): boolean {
     this.#skipWhiteSpace()
     const keys = this.#open[this.#open.length - 1]
@@ -313,9 +319,9 @@ export class JsonScanner {
     if (this.#limits.exactNumbers === true && (this.#at - start >= 16 || exponentDigits > 0)) {
       if (!isExactNumber(this.#text.slice(start, this.#at))) return this.#refuse("number_rounded", start)
     }
-    // Below 10^(200 + 99), the value is finite without converting it.
+    // A number of this length is below 10^(200 + 99), so it is finite.
     if (this.#at - start <= 200 && exponentDigits <= 2) return true
-    // `JSON.parse` would return Infinity, which cannot be written as JSON again.
+    // Rejects numbers that `JSON.parse` would return as Infinity, which cannot be written as JSON again.
     const finite = Number.isFinite(Number(this.#text.slice(start, this.#at)))
     return finite || this.#refuse("number_out_of_range", start)
   }

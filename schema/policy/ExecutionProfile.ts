@@ -13,7 +13,7 @@ export const ProfileName = Schema.String.check(
   })
 )
 
-/** The isolation levels that a profile can require for module code. `process` is not among them, because it does not isolate. */
+/** Isolation levels that a profile can require for module code. Excludes `process`, which does not isolate. */
 export const IsolationFloor = Schema.Literals([
   "bubblewrap",
   "namespaces",
@@ -26,9 +26,8 @@ const processes = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 1_00
 
 /**
  * Constraints on the execution of modules with this profile. They can only narrow the server's settings.
- *
- * - `pool`: the agents that execute the Runs; if absent, the control plane does
- * - `tool`: the tool, and its exact version if no other may be used
+ * - `pool`: the agents that execute the Runs; if absent, the control plane executes them
+ * - `tool`: the tool, and its version if no other may be used
  * - `isolation`: the lowest level to accept; a Run is refused if the machine offers less
  * - `network`: `isolated` requires a separate network for the Run
  * - `limits`: upper limits for one Run; lower limits in the settings still apply

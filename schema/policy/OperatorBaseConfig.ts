@@ -20,8 +20,7 @@ const repositoryPath = Schema.String.check(
 )
 
 /**
- * The operator's declarations for the modules of a repository, made before any manifest in it is read.
- *
+ * What the operator declares for the modules of a repository, before any manifest in it is read.
  * - `origin`: scheme, host and port of the Git server, with an optional path prefix
  * - `path`: a repository below the origin, or a folder of repositories; every repository if absent; a trailing `.git` is ignored
  * - `module`: path of the module in the repository, `.` for its root; every module if absent
@@ -57,7 +56,7 @@ const prefixOf = ({ origin, path = "" }: Pick<OperatorBaseConfig, "origin" | "pa
   return { origin: address.origin, segments: [...address.segments, ...path.split("/").filter((part) => part !== "")] }
 }
 
-/** The same string for entries that cover the same modules. */
+/** Returns a string that is the same for entries that cover the same modules. */
 export const placeOf = (config: Pick<OperatorBaseConfig, "origin" | "path" | "module">): string => {
   const prefix = prefixOf(config)
   const segments = prefix?.segments ?? []
@@ -75,7 +74,7 @@ const covers = (config: OperatorBaseConfig, module: { readonly url: string; read
   })
 }
 
-/** Entries with a module come first, then those with the longer path. */
+/** Sorts entries with a module first, then those with the longer path. */
 const mostSpecific = Order.flip(
   Order.mapInput(
     Order.Number,
@@ -84,7 +83,7 @@ const mostSpecific = Order.flip(
   )
 )
 
-/** The entry that applies to a module, if any. `path` is the module's path in the repository at `url`. */
+/** Returns the entry that applies to a module, if any. `path` is the module's path in the repository at `url`. */
 export const baseConfigFor = (
   configs: ReadonlyArray<OperatorBaseConfig>,
   module: { readonly url: string; readonly path: string }

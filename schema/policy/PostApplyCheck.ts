@@ -11,7 +11,7 @@ const CheckName = Schema.String.check(
   })
 )
 
-/** The target of a check: the Capsule's endpoint, or a public Output with a URL. */
+/** What a check requests: the Capsule's endpoint, or a public Output with a URL. */
 export const CheckTarget = Schema.Union([
   Schema.Struct({ endpoint: Schema.Literal(true) }),
   Schema.Struct({ output: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256)) })
@@ -25,9 +25,8 @@ const checkPath = Schema.String.check(
 )
 
 /**
- * An HTTP request that is repeated after an apply until the expected response arrives. It has no credentials and follows no
- * redirect. Only the verdict and the response status are stored.
- *
+ * An HTTP request that is repeated after an apply until the expected response arrives. It sends no credentials and follows no
+ * redirect. svc stores only the verdict and the response status.
  * - `path`: replaces the path and query of the target
  * - `status`: the accepted statuses; 200 if absent
  * - `contains`: text that must occur in the first 64 KiB of the body
@@ -48,7 +47,7 @@ export type PostApplyCheck = typeof PostApplyCheck.Type
 
 export const defaultCheck = { status: [200], timeout: 120, interval: 5 } as const
 
-/** The operator's checks after an apply, in order. The first failure ends them. */
+/** The operator's checks after an apply, in order. After the first failure, no more checks run. */
 export const Lifecycle = Schema.Struct({
   postApply: Schema.Array(PostApplyCheck).check(
     Schema.isMaxLength(8),

@@ -6,7 +6,7 @@ const credentialNames = new Set(["authorization", "bearer", "cookie", "setcookie
 const credentialEnding =
   /(?:password|passwd|passphrase|secret|secretref|secretid|secretvalue|(?:secret|api|access|account|private|signing|encryption|ssh)key|accesskeyid|token|tokenvalue|connectionstring)$/
 
-/** Paging tokens, which are not credentials. */
+/** Names of paging tokens, which are not credentials. */
 const paginationNames = new Set(["pagetoken", "nextpagetoken", "previouspagetoken", "continuationtoken"])
 
 const hostRecords = [
@@ -36,8 +36,8 @@ const bare = (name: string) =>
     .replace(/[^a-z0-9]/g, "")
 
 /**
- * Checks a field name in public JSON, ignoring case and separators, for names of credentials or references to them, and of ids
- * that only the host assigns.
+ * Checks a field name in public JSON, ignoring case and separators. Finds names of credentials, of references to credentials, and
+ * of ids that only the host assigns.
  */
 export const forbiddenName = (name: string): ForbiddenMaterial | undefined => {
   const plain = bare(name)

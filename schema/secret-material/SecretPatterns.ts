@@ -1,9 +1,9 @@
 /*
- * Each pattern matches the minimum that identifies its form, with exact or small repetition counts. The time of a scan is
- * therefore proportional to the text, even if it is hostile.
+ * Each pattern matches the minimum that identifies its form, with exact or small repetition counts, so that the time of a scan is
+ * proportional to the text even if the text is hostile.
  */
 
-/** Keys with a prefix of their issuer. */
+/** Keys that start with a prefix of their issuer. */
 const prefixedKeys: ReadonlyArray<RegExp> = [
   /\b(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z0-9]{16}/,
   /\b(?:gh[oprsu]_|github_pat_)[A-Za-z0-9]{10}/,
@@ -58,7 +58,7 @@ const assigned = (value: RegExp | string) =>
 /** `name=value`, `name: value` and `--name value`. References such as `$NAME` are not values. */
 const assignments: ReadonlyArray<RegExp> = [
   assigned(/=(?![=>])[ \t]{0,4}["']?[^\s"'<>{}$%.*=,;&][^\s"'<>{}]{2}/),
-  // Prose often follows a colon, so the value must look like a credential: letters with digits, or long enough.
+  // Requires a value that looks like a credential (letters with digits, or long enough), because prose often follows a colon.
   assigned(
     `:[ \\t]{0,4}["']?(?!base64|oauth|sha[0-9]|utf-?8|rsa|ed25519|https?)${prose}(?=[!-~]{0,12}[0-9])(?=[!-~]{0,12}[A-Za-z])[!#%&(-;=?-z|~]{6}`
   ),
@@ -68,6 +68,6 @@ const assignments: ReadonlyArray<RegExp> = [
 
 export const secretPatterns: ReadonlyArray<RegExp> = [...prefixedKeys, ...headerForms, ...assignments]
 
-/** Record ids of a control plane, which refer to authority that a repository does not have. */
+/** Matches record ids of a control plane. They refer to authority that a repository does not have. */
 export const hostAuthorityPattern =
   /\b(?:ws|mbr|prj|src|snap|rep|cap|icfg|ipl|rpl|run|rgrp|sv|out|conn|pb|oshare|dep|ifc|ifb|act|pat|bkp)_(?=[a-z0-9]{0,15}[0-9])[a-z0-9]{16}/

@@ -27,7 +27,7 @@ const isPlainText = (text: string): boolean => {
   return text.length > 0
 }
 
-/** Decodes base64 or base64url; `undefined` unless the result is plain ASCII. */
+/** Decodes base64 or base64url. Returns `undefined` unless the result is plain ASCII. */
 const decodeBase64 = (run: string): string | undefined => {
   const whole = run.length % 4 === 1 ? run.slice(0, -1) : run
   const decoded = Result.try(() => atob(whole.replaceAll("-", "+").replaceAll("_", "/")))
@@ -46,8 +46,8 @@ const base64Texts = (text: string): ReadonlyArray<string> => {
 const maxLayers = 3
 
 /**
- * The folded text, and the text in it that is percent-encoded or base64-encoded, up to three times. Each layer is shorter than
- * the previous one, so the total cost is a small multiple of the text.
+ * Returns the folded text and the percent-encoded or base64-encoded text inside it, up to three layers deep. Each layer is
+ * shorter than the previous one, so the total cost is a small multiple of the text.
  */
 const textLayers = (text: string): ReadonlyArray<string> => {
   const layers: Array<string> = []
@@ -65,7 +65,7 @@ const textLayers = (text: string): ReadonlyArray<string> => {
 const authorityEnd = /[/?#\s"'<>\\|(){}[\]]/
 
 /**
- * Returns true for `scheme://user:password@host`, and over HTTP for any user information, because tokens are often used as the
+ * Returns true for `scheme://user:password@host` and, over HTTP, for any user information, because tokens are often used as the
  * user name.
  */
 const hasUriCredentials = (text: string): boolean => {
@@ -131,8 +131,8 @@ const findWithin = (
 }
 
 /**
- * The indexes of the first `limit` strings with forbidden material. Forms never span lines, so many strings are scanned together
- * and only groups with a finding are divided: any number of clean strings costs one pass.
+ * Returns the indexes of the first `limit` strings with forbidden material. Forms never span lines, so many strings are scanned
+ * together, and only groups with a finding are divided: any number of clean strings costs one pass.
  */
 export const findForbiddenTexts = (
   texts: ReadonlyArray<string>,

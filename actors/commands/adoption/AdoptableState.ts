@@ -4,7 +4,7 @@ import type { StateFile } from "../../../runner/execution/StateFile.ts"
 import { scanState } from "../../../runner/execution/StateScan.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 
-/** A complete state in plaintext. */
+/** A complete state in plain text. */
 export type ReadableState = StateFile & {
   readonly managed: NonNullable<StateFile["managed"]>
   readonly outputs: NonNullable<StateFile["outputs"]>
@@ -22,20 +22,26 @@ const encrypted = new ApiError({
     "The state is encrypted by the tool, so nothing of it can be checked. Decrypt it first: `tofu state pull` writes it in the clear."
 })
 
-/** Tools write more than twenty bytes per value. Parsing a file of empty lists would otherwise need gigabytes. */
+/**
+ * Maximum number of values. Tools write more than twenty bytes per value; without the limit, parsing a file full of empty lists
+ * would need gigabytes.
+ */
 const mostValues = 2_000_000
 
-/** Longer than any value that a tool writes. svc stores and compares these values in plaintext. */
+/**
+ * Maximum lengths. They exceed any value that a tool writes, and matter because svc stores and compares these values in plain
+ * text.
+ */
 const longest = { lineage: 256, toolVersion: 64 }
 
 const isPlausible = ({ lineage, serial, toolVersion = "" }: StateFile): boolean =>
   serial >= 0 && lineage.length <= longest.lineage && toolVersion.length <= longest.toolVersion
 
-/** Parses a state. Fails with the reason why it cannot be taken over. */
+/** Parses a state. Fails with the reason if it cannot be taken over. */
 export const readableState = Effect.fnUntraced(function* (
   bytes: Uint8Array
 ): Effect.fn.Return<ReadableState, ApiError> {
-  // Scanning needs no memory, and stops at the first fault or at the limit.
+  // Scans before parsing, because scanning needs no memory and stops at the first fault or at the limit.
   if (Option.isNone(yield* scanState(bytes, mostValues))) return yield* unreadable
   const state = Option.getOrUndefined(yield* readState(bytes))
   if (state === undefined || !isPlausible(state)) return yield* unreadable

@@ -15,10 +15,10 @@ export interface ManagedTwice {
   readonly capsule: { readonly id: CapsuleId; readonly name: string }
 }
 
-/** The objects of each state that is not in the index. */
+/** The objects of each state that the index does not contain. */
 export type Unindexed = ReadonlyMap<StateVersionId, ReadonlyArray<ManagedObject>>
 
-/** Keys looked up by one statement. */
+/** Number of keys that one statement looks up. */
 const keysAtOnce = 500
 
 const Owner = rowShape({ id: CapsuleId, name: Schema.String, object_key: Schema.String })
@@ -29,13 +29,13 @@ export class ManagedElsewhere extends Context.Service<
   ManagedElsewhere,
   {
     /**
-     * Reads the objects of a Workspace's current states that are not or cannot be indexed. Do not call it in a transaction,
-     * because it decrypts and parses those states.
+     * Reads the objects of a Workspace's current states that the index does not contain. Do not call it in a transaction, because
+     * it decrypts and parses those states.
      */
     readonly unindexed: (workspaceId: WorkspaceId) => Effect.Effect<Unindexed>
     /**
-     * Returns those of the given objects that are in the current state of a Capsule in the Workspace, in the same order. Returns
-     * `undefined` if a state is neither in the index nor in `unindexed`, because it has just been committed.
+     * Returns those of the given objects that a current state in the Workspace contains, in the same order. Returns `undefined`
+     * if a state is neither in the index nor in `unindexed`, because it has just been committed.
      */
     readonly find: (
       workspaceId: WorkspaceId,
@@ -84,7 +84,7 @@ export class ManagedElsewhere extends Context.Service<
             ORDER BY c.created_at, c.id`
           for (const { id, name, object_key } of rows) owners.set(object_key, { id, name })
         }
-        // Adds the objects of states that are not in the index, so that no object is managed twice.
+        // Also compares states that the index does not contain, so that no object can be managed twice.
         for (const { current_state_version_id, id, name } of keys.length === 0 ? [] : yield* unread(workspaceId)) {
           const managed = unindexed.get(current_state_version_id)
           if (managed === undefined) return undefined

@@ -8,7 +8,7 @@ type Scan = Pick<ScannedModule, "addresses" | "providerPackages">
 
 const finding = (code: string, message: string): Finding => ({ severity: "error", code, message })
 
-/** Providers built into the tool, which no module has to require. */
+/** Address prefix of providers that are built into the tool, which no module has to require. */
 const builtin = "terraform.io/builtin/"
 
 const namedAtMost = 100

@@ -30,7 +30,7 @@ export interface OpenedBackup {
 
 const formats = { file: "svc.sealed-backup/v1", archive: "svc.backup/v1" }
 
-/** A sealed backup consists of a few long strings. */
+/** Limits for a sealed backup, which consists of a few long strings. */
 const fileLimits = { ...documentLimits, maxDepth: 32, maxNodes: 100_000 }
 
 const namedAtMost = 20
@@ -51,7 +51,7 @@ const otherFormat = (format: string) =>
 const decodeFormat = Schema.decodeUnknownOption(Schema.Struct({ format: Schema.String }))
 const decodeFile = Schema.decodeUnknownOption(SealedBackup)
 
-/** The format of a document; `undefined` if it does not contain one. */
+/** Returns the format of a document, or `undefined` if it does not contain one. */
 const formatOf = (document: unknown) => Option.getOrUndefined(decodeFormat(document))?.format
 
 const sealedBackup = Effect.fnUntraced(function* (bytes: Uint8Array) {
@@ -62,7 +62,7 @@ const sealedBackup = Effect.fnUntraced(function* (bytes: Uint8Array) {
   return yield* Effect.mapError(Effect.fromOption(decodeFile(document)), damaged)
 })
 
-/** The Capsules in the archive. Fails unless the archive matches the digest and format in its record. */
+/** Returns the Capsules in the archive. Fails unless the archive matches the digest and format in its record. */
 const capsulesOf = Effect.fnUntraced(function* (archive: Uint8Array, digest: string) {
   if (digestOf(archive) !== digest) return yield* damaged()
   const contents = yield* Effect.flatMap(archiveContents(archive), (found) =>
@@ -89,8 +89,8 @@ const chosen = Effect.fnUntraced(function* (capsules: ReadonlyArray<CapsuleInBac
 })
 
 /**
- * Opens another installation's backup with this installation's master keys. Returns only data that an installation with one of
- * these keys has sealed; the readable part of the file is not trusted.
+ * Decrypts another installation's backup with this installation's master keys. Returns only data that was sealed by an
+ * installation with one of these keys; the readable part of the file is not trusted.
  */
 export const openSealedBackup = Effect.fn("openSealedBackup")(function* (
   bytes: Uint8Array,
@@ -118,7 +118,7 @@ export const openSealedBackup = Effect.fn("openSealedBackup")(function* (
       `The Capsule ${capsule.name} had no state when the backup was made, so there is nothing to import. Install it as a new Capsule.`
     )
   const original = Redacted.value(yield* open(statePlace(version), version.state))
-  // Both installations have the state in the backup. A higher serial makes the imported state newer than either.
+  // Raises the serial, because both installations have the state in the backup. The imported state is then newer than either.
   const state = Option.getOrElse(withSerial(original, version.serial + 1), () => original)
   const secrets =
     version.sealed_secrets === null

@@ -30,10 +30,10 @@ export interface AdoptedState {
   readonly upload: StateUploadRow
   readonly bytes: Redacted.Redacted<Uint8Array>
   readonly state: ReadableState
-  /** The ids that the Capsule's row contains from the beginning. */
+  /** The ids that the Capsule's row contains from the start. */
   readonly pointers: { readonly stateVersionId: ReturnType<typeof stateVersionIdOf>; readonly generation: number }
   readonly confirmed: ReadonlyArray<string>
-  /** For a state from another installation's backup: the secrets in the backup. */
+  /** For a state from another installation's backup: the secrets in that backup. */
   readonly imported: ImportedSecrets | undefined
   /** The secrets that the state may contain: those of a backup, and the values of sensitive inputs. */
   readonly secrets: ReadonlyArray<SecretText>
@@ -50,7 +50,7 @@ interface Install {
   readonly workspace_id: WorkspaceId
 }
 
-/** Maximum number of abandoned addresses in the audit event; the plan shows all of them. */
+/** Maximum number of abandoned addresses to list in the audit event. The plan shows all of them. */
 const namedInAudit = 50
 
 const decodeScan = Schema.decodeUnknownEffect(Schema.toCodecJson(ScannedModule))
@@ -68,8 +68,8 @@ export class StateAdoption extends Context.Service<
     /** Fails with `permission_denied` unless the caller is an owner of the Workspace. */
     readonly requireOwner: (workspaceId: WorkspaceId, context: CommandContext) => Effect.Effect<void, ApiError>
     /**
-     * Returns the state that the install has reserved, or every reason why it cannot be used with the module. Returns `undefined`
-     * if the install takes over no state. Call it inside `withReading`.
+     * Returns the state that the install has reserved, or every reason why the module cannot use it. Returns `undefined` if the
+     * install takes over no state. Call it inside `withReading`.
      */
     readonly adoptable: (
       install: Install,
@@ -79,13 +79,13 @@ export class StateAdoption extends Context.Service<
       context: CommandContext
     ) => Effect.Effect<Result.Result<AdoptedState | undefined, ReadonlyArray<Finding>>>
     /**
-     * Reads the state that the install has reserved, and then runs `work`. Reading may take long, so it happens outside the
+     * Reads the state that the install has reserved, and then runs `work`. Reading may be slow, so it happens outside the
      * transaction.
      */
     readonly withReading: <A, E, R>(install: Install, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /**
-     * Writes StateVersion 1 and erases the upload. Outputs are published by the first apply, because nothing in the state has
-     * been verified yet.
+     * Writes StateVersion 1 and erases the upload. Publishes no Outputs: nothing in the state has been verified yet, so the first
+     * apply publishes them.
      */
     readonly commit: (
       install: Install,
@@ -143,7 +143,7 @@ export class StateAdoption extends Context.Service<
             if (reading === undefined || row === undefined)
               return yield* Effect.die(new Error(`The upload of ${install.id} is gone, or has not been read`))
             const { held, managedElsewhere, state: read } = yield* reading
-            // An install has one upload, which nobody else can change.
+            // A difference is a defect, because an install has one upload and nobody else can change it.
             if (held.row.id !== row.id || held.row.sha256 !== row.sha256)
               return yield* Effect.die(new Error(`The upload of ${install.id} is not the one that was read`))
             const state = yield* Effect.fromResult(read)
@@ -211,7 +211,7 @@ export class StateAdoption extends Context.Service<
           serial: state.serial,
           resourceCount: state.resourceCount,
           partial: false,
-          // No commit of the Source produced this state, so a rollback to it is impossible.
+          // Absent, because no commit of the Source produced this state. A rollback to it is therefore impossible.
           sourceSnapshotId: undefined,
           installConfigId: capsule.installConfigId,
           outputs: [],

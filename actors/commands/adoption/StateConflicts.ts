@@ -23,7 +23,7 @@ const managedWords = (twice: ReadonlyArray<ManagedTwice>): string => {
   return `Other Capsules of the Workspace manage resources of this state already: ${named}. Two states over one resource destroy each other's work: release that Capsule, or remove the resources from one of the states.`
 }
 
-/** The name of a Capsule in another Workspace is not revealed. */
+/** Does not reveal the name of a Capsule in another Workspace. */
 const lineageWords = (
   workspaceId: WorkspaceId,
   capsule: { readonly name: string; readonly workspace_id: WorkspaceId }
@@ -35,7 +35,10 @@ const justCommitted: StateConflict = {
   message: "A Capsule of the Workspace has just received a state, which has not been read yet. Try again."
 }
 
-/** The Capsules that manage the same state or the same resources. Destroyed and released Capsules manage nothing. */
+/**
+ * Returns the Capsules that manage the same state or the same resources. Ignores destroyed and released Capsules, which manage
+ * nothing.
+ */
 export const stateConflicts = Effect.fn("stateConflicts")(function* (
   workspaceId: WorkspaceId,
   state: { readonly lineage: string; readonly managed: ReadonlyArray<ManagedObject> },

@@ -17,7 +17,7 @@ import { type OpenedBackup, openSealedBackup } from "./SealedBackupFile.ts"
 import { stateConflicts } from "./StateConflicts.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** An uploaded state, and the data about it in a backup. */
+/** An uploaded state, and what a backup contains about it. */
 interface Given {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly imported?: Omit<OpenedBackup, "state">
@@ -55,7 +55,7 @@ export class StateReceipt extends Context.Service<
       const audit = yield* Audit
       const killPoint = yield* KillPoint
 
-      /** If a profile selects the tool, the plan checks that the tool can read the state. */
+      /** Fails if the available tool cannot read the state. If a profile requires a version, the plan checks this instead. */
       const toolProblem = Effect.fnUntraced(function* (toolVersion: string | undefined) {
         if (Object.values(operator.profiles).some(({ tool }) => tool?.version !== undefined)) return
         const tool = yield* Effect.option(toolchain.resolve())
@@ -84,11 +84,12 @@ export class StateReceipt extends Context.Service<
         const read = Effect.flatMap(given, (upload) =>
           Effect.map(checkedState(workspaceId, upload.state), (state) => ({ ...state, ...upload }))
         )
-        // Checked before the transaction because it may take long; the install checks again. A repeated request skips the check.
+        // Checks before the transaction, because checking may be slow; the install checks again. A repeated request skips the
+        // check.
         const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
         const checked = isRepeated ? undefined : yield* read
         const create = Effect.gen(function* () {
-          // The receipt of a repeated request has expired in the meantime.
+          // The receipt of a repeated request has expired since the lookup.
           if (checked === undefined) return yield* retried
           const { imported, lineage, resourceCount, serial, state, toolVersion } = checked
           const row = yield* uploads.insert({

@@ -5,7 +5,7 @@ import { CredentialWaitJson } from "../../ledger/capsule/CredentialWait.ts"
 import { StaleReasonsJson } from "../../ledger/capsule/CapsuleRow.ts"
 import { type OpenUpdate, mostCapsules, type PlanRow, type SnapshotCommit, type StandingRow } from "./NeedRows.ts"
 
-/** An entry without its Run and commit, which are read only for the entries on a page. */
+/** An entry without its Run and commit, which are read only for the entries of a page. */
 export interface OpenNeed extends Omit<Need, "run" | "commit"> {
   readonly runId?: RunId
   /** The newer commit that has not been planned. */
@@ -40,7 +40,9 @@ export const groupOf: Readonly<Record<NeedKind, NeedGroup>> = {
 const rank = new Map<NeedKind, number>(needKinds.map((kind, index) => [kind, index]))
 const rankOf = (kind: NeedKind): number => rank.get(kind) ?? needKinds.length
 
-/** The sort key of an entry. Entries that the person can act on come first, then the most urgent kind, then the newest. */
+/**
+ * Returns the sort key of an entry. First come entries that the person can act on, then the most urgent kind, then the newest.
+ */
 export const placeOf = ({
   key,
   kind,
@@ -66,7 +68,7 @@ const newestByCapsule = (plans: ReadonlyArray<PlanRow>): ReadonlyMap<CapsuleId, 
   return found
 }
 
-/** The snapshot of the newer commit because of which a Capsule is stale. */
+/** Returns the snapshot of the newer commit that makes a Capsule stale. */
 export const newerSnapshot = (row: Pick<StandingRow, "status" | "stale_reasons">): SourceSnapshotId | undefined =>
   row.status === "stale"
     ? StaleReasonsJson.read(row.stale_reasons).find(({ kind }) => kind === "commit")?.sourceSnapshotId
@@ -93,7 +95,7 @@ const failureOf = (row: StandingRow): Reason | undefined => {
   return row.status === "error" ? { kind: "failed", since: row.updated_at, ...neverApplied } : undefined
 }
 
-/** Why this Capsule needs a person. Omits a reason that another one already explains. */
+/** Returns the reasons why this Capsule needs a person. Omits a reason that another one already explains. */
 const reasonsOf = (
   row: StandingRow,
   facts: {
@@ -106,7 +108,7 @@ const reasonsOf = (
   const reasons: Array<Reason> = []
   const wait = row.credential_wait === null ? undefined : CredentialWaitJson.read(row.credential_wait)
   const failure = failureOf(row)
-  // The missing credential explains this failure.
+  // Omits a failure that the missing credential explains.
   if (failure !== undefined && (wait === undefined || wait.runId !== failure.runId)) reasons.push(failure)
   if (row.left_over_at !== null) reasons.push({ kind: "uncertain_ground", since: row.left_over_at })
   if (facts.waiting !== undefined) {
@@ -124,7 +126,7 @@ const reasonsOf = (
     const run = row.drift_run_id === null ? {} : { runId: row.drift_run_id }
     reasons.push({ kind: "drifted", since: row.drift_checked_at ?? row.updated_at, ...run })
   }
-  // The Capsule already has a plan, or an update will create one.
+  // True if the Capsule already has a plan, or an update will create one.
   const isPlanned = facts.waiting !== undefined || facts.approved !== undefined || facts.isUpdating
   if (row.status === "stale" && !isPlanned) {
     const { newer } = facts
@@ -150,7 +152,7 @@ const counted = (
   return row.drift_status === "none" ? "healthy" : "unchecked"
 }
 
-/** Merges entries of Capsules that wait for the same commit of a Source, because they are planned together. */
+/** Merges entries of Capsules that are waiting for the same commit of a Source, because they are planned together. */
 const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<OpenNeed> => {
   const byCommit = new Map<string, Array<OpenNeed>>()
   const others: Array<OpenNeed> = []
@@ -172,8 +174,8 @@ const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<Open
 }
 
 /**
- * One entry per Capsule that needs a person, with its most urgent reason, and one per open update. Also returns the health of all
- * Capsules in the Workspace.
+ * Returns one entry per Capsule that needs a person, with its most urgent reason, and one per open update. Also returns the
+ * health of all Capsules in the Workspace.
  */
 export const capsuleNeeds = (records: Records) => {
   const isComplete = records.capsules.length <= mostCapsules

@@ -10,9 +10,9 @@ import { RunGroupMemberRow, RunGroupRow } from "../../running/run-group/RunGroup
 import { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 import { StoredWorkspace } from "../../ledger/workspace/StoredWorkspace.ts"
 
-/** Far more than a real Workspace has. Beyond this limit the response is marked as incomplete. */
+/** Maximum number of Capsules to read. It far exceeds a real Workspace; beyond it, the response is marked as incomplete. */
 export const mostCapsules = 5000
-/** More plans than a person can decide about. */
+/** Maximum number of plans to read: more than a person can decide about. */
 const mostPlans = 1000
 
 const run = RunRow.columns
@@ -37,7 +37,7 @@ const StandingRow = rowShape({
   run_status: Schema.NullOr(run.status),
   run_at: Schema.NullOr(run.created_at),
   drift_run_id: Schema.NullOr(run.id),
-  /** The time of the oldest left-over state. */
+  /** When the oldest left-over state was stored. */
   left_over_at: Schema.NullOr(OrphanedStateRow.columns.created_at)
 })
 export type StandingRow = RowOf<typeof StandingRow.columns>
@@ -65,7 +65,9 @@ const CapsuleWithOrphanedState = rowShape({
 })
 export type CapsuleWithOrphanedState = RowOf<typeof CapsuleWithOrphanedState.columns>
 
-/** Capsules with a left-over state that nobody has adopted or discarded, each with the oldest such state; newest first. */
+/**
+ * Selects Capsules with a left-over state that nobody has adopted or discarded, each with its oldest such state; newest first.
+ */
 export const capsulesWithOrphanedStates = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
   CapsuleWithOrphanedState.rows(sql)`SELECT c.id, c.name, l.run_id, l.created_at AS at
     FROM capsules c JOIN left_over_states l ON l.id = (SELECT id FROM left_over_states WHERE capsule_id = c.id
@@ -91,7 +93,7 @@ export const approvedPlans = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId
     Effect.orDie
   )
 
-/** The open updates of the Workspace, each with the Capsules that it still has to update. */
+/** Returns the open updates of the Workspace, each with the Capsules that it still has to update. */
 export const openUpdates = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) {
   const groups = yield* RunGroupRow.some(sql, "id", "created_at", "held_reason")`SELECT id, created_at, held_reason
     FROM run_groups WHERE workspace_id = ${workspaceId} AND type = 'update' AND finished_at IS NULL
@@ -109,7 +111,7 @@ export const openUpdates = Effect.fnUntraced(function* (sql: SqlClient.SqlClient
 }, Effect.orDie)
 export type OpenUpdate = Effect.Success<ReturnType<typeof openUpdates>>[number]
 
-/** The commits of these snapshots. */
+/** Returns the commits of these snapshots. */
 export const commitsOf = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   snapshots: ReadonlyArray<SourceSnapshotId>
@@ -151,7 +153,7 @@ const ShownRunRow = rowShape({
 })
 export type ShownRunRow = RowOf<typeof ShownRunRow.columns>
 
-/** The Run fields that entries show. Omits the rest of the evidence. */
+/** Returns the Run fields that entries show, without the rest of the evidence. */
 export const shownRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: ReadonlyArray<RunId>) {
   const rows =
     ids.length === 0

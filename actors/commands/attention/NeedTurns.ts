@@ -13,7 +13,7 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 import { MembershipRow } from "../../ledger/workspace/MembershipRow.ts"
 import type { OpenNeed } from "./NeedDecision.ts"
 
-/** The lowest role that can act on an entry. For a plan waiting for approval, the approval rules apply. */
+/** The lowest role that can act on an entry. The approval rules apply to a plan that is waiting for approval. */
 export const actingRole: Readonly<Record<Exclude<NeedKind, "waiting_approval">, Role>> = {
   unknown_safety: "member",
   failed: "member",
@@ -36,7 +36,7 @@ export const actingRole: Readonly<Record<Exclude<NeedKind, "waiting_approval">, 
   connection_expiring: "admin"
 }
 
-/** Maximum number of plans for which the approval rules are evaluated. For further plans, only the role counts. */
+/** Maximum number of plans for which the approval rules are evaluated. For more plans, only the role is checked. */
 const mostRuledPlans = 200
 
 const PlaceRow = rowShape(Struct.pick(CapsuleRow.columns, ["id", "project_id", "environment"]))
@@ -44,7 +44,7 @@ const PlanRow = rowShape(
   Struct.pick(RunRow.columns, ["id", "type", "capsule_id", "source_snapshot_id", "created_by", "trigger_kind"])
 )
 
-/** The person's role for each Capsule. Roles from teams depend on the Project and the environment. */
+/** Returns the person's role for each Capsule. Roles from teams depend on the Project and the environment. */
 const rolesOf = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   subject: Subject,
@@ -68,7 +68,7 @@ const rolesOf = Effect.fnUntraced(function* (
   return roles
 }, Effect.orDie)
 
-/** Returns the plans for which the person's approval would count, or complete the approvals of others. */
+/** Returns the plans for which the person's approval would count, alone or together with the approvals of others. */
 const countingPlans = Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>, reader: Reader) {
   const sql = yield* SqlClient.SqlClient
   const plans =
@@ -84,7 +84,7 @@ const countingPlans = Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>,
   return counting
 }, Effect.orDie)
 
-/** Returns the keys of the entries that wait for somebody else, because the person cannot act on them. */
+/** Returns the keys of the entries that are waiting for somebody else, because the person cannot act on them. */
 export const othersTurns = Effect.fn("othersTurns")(function* (
   workspaceId: WorkspaceId,
   entries: ReadonlyArray<OpenNeed>,
@@ -113,7 +113,7 @@ export const othersTurns = Effect.fn("othersTurns")(function* (
   const ruled = rules.length === 0 ? [] : waiting.slice(0, mostRuledPlans)
   const counting = yield* countingPlans(ruled, reader)
   const isOwn = (entry: OpenNeed): boolean => {
-    // The server's operator has no role in the Workspace.
+    // Members cannot act on such an entry, because only the server's operator can.
     if (entry.turn === "operator") return false
     if (entry.turn !== undefined) return reaches(entry, entry.turn)
     if (entry.kind !== "waiting_approval") return reaches(entry, actingRole[entry.kind])

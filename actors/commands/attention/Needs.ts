@@ -31,17 +31,17 @@ import type { Connection } from "../../../schema/records/Connection.ts"
 import type { FailingLane } from "../../ledger/source/SourceLanes.ts"
 
 interface Records {
-  /** Connections whose origins a person has to confirm. */
+  /** Connections whose origins a person must confirm. */
   readonly unconfirmed: ReadonlyArray<Connection>
   /** Connections that have expired or expire soon. */
   readonly expiring: ReadonlyArray<Connection>
-  /** Connections that the issuer failed to renew or revoke. */
+  /** Connections whose tokens the issuer did not renew or revoke. */
   readonly failing: ReadonlyArray<Connection>
   readonly lanes: ReadonlyArray<FailingLane>
   readonly stuck: ReadonlyArray<StuckWork>
-  /** Notice endpoints that the service stopped. */
+  /** Notice endpoints that svc stopped. */
   readonly stopped: Effect.Success<ReturnType<typeof stoppedEndpoints>>
-  /** The time at which automation was paused. */
+  /** When automation was paused. */
   readonly pausedAt: string | undefined
 }
 
@@ -58,7 +58,7 @@ const entry = (id: string, about: About): OpenNeed => ({
 const connectionNeed = ({ displayName, id }: Connection, about: About): OpenNeed =>
   entry(id, { connectionId: id, connectionName: displayName, ...about })
 
-/** Items that concern the Workspace rather than one Capsule: Connections, refs of Sources, paused automation. */
+/** Returns items that concern the Workspace instead of one Capsule: Connections, refs of Sources, paused automation. */
 const workspaceNeeds = ({
   expiring,
   failing,
@@ -109,7 +109,7 @@ export interface NeedPage {
   /** Total across all pages. */
   readonly total: number
   readonly counts: Readonly<Record<NeedGroup, number>>
-  /** The part of `counts` that waits for other people. */
+  /** How many of the entries in `counts` are waiting for other people. */
   readonly forOthers: Readonly<Record<NeedGroup, number>>
   readonly health: CapsuleHealth
 }
@@ -118,7 +118,7 @@ export interface NeedPage {
 export class Needs extends Context.Service<
   Needs,
   {
-    /** Entries that the person can act on come before those that wait for other people. */
+    /** Lists entries that the person can act on before those that are waiting for other people. */
     readonly list: (workspaceId: WorkspaceId, reader: Reader, page: PageRequest) => Effect.Effect<NeedPage, ApiError>
   }
 >()("svc/actors/commands/attention/Needs") {

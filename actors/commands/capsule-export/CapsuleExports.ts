@@ -22,8 +22,8 @@ import { newId } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 
 /**
- * The subject of a download link. It is not stored: the link contains and authenticates it, so links survive a server restart.
- * The operation history records each use.
+ * What a download link permits. It is not stored: the link contains and authenticates it, so links survive a server restart. The
+ * operation history records each use.
  */
 interface LinkSubject {
   /** The credential that requested the link. */
@@ -78,7 +78,7 @@ const checkLink = Effect.fnUntraced(function* (
   return id
 })
 
-/** The Capsule to export, and the person and the credential that request it. */
+/** The Capsule to export, and the person and credential that request the export. */
 export interface Exporting {
   readonly context: CommandContext
   readonly holder: string
@@ -97,7 +97,7 @@ export class CapsuleExports extends Context.Service<
   {
     /** Records the export and returns a link to it. */
     readonly grant: (by: Exporting, request: ExportRequest) => Effect.Effect<CapsuleExport, ApiError>
-    /** The archive behind a link. The download is recorded before the first byte is sent. */
+    /** Returns the archive behind a link. The download is recorded before the first byte is sent. */
     readonly download: (by: Exporting, link: string) => Effect.Effect<ExportArchive, ApiError>
   }
 >()("svc/actors/commands/capsule-export/CapsuleExports") {
@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
   const audit = yield* Audit
   const killPoint = yield* KillPoint
 
-  /** The Capsule's current state, commit and configuration. Fails while a Run may change them. */
+  /** Returns the Capsule's current state, commit and configuration. Fails while a Run may change them. */
   const subjectOf = Effect.fnUntraced(function* ({ capsuleId, workspaceId }: Exporting) {
     const capsule = yield* capsules.find(capsuleId)
     if (capsule === undefined || capsule.workspace_id !== workspaceId) return yield* notFound("Capsule")
@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
     return { capsule, state, snapshot } satisfies ExportSubject
   })
 
-  /** Fetches a lost or damaged commit again, with the authority of the person who exports. */
+  /** Fetches a lost or damaged commit again, with the authority of the exporting person. */
   const heal = ({ context, workspaceId }: Exporting, { snapshot }: ExportSubject) =>
     commits
       .ensure(
@@ -174,7 +174,7 @@ const make = Effect.gen(function* () {
       requestId: by.context.requestId
     })
 
-  /** Returns true while the Capsule has the same state, commit and configuration as the archive. */
+  /** Returns true if the Capsule still has the same state, commit and configuration as the archive. */
   const isSame = (seen: ExportSubject, current: ExportSubject) =>
     seen.state.id === current.state.id &&
     seen.snapshot.id === current.snapshot.id &&
@@ -213,7 +213,7 @@ const make = Effect.gen(function* () {
 
   const isUsed = Effect.fnUntraced(function* (capsuleId: CapsuleId, value: ExportLinkId) {
     const now = yield* DateTime.now
-    // Older links have expired, so they need not be searched.
+    // Searches only recent events, because older links have expired.
     const since = DateTime.formatIso(DateTime.subtractDuration(now, retention.capsuleExport.after))
     return yield* audit.names({ capsuleId, action: "capsule.export_download", since, value })
   })

@@ -28,7 +28,7 @@ export interface ExportSubject {
   readonly snapshot: SnapshotRow
 }
 
-/** The settings that the module receives. */
+/** Settings that the module receives. */
 export interface ExportSettings {
   readonly inputs: ExportedInputs
   readonly providers: ReadonlyArray<ExportedProvider>
@@ -49,7 +49,7 @@ export class ExportContentsOf extends Context.Service<
   ExportContentsOf,
   {
     readonly settings: (subject: ExportSubject) => Effect.Effect<ExportSettings>
-    /** Also decrypts the state, which may be large. Do not call it in a transaction. */
+    /** Reads the contents and decrypts the state, which may be large. Do not call it in a transaction. */
     readonly read: (subject: ExportSubject) => Effect.Effect<ExportContents>
   }
 >()("svc/actors/commands/capsule-export/ExportContents") {
@@ -65,7 +65,7 @@ export class ExportContentsOf extends Context.Service<
       const states = yield* StateVersions
 
       /**
-       * Uses the configuration of the state if it belongs to the adopted commit, so that a plan of the export compares matching
+       * Uses the state's configuration if it belongs to the adopted commit, so that a plan of the export compares matching
        * versions.
        */
       const configOf = Effect.fnUntraced(function* ({ capsule, snapshot, state }: ExportSubject) {
@@ -74,7 +74,7 @@ export class ExportContentsOf extends Context.Service<
         return config ?? (yield* Effect.die(new Error(`InstallConfig ${id} is gone`)))
       })
 
-      /** The settings of the bound Connections, without secrets. */
+      /** Returns the settings of the bound Connections, without secrets. */
       const connected = Effect.fnUntraced(function* (
         configId: InstallConfigId,
         requirements: ReadonlyArray<ProviderRequirement>,
@@ -124,7 +124,7 @@ export class ExportContentsOf extends Context.Service<
             .lastGiven({ capsule, requires: compiled.requires, variables: declared })
             .pipe(
               Effect.map((given) => Object.fromEntries(given)),
-              // The person has to supply values that are no longer available.
+              // Omits values that are no longer available, so that the person has to supply them.
               Effect.catchTag("DeliveryRefused", () => Effect.succeed(nothing))
             )
           const others = declared.filter(({ name }) => !Object.hasOwn(delivered, name))

@@ -16,13 +16,13 @@ const AnyJson = jsonText(Schema.Json)
 const text = (written: string) => new TextEncoder().encode(written)
 const json = (value: Schema.Json) => text(`${AnyJson.write(value)}\n`)
 
-/** The folder in the archive that contains the commit. */
+/** Folder in the archive that contains the commit. */
 const tree = "module"
 
 /** Files of the root module, by name. */
 type RootFiles = ReadonlyMap<string, Omit<PlainFile, "path">>
 
-/** The files that svc adds to the root module. They replace repository files of the same name. */
+/** Returns the files that svc adds to the root module. They replace repository files of the same name. */
 const rootFiles = ({ capsule }: ExportSubject, { blocks, hasBackend, inputs, state }: ExportContents): RootFiles => {
   const files = new Map<string, Omit<PlainFile, "path">>()
   files.set(stateFileName, { mode: 0o600, bytes: Redacted.value(state) })
@@ -51,7 +51,7 @@ const staysOut = ({ capsule, snapshot }: ExportSubject, replaced: RootFiles) => 
 export class ExportFiles extends Context.Service<
   ExportFiles,
   {
-    /** All files below one folder. Keeps one file in memory at a time. A damaged file aborts the stream. */
+    /** Streams all files below one folder. Keeps one file in memory at a time. A damaged file aborts the stream. */
     readonly of: (folder: string, subject: ExportSubject, contents: ExportContents) => Stream.Stream<PlainFile>
   }
 >()("svc/actors/commands/capsule-export/ExportFiles") {
@@ -62,7 +62,7 @@ export class ExportFiles extends Context.Service<
       const builds = yield* BuildStore
       const fileSystem = yield* FileSystem.FileSystem
 
-      /** The source build of the last apply, unpacked for the duration of the download. */
+      /** Unpacks the source build of the last apply for the duration of the download. */
       const buildFiles = Effect.fnUntraced(function* ({ state }: ExportSubject) {
         const build = storedBuild(state)
         const archive = build === undefined ? Option.none() : yield* builds.find(build)

@@ -1,15 +1,15 @@
 import type { InputToSupply } from "./ExportedInputs.ts"
 
-/** A provider that needs credentials, in the form in which svc delivers them. */
+/** A provider that needs credentials, described as svc delivers them. */
 export interface ExportedProvider {
   readonly provider: string
-  /** The provider configuration in the module: its local name, and the alias after a dot. */
+  /** Names the provider configuration in the module: its local name, with the alias after a dot. */
   readonly name: string
   readonly environment: ReadonlyArray<string>
   readonly files: ReadonlyArray<string>
 }
 
-/** The data for the README. Contains no values of inputs. */
+/** Facts for the README. Contains no values of inputs. */
 export interface ReadmeFacts {
   readonly capsule: string
   readonly isReleased: boolean
@@ -25,7 +25,7 @@ export interface ReadmeFacts {
   /** True if a file in the folder overrides a backend or sets provider arguments. */
   readonly hasOverride: boolean
   readonly hasBuild: boolean
-  /** Links and submodules in the commit, which svc does not store. */
+  /** Links and submodules in the commit. The archive lacks them, because svc does not store them. */
   readonly omitted: ReadonlyArray<string>
 }
 
@@ -105,7 +105,7 @@ const releaseText = ({ isReleased }: ReadmeFacts) =>
     ? "The Capsule was released: svc does not manage this infrastructure any more."
     : 'svc still manages this infrastructure. Two places that apply to it overwrite each other, so first see a plan without changes here, then release the Capsule in svc (its settings, reason "moved elsewhere"). A release destroys nothing. Should svc apply anything before that, this copy is outdated: export again.'
 
-/** Explains how to continue with only the tool. */
+/** Writes the README, which explains how to continue with the tool alone. */
 export const exportReadme = (facts: ReadmeFacts): string =>
   `${[
     `# ${facts.capsule}`,

@@ -15,8 +15,8 @@ export interface ExportedInputs {
 type Given = Readonly<Record<string, RunVariable>>
 
 /**
- * Splits inputs into those exported with their values and those to supply. Secret inputs are never exported, whoever set them.
- * Inputs with a default and no value are in neither group.
+ * Divides inputs into those that are exported with their values and those that the person must supply. Secret inputs are never
+ * exported, whoever set them. Inputs with a default and no value are in neither group.
  */
 export const exportedInputs = (
   declared: ReadonlyArray<DeclaredVariable>,

@@ -32,13 +32,13 @@ const AppliedRow = rowShape({
 })
 type AppliedRow = RowOf<typeof AppliedRow.columns>
 
-/** Completes a hand-off flow, which returns the created records to the client. */
+/** Completes a hand-off flow by returning the created records to the client. */
 export class Handoffs extends Context.Service<
   Handoffs,
   {
     /**
-     * Returns the URL to which the person's browser goes after a successful apply. It contains a new setup ticket, so it is a
-     * secret. Only people who may apply in the Workspace get one.
+     * Returns the URL to which the person's browser is redirected after a successful apply. It contains a new setup ticket, so it
+     * is a secret. Only people who may apply in the Workspace get one.
      */
     readonly complete: (
       context: CommandContext,
@@ -58,7 +58,7 @@ export class Handoffs extends Context.Service<
       const tickets = yield* SetupTickets
       const endpoints = yield* Endpoints
 
-      /** The URL in the module's Output, or the one that the operator assigned. A Capsule may have neither. */
+      /** Returns the URL in the module's Output, or the one that the operator assigned. A Capsule may have neither. */
       const hostUrlOf = (row: AppliedRow) => {
         const { capsule_id: id, environment, name, project_id, public_endpoint, workspace_id } = row
         if (public_endpoint !== null) return Effect.succeed(public_endpoint)

@@ -26,7 +26,7 @@ type SetupTicketRow = RowOf<typeof SetupTicketRow.columns>
 
 const lifetime = retention.setupTicket.after
 
-/** The install and person that a product learns when it redeems a ticket. */
+/** What a product receives when it redeems a ticket: the install and the person. */
 export interface SetupTicket {
   readonly product: string
   readonly workspaceId: WorkspaceId
@@ -35,16 +35,19 @@ export interface SetupTicket {
   readonly subject: string
 }
 
-/** One-time tickets with which a product's setup flow can identify the person who installed it. Only their digests are stored. */
+/**
+ * One-time tickets that let a product's setup flow identify the person who installed it. The database contains only their
+ * digests.
+ */
 export class SetupTickets extends Context.Service<
   SetupTickets,
   {
     /**
      * Creates a ticket that is valid for ten minutes, in the caller's transaction. Voids an earlier unused ticket for the same
-     * Run, product and person, so that a lost response leaves no second valid ticket.
+     * Run, product and person, so that a lost response does not leave a second valid ticket.
      */
     readonly mint: (ticket: SetupTicket) => Effect.Effect<Redacted.Redacted<string>>
-    /** Succeeds once. Fails with `invalid_token` if the ticket is unknown, used, replaced or expired. */
+    /** Redeems a ticket, once. Fails with `invalid_token` if the ticket is unknown, used, replaced or expired. */
     readonly redeem: (ticket: Redacted.Redacted<string>, requestId: string) => Effect.Effect<SetupTicket, ApiError>
   }
 >()("svc/actors/commands/handoff/SetupTickets") {

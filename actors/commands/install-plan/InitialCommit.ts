@@ -37,7 +37,7 @@ import { stagedOf } from "../../ledger/source/StagedRows.ts"
 const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
 const decodeReport = Schema.decodeUnknownEffect(StagedReportJson)
 
-/** The snapshot and report to commit: from this plan's own Runs, or pinned by a preflight. */
+/** The snapshot and report to commit, either from this plan's own Runs or pinned by a preflight. */
 interface InstallFindings {
   readonly snapshot: StagedSnapshot
   readonly report: StagedReport
@@ -80,7 +80,7 @@ const installFindings = Effect.fnUntraced(function* (row: InstallPlanRow, reques
   } satisfies InstallFindings
 })
 
-/** Converts a Capsule's name to a slug; `capsule` if no character can be used. */
+/** Converts a Capsule's name to a slug; `capsule` if none of its characters can be used. */
 const slugOf = (name: string): string =>
   name
     .normalize("NFKD")
@@ -89,7 +89,7 @@ const slugOf = (name: string): string =>
     .replaceAll(/^-|-$/g, "")
     .slice(0, 40) || "capsule"
 
-/** The reason why the initial commit was refused. Nothing has been written. */
+/** The initial commit was refused, and nothing has been written. */
 export class InstallRefused extends Schema.TaggedError<InstallRefused>()("InstallRefused", {
   diagnostics: Schema.Array(Finding)
 }) {}
@@ -97,7 +97,7 @@ export class InstallRefused extends Schema.TaggedError<InstallRefused>()("Instal
 const refused = (diagnostics: ReadonlyArray<Finding>) => new InstallRefused({ diagnostics })
 const reason = (code: string, message: string): Finding => ({ severity: "error", code, message })
 
-/** The finding of a completed install whose Capsule was imported. */
+/** The finding if an install has completed and its Capsule was imported. */
 const importUnconfirmed: Finding = {
   severity: "warning",
   code: "import_unconfirmed",
@@ -106,8 +106,8 @@ const importUnconfirmed: Finding = {
 }
 
 /**
- * The atomic initial commit. Creates the Source, SourceSnapshot, report, InstallConfig, bindings, Capsule, Plan Run and initial
- * authority together, and erases the coordinator's private values in the same transaction.
+ * The atomic initial commit. One transaction creates the Source, SourceSnapshot, report, InstallConfig, bindings, Capsule, plan
+ * Run and initial authority, and erases the coordinator's private values.
  */
 export class InitialCommit extends Context.Service<
   InitialCommit,
@@ -244,7 +244,7 @@ export class InitialCommit extends Context.Service<
         const capsuleId = derivedId(CapsuleId, "cap", row.id, "capsule")
         const configId = derivedId(InstallConfigId, "icfg", row.id, "config")
         const importedFrom = adopted?.upload.imported_from ?? undefined
-        // An imported Capsule has no plan before its confirmation, so the Run that checked the module takes its place.
+        // An imported Capsule has no plan before its confirmation, so the Run that checked the module is used instead.
         const runId = importedFrom === undefined ? derivedId(RunId, "run", row.id, "plan") : row.check_run_id
         if (runId === null) return yield* Effect.die(new Error(`${row.id} has no check Run`))
         if (findings.staged) yield* insertSource(row, request, findings, { subject: context.actor.subject, isManager })

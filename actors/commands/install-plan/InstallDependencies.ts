@@ -20,8 +20,8 @@ const asked = ({ dependencies = [] }: Asked) =>
   dependencies.map((dependency, index) => ({ at: `dependencies[${index}].`, dependency, index }))
 
 /**
- * Requires the right to add a dependency to an existing Capsule, because dependencies pass Outputs, even secret ones, to code
- * that has not been reviewed.
+ * Requires the permission to add a dependency to an existing Capsule, because dependencies pass Outputs, even secret ones, to
+ * code that has not been reviewed.
  */
 export const checkMayDepend = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
@@ -47,7 +47,7 @@ export const checkProducers = Effect.fnUntraced(function* (
   }
 })
 
-/** The inputs that the dependencies fill. Each input has only one source. */
+/** Returns the inputs that the dependencies fill. An input may have only one source. */
 export const filledInputs = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   request: Asked,

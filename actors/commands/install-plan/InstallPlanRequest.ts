@@ -25,7 +25,7 @@ import { ProjectRow } from "../../ledger/workspace/WorkspaceCreation.ts"
 
 type Columns = Readonly<Record<string, string | null>>
 
-/** The Project of an install: the requested one, which must be in this Workspace, or the Workspace's default. */
+/** Returns the Project of an install: the requested one, which must be in this Workspace, or the Workspace's default. */
 export const projectOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, projectId: ProjectId | undefined) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(

@@ -47,7 +47,7 @@ export type InstallPlanRow = RowOf<typeof InstallPlanRow.columns>
 
 const { variables: _private, ...publicFields } = CreateInstallPlan.fields
 
-/** The request without its private values, as stored by the coordinator. */
+/** The request as the coordinator stores it, without its private values. */
 export const StoredRequest = Schema.Struct(publicFields)
 export type StoredRequest = typeof StoredRequest.Type
 export const StoredRequestJson = Schema.fromJsonString(StoredRequest)
@@ -58,14 +58,14 @@ const decodePlan = storedRecord(InstallPlan)
 /** Maximum number of stored diagnostics. */
 export const maxDiagnostics = 50
 
-/** The outcome of the plan, and whether its Capsule can still be planned. */
+/** How the plan ended, and whether its Capsule can still be planned. */
 export interface InstallEnd {
   readonly plan: PlanEnd | undefined
   /** True if the Capsule has never been applied and can still be planned. */
   readonly isCapsuleOpen: boolean
 }
 
-/** If the plan is void, the Capsule has to be planned again, unless that has happened or the Capsule has ended. */
+/** Returns the finding for a void plan: the Capsule must be planned again, unless that has happened or the Capsule has ended. */
 const voidEnd = (row: InstallPlanRow, { isCapsuleOpen, plan }: InstallEnd) => {
   const goOn = isCapsuleOpen ? `To go on, plan the Capsule ${row.capsule_id ?? ""} again.` : ""
   const finding = row.phase === "reviewable" ? voidFinding(plan, goOn) : undefined
@@ -78,8 +78,8 @@ const voidEnd = (row: InstallPlanRow, { isCapsuleOpen, plan }: InstallEnd) => {
 const isImported = ({ phase, plan_run_id }: InstallPlanRow) => phase === "reviewable" && plan_run_id === null
 
 /**
- * The public projection, with a bounded number of references and diagnostics. Refers to records of the initial commit once they
- * exist.
+ * Returns the public projection, with a limited number of references and diagnostics. Refers to records of the initial commit
+ * once they exist.
  */
 export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallPlan => {
   const end = voidEnd(row, became)
@@ -102,7 +102,7 @@ export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallP
   })
 }
 
-/** The public projection with the outcome of the plan, read through `sql`. */
+/** Returns the public projection with the outcome of the plan, read through `sql`. */
 export const readInstallPlan = Effect.fn("readInstallPlan")(function* (sql: SqlClient.SqlClient, row: InstallPlanRow) {
   const plan = yield* readPlanEnd(sql, row.plan_run_id)
   const open = yield* sql`SELECT 1 AS one FROM capsules WHERE id = ${row.capsule_id ?? ""}

@@ -24,15 +24,15 @@ const decodeActor = Schema.decodeUnknownEffect(StoredActorJson)
 const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
 
 /**
- * The steps of an install. Each starts work or collects its result. A completed step is recorded in the row; a step that waits
+ * The steps of an install. Each step starts work or collects its result. The row records completed steps; a step that is waiting
  * for a Run changes nothing.
  */
 export class InstallPlanSteps extends Context.Service<
   InstallPlanSteps,
   {
-    /** Takes the next step if it is due, in the caller's transaction. Returns `false` if the plan has to wait or has ended. */
+    /** Takes the next step if it is due, in the caller's transaction. Returns `false` if the plan must wait or has ended. */
     readonly step: (id: InstallPlanId) => Effect.Effect<boolean>
-    /** Runs `work` after preparing what its steps need but must not wait for in their transaction. */
+    /** Prepares what the steps of `work` need but must not wait for inside their transaction, and then runs `work`. */
     readonly prepared: (id: InstallPlanId) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("svc/actors/commands/install-plan/InstallPlanSteps") {
@@ -131,11 +131,12 @@ export class InstallPlanSteps extends Context.Service<
           case "creating_capsule": {
             yield* initialCommit.commit(row, request, context).pipe(
               Effect.catchTag("InstallRefused", ({ diagnostics }) => store.fail(id, diagnostics)),
-              // A savepoint, so that nothing written before the fault remains. Another attempt would fail again.
+              // A savepoint, so that nothing written before the fault remains. The fault is recorded, because another attempt
+              // would fail again.
               transaction(sql),
               orOnIntegrityFault(() => store.fail(id, [{ severity: "error", ...integrityFault }]))
             )
-            // The private values have been erased from the row; this also erases them from the write-ahead log.
+            // Erases the private values from the write-ahead log too, after the row no longer contains them.
             yield* sql.afterCommit(Effect.ignore(databaseFile.checkpoint))
             return true
           }
@@ -161,7 +162,7 @@ export class InstallPlanSteps extends Context.Service<
       })
 
       /**
-       * Returns true if the next step is an initial commit that takes over a state, which is the case once the check has ended.
+       * Returns true if the next step is an initial commit that takes over a state. This is the case once the check has ended.
        */
       const adopts = Effect.fnUntraced(function* (row: InstallPlanRow | undefined) {
         if (row?.phase !== "analyzing_compatibility" && row?.phase !== "creating_capsule") return false

@@ -34,7 +34,7 @@ export class InstallPlanStore extends Context.Service<
     readonly find: (id: InstallPlanId) => Effect.Effect<InstallPlanRow | undefined>
     readonly update: (id: InstallPlanId, columns: Readonly<Record<string, string | null>>) => Effect.Effect<void>
     readonly fail: (id: InstallPlanId, diagnostics: ReadonlyArray<Finding>) => Effect.Effect<void>
-    /** The private values, until the coordinator erases them. */
+    /** Returns the private values, until the coordinator erases them. */
     readonly values: (row: InstallPlanRow) => Effect.Effect<VariableValues>
   }
 >()("svc/actors/commands/install-plan/InstallPlanStore") {
@@ -74,7 +74,8 @@ export class InstallPlanStore extends Context.Service<
             Effect.orDie
           ),
         update,
-        // A failed install no longer needs its private values, or an upload that no Capsule has taken over.
+        // A failed install erases its private values and releases an upload that no Capsule has taken over, because it needs
+        // neither.
         fail: (id, diagnostics) =>
           Effect.andThen(
             update(id, {

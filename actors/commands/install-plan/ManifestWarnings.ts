@@ -9,7 +9,7 @@ const listed = (names: ReadonlyArray<string>): string =>
     ? names.join(", ")
     : `${names.slice(0, namedAtMost).join(", ")} and ${names.length - namedAtMost} more`
 
-/** The parts of the manifest that an install cannot use, with all reasons. */
+/** Returns the parts of the manifest that an install cannot use, with all reasons. */
 export const droppedAssistance = ({
   assistance,
   diagnostics,

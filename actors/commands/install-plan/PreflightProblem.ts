@@ -5,7 +5,7 @@ import type { InstallConfigId, WorkspaceId } from "../../../schema/records/Ids.t
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import type { ReportRow, SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
 
-/** The records to which a preflight refers, as far as they exist. */
+/** The records that a preflight refers to, as far as they exist. */
 export interface NamedRecords {
   readonly source: Pick<SourceRow, "id" | "workspace_id" | "removed_at"> | undefined
   readonly snapshot: Pick<SnapshotRow, "id" | "source_id" | "url" | "ref" | "path"> | undefined
@@ -20,7 +20,7 @@ export interface NamedRecords {
 
 type Present = { readonly [Name in keyof NamedRecords]: NonNullable<NamedRecords[Name]> }
 
-/** The records of one successful check in this Workspace; empty if a record is missing or belongs elsewhere. */
+/** Returns the records of one successful check in this Workspace; empty if a record is missing or belongs elsewhere. */
 const exactRecords = (
   workspaceId: WorkspaceId,
   installConfigId: InstallConfigId | undefined,

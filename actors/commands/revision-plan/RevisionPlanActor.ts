@@ -37,7 +37,7 @@ const load = Effect.fnUntraced(function* (id: RevisionPlanId) {
   return row === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(yield* SqlClient.SqlClient, row)
 })
 
-/** Checked before anything is fetched, and again by each Run. */
+/** Checks the permission before anything is fetched. Each Run checks it again. */
 const mayPlan = Effect.fnUntraced(function* (
   capsule: GuardedCapsuleRow,
   source: SourceRow | undefined,
@@ -65,7 +65,7 @@ const actors = serve(RevisionPlanCommands, {
       return capsule === undefined ? yield* notFound("Capsule") : capsule
     })
     const create = Effect.gen(function* () {
-      // Commands to the Capsule do not wait for this actor, so its row must be read in the transaction.
+      // Reads the Capsule inside the transaction, because commands to the Capsule do not wait for this actor.
       const capsule = yield* capsuleOf
       const parsed = parseGitRef(given)
       if (Result.isFailure(parsed)) return yield* invalidRequest(`ref: ${parsed.failure}`)

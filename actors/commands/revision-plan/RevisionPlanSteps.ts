@@ -22,11 +22,11 @@ import { type RevisionPlanRow, RevisionPlanStore } from "./RevisionPlanStore.ts"
 
 const decodeActor = Schema.decodeUnknownEffect(Schema.fromJsonString(CommandContext))
 
-/** The steps of a revision: sync the ref, check it, plan it. The Capsule keeps tracking its lane until an apply. */
+/** The steps of a revision: sync the ref, check it, plan it. The Capsule keeps tracking its old lane until an apply. */
 export class RevisionPlanSteps extends Context.Service<
   RevisionPlanSteps,
   {
-    /** Takes the next step if it is due, in the caller's transaction. Returns `false` if the plan has to wait or has ended. */
+    /** Takes the next step if it is due, in the caller's transaction. Returns `false` if the plan must wait or has ended. */
     readonly step: (id: RevisionPlanId) => Effect.Effect<boolean>
   }
 >()("svc/actors/commands/revision-plan/RevisionPlanSteps") {

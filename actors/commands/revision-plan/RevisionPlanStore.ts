@@ -45,7 +45,10 @@ export type RevisionPlanRow = RowOf<typeof RevisionPlanRow.columns>
 
 const decodePlan = storedRecord(RevisionPlan)
 
-/** The coordinator can be reviewed while its plan waits for review or its apply. Any other outcome ends the coordinator too. */
+/**
+ * The coordinator is reviewable while its plan is waiting for review or its apply. Any other outcome of the plan ends the
+ * coordinator too.
+ */
 const endOf = (
   row: RevisionPlanRow,
   plan: PlanEnd | undefined
@@ -59,7 +62,7 @@ const endOf = (
     : { phase: "superseded", diagnostics: [...kept, end] }
 }
 
-/** The public projection with the outcome of the plan, read through `sql`. */
+/** Returns the public projection with the outcome of the plan, read through `sql`. */
 export const readRevisionPlan = Effect.fn("readRevisionPlan")(function* (
   sql: SqlClient.SqlClient,
   row: RevisionPlanRow

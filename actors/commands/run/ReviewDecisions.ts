@@ -2,9 +2,9 @@ import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts
 import { isPlan } from "../../../schema/records/RunTransitions.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
-/** The reason why a plan does not wait for approval. */
+/** Returns the reason why a plan is not waiting for approval. */
 const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "status">): string => {
-  // The job that expires plans may be late.
+  // Still in this status after its expiry, because the job that expires plans may be late.
   if (status === "waiting_approval") return "has expired"
   return status === "succeeded" && approved_at !== null ? "is approved already" : `is ${status}`
 }
@@ -34,8 +34,8 @@ export const approvalRefusal = (
 }
 
 /**
- * The effect of cancelling a Run. It withdraws a Run that has not started or waits for review, requests a stop of a running one,
- * or withdraws the approval of a plan. Every other Run has already ended.
+ * What cancelling a Run does. It withdraws a Run that has not started or is waiting for review, asks a running one to stop, or
+ * withdraws the approval of a plan. Any other Run has already ended.
  */
 export type CancelStep = "withdraw" | "request" | "withdraw_approval" | "ended"
 

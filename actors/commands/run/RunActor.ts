@@ -78,7 +78,7 @@ export const layer = serve(RunCommands, {
       yield* audited(context, row, "run.approve", {
         planDigest: row.plan_digest,
         ...(comment === undefined ? {} : { comment }),
-        // The isolation of the reviewed plan; unknown for plans from earlier releases.
+        // Isolation of the reviewed plan; unknown for plans from earlier releases.
         isolation: isolation ?? null,
         network: network ?? null,
         ...(waiting === undefined ? {} : { waiting }),
@@ -92,7 +92,7 @@ export const layer = serve(RunCommands, {
 
   AskApproval: (id, { context }) => askForApproval(id, context),
 
-  // Reads the secrets to mask before the transaction begins.
+  // Reads the secrets to mask before the transaction, which must not wait for that.
   Comment: (id, { context, ...comment }) => RunComments.use((comments) => comments.write(id, context, comment)),
 
   RemoveComment: (id, { commentId, context }) => RunComments.use((comments) => comments.remove(id, context, commentId)),
@@ -114,7 +114,7 @@ export const layer = serve(RunCommands, {
       switch (cancelStep(row)) {
         case "withdraw": {
           yield* lifecycle.withdraw(row, by)
-          // The plan counts as used even if its apply never started, so its sealed file is no longer needed.
+          // Deletes the sealed plan file: the plan counts as used even if its apply never started.
           yield* (yield* RunPlans).drop(row.plan_run_id ?? id)
           const cancelled = yield* load(id)
           yield* (yield* RunHandover).finished(cancelled)
@@ -129,7 +129,8 @@ export const layer = serve(RunCommands, {
         case "ended":
           return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
         case "withdraw_approval": {
-          // The columns with which an apply takes the plan decide whether the withdrawal or the apply came first.
+          // If an apply has already taken the plan, the withdrawal came too late. Both use these columns, so only one of them can
+          // win.
           if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, by))) {
             return yield* new ApiError({
               code: "run_conflict",

@@ -70,20 +70,21 @@ interface NewComment {
 }
 
 /**
- * The comments on a Run. Everybody who can read the Run can read them. A comment cannot be changed, and its author can remove it.
+ * Comments on a Run. Everybody who can read the Run can read its comments. Comments cannot be edited, but their author can remove
+ * them.
  */
 export class RunComments extends Context.Service<
   RunComments,
   {
     /** Oldest first. */
     readonly list: (id: RunId, page: PageRequest) => Effect.Effect<Page<RunComment>, ApiError>
-    /** Masks known secrets as in logs, and emails the mentioned people. */
+    /** Writes a comment. Masks known secrets as in logs, and mails the mentioned people. */
     readonly write: (
       id: RunId,
       context: CommandContext,
       comment: NewComment
     ) => Effect.Effect<Replayable<RunComment>, ApiError>
-    /** Erases the text. Fails for everybody except the author. */
+    /** Erases the text. Fails for anybody except the author. */
     readonly remove: (
       id: RunId,
       context: CommandContext,
@@ -118,13 +119,16 @@ const make = Effect.gen(function* () {
     return yield* redaction.redactor(secrets).pipe(
       Effect.flatMap((redactor) => redactor.items([{ as: "text", text }])),
       Effect.map(([shown]) => shown ?? redactionMark),
-      // Without the worker thread, the same rule runs here, because a comment is short.
+      // If the worker thread fails, applies the same rule here, because a comment is short.
       Effect.orElseSucceed(() => new Redactor(secrets).text(text)),
       Effect.scoped
     )
   })
 
-  /** Returns the given people who can read the Run, which are active members of its Workspace. Automations get no email. */
+  /**
+   * Returns those of the given people who can read the Run: active members of its Workspace. Excludes automations, which receive
+   * no mail.
+   */
   const readersAmong = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subjects: ReadonlyArray<Subject>) {
     if (subjects.length === 0) return []
     const rows = yield* MembershipRow.some(sql, "subject")`SELECT m.subject FROM memberships m
@@ -149,7 +153,8 @@ const make = Effect.gen(function* () {
     for (const subject of mentions) {
       const address = subject === author ? undefined : yield* inDatabase(verifiedAddress(subject))
       if (address === undefined) continue
-      // A person who has sent too many emails can still comment. The mentioned people see the comment in the dashboard.
+      // Sends no mail if the author has caused too many, but still stores the comment. The mentioned people see it in the
+      // dashboard.
       const isAdmitted = yield* mails.admit(sender).pipe(
         Effect.as(true),
         Effect.orElseSucceed(() => false)
@@ -266,8 +271,8 @@ const authorOf = ({ actor: { subject } }: CommandContext) =>
   subject === undefined ? Effect.die(new Error("A comment without an author")) : Effect.succeed(Subject.make(subject))
 
 /**
- * The known secrets of a Run and its Capsule: from the plan, from the states before and after it, from the configuration, and
- * from the Capsule's Connections.
+ * Returns the known secrets of a Run and its Capsule: from the plan, from the states before and after it, from the configuration,
+ * and from the Capsule's Connections.
  */
 const makeRunSecrets = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

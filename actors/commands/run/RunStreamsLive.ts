@@ -9,7 +9,7 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 import { RunStreams } from "../../ledger/run/Runs.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 
-/** An earlier release may have stored them, so their contents are returned unchanged. */
+/** Accepts any contents, because an earlier release may have stored the events. They are returned unchanged. */
 const decodeEvents = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
@@ -21,7 +21,7 @@ const decodeEvents = Schema.decodeUnknownEffect(
   )
 )
 
-/** Reads the durable sequences. The end is read before the entries, so `done` is never reported before the last entry. */
+/** Reads the durable sequences. Reads the end before the entries, so that `done` is never reported before the last entry. */
 export const layer = Layer.effect(
   RunStreams,
   Effect.gen(function* () {
@@ -31,7 +31,7 @@ export const layer = Layer.effect(
     const statusOf = (id: RunId) =>
       Effect.map(RunRow.some(sql, "status")`SELECT status FROM runs WHERE id = ${id}`, (rows) => rows[0]?.status)
 
-    /** Returns true while more lines may follow: the Run may still start, or its execution has not written the last line. */
+    /** Returns true while more lines may follow: the Run may still start, or its execution has not written its last line. */
     const isLogOpen = (id: RunId) =>
       Effect.map(
         sql`SELECT 1 AS one FROM runs WHERE id = ${id} AND (status IN ('queued', 'running')
@@ -57,7 +57,7 @@ export const layer = Layer.effect(
       const items: Array<RunLogEntry> = []
       let from = after
       let exhausted = false
-      // A chunk contains many lines, so few rows fill a page.
+      // Reads a few rows at a time, because a row contains many lines.
       while (items.length < limit && !exhausted) {
         const chunks = yield* RunLogChunkRow.some(sql, "entries")`SELECT entries FROM run_log_chunks
           WHERE run_id = ${id} AND last_seq > ${from}

@@ -23,7 +23,7 @@ import { SourceChangeReads } from "../../ledger/staleness/SourceChangeReads.ts"
 import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 import type { RunGroupId, RunId } from "../../../schema/records/Ids.ts"
 
-/** More than a person reads at once. */
+/** Maximum number of plans to list: more than a person reads at once. */
 const mostUnfinished = 50
 
 export const layer = Layer.effect(
@@ -105,7 +105,7 @@ export const layer = Layer.effect(
       }),
       facets: (workspaceId, filter) => countRuns(sql, workspaceId, filter),
       latest: Effect.fn("Runs.latest")(function* (workspaceId, capsuleIds) {
-        // One index lookup per Capsule, however many Runs it has. Reads no evidence.
+        // Needs one index lookup per Capsule, however many Runs it has, and reads no evidence.
         const rows = yield* Effect.orDie(LatestRunRow.rows(
           sql
         )`SELECT r.id, r.capsule_id, r.type, r.status, r.approved_at,
@@ -133,7 +133,8 @@ export const layer = Layer.effect(
       approveGroup: Effect.fn("Runs.approveGroup")(function* (context, id, { comment, planDigests }) {
         const { runs } = yield* group(id)
         const plans = runs.filter(({ type }) => type === "plan" || type === "destroy_plan")
-        // A plan created between the review and the approval would be approved without being seen.
+        // Fails while a plan is unfinished: a plan created between the review and the approval would be approved without being
+        // seen.
         const unmade = plans.find(({ status }) => status === "queued" || status === "running")
         if (unmade !== undefined) {
           return yield* new ApiError({
@@ -161,7 +162,7 @@ export const layer = Layer.effect(
           }
         }
         for (const run of waiting) {
-          // Each approval is bound to the digest that this read of the group returned.
+          // Binds each approval to the digest that this read of the group returned.
           yield* runCommand.Approve(run.id, {
             context,
             ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),

@@ -4,13 +4,16 @@ import type { SyncSpec } from "../../inputs/git/LaneFetch.ts"
 import { RunRow, SpecJson } from "../../ledger/run/RunRow.ts"
 import type { SourceId } from "../../../schema/records/Ids.ts"
 
-/** Triggers that can share a queued sync: automatic ones, or those of people, which are part of the history. */
+/**
+ * Triggers whose requests can share a queued sync: automatic ones with each other, and those of people, which the history
+ * records.
+ */
 const sharing = { service: ["webhook", "schedule"], person: ["user"] } as const
 
 /**
- * Finds a queued sync of this lane that a new request can share. It will read the repository after the request, so one is enough
- * even for a burst of deliveries. A running sync may already have read the repository, so it is not shared. The whole parameters
- * are compared, because a sync for another Connection is a different sync.
+ * Finds a queued sync of this lane that a new request can share. A queued sync reads the repository after the request, so one
+ * sync is enough even for a burst of deliveries. A running sync is not shared, because it may already have read the repository.
+ * All parameters are compared, because a sync with another Connection is a different sync.
  */
 export const queuedLook = Effect.fn("Source.queuedLook")(function* (
   sourceId: SourceId,

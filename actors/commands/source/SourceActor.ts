@@ -44,7 +44,7 @@ import { ReviewedRefsJson, SourceRow } from "../../ledger/source/SourceRow.ts"
 
 const load = Effect.fnUntraced(function* (id: SourceId) {
   const row = yield* (yield* SourceStore).find(id)
-  // A removed Source is visible only in the history.
+  // Treats a removed Source as missing, because only the history still shows it.
   return row === undefined || row.removed_at !== null ? yield* notFound("Source") : row
 })
 
@@ -53,7 +53,7 @@ const readRef = Effect.fnUntraced(function* (text: string) {
   return Result.isFailure(ref) ? yield* invalidRequest(`defaultRef: ${ref.failure}`) : ref.success
 })
 
-/** A configuration of another Workspace gets the same error as an unknown one. */
+/** Returns the same error for another Workspace's configuration as for an unknown one. */
 const checkConfig = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   installConfigId: InstallConfigId | undefined
@@ -113,7 +113,7 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
-/** Runs in the caller's transaction. Only this response contains the new secret. */
+/** Renews the webhook secret in the caller's transaction. Only this response contains the new secret. */
 const renew = Effect.fnUntraced(function* (
   id: SourceId,
   context: CommandContext,
@@ -142,7 +142,7 @@ const startSync = Effect.fnUntraced(function* (id: SourceId, request: SyncReques
   const isLook = trigger === "webhook" || trigger === "schedule"
   const spec = yield* syncSpec(row, request)
   if (intent === "observe") yield* (yield* DeferredSyncs).queued(id, { ref, path })
-  // A webhook or schedule has no caller to refuse, so the Run itself records why it cannot fetch.
+  // For a webhook or schedule, the Run itself records why it cannot fetch, because there is no caller to return the error to.
   if (trigger === "user") {
     const fetch = { workspaceId: row.workspace_id, url: row.url, ref, source: row }
     yield* mayUse(context, row.auth_connection_id, fetch)
@@ -238,7 +238,7 @@ const actors = serve(SourceCommands, {
     }
     yield* checkGitConnection("authConnectionId", row.workspace_id, request.authConnectionId, row.url)
     const ref = request.defaultRef === undefined ? row.default_ref : yield* readRef(request.defaultRef)
-    // Attaching a Connection, choosing what it fetches and automating its use all require permission to use it.
+    // Requires permission to use the Connection for attaching it, for changing what it fetches, and for automating its use.
     const attached = request.authConnectionId === undefined ? row.auth_connection_id : request.authConnectionId
     if (request.authConnectionId !== undefined || request.autoSync === true || ref !== row.default_ref) {
       yield* mayUse(context, attached, { workspaceId: row.workspace_id, url: row.url, ref, source: row })
@@ -264,7 +264,7 @@ const actors = serve(SourceCommands, {
       ...(request.autoSync === undefined ? {} : { auto_sync: request.autoSync ? 1 : 0 }),
       ...(request.status === undefined ? {} : { status: request.status })
     })
-    // A person has stopped the checks, so deferred work is dropped.
+    // Drops deferred work, because a person has stopped the checks.
     if (request.autoSync === false || request.status === "disabled") {
       yield* (yield* DeferredSyncs).forget(id)
       yield* (yield* CapsuleLedger).forgetDeferred(id)
@@ -299,7 +299,7 @@ const actors = serve(SourceCommands, {
   Sync: (id, payload) =>
     startSync(id, payload).pipe(
       transacted,
-      // No caller sees this error, so the schedule retries.
+      // Defers the sync to the schedule, because no caller sees this error.
       Effect.tapError(({ code }) =>
         code === "rate_limited" && (payload.trigger === "webhook" || payload.trigger === "schedule")
           ? transacted(defer(id, payload.context, payload.trigger, payload.lane))

@@ -15,13 +15,13 @@ import { rowShape } from "../../base/database/Table.ts"
 import { InstallPlanId, type RunId, type SourceId } from "../../../schema/records/Ids.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 
-// The InstallPlan model is in a higher folder, so only its id is declared here.
+// Declares only the id, because the InstallPlan model is in a higher folder.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
-/** With more users than this, the message contains only their number. */
+/** Maximum number of users to list in the message. For more, the message contains only their number. */
 const mostNamed = 10
 
-/** The users of a Source: existing Capsules and installs in progress. */
+/** Finds the users of a Source: existing Capsules and installs in progress. */
 const usersOf = Effect.fnUntraced(function* (id: SourceId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleRow.some(sql, "name", "environment")`SELECT name, environment FROM capsules
@@ -55,7 +55,7 @@ const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
 
 /**
  * Retires a Source: removes its webhook secret, schedule and Connection, and all snapshots and reports except those of ended
- * Capsules. Returns true if it dropped snapshots, whose archives may no longer be needed.
+ * Capsules. Returns true if it dropped snapshots, because nothing may need their archives any more.
  */
 const takeOut = Effect.fnUntraced(function* (row: SourceRow) {
   const sql = yield* SqlClient.SqlClient
@@ -102,9 +102,9 @@ const removed = Effect.fnUntraced(function* (row: SourceRow, { actor, requestId 
 })
 
 /**
- * Decides about a Source whose sync ended without reading it, and clears its mark. Removes the Source if the request created it
- * only for this sync. If another sync is in progress, that one decides later. Keeps a Source that has been read, is used, or has
- * been changed since (another ref, a Connection or a new webhook secret). Runs in the caller's transaction.
+ * Removes a Source if its first sync failed and nothing uses it. Clears `unread_due` either way. Only applies to a Source whose
+ * request created it for this sync. If another sync is in progress, that one decides later. Keeps a Source that has been read, is
+ * used, or has been changed since (another ref, a Connection or a new webhook secret). Runs in the caller's transaction.
  */
 export const removeUnread = Effect.fn("Source.removeUnread")(function* (id: SourceId) {
   const sources = yield* SourceStore

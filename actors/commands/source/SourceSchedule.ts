@@ -22,7 +22,7 @@ export class SourceSchedule extends Context.Service<
       const syncDue = Effect.gen(function* () {
         const lanes = new Map<string, DeferredSync>()
         const scheduled = (yield* sourceLanes.due).map((lane) => ({ ...lane, trigger: "schedule" as const }))
-        // A deferred lane keeps its trigger. A lane that is deferred and due is synced once.
+        // A deferred lane keeps its trigger. A lane that is both deferred and due is synced once.
         for (const lane of [...scheduled, ...(yield* deferred.all)]) {
           lanes.set(JSON.stringify([lane.sourceId, lane.ref, lane.path]), lane)
         }

@@ -33,7 +33,7 @@ import { Sources } from "../../ledger/source/Sources.ts"
 import { ListedSnapshot, ListedSource, ReportRow, SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
 
 const hookContext: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
-/** Used for a Source that does not exist, so that its response takes the same time. */
+/** Compared for a Source that does not exist, so that the response takes the same time. */
 const nobodysSecret = randomBytes(32).toString("hex")
 const refusalRecordMillis = 10_000
 const deliveryWindowMillis = Duration.toMillis(retention.webhookDelivery.after)
@@ -76,7 +76,9 @@ export const layer = Layer.effect(
       return rows[0] === undefined ? yield* notFound("SourceSnapshot") : rows[0]
     })
 
-    /** Anyone may send a wrong proof, so it is recorded at most once in ten seconds. */
+    /**
+     * Returns true if a wrong signature should be recorded. Anyone can send one, so it is recorded at most once in ten seconds.
+     */
     const isNewRefusal = ({ last_delivery_at, last_delivery_verdict }: SourceRow) =>
       Effect.map(
         Clock.currentTimeMillis,
@@ -179,16 +181,16 @@ export const layer = Layer.effect(
           }
         })
         const without = (verdict: DeliveryVerdict) => Effect.as(store.noteDelivery(id, verdict, 0), { runIds: [] })
-        // An unknown Source gets the same response as a wrong secret, after the same work, so that the URL of a hook reveals
-        // nothing. A recent renewal cannot be detected either.
+        // An unknown Source gets the same response as a wrong secret, after the same work, so that the URL of a webhook reveals
+        // nothing. Nobody can detect a recent renewal either.
         const { current = nobodysSecret, former = nobodysSecret } = (yield* secretsOf(yield* store.find(id))) ?? {}
         const proven = yield* provenSecret([current, former], delivery.proofs, delivery.body)
-        // The body may take half a minute, and the Source and its secret may have changed meanwhile.
+        // Reads the Source again: the body may take half a minute, and the Source and its secret may have changed meanwhile.
         const row = yield* store.find(id)
         const valid = yield* secretsOf(row)
         const isValid = valid !== undefined && (proven === valid.current || proven === valid.former)
         if (row === undefined || proven === undefined || !isValid) {
-          // In the background, so that the time of the answer does not reveal that the Source exists.
+          // Recorded in the background, so that the response time does not reveal that the Source exists.
           if (row !== undefined && row.removed_at === null && (yield* isNewRefusal(row)))
             yield* Effect.forkIn(store.noteDelivery(id, "unproven", 0), scope)
           return yield* new ApiError({
@@ -197,12 +199,12 @@ export const layer = Layer.effect(
               "The delivery does not prove that its sender knows the Source's webhook secret. Check the secret in the webhook's settings."
           })
         }
-        // The Git server uses the new secret, so the previous one is no longer needed.
+        // Removes the previous secret, because the Git server uses the new one.
         if (proven === valid.current && row.former_hook_secret !== null) {
           yield* transaction(write)(store.endFormerHookSecret(row))
         }
-        // Accepted without effect, so that the forge does not disable the hook. Not recorded, because the delivery may be
-        // repeated once the Source follows again or the Workspace has been restored.
+        // Accepts the delivery without effect, so that the forge does not disable the webhook. Does not record it, because it may
+        // be repeated once the Source follows again or the Workspace has been restored.
         if (delivery.isPing === true) return yield* without("ping")
         if (row.auto_sync !== 1 || row.status === "disabled") return yield* without("not_following")
         const archived = yield* Effect.orDie(sql`SELECT 1 AS one FROM workspaces
@@ -219,17 +221,17 @@ export const layer = Layer.effect(
           const look = command.Sync(id, { context: hookContext, intent: "observe", trigger: "webhook", lane })
           return look.pipe(
             Effect.map((run) => [run]),
-            // The queue is full. The lane is recorded and synced later, without another delivery.
+            // If the queue is full, the lane is recorded and synced later, without another delivery.
             Effect.catch((error) =>
               Effect.gen(function* () {
-                // The Source was stopped after the read above, so the delivery has no effect, as if it had arrived later.
+                // If the Source was stopped after the read above, the delivery has no effect, as if it had arrived later.
                 const isStopped = followObstacle(yield* store.find(id), "webhook") !== undefined
                 return isStopped || (yield* deferred.isDeferred(id, lane)) ? [] : yield* error
               })
             )
           )
         }).pipe(
-          // The forge gets an error and redelivers. The redelivery must not count as a duplicate.
+          // Forgets the delivery: the forge gets an error and delivers it again, and that delivery must not count as a duplicate.
           Effect.onError(() =>
             Effect.andThen(
               deliveryId === undefined ? Effect.void : store.forgetDelivery(id, deliveryId),

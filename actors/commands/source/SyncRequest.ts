@@ -15,11 +15,11 @@ export interface SyncRequest {
   readonly expectedCommit?: string | undefined
   readonly lane?: Lane | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "service"
-  /** Remove the Source if its first sync fails. */
+  /** If true, removes the Source if its first sync fails. */
   readonly removeUnread?: boolean
 }
 
-/** The requested lane, or the Source's own lane. */
+/** Returns the requested lane, or the Source's own lane. */
 export const laneOf = (row: SourceRow, lane: Lane | undefined): Lane =>
   lane ?? { ref: row.default_ref, path: row.default_path }
 
@@ -39,7 +39,7 @@ const wasForReading = Effect.fn("Source.wasForReading")(function* (source: Sourc
   return last !== undefined && removableBy(last) !== undefined
 })
 
-/** The parameters of a requested sync, including what happens to the Source if the sync fails. */
+/** Returns the parameters of a requested sync, including what happens to the Source if the sync fails. */
 export const syncSpec = Effect.fnUntraced(function* (row: SourceRow, request: SyncRequest) {
   const removeUnread = request.removeUnread === true || (yield* wasForReading(row))
   return {

@@ -6,7 +6,10 @@ import { rowShape } from "../../base/database/Table.ts"
 
 const UsedBuild = rowShape({ build_digest: Schema.String })
 
-/** The builds behind the current states of existing Capsules and behind left-over states that nobody has adopted or discarded. */
+/**
+ * Returns the builds that the current states of existing Capsules used, and those of left-over states that nobody has adopted or
+ * discarded.
+ */
 export const neededBuilds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* UsedBuild.rows(sql)`
@@ -17,7 +20,7 @@ export const neededBuilds = Effect.gen(function* () {
   return rows.map((row) => row.build_digest)
 })
 
-/** Removes builds that are used neither by an applicable plan nor by a current state. */
+/** Removes builds that neither an applicable plan nor a current state uses. */
 export const cleanUpBuilds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const builds = yield* BuildStore

@@ -7,7 +7,7 @@ import { CapsuleRow } from "../capsule/CapsuleRow.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { CapsuleId, DependencyId, OutputShareId, type RunId, StateVersionId } from "../../../schema/records/Ids.ts"
 
-/** A value that a plan received from a dependency. Dependencies that provided nothing are recorded too. */
+/** A value that a plan received from a dependency. Also recorded for dependencies that provided nothing. */
 export const ConsumedOutput = Schema.Struct({
   dependencyId: DependencyId,
   /** Set if the producer is in another Workspace: the share that provided the value. */
@@ -51,7 +51,7 @@ const hasMoved = ({ output, producerName, withheld }: OfferedOutput): string => 
   return `${what} has changed since this plan was made.${withheld === undefined ? "" : ` ${withheld}`} Plan again.`
 }
 
-/** Returns the record of an offer in the plan, or the reason why the plan is void whatever the value is. */
+/** Returns how the plan recorded an offer, or the reason why the plan is void whatever the value is. */
 export const takenOf = (
   consumed: ReadonlyArray<ConsumedOutput>,
   offer: Pick<OfferedOutput, "dependencyId" | "input">
@@ -94,7 +94,7 @@ export const movedInputs = Effect.fn("movedInputs")(function* (
 
 const ConsumedRow = rowShape({ consumed: Schema.NullOr(Schema.String) })
 
-/** The inputs recorded for a plan; `undefined` if the plan is missing, `null` if the plan has no record of its inputs. */
+/** Returns the inputs recorded for a plan: `undefined` if the plan is missing, `null` if it has no record of its inputs. */
 export const consumedOfPlan = Effect.fn("consumedOfPlan")(function* (planRunId: RunId | null) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* ConsumedRow.rows(sql)`SELECT consumed_outputs AS consumed FROM run_plans

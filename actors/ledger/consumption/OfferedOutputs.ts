@@ -17,7 +17,7 @@ import { CapsuleRow } from "../capsule/CapsuleRow.ts"
 import { SharedOutput } from "../../../schema/records/OutputShare.ts"
 import { rowShape } from "../../base/database/Table.ts"
 
-// The OutputShare model is in a higher folder, so only these columns are declared here.
+// Declares only these columns, because the OutputShare model is in a higher folder.
 const ActiveShare = rowShape({ id: OutputShareId, outputs: Schema.String })
 
 const decodeShared = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))
@@ -29,8 +29,8 @@ interface SharedFrom {
 }
 
 /**
- * The Outputs that a Capsule shares with a Workspace, under the receiver's names. Includes only approved shares that have not
- * been revoked.
+ * Returns the Outputs that a Capsule shares with a Workspace, under the receiver's names. Includes only approved shares that have
+ * not been revoked.
  */
 export const activeShares = Effect.fn("activeShares")(function* (
   producerCapsuleId: CapsuleId,
@@ -75,7 +75,7 @@ export interface Consumer {
   readonly workspace_id: WorkspaceId
 }
 
-/** The current offer of a dependency: one Output for one input, or all Outputs of the producer for `remote_state`. */
+/** What a dependency offers now: one Output for one input, or all Outputs of the producer for `remote_state`. */
 export interface OfferedOutput<Id extends DependencyId | undefined = DependencyId> {
   /** `undefined` if the dependency does not exist yet. */
   readonly dependencyId: Id
@@ -91,9 +91,9 @@ export interface OfferedOutput<Id extends DependencyId | undefined = DependencyI
   readonly outputShareId: OutputShareId | undefined
   readonly stateVersionId: StateVersionId | undefined
   readonly given: ReadonlyArray<OutputRow>
-  /** The reason why an existing Output is not offered. */
+  /** Why an existing Output is not offered. */
   readonly withheld: string | undefined
-  /** Explains how the producer ended; `undefined` while it exists. */
+  /** How the producer ended; `undefined` while it exists. */
   readonly ended: string | undefined
 }
 
@@ -111,15 +111,18 @@ export interface ProducedOutputs {
   readonly found: ProducerRow | undefined
   /** The Outputs of the current StateVersion. */
   readonly outputs: ReadonlyArray<OutputRow>
-  /** The Outputs shared with the consumer's Workspace, by their shared name. `undefined` if both are in the same Workspace. */
+  /**
+   * The Outputs shared with the consumer's Workspace, by their shared name. `undefined` if producer and consumer are in the same
+   * Workspace.
+   */
   readonly shared: ReadonlyMap<string, { readonly shareId: OutputShareId; readonly name: string }> | undefined
 }
 
 const standing = (found: ProducerRow | undefined) => (found === undefined || isEnded(found.status) ? undefined : found)
 
 /**
- * The offers of one dependency. Across Workspaces, an offer contains only actively shared Outputs under their shared names, and
- * never a secret. Within a Workspace a secret may fill an input, but is never shown.
+ * Returns the offers of one dependency. Across Workspaces, an offer contains only actively shared Outputs under their shared
+ * names, and never a secret. Within a Workspace, a secret may fill an input but is never shown.
  */
 export const offersFrom = <Id extends DependencyId | undefined>(
   { dependencyId, mode, producerCapsuleId, wanted }: WantedOutputs<Id>,
@@ -157,7 +160,7 @@ export const offersFrom = <Id extends DependencyId | undefined>(
   })
 }
 
-/** The offers of an existing or planned dependency. */
+/** Returns the offers of an existing or planned dependency. */
 export const offersOf = Effect.fn("offersOf")(function* <Id extends DependencyId | undefined>(
   consumer: Pick<Consumer, "workspace_id">,
   dependency: WantedOutputs<Id>
@@ -184,7 +187,7 @@ export const offersOf = Effect.fn("offersOf")(function* <Id extends DependencyId
   return offersFrom(dependency, { found, outputs, shared })
 })
 
-/** The offers of all dependencies of a Capsule, in order of creation. */
+/** Returns the offers of all dependencies of a Capsule, in order of creation. */
 export const offeredOutputs = Effect.fn("offeredOutputs")(function* (consumer: Consumer) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* DependencyRow.rows(sql)`SELECT * FROM dependencies
@@ -211,15 +214,15 @@ const sameOutput = Effect.fnUntraced(
 )
 
 /**
- * The StateVersion and Output that a consumer received. No StateVersion means that nothing was received; no name means all
- * Outputs.
+ * The StateVersion and Output that a consumer received. Without a StateVersion, it received nothing; without a name, it received
+ * all Outputs.
  */
 export interface TakenOutput {
   readonly stateVersionId: StateVersionId | undefined
   readonly name: string | undefined
 }
 
-/** Returns true if the consumed value equals the current offer. Values that cannot be compared count as different. */
+/** Returns true if the consumed value equals the current offer. Values that cannot be compared are treated as different. */
 export const isOfferedStill = Effect.fn("isOfferedStill")(function* (
   taken: TakenOutput | undefined,
   { given, name, stateVersionId }: OfferedOutput

@@ -30,15 +30,15 @@ export class Dependencies extends Context.Service<
     /** Lists the dependencies in which the Capsule is the consumer or the producer. */
     readonly list: (capsuleId: CapsuleId, page: PageRequest) => Effect.Effect<Page<Dependency>, ApiError>
     /**
-     * Fails with `failed_precondition` if the dependency would close a cycle, and with `invalid_request` for unknown names. Voids
-     * the consumer's unapplied plans, because they were created without the dependency.
+     * Creates a dependency and voids the consumer's unapplied plans, because they were created without it. Fails with
+     * `failed_precondition` if it would close a cycle, and with `invalid_request` for unknown names.
      */
     readonly create: (
       context: CommandContext,
       consumerCapsuleId: CapsuleId,
       request: NewDependency
     ) => Effect.Effect<Dependency, ApiError>
-    /** Also voids the consumer's unapplied plans, in the same transaction. */
+    /** Removes a dependency. Also voids the consumer's unapplied plans, in the same transaction. */
     readonly remove: (context: CommandContext, id: DependencyId) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/ledger/dependency/Dependencies") {
@@ -132,7 +132,7 @@ const make = Effect.gen(function* () {
         newestFirst: false,
         conditions: [
           read`(producer_capsule_id = ${capsuleId} OR consumer_capsule_id = ${capsuleId})`,
-          // The producing Workspace must not see which Capsules of another Workspace consume its share.
+          // Hides consumers in other Workspaces: the producing Workspace must not see which of their Capsules consume its share.
           read`workspace_id = (SELECT c.workspace_id FROM capsules c WHERE c.id = ${capsuleId})`
         ],
         filter: [capsuleId]

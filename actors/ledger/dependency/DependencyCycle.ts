@@ -5,7 +5,7 @@ export interface DependencyEdge {
 }
 
 /**
- * Returns true if the new edge would close a cycle, because the producer already depends on the consumer directly or indirectly.
+ * Returns true if the new edge would close a cycle, because the producer already depends on the consumer, directly or indirectly.
  */
 export const closesCycle = (edges: ReadonlyArray<DependencyEdge>, { consumer, producer }: DependencyEdge): boolean => {
   const producersOf = new Map<string, Array<string>>()

@@ -22,7 +22,7 @@ const unknownProducer = (at: string) => invalidRequest(`${at}producerCapsuleId: 
 const refusePrivate = (at: string, index: number, reason: string | undefined, name: string) =>
   invalidRequest(`${at}outputs[${index}].from: ${reason ?? `The Output ${name} is private.`}`)
 
-/** A producer in another Workspace is visible only through active shares. */
+/** Checks the requested Outputs. A producer in another Workspace is visible only through active shares. */
 const checkOutputs = Effect.fnUntraced(function* (
   at: string,
   workspaceId: WorkspaceId,

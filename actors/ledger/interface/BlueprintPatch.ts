@@ -11,7 +11,7 @@ const patchVersion = "svc.com/v2.4"
 const isObject = (value: Schema.Json): value is Schema.JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Puts the proposals into a manifest, so that the manifest parser checks them with the same rules. */
+/** Wraps the proposals in a manifest, so that the manifest parser checks them with the same rules. */
 const asManifest = (proposed: ReadonlyArray<Schema.Json>): Schema.Json => ({
   apiVersion: patchVersion,
   kind: "Repository",
@@ -19,7 +19,8 @@ const asManifest = (proposed: ReadonlyArray<Schema.Json>): Schema.Json => ({
 })
 
 /**
- * The Outputs that existing Interfaces read, with their types. No other Interface may read the same Output as a different type.
+ * Returns the Outputs that existing Interfaces read, with their types. No other Interface may read the same Output as a different
+ * type.
  */
 const outputsRead = ({ interfaceBlueprints, outputAllowlist }: CompiledInstall): ReadonlyArray<PublicOutput> => [
   ...outputAllowlist,
@@ -32,8 +33,8 @@ const outputsRead = ({ interfaceBlueprints, outputAllowlist }: CompiledInstall):
 
 /**
  * Adds proposed Interface blueprints to a configuration without changing its existing ones: reusing a key or name for a different
- * blueprint is a conflict. Outputs must be neither sensitive nor ephemeral, and binding requests are not allowed. An Output may
- * still be private for a reason that only the apply can determine. The error message contains no values.
+ * blueprint is a conflict. Rejects binding requests, and Outputs that are sensitive or ephemeral. An Output may still turn out to
+ * be private for a reason that only the apply can determine. The error message contains no values.
  */
 export const patchBlueprints = (
   compiled: CompiledInstall,

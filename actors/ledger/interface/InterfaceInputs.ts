@@ -2,7 +2,7 @@ import { Result, Schema } from "effect"
 import type { InterfaceBlueprint } from "../../../schema/manifest/CompiledInstall.ts"
 import type { OutputType } from "../../../schema/manifest/InterfaceDeclaration.ts"
 
-/** The reason why an Interface could not be materialised. Contains names of inputs and Outputs but never their values. */
+/** Why an Interface could not be materialised. Contains names of inputs and Outputs but never their values. */
 export class MaterializationFailed extends Schema.TaggedError<MaterializationFailed>()("MaterializationFailed", {
   code: Schema.Literals([
     "output_missing",
@@ -17,18 +17,18 @@ export class MaterializationFailed extends Schema.TaggedError<MaterializationFai
   message: Schema.String
 }) {}
 
-/** An Output of a state. The value is present only if the state does not mark the Output as sensitive. */
+/** An Output of a state. The value is present only if the state does not mark it as sensitive. */
 export interface AppliedOutput {
   readonly name: string
   readonly value: Schema.Json | undefined
-  /** The reason why the Output is private although the module does not mark it as sensitive. */
+  /** Why the Output is private although the module does not mark it as sensitive. */
   readonly privacy?: string | undefined
 }
 
 const maxInputsBytes = 64 * 1024
 const hostname = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
 
-/** Browsers open these URLs, so only http and https URLs without credentials are allowed. */
+/** Accepts only http and https URLs without credentials, because browsers open these URLs. */
 const isWebUrl = (value: Schema.Json): boolean => {
   const url = typeof value === "string" ? URL.parse(value) : null
   return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""

@@ -32,10 +32,10 @@ export interface NewBinding {
 
 const encodePermissions = Schema.encodeSync(PermissionsJson)
 
-/** The permissions as a string that does not depend on their order. */
+/** Formats the permissions as a string that does not depend on their order. */
 export const permissionsText = (permissions: ReadonlyArray<string>) => encodePermissions([...permissions].sort())
 
-/** Derived from the consumer or install, the request and the person. A revoked binding is therefore never created again. */
+/** Derives the id from the consumer or install, the request and the person, so that a revoked binding is never created again. */
 export const bindingId = (binding: Omit<NewBinding, "status" | "runId" | "permissions" | "deliveryType">) =>
   derivedId(
     InterfaceBindingId,
@@ -51,7 +51,7 @@ export class InterfaceLedger extends Context.Service<
     readonly ofCapsule: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<InterfaceRow>>
     /** Creates the Interface in the `pending` status, or returns a retired Interface to that status. */
     readonly announce: (capsule: Owner, blueprint: InterfaceBlueprint) => Effect.Effect<void>
-    /** Updates the Interface after an apply. The revision increases only if something has changed. */
+    /** Updates the Interface after an apply. Increments the revision only if something has changed. */
     readonly resolve: (
       capsule: Owner,
       blueprint: InterfaceBlueprint,

@@ -46,14 +46,14 @@ const make = Effect.gen(function* () {
   const outputsOf = Effect.fnUntraced(function* (stateVersionId: StateVersionId) {
     const outputs = new Map<string, AppliedOutput>()
     for (const row of yield* states.outputs(stateVersionId)) {
-      // Sensitive values are not decrypted. Ephemeral values are not in the state.
+      // Omits sensitive values, which are not decrypted, and ephemeral values, which are not in the state.
       const value = row.sensitive === 1 ? undefined : Redacted.value(yield* states.outputValue(row))
       outputs.set(row.name, { name: row.name, value, privacy: privacyReason(row) })
     }
     return outputs
   })
 
-  /** The person who installed the Capsule; none if they are no longer an active member. */
+  /** Returns the person who installed the Capsule; none if they are no longer an active member. */
   const installingPrincipal = Effect.fnUntraced(function* (capsule: CapsuleRow) {
     const rows = yield* Installer.rows(sql)`SELECT r.created_by AS subject FROM runs r
       JOIN memberships m ON m.workspace_id = r.workspace_id AND m.subject = r.created_by AND m.status = 'active'
@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
     return rows[0]?.subject
   }, Effect.orDie)
 
-  /** Handles each binding request once: later runs do not recreate a binding that has been revoked. */
+  /** Handles each binding request once, so that later applies do not recreate a binding that has been revoked. */
   const bind = Effect.fnUntraced(function* (
     capsule: CapsuleRow,
     interfaceId: InterfaceId,
@@ -141,8 +141,8 @@ const make = Effect.gen(function* () {
     if (intent === undefined || intent.status !== "pending") return
     const outcome = yield* attempted(intent).pipe(
       Effect.catchTag("MaterializationFailed", Effect.succeed),
-      // A savepoint: if materialisation dies, its partial work is undone and the failure is recorded instead of being retried
-      // forever.
+      // A savepoint: if materialisation fails with a defect, its partial work is undone and the failure is recorded instead of
+      // being retried forever.
       sql.withTransaction,
       Effect.catchCause((cause) =>
         Effect.as(Effect.logError("An Interface was not materialised", cause), internalError)

@@ -7,7 +7,7 @@ import { AccessJson, InputsJson, InterfaceRow } from "./InterfaceRow.ts"
 const decodeAccess = Schema.decodeUnknownSync(AccessJson)
 const decodeInputs = Schema.decodeUnknownSync(InputsJson)
 
-/** The URL of the protected resource in an Interface's current inputs. */
+/** Returns the URL of the protected resource in an Interface's current inputs. */
 const resourceUriOf = (row: Pick<InterfaceRow, "access" | "inputs">): string | undefined => {
   const { resourceUriInput } = decodeAccess(row.access)
   const value = resourceUriInput === undefined ? undefined : decodeInputs(row.inputs)[resourceUriInput]

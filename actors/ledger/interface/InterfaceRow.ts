@@ -85,7 +85,7 @@ const decodeDocument = Schema.decodeUnknownSync(DocumentJson)
 const decodeInputs = Schema.decodeUnknownSync(InputsJson)
 const decodeAccess = Schema.decodeUnknownSync(AccessJson)
 
-/** The public projection. It never includes bindings. */
+/** Returns the public projection. It never includes bindings. */
 export const toInterface = (row: InterfaceRow): Interface =>
   decodeInterface({
     id: row.id,
@@ -117,7 +117,7 @@ export const toFailure = (row: IntentRow) =>
     updatedAt: row.updated_at
   })
 
-/** A currently valid binding, with its permissions. */
+/** A binding that is currently valid, with its permissions. */
 interface StandingBinding {
   readonly permissions: ReadonlyArray<string>
   /** The Capsule whose declaration requested the binding; `undefined` if the Interface itself requested it. */
@@ -134,7 +134,7 @@ const decodePermissions = Schema.decodeUnknownSync(PermissionsJson)
 
 /**
  * Reads through `sql` how a person may use an Interface now. Returns `undefined` unless the Interface is resolved, its Capsule is
- * in service, the person is an active member and the binding is ready.
+ * in service, the person is an active member, and the binding is ready.
  */
 export const readInterfaceUse = Effect.fn("readInterfaceUse")(function* (
   sql: SqlClient.SqlClient,

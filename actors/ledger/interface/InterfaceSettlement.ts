@@ -9,7 +9,7 @@ import type { CapsuleId, RunId, StateVersionId, WorkspaceId } from "../../../sch
 
 type Config = NonNullable<Effect.Success<ReturnType<InstallConfigStore["Service"]["load"]>>>
 
-/** The result of a successful apply, as far as Interfaces need it. */
+/** The part of a successful apply's result that Interfaces need. */
 export interface AppliedCapsule {
   readonly runId: RunId
   readonly capsule: { readonly id: CapsuleId; readonly workspace_id: WorkspaceId }

@@ -7,13 +7,13 @@ import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 
 type Failure = typeof InterfaceMaterializationFailure.Type
 
-/** Reads of Interfaces, and retries of failed materialisations. */
+/** Reads Interfaces, and retries failed materialisations. */
 export class Interfaces extends Context.Service<
   Interfaces,
   {
     /**
-     * The Interfaces that this person may open in a Workspace: resolved Interfaces of existing Capsules, with a ready `ui.open`
-     * binding. `capsuleId` only filters the result. Read-only.
+     * Returns the Interfaces that this person may open in a Workspace: resolved Interfaces of existing Capsules, with a ready
+     * `ui.open` binding. `capsuleId` only filters the result. Read-only.
      */
     readonly uiSurfaces: (
       workspaceId: WorkspaceId,
@@ -21,9 +21,9 @@ export class Interfaces extends Context.Service<
       filter: { readonly capsuleId?: string | undefined },
       page: PageRequest
     ) => Effect.Effect<Page<Interface>, ApiError>
-    /** The Interfaces that could not be materialised, newest first. Includes no values. */
+    /** Returns the Interfaces that could not be materialised, newest first. Includes no values. */
     readonly failures: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Failure>, ApiError>
-    /** Retries the expected failure. Fails with `guard_conflict` if the failure has changed. */
+    /** Retries a failure. Fails with `guard_conflict` if it is no longer the failure that the caller expects. */
     readonly retry: (
       context: CommandContext,
       workspaceId: WorkspaceId,

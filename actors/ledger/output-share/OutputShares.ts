@@ -57,16 +57,23 @@ export class OutputShares extends Context.Service<
     /** Lists the shares that the Workspace offers or receives. */
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<OutputShare>, ApiError>
     /**
-     * Called by the producing Workspace. Only Outputs that the module declares as neither sensitive nor ephemeral can be shared.
+     * Creates a share. Called by the producing Workspace. Only Outputs that the module declares as neither sensitive nor
+     * ephemeral can be shared.
      */
     readonly create: (context: CommandContext, request: NewOutputShare) => Effect.Effect<OutputShare, ApiError>
-    /** Called by the receiving Workspace. `actingWorkspaceId` is the Workspace for which the caller was authorised. */
+    /**
+     * Accepts a share. Called by the receiving Workspace. `actingWorkspaceId` is the Workspace for which the caller was
+     * authorised.
+     */
     readonly approve: (
       context: CommandContext,
       id: OutputShareId,
       actingWorkspaceId: WorkspaceId
     ) => Effect.Effect<OutputShare, ApiError>
-    /** Either Workspace may revoke a share at any time. Voids the unapplied plans that used it, in the same transaction. */
+    /**
+     * Revokes a share, which either Workspace may do at any time. Voids the unapplied plans that used it, in the same
+     * transaction.
+     */
     readonly revoke: (
       context: CommandContext,
       id: OutputShareId,
@@ -188,7 +195,7 @@ const make = Effect.gen(function* () {
     return toShare(row)
   }, transaction(sql))
 
-  /** Checks that the Outputs are still public and the Capsule still exists. Otherwise the share provides nothing. */
+  /** Checks that the Outputs are still public and that the Capsule still exists. Otherwise the share provides nothing. */
   const stillOffered = Effect.fnUntraced(function* (row: OutputShareRow) {
     const producer = yield* capsules.find(row.producer_capsule_id)
     if (producer === undefined || isEnded(producer.status)) {
