@@ -85,7 +85,7 @@ describe("Shared Outputs", () => {
   )
 
   tests.live(
-    "a share between Workspaces delivers nothing until the other side approves it, or after it is revoked",
+    "a share between Workspaces delivers values only after the other side approves it and until it is revoked",
     () =>
       Effect.gen(function* () {
         const { context, otherWorkspaceId, workspaceId } = yield* Bench

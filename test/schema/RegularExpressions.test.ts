@@ -6,7 +6,7 @@ import { type RegexLiteral, regexLiterals } from "./RegexLiterals.ts"
 
 const root = `${import.meta.dirname}/../..`
 
-/** Excludes pages and their scripts, which run in the user's own browser. */
+/** Excludes pages and their scripts: they run in the user's own browser, so a slow expression cannot block the service. */
 const isServed = (file: string) => !file.startsWith("src/dashboard/")
 
 const files = (await Array.fromAsync(new Bun.Glob("{schema,runner,actors,src}/**/*.ts").scan({ cwd: root }))).filter(

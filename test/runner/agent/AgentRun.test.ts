@@ -38,7 +38,7 @@ describe("Agent applies", () => {
     })
   )
 
-  it.live("the state of an apply is on disk before the remaining outcome is known", () =>
+  it.live("the state of an apply is on disk before the rest of its outcome is known", () =>
     Effect.gen(function* () {
       const isFound = yield* Deferred.make<void>()
       const { end, recovered, run } = yield* offeredApply((_, control) =>

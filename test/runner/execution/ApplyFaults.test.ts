@@ -93,7 +93,7 @@ describe("Applies with a faulty tool", () => {
     })
   )
 
-  live("a tool that truncates its state file keeps the last complete checkpoint", () =>
+  live("the last complete checkpoint is kept if a tool truncates its state file", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -319,7 +319,7 @@ describe("providers", () => {
     "invalid_version_constraint a.tf:2"
   )
 
-  scanner.live("provider requirements are collected from every block that may contain them", () =>
+  scanner.live("collects provider requirements from every block that may contain them", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": [

@@ -31,7 +31,7 @@ it.live("sign-in to an unknown account compares against a hash of the same cost"
   })
 )
 
-it.live("all Unicode forms of a password are equivalent", () =>
+it.live("a password verifies in every Unicode normalisation form", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const hash = yield* passwords.hash(secret("caf\u00e9 caf\u00e9 caf\u00e9"))

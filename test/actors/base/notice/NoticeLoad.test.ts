@@ -18,7 +18,7 @@ const endpoints = 20
 const hanging = 5
 
 it.live(
-  `${events} notices reach the endpoints that work before the first request to an endpoint that hangs has timed out`,
+  `${events} notices reach every working endpoint before a hanging endpoint's first request times out`,
   () =>
     Effect.gen(function* () {
       const arrived = new Map<string, number>()

@@ -73,7 +73,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moved sealed values", () => {
         expect([run.status, run.error?.code, run.attempt]).toEqual(["failed", "integrity_fault", 1])
         expect(run.error?.message).toContain("svc doctor")
         expect(yield* faultsNow).toEqual([`state_versions.state of ${stateOfOne}`])
-        // The fault does not affect the other Capsule.
+        // The other Capsule can still be planned.
         expect((yield* replanned(two.capsule.id)).status).toBe("waiting_approval")
       })
   )

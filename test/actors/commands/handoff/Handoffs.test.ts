@@ -72,7 +72,7 @@ const world = Effect.fnUntraced(function* (name: string, more: { endpoint?: stri
 })
 
 describe("a hand-off", () => {
-  tests.live("a hand-off returns to the client with the created records and a single-use ticket", () =>
+  tests.live("a hand-off redirects to the client with the created records and a single-use ticket", () =>
     Effect.gen(function* () {
       const { capsule, complete, owner, run, workspaceId } = yield* world("returns")
       const location = new URL(Redacted.value(yield* complete(owner)))

@@ -88,7 +88,7 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
-  tests.live("a member is refused at every endpoint that would use a Connection, before anything is written", () =>
+  tests.live("every endpoint that would use a Connection rejects a member before anything is written", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const member = yield* aMember

@@ -72,7 +72,7 @@ const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Comm
   const { items } = yield* runs.list(workspaceId, { capsuleId }, { limit: 6 })
   const status = command === "approve" ? "waiting_approval" : command === "apply" ? "succeeded" : undefined
   const fitting = items.filter((item) => item.status === status && item.type.endsWith("plan"))
-  // Usually picks a Run that suits the command, sometimes any other Run.
+  // Usually picks a Run to which the command applies, and sometimes any other Run.
   const from = fitting.length > 0 && choice > 0 ? fitting : items
   const run = from[choice % Math.max(from.length, 1)]
   const id: RunId = run?.id ?? (yield* Effect.die("no Run"))

@@ -32,7 +32,7 @@ const gated = Effect.gen(function* () {
   return { begun, keep, kept, release }
 })
 
-/** A keeper that fails the first `times` times. */
+/** A keeper whose first `times` writes fail. */
 const failing = (times: number) => {
   const kept: Array<number> = []
   let left = times
