@@ -3,16 +3,17 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { findOnPath } from "../runner/toolchain/ToolSearch.ts"
 
 /**
- * The words to put before a command to run it, and all its children, under the kernel's batch policy. With this policy, a process
- * that wakes up waits for its turn and does not preempt the running one. Test processes and their children keep all cores busy,
- * and would otherwise spend a tenth of their CPU time on preemption. Empty if the machine does not support this.
+ * Returns the words to put before a command so that it and all its children run under the kernel's batch policy. With this
+ * policy, a process that wakes up waits for its turn and does not preempt the running process. Test processes and their children
+ * keep all cores busy, and would otherwise spend a tenth of their CPU time on preemption. Empty if the machine does not support
+ * this.
  */
 export const batchSchedule = Effect.fn("batchSchedule")(function* (searchPath: string) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const found = yield* findOnPath(searchPath, "chrt")
   if (Option.isNone(found)) return []
   const { path } = found.value
-  // A container may refuse the system call.
+  // Try it out, because a container may refuse the system call.
   const attempt = ChildProcess.make(path, ["--batch", "0", path, "--max"], {
     stdin: "ignore",
     stdout: "ignore",

@@ -6,7 +6,7 @@ import { resultShapes } from "../src/cli/ResultShapes.ts"
 import { svc } from "../src/cli/Root.ts"
 import { platform } from "../src/composition/Platform.ts"
 
-/** The `--help` text of a command as data. */
+/** Returns the `--help` text of a command as data. */
 const helpOf = (path: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const shown = yield* Ref.make(Option.none<HelpDoc.HelpDoc>())
@@ -20,7 +20,7 @@ const helpOf = (path: ReadonlyArray<string>) =>
   }).pipe(Effect.orDie)
 
 export interface CommandHelp {
-  /** Without the name of the program. */
+  /** Names of the command and its parents, without the name of the program. */
   readonly path: ReadonlyArray<string>
   readonly group: string | undefined
   readonly help: HelpDoc.HelpDoc
@@ -48,7 +48,7 @@ const table = (head: string, rows: ReadonlyArray<readonly [string, string]>): Re
     ? []
     : ["", `| ${head} | |`, "|---|---|", ...rows.map(([name, description]) => `| \`${name}\` | ${cell(description)} |`)]
 
-/** The `--json` output, for commands whose output is meant for programs. */
+/** Describes the `--json` output of a command whose output is meant for programs. */
 const shapeOf = (path: ReadonlyArray<string>): ReadonlyArray<string> =>
   table("key of `--json`", Object.entries(resultShapes[path.join(" ")] ?? {}))
 
@@ -61,10 +61,10 @@ const flagRow = ({ aliases, description, name, type }: HelpDoc.FlagDoc): FlagRow
   text(description)
 ]
 
-/** A flag that so many commands have with the same meaning is described once. */
+/** Minimum number of commands with the same flag for it to be described only once. */
 const fewestSharing = 8
 
-/** The flags that many commands share, in the order in which they first appear. */
+/** Returns the flags that many commands share, in the order of their first appearance. */
 const sharedFlags = (commands: ReadonlyArray<CommandHelp>): ReadonlyMap<string, FlagRow> => {
   const uses = Map.groupBy(
     commands.flatMap(({ help }) => help.flags.map(flagRow)),
@@ -115,7 +115,7 @@ const meanings = [
   ...exits.map(([name, code]) => `| ${code} | ${exitMeanings[name].meaning} |`)
 ]
 
-/** The contents of `docs/exit-codes.md`: a single table for all commands. */
+/** Contents of `docs/exit-codes.md`: a single table for all commands. */
 export const exitCodeReference = [
   "# Exit codes",
   "",
@@ -129,7 +129,7 @@ export const exitCodeReference = [
   ""
 ].join("\n")
 
-/** The contents of `docs/cli.md`: every command with its flags and examples, as the program defines them. */
+/** Contents of `docs/cli.md`: every command with its flags and examples, as the program defines them. */
 export const commandReference = Effect.map(commandHelps, (commands) => {
   const groups = [...new Set(commands.map(({ group }) => group ?? ""))]
   const shared = sharedFlags(commands)

@@ -14,7 +14,7 @@ export const writeDashboard = Effect.fn("writeDashboard")(function* (folder: str
     Effect.gen(function* () {
       for (const encoding of encodings) {
         const bytes = asset[encoding]
-        // Fonts are already compressed.
+        // Skip encodings that do not exist: fonts are already compressed.
         if (bytes === undefined) continue
         const file = path.join(folder, encoding, asset.path)
         yield* files.makeDirectory(path.dirname(file), { recursive: true })

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util"
 
-/** The output and exit code of a CI suite. */
+/** Output and exit code of a CI suite. */
 export interface SuiteLog {
   readonly name: string
   readonly exitCode: number
@@ -18,7 +18,7 @@ const mostErrorLines = 15
 const mostLastLines = 15
 const widestLine = 240
 
-// Output formats of `bun test`, with or without GitHub's groups, test:crash and test:mutants.
+// Matches the output formats of `bun test`, with or without GitHub's groups, of test:crash and of test:mutants.
 const fileHeader = /^(?:::group::)?(\S+\.test\.tsx?):$/
 const result = /^\((pass|fail|skip|todo)\) (.*?)(?: \[[\d.]+ms\])?$/
 const hookOrTimeout = /^ {2}\^ /
@@ -32,8 +32,8 @@ const repeatedFailures = /^\d+ tests? failed:$/
 const beginsError = (line: string) => /^(?:error|[A-Za-z]*Error)\b/.test(line)
 
 /**
- * Returns everything from the first error on, without the code excerpt that Bun prints above it. Without an error, returns the
- * last lines.
+ * Returns everything from the first error on, without the code excerpt that Bun prints above it, or the last lines if there is no
+ * error.
  */
 const errorOf = (printed: ReadonlyArray<string>) => {
   const said = printed.filter((line) => line.trim() !== "")
@@ -76,8 +76,8 @@ const failuresIn = (lines: ReadonlyArray<string>): ReadonlyArray<Failure> => {
 const cut = (line: string) => (line.length > widestLine ? `${line.slice(0, widestLine)}…` : line)
 
 /**
- * Returns the failures of all suites in at most 60 lines, each with its suite, test and error. Names take precedence over error
- * texts: if there are many failures, each gets only a few lines, and failures after the twentieth are only counted. Empty if
+ * Returns the failures of all suites in at most 60 lines, each with its suite, test and error. If there are many failures,
+ * prefers names to error texts: each failure gets only a few lines, and failures after the twentieth are only counted. Empty if
  * every suite exited with 0.
  */
 export const failureSummary = (suites: ReadonlyArray<SuiteLog>): string => {

@@ -92,7 +92,8 @@ const overview = (commands: ReadonlyArray<CommandHelp>, date: string): ManPage =
 }
 
 /**
- * The manual pages of section 1: an overview, and a page for each command with its subcommands. `date` has the format 2026-11-29.
+ * Creates the manual pages of section 1: an overview, and a page for each command with its subcommands. `date` has the format
+ * 2026-11-29.
  */
 export const manPages = (date: string) =>
   Effect.map(

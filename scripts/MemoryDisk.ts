@@ -4,9 +4,9 @@ import { Effect, FileSystem, Option } from "effect"
 export const memoryDisk = "/dev/shm"
 const roomNeeded = 4 * 1024 ** 3
 
-/** Returns true if the mount table contains a writable file system at this path from which programs can be executed. */
+/** Returns true if the mount table contains, at this path, a writable file system from which programs can be executed. */
 export const startsPrograms = (mounts: string, place: string): boolean => {
-  // A later mount hides earlier ones.
+  // Use the last match, because a later mount hides earlier mounts.
   const [, , , options = ""] =
     mounts
       .split("\n")
@@ -21,7 +21,7 @@ export const availableMemory = (meminfo: string): number =>
   Number(/^MemAvailable:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? 0) * 1024
 
 /**
- * Creates a folder in memory and removes it when the Scope closes. Returns none if the machine has no suitable file system or not
+ * Creates a folder in memory and removes it when the scope closes. Returns none if the machine has no suitable file system or not
  * enough memory.
  */
 export const folderInMemory = Effect.gen(function* () {
@@ -31,7 +31,7 @@ export const folderInMemory = Effect.gen(function* () {
   const { bavail, bsize } = yield* Effect.tryPromise(() => statfs(memoryDisk))
   if (!startsPrograms(mounts, memoryDisk) || Math.min(free, bavail * bsize) < roomNeeded) return Option.none<string>()
   const folder = yield* files.makeTempDirectoryScoped({ directory: memoryDisk, prefix: "svc-test-" })
-  // The same mode as /tmp, because sandboxes with other user ids have to traverse the folder.
+  // Use the same mode as /tmp, because sandboxes with other user ids have to traverse the folder.
   yield* files.chmod(folder, 0o1777)
   return Option.some(folder)
 }).pipe(Effect.orElseSucceed(() => Option.none<string>()))

@@ -3,16 +3,16 @@ import { goGcSettings } from "../runner/toolchain/GoGcSettings.ts"
 import { toolExecutables } from "../runner/toolchain/Tool.ts"
 import { findOnPath } from "../runner/toolchain/ToolSearch.ts"
 
-// The test processes keep all cores busy, so a command with several threads would only take time from them.
+// Limits tools to one thread. The test processes keep all cores busy, so further threads would only take time from them.
 const oneProcessor = { GOMAXPROCS: "1" }
 
-/** The folder that every sandbox can see. */
+/** Folder that every sandbox can see. */
 const shown = "/usr/"
 
 /**
  * Returns a PATH whose tools delay garbage collection and use one processor. Tests start these tools more than a thousand times
- * with small states, and garbage collection takes a fifth of each command's time. `folder` receives the scripts that start the
- * tools. A tool outside `/usr` is not changed, because a sandbox would contain its script but not the tool.
+ * with small states, and garbage collection takes a fifth of each command's time. Writes the scripts that start the tools to
+ * `folder`. Leaves a tool outside `/usr` unchanged, because a sandbox would contain its script but not the tool.
  */
 export const patientPath = Effect.fn("patientPath")(function* (searchPath: string, folder: string) {
   const files = yield* FileSystem.FileSystem

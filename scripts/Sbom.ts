@@ -15,7 +15,7 @@ const Lock = Schema.fromJsonString(
   })
 )
 
-/** The file name of the bill of materials, in a package or in the folder of a binary. */
+/** File name of the bill of materials, in a package or in the folder of a binary. */
 export const sbomFile = "svc.cdx.json"
 
 const isPackage = ({ name, origin }: Component) => origin === `npm package ${name}`
@@ -25,7 +25,7 @@ const purlName = (name: string) => name.replace("@", "%40")
 const sha512 = (integrity: string) =>
   integrity.startsWith("sha512-") ? Buffer.from(integrity.slice("sha512-".length), "base64").toString("hex") : undefined
 
-/** A single SPDX identifier is an `id`, and several form an `expression`. */
+/** Formats a licence: a single SPDX identifier as an `id`, and several as an `expression`. */
 const licenses = (license: string) =>
   /^[\w.-]+$/.test(license) ? [{ license: { id: license } }] : [{ expression: license }]
 
@@ -44,9 +44,9 @@ const described = (component: Component, integrity: string | undefined) => {
 }
 
 /**
- * The bill of materials of a binary, as CycloneDX 1.6. It lists exactly the components whose licences the binary contains, with
- * the hashes from the lock file. It contains no date and no random number, so the same commit produces the same bytes. Fails if a
- * bundled package is missing from the lock file.
+ * Creates the bill of materials of a binary, as CycloneDX 1.6. It lists exactly the components whose licences the binary
+ * contains, with the hashes from the lock file. It contains no date and no random number, so the same commit produces the same
+ * bytes. Fails if a bundled package is missing from the lock file.
  */
 export const billOfMaterials = Effect.fn("sbom.billOfMaterials")(function* (root: string, report: LicenseReport) {
   const files = yield* FileSystem.FileSystem

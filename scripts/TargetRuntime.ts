@@ -1,5 +1,5 @@
-// The runtime for a binary of another platform: Bun's package for that platform from the npm registry, with exactly the version
-// and bytes pinned in package-lock.json.
+// Downloads the runtime for a binary of another platform: Bun's package for that platform from the npm registry, with exactly the
+// version and bytes pinned in package-lock.json.
 import { Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { extract } from "tar"
@@ -41,7 +41,7 @@ const decodeLockfile = Schema.decodeEffect(Lockfile)
 
 const executable = "package/bin/bun"
 
-/** The version and integrity (`sha512-...`) of a package, as pinned in package-lock.json. */
+/** Returns the version and integrity (`sha512-...`) of a package, as pinned in package-lock.json. */
 const locked = Effect.fn("TargetRuntime.locked")(function* (root: string, name: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -50,7 +50,7 @@ const locked = Effect.fn("TargetRuntime.locked")(function* (root: string, name: 
   if (version === undefined || integrity?.startsWith("sha512-") !== true) {
     return yield* new RuntimeUnavailable({ message: `package-lock.json holds no version and sha512 of ${name}.` })
   }
-  // Only the version of Bun that produced byte code can read it.
+  // Require the same version of Bun, because only the version that produced byte code can read it.
   if (version !== Bun.version) {
     return yield* new RuntimeUnavailable({
       message: `This is Bun ${Bun.version}, and package-lock.json holds ${version}. Build with \`npm run build\` after \`npm ci\`.`
@@ -76,7 +76,7 @@ const npmPack = Effect.fn("TargetRuntime.npmPack")(
 )
 
 /**
- * Extracts a platform's Bun executable into `folder`. If the folder already contains the archive, the network is not used. Fails
+ * Extracts a platform's Bun executable into `folder`. Does not use the network if the folder already contains the archive. Fails
  * with `RuntimeUnavailable` if the package cannot be fetched or does not match the lock file.
  */
 export const targetRuntime = Effect.fn("targetRuntime")(function* (root: string, folder: string, target: TargetName) {

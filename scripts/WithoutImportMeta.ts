@@ -1,6 +1,6 @@
 /**
- * Effect reads its settings from both `import.meta.env` and `process.env`. They are identical in Bun, but byte code cannot
- * contain the former.
+ * Replaces `import.meta.env`, which byte code cannot contain, by `process.env`. Effect reads its settings from both, and they are
+ * identical in Bun.
  */
 export const withoutImportMeta: Bun.BunPlugin = {
   name: "without-import-meta",

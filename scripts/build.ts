@@ -18,11 +18,11 @@ class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { mes
   override readonly [Runtime.errorExitCode] = 1
 }
 
-// Factor by which code must run more often than by default before it is compiled to machine code, until the program resets this.
+// Factor by which code must run more often than by default before it is compiled to machine code, until the program resets it.
 // Code that runs once at startup takes longer to compile than to run.
 const startReluctance = 100
 
-// Replaces the server's own entry point, and imports the files embedded in the binary.
+// Path of the entry point that replaces the server's own, and imports the files embedded in the binary.
 const service = "dist/build/Service.ts"
 const licenseJson = "dist/build/Licenses.json"
 
@@ -69,7 +69,7 @@ main([
   yield* files.writeFileString(path.join(root, service), code)
 })
 
-/** The commit of the checkout. Empty without Git, or with uncommitted changes. */
+/** Returns the commit of the checkout; empty without Git, or with uncommitted changes. */
 const commitOf = (root: string): string => {
   const git = (...args: ReadonlyArray<string>) => {
     const { exitCode, stdout } = Bun.spawnSync(["git", ...args], { cwd: root, stderr: "ignore" })
@@ -101,7 +101,7 @@ const compile = Effect.fn("build.compile")(function* (
         root,
         target: "bun",
         format: "esm",
-        // Stores code shared by two programs once in the binary. Each program loads only what it needs.
+        // Store code that two programs share only once in the binary. Each program loads only what it needs.
         splitting: true,
         minify: true,
         bytecode: true,
@@ -117,7 +117,7 @@ const compile = Effect.fn("build.compile")(function* (
           outfile,
           jitPolicy: startReluctance,
           ...(target === undefined ? {} : { target: targets[target.name].compile, executablePath: target.runtime }),
-          // Files in the folder in which the binary is started must not affect it.
+          // Ignore configuration files in the folder in which the binary is started.
           autoloadDotenv: false,
           autoloadBunfig: false,
           autoloadTsconfig: false,
@@ -145,14 +145,14 @@ const build = Effect.fn("build")(function* (names: ReadonlyArray<TargetName>, ou
   const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
   const folder = path.resolve(root, out)
   const started = yield* Clock.currentTimeMillis
-  // Fails before the build starts if a runtime is unavailable.
+  // Fail before the build starts if a runtime is unavailable.
   const wanted = yield* Effect.forEach(names, (name) =>
     Effect.map(targetRuntime(root, path.join(root, "dist/runtimes"), name), (runtime) => ({ name, runtime }))
   )
   const assets = yield* buildDashboard("best")
   yield* writeLicenses(root, folder)
   yield* writeEntry(root, assets)
-  // Source maps of shared code are named after their contents, so those of earlier builds would accumulate.
+  // Remove the source maps of earlier builds. Maps of shared code are named after their contents, so they would accumulate.
   yield* files.makeDirectory(folder, { recursive: true })
   for (const name of yield* files.readDirectory(folder)) {
     if (sharedMap.test(name)) yield* files.remove(path.join(folder, name))

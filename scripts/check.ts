@@ -24,7 +24,7 @@ const types = Effect.gen(function* () {
   const { ok, output } = yield* run("node_modules/.bin/effect-tsgo", ["get-exe-path"])
   if (!ok) return { ok, output }
   const checked = yield* run(output, ["--noEmit"])
-  // Suggestions are only advice, but warnings fail the check.
+  // Ignore suggestions, which are only advice. Warnings fail the check.
   const lines = checked.output.split("\n").filter((line) => !line.includes(": suggestion TS"))
   const counted = lines.filter((line) => / (?:error|warning) TS\d+/.test(line))
   return { ok: counted.length === 0, output: counted.length === 0 ? "" : lines.join("\n") }

@@ -20,7 +20,7 @@ class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { 
 
 const { values } = parseArgs({ args: process.argv.slice(2), options: { only: { type: "string", multiple: true } } })
 
-/** Prints the load, because timings mean little on a busy machine. */
+/** Prints the load of the machine, because timings mean little on a busy machine. */
 const tellLoad = Effect.suspend(() =>
   Console.log(`${loadavg()[0]?.toFixed(1)} processes on ${availableParallelism()} cores in the last minute`)
 )

@@ -42,7 +42,7 @@ const plain = (text: string) =>
     .replaceAll(/\s+/g, " ")
     .trim()
 
-// Consecutive line comments form one passage.
+// Matches a comment. Consecutive line comments form one passage.
 const comment = /^[ \t]*\/\*\*?[\s\S]*?\*\/|^(?:[ \t]*\/\/.*(?:\n|$))+|(?<=[;,{)\]\w] )\/\/ .*$/gm
 const title =
   /^\s*(?:await )?(?:\w+\.)?(?:test|it|tests|describe|live|effect|suite)(?:\.\w+)*(?:\([^"'`\n]*\))?\(\s*(["'`])((?:(?!\1)[^\\\n]|\\.)+)\1/gm
@@ -70,7 +70,7 @@ const passagesOf = (file: string): ReadonlyArray<Passage> => {
   return [...comments, ...titles].filter((passage) => passage.text.split(" ").length > 2)
 }
 
-/** The same seed selects the same passages from the same tree (mulberry32). */
+/** Creates a random generator (mulberry32), so that the same seed selects the same passages from the same tree. */
 const randomFrom = (seed: number) => {
   let state = seed
   return () => {

@@ -46,7 +46,7 @@ const step = Effect.fn("test-browser.step")(function* (
   if (code !== 0) return yield* new StepFailed({ message: `bun ${args.join(" ")} ended with ${code}.` })
 }, Effect.scoped)
 
-/** A copy of the binary in a folder where a later build cannot replace it during the tests. */
+/** Copies the binary to a folder where a later build cannot replace it during the tests. */
 const builtBinary = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

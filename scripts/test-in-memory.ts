@@ -1,5 +1,5 @@
-// Starts Bun for tests with the given arguments. If the machine has enough memory, temporary folders are in memory, because a
-// test writes thousands of small files and every database commit would wait for a disk. If TMPDIR is set, its value is kept.
+// Starts Bun for tests with the given arguments. If the machine has enough memory, puts temporary folders into memory, because a
+// test writes thousands of small files and every database commit would wait for a disk. Keeps TMPDIR if it is set.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Config, Effect, FileSystem, Option, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
@@ -7,13 +7,16 @@ import { batchSchedule } from "./BatchSchedule.ts"
 import { folderInMemory } from "./MemoryDisk.ts"
 import { patientPath } from "./PatientTools.ts"
 
-// A test runs most code only a few times, so the last compilation stage would cost a sixth of the CPU time without any benefit.
+// Disables the last compilation stage. A test runs most code only a few times, so this stage would cost a sixth of the CPU time
+// without any benefit.
 const withoutLastCompiler = { BUN_JSC_useFTLJIT: "0" }
 
-// The next test requests memory that was returned to the system again. Keeping it saves an eighth of the CPU time.
+// Keeps freed memory instead of returning it to the system, because the next test requests it again. This saves an eighth of the
+// CPU time.
 const keepMemory = { MIMALLOC_PURGE_DELAY: "-1" }
 
-// The garbage collector also runs when the heap grows. Running it on a timer as well costs a thirtieth of the CPU time.
+// Disables the timer of the garbage collector, which also runs when the heap grows. The timer would cost a thirtieth of the CPU
+// time.
 const withoutCollectorTimer = { BUN_GC_TIMER_DISABLE: "1" }
 
 /** The tests have already reported the failures. */
@@ -39,9 +42,9 @@ const program = Effect.gen(function* () {
         ...withoutLastCompiler,
         ...withoutCollectorTimer,
         PATH: yield* patientPath(searchPath, tools),
-        // For tests that check the collector's settings.
+        // Original PATH, for tests that check the collector's settings.
         SVC_TEST_PATH: searchPath,
-        // The folder of the single build that the test processes share. See `test/support/BuiltOnce.ts`.
+        // Folder of the single build that the test processes share. See `test/support/BuiltOnce.ts`.
         SVC_TEST_BUILDS: yield* files.makeTempDirectoryScoped({ prefix: "svc-builds-" }),
         ...Option.match(folder, { onNone: () => ({}), onSome: (path) => ({ ...keepMemory, TMPDIR: path }) })
       },

@@ -1,4 +1,4 @@
-// Loaded by an agent. See `cli/ClientCommandNames.ts`.
+// Entry point of an agent. See `cli/ClientCommandNames.ts`.
 import { Effect } from "effect"
 import { commandFirst } from "./cli/ClientCommandNames.ts"
 import { agentSvc } from "./cli/agent/AgentRoot.ts"

@@ -1,5 +1,5 @@
-// Loaded first by a compiled binary. The rest is bundled separately, at the paths given in `scripts/build.ts`, so that a sync or
-// client process loads none of the server's code.
+// First module that a compiled binary loads. The rest is bundled separately, at the paths given in `scripts/build.ts`, so that a
+// sync or client process loads none of the server's code.
 import { dirname, join } from "node:path"
 import { confineArgument, guardArgument, syncArgument } from "./BinaryArguments.ts"
 import { commandFirst, isAgentCommand, isClientCommand } from "./cli/ClientCommandNames.ts"
@@ -18,7 +18,7 @@ const ofCommand = isClientCommand(args)
     : "dist/build/Service.js"
 const program = programs.get(process.argv[2] ?? "") ?? ofCommand
 
-// Binaries start with lazy compilation (see `scripts/build.ts`), but a sync unpacks and hashes from the start.
+// End the lazy compilation with which binaries start (see `scripts/build.ts`), because a sync unpacks and hashes from the start.
 if (isSync) Bun.unsafe.setJITPolicy(1)
 
 void import(join(dirname(Bun.main), program))

@@ -1,4 +1,4 @@
-// Loaded by client commands. See `cli/ClientCommandNames.ts`.
+// Entry point of client commands. See `cli/ClientCommandNames.ts`.
 import { Effect } from "effect"
 import { commandFirst } from "./cli/ClientCommandNames.ts"
 import { clientSvc } from "./cli/ClientRoot.ts"

@@ -1,2 +1,2 @@
-/** The provisional scope of the npm packages, until a scope is registered. */
+/** Provisional scope of the npm packages, until a scope is registered. */
 export const packageScope = "@svc-dev"

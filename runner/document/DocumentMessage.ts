@@ -3,7 +3,9 @@ import type { JsonPosition, JsonRefusalReason } from "../../schema/json/JsonRefu
 import type { DocumentPiece } from "./DocumentPieces.ts"
 import type { DocumentKind } from "./DocumentReadings.ts"
 
-/** Requests to the thread: a document, followed by further parts of its contents. The thread reads one document at a time. */
+/**
+ * Requests to the thread: a document, or a request for further parts of its contents. The thread reads one document at a time.
+ */
 export type DocumentRequest =
   | {
       readonly kind: "read"
@@ -14,7 +16,11 @@ export type DocumentRequest =
     }
   | { readonly kind: "more" }
 
-/** `piece`: more messages follow; `end`: the last message. `failed`: the thread failed, not the document. */
+/**
+ * - `piece`: more messages follow
+ * - `end`: the last message
+ * - `failed`: the thread failed, not the document
+ */
 export type DocumentAnswer =
   | { readonly kind: "piece"; readonly piece: DocumentPiece }
   | { readonly kind: "end" }

@@ -7,13 +7,13 @@ export type DocumentPiece =
   | { readonly kind: "close" }
 
 /**
- * Maximum weight of a piece. Each value weighs one, plus one for every so many characters or bytes. The receiver copies a piece
- * in a few milliseconds.
+ * Maximum weight of a piece, which the receiver copies in a few milliseconds. Each value weighs one, plus one for every so many
+ * characters or bytes.
  */
 const heaviestPiece = 10_000
 const charactersOfOne = 64
 
-/** The weight of a value. For a heavier value, stops early and returns a number above `most`. */
+/** Returns the weight of a value. Stops early if it exceeds `most`, and then returns a number above `most`. */
 const weightOf = (root: unknown, most: number): number => {
   const open: Array<unknown> = [root]
   let weight = 0
@@ -89,7 +89,8 @@ const membersOf = (piece: DocumentPiece): ReadonlyArray<unknown> => {
 }
 
 /**
- * The memory of long byte arrays in a piece. No other value contains them, so it is moved to the other thread instead of copied.
+ * Returns the memory of long byte arrays in a piece, which is moved to the other thread instead of copied. This is safe because
+ * no other value contains these arrays.
  */
 export const movedWith = (piece: DocumentPiece): ReadonlyArray<ArrayBuffer> =>
   membersOf(piece).flatMap((value) =>

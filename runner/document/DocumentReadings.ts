@@ -28,7 +28,7 @@ export type PlainJobResult =
       readonly failure: Pick<RunnerFailure, "diagnostics" | "message" | "phase" | "reason" | "sandboxKilled">
     })
 
-/** The result type of each kind of document. */
+/** Result type of each kind of document. */
 export interface DocumentContents {
   /** Any JSON within the limits of the request. */
   readonly json: Schema.Json
@@ -50,7 +50,7 @@ export interface DocumentContents {
 }
 export type DocumentKind = keyof DocumentContents
 
-/** The tools nest documents a few dozen levels deep at most. */
+/** Maximum nesting. The tools nest documents a few dozen levels deep at most. */
 const deepest = 1000
 const ofTool = {
   maxDepth: deepest,
@@ -59,17 +59,17 @@ const ofTool = {
   maxStringBytes: Number.POSITIVE_INFINITY
 }
 
-/** Limits for documents without limits of their own. The receiver limits their size. */
+/** Limits for documents that have none of their own. The receiver limits their size. */
 export const documentLimits: JsonLimits = { ...ofTool, maxBytes: Number.POSITIVE_INFINITY }
 
 /** Limits for an agent's report about a Run, in which a state is one long string. */
 export const agentDocumentLimits: JsonLimits = { ...documentLimits, maxNodes: 2_000_000 }
 
-// The parser's own message may contain a value, so it is not used.
+// Creates the failure. Drops the parser's own message, which may contain a value.
 const unreadable = (reason: JsonRefusal["reason"] = "syntax") =>
   new JsonRefusal({ reason, message: "The document does not have the expected form." })
 
-/** The text of a document from the tool, after a scan has found it complete and not too deep. */
+/** Returns the text of a document from the tool, after a scan has found it complete and not too deep. */
 const scanned = (bytes: Uint8Array, rewritten: (text: string) => string): Result.Result<string, JsonRefusal> => {
   const text = rewritten(new TextDecoder().decode(bytes))
   const fault = new JsonScanner(text, ofTool).scan()
@@ -133,8 +133,8 @@ type Readings = {
 }
 
 /**
- * The reader for each kind. Every document is scanned before any value is built, so a deeply nested document costs no more than
- * its length.
+ * Readers of each kind. They scan every document before building any value, so even a deeply nested document costs time only in
+ * proportion to its length.
  */
 export const documentReadings: Readings = {
   json: decodeJson,

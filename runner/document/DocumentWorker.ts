@@ -1,4 +1,4 @@
-// The entry point of a worker thread, and an additional entry point of a compiled binary.
+// Entry point of a worker thread, and an additional entry point of a compiled binary.
 import { parentPort } from "node:worker_threads"
 import { Result } from "effect"
 import type { JsonRefusal } from "../../schema/json/JsonRefusal.ts"
@@ -34,7 +34,7 @@ parentPort?.on("message", (request: DocumentRequest) => {
   try {
     answer(answered(request))
   } catch {
-    // The message of the error may contain a secret.
+    // Drop the error, whose message may contain a secret.
     pieces = undefined
     answer({ kind: "failed" })
   }

@@ -20,10 +20,10 @@ import {
 } from "./DocumentReadings.ts"
 import { wrapSecrets } from "./UnwrappedSecrets.ts"
 
-/** The longest document that is read on the calling thread. Reading it takes a few milliseconds. */
+/** Maximum length of a document to read on the calling thread, which takes a few milliseconds. */
 export const longestReadHere = 1024 * 1024
 
-/** The thread keeps the memory of a large document until it stops, so it stops soon after the last document. */
+/** Time after which an idle thread stops. It is short, because the thread keeps the memory of a large document until it stops. */
 const idleMilliseconds = 2000
 
 const location = () =>
@@ -62,7 +62,7 @@ class DocumentThread {
       this.#resume = (answer) => resume(Effect.succeed(answer))
       const moved = request.kind === "read" ? [request.bytes.buffer] : []
       this.#started().postMessage(request, moved)
-      // Stops the thread, so that a late response cannot be mistaken for the response to the next document.
+      // Stop the thread, so that a late response cannot be mistaken for the response to the next document.
       return Effect.sync(() => this.stop())
     })
   }
@@ -82,10 +82,10 @@ class DocumentThread {
 }
 
 const thread = new DocumentThread()
-/** One at a time, so that concurrent uploads need memory for only one document. */
+/** Allows one document at a time, so that concurrent uploads need memory for only one. */
 const turns = Semaphore.makeUnsafe(1)
 
-/** The thread has already decoded it with the schema of its kind. */
+/** Accepts any value: the thread has already decoded it with the schema of its kind. */
 const isContents = <K extends DocumentKind>(_kind: K, _value: unknown): _value is DocumentContents[K] => true
 
 const readElsewhere = Effect.fnUntraced(function* <K extends DocumentKind>(
@@ -108,7 +108,7 @@ const readElsewhere = Effect.fnUntraced(function* <K extends DocumentKind>(
 })
 
 /**
- * Reads a document from a person, a tool or an agent. Long documents are read by another thread, which returns the contents in
+ * Reads a document from a person, a tool or an agent. Reads a long document in another thread, which returns the contents in
  * small pieces, so that no other request waits. Call it before a transaction, never inside one.
  */
 export const readDocument = Effect.fn("readDocument")(function* <K extends DocumentKind>(
@@ -116,7 +116,7 @@ export const readDocument = Effect.fn("readDocument")(function* <K extends Docum
   bytes: Uint8Array,
   limits: JsonLimits = documentLimits
 ): Effect.fn.Return<DocumentContents[K], JsonRefusal> {
-  // A document above its limit is refused without being read.
+  // Let the reader refuse a document above its limit. It does so without reading the document.
   if (bytes.length <= longestReadHere || bytes.length > limits.maxBytes)
     return yield* Effect.fromResult(documentReadings[kind](bytes, limits))
   return yield* turns.withPermits(1)(
@@ -127,7 +127,7 @@ export const readDocument = Effect.fn("readDocument")(function* <K extends Docum
   )
 }, outsideTransaction("A document is read"))
 
-/** Parses a complete state file; `none` for anything else. */
+/** Parses a complete state file. Returns `none` for anything else. */
 export const readState = Effect.fnUntraced(function* (bytes: Uint8Array) {
   const read = yield* Effect.result(readDocument("state", bytes))
   if (Result.isFailure(read)) return Option.none<StateFile>()

@@ -3,7 +3,7 @@ import { defineMember } from "./DocumentPieces.ts"
 
 type Place = ReadonlyArray<string>
 
-/** A value as transferred between threads. Its secrets are not wrapped, and `places` lists where they are. */
+/** A value as transferred between threads, with its secrets unwrapped. `places` lists where they are. */
 export interface Unwrapped<A> {
   readonly value: A
   readonly places: ReadonlyArray<Place>
@@ -14,7 +14,7 @@ type Container = Record<string, unknown>
 const isContainer = (value: unknown): value is Container =>
   typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && !Redacted.isRedacted(value)
 
-/** Unwraps the secrets in a value that nobody else uses. A secret contains no other secrets. */
+/** Unwraps the secrets in a value, which nobody else may use. A secret must not contain other secrets. */
 export const unwrapSecrets = <A>(value: A): Unwrapped<A> => {
   const places: Array<Place> = []
   const open: Array<readonly [unknown, Place]> = [[value, []]]
@@ -32,7 +32,7 @@ export const unwrapSecrets = <A>(value: A): Unwrapped<A> => {
   return { value, places }
 }
 
-/** Wrapping this many secrets takes less than a millisecond. */
+/** Number of secrets to wrap at once, which takes less than a millisecond. */
 const wrappedAtOnce = 1000
 
 /** Wraps the secrets of a value again. */

@@ -5,7 +5,7 @@ import type { SecretMethod } from "./SecretAuthentication.ts"
 /** An authorization server that has this installation as a client. */
 export interface AuthorizationServer {
   readonly issuer: string
-  /** The kind of metadata document: RFC 8414 or OpenID Connect Discovery. Not used if `endpoints` is set. */
+  /** Kind of the metadata document: RFC 8414 or OpenID Connect Discovery. Not used if `endpoints` is set. */
   readonly metadata: "oauth2" | "oidc"
   readonly endpoints:
     | {
@@ -16,7 +16,7 @@ export interface AuthorizationServer {
         readonly namesItself: boolean
       }
     | undefined
-  /** With `advertised`, the server is refused unless its metadata lists S256. The client always sends an S256 challenge. */
+  /** With `advertised`, svc refuses the server unless its metadata lists S256. The client always sends an S256 challenge. */
   readonly pkce: "advertised" | "sent"
   readonly clientId: string
   /** Absent for a public client. */
@@ -30,15 +30,15 @@ export interface AuthorizationAsked {
   readonly state: string
   readonly codeVerifier: Redacted.Redacted
   readonly scopes: ReadonlyArray<string>
-  /** Additional parameters that this server needs, such as an audience. */
+  /** Additional parameters that this server requires, such as an audience. */
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** The response of the token endpoint. */
+/** Response of the token endpoint. */
 export interface GrantedTokens {
   readonly accessToken: Redacted.Redacted
   readonly refreshToken: Redacted.Redacted | undefined
-  /** Seconds; absent if the server does not report it. */
+  /** Lifetime in seconds; absent if the server does not report it. */
   readonly expiresIn: number | undefined
   /** Absent if all requested scopes were granted. */
   readonly scopes: ReadonlyArray<string> | undefined

@@ -30,7 +30,7 @@ import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 import type { IncomingMessage } from "node:http"
 import { pinnedRequest } from "../git/PinnedRequest.ts"
 
-/** Size limit for responses of an authorization server. Documents and tokens are small. */
+/** Maximum size of a response from an authorization server. Documents and tokens are small. */
 const maxAnswerBytes = 256 * 1024
 
 /** The response is larger than the limit. */
@@ -63,7 +63,8 @@ const encoded = (body: Parameters<CustomFetch>[1]["body"]): Buffer | undefined =
 }
 
 /**
- * Returns true if the request was never sent. Otherwise the server may have received it, and a token request is never repeated.
+ * Returns true if the request was certainly never sent. Otherwise the server may have received it, and a token request must not
+ * be repeated.
  */
 const neverConnected = (error: unknown): boolean =>
   error instanceof Error &&
@@ -71,8 +72,8 @@ const neverConnected = (error: unknown): boolean =>
   ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].includes(String(error.code))
 
 /**
- * A fetch function for the library, limited to one origin and its checked addresses, by bytes and by the signal. A redirect is
- * returned like any other response, and the library refuses it.
+ * Creates a fetch function for the library, limited to one origin and its checked addresses, in size, and by the signal. Returns
+ * a redirect like any other response, which the library refuses.
  */
 const pinnedFetch =
   (origin: string, addresses: ReadonlyArray<string>): CustomFetch =>
@@ -117,12 +118,12 @@ const pinnedFetch =
 const outside = outsideTransaction("An authorization server is asked")
 
 const requestSeconds = 10
-// A server's endpoints rarely change.
+// Lifetime of cached metadata. A server's endpoints rarely change.
 const metadataGoodFor = Duration.hours(1)
 
 const printable = (text: string, max: number) => text.replaceAll(/[^\x20-\x7e]/g, " ").slice(0, max)
 
-/** An error code in the form of RFC 6749. Any other text is dropped. */
+/** Returns an error code in the form of RFC 6749, and drops any other text. */
 const errorCode = (text: string): string => (/^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/.test(text) ? text : "an unknown error")
 
 const failure = (reason: OAuthFailure["reason"], message: string, error?: string) =>
@@ -130,7 +131,7 @@ const failure = (reason: OAuthFailure["reason"], message: string, error?: string
 
 const hostOf = ({ issuer }: AuthorizationServer) => new URL(issuer).host
 
-// Codes for a response that the library cannot read: a redirect, another status, or not JSON.
+// Codes for a response that the library cannot read: a redirect, an unexpected status, or not JSON.
 const unreadableCodes: ReadonlySet<string> = new Set([
   "OAUTH_RESPONSE_IS_NOT_CONFORM",
   "OAUTH_PARSE_ERROR",
@@ -139,13 +140,13 @@ const unreadableCodes: ReadonlySet<string> = new Set([
 const lostCodes: ReadonlySet<string> = new Set(["OAUTH_TIMEOUT", "OAUTH_ABORT"])
 const unsentCodes: ReadonlySet<string> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"])
 
-/** The first error code in a chain of causes. */
+/** Returns the first error code in a chain of causes. */
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return ""
   return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause)
 }
 
-/** Explains why the library failed. Its own messages and causes may contain request data, so they are not used. */
+/** Explains why the library failed. Does not use its messages and causes, which may contain request data. */
 const explained = (server: AuthorizationServer, doing: string, sent: boolean) => (cause: unknown) => {
   const host = hostOf(server)
   if (cause instanceof AuthorizationResponseError) {
@@ -191,7 +192,7 @@ const configured = (server: AuthorizationServer, metadata: ServerMetadata, fetch
   const configuration = new Configuration(metadata, server.clientId, undefined, authentication(server))
   configuration.timeout = requestSeconds
   if (fetch !== undefined) configuration[customFetch] = fetch
-  // The address policy has already decided whether plain http is allowed.
+  // Allow plain http, because the address policy has already decided about it.
   allowInsecureRequests(configuration)
   return configuration
 }
@@ -204,13 +205,13 @@ const grantedTokens = (tokens: TokenEndpointResponse): GrantedTokens => ({
 })
 
 /**
- * This installation as a client of authorization servers: authorization code flow with PKCE, refresh and revocation. Requests go
- * to public addresses over https, or to origins that the operator allows, and never follow a redirect.
+ * Acts as a client of authorization servers: authorization code flow with PKCE, refresh and revocation. Sends requests only to
+ * public addresses over https, or to origins that the operator allows, and never follows a redirect.
  */
 export class OAuthClient extends Context.Service<
   OAuthClient,
   {
-    /** The URL at which a person's browser starts the authorization. */
+    /** Returns the URL at which a person's browser starts the authorization. */
     readonly authorizationUrl: (
       server: AuthorizationServer,
       asked: AuthorizationAsked
@@ -225,7 +226,7 @@ export class OAuthClient extends Context.Service<
       server: AuthorizationServer,
       refreshToken: Redacted.Redacted
     ) => Effect.Effect<GrantedTokens, OAuthFailure>
-    /** Revokes a token (RFC 7009). Impossible if the server has no revocation endpoint. */
+    /** Revokes a token (RFC 7009). Fails if the server has no revocation endpoint. */
     readonly revoke: (
       server: AuthorizationServer,
       token: Redacted.Redacted,
@@ -238,7 +239,7 @@ export class OAuthClient extends Context.Service<
     Effect.gen(function* () {
       const policy = yield* GitPolicy
 
-      /** A connection to one endpoint of a server, at a checked address. */
+      /** Opens a connection to one endpoint of a server, at a checked address. */
       const wayTo = Effect.fnUntraced(function* (server: AuthorizationServer, endpoint: string) {
         const url = URL.parse(endpoint)
         const allowed = url !== null && (url.protocol === "https:" || policy.allowOrigins.includes(url.origin))
@@ -269,7 +270,7 @@ export class OAuthClient extends Context.Service<
           catch: explained(server, "the request for its metadata", false)
         }).pipe(outside)
         const metadata: ServerMetadata = found.serverMetadata()
-        // The library tolerates some vendors' issuers; svc requires exactly the declared issuer.
+        // Require exactly the declared issuer, because the library tolerates some vendors' issuers.
         if (new URL(metadata.issuer).href !== new URL(server.issuer).href) {
           return yield* failure("unusable", `${hostOf(server)} publishes the metadata of another issuer.`)
         }
@@ -293,7 +294,7 @@ export class OAuthClient extends Context.Service<
         const found = known.get(key)
         if (found !== undefined && found.until > at) return found.metadata
         const metadata = yield* discovered(server)
-        // Does not overwrite a newer result.
+        // Do not overwrite a newer result.
         if (known.get(key) === found) known.set(key, { metadata, until: at + Duration.toMillis(metadataGoodFor) })
         return metadata
       })
@@ -319,8 +320,8 @@ export class OAuthClient extends Context.Service<
         authorizationUrl: Effect.fn("OAuthClient.authorizationUrl")(function* (server, asked) {
           const metadata = yield* metadataOf(server)
           const endpoint = URL.parse(metadata.authorization_endpoint ?? "")
-          // The person's browser opens this URL, so svc's address policy does not apply to it. https at least protects the
-          // content.
+          // Require https, which protects at least the content. The address policy does not apply to this URL, because the
+          // person's browser opens it.
           if (endpoint === null || !(endpoint.protocol === "https:" || policy.allowOrigins.includes(endpoint.origin))) {
             return yield* failure("unusable", `The authorization endpoint of ${hostOf(server)} is no https address.`)
           }

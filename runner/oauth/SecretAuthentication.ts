@@ -1,11 +1,11 @@
 import { Redacted } from "effect"
 import { type ClientAuth, ClientSecretBasic, ClientSecretPost } from "openid-client"
 
-/** The method by which a client sends its secret. */
+/** How a client sends its secret. */
 export type SecretMethod = "client_secret_basic" | "client_secret_post"
 
 /**
- * Authenticates with a client secret: by the declared method, otherwise by one that the server supports. Uses basic
+ * Authenticates with a client secret: by the declared method, or else by a method that the server supports. Uses basic
  * authentication if the server lists none (OpenID Connect Discovery 3, RFC 8414 2).
  */
 export const secretAuthentication = (secret: Redacted.Redacted, chosen?: SecretMethod): ClientAuth => {

@@ -3,10 +3,10 @@ import { defaultCheck, type PostApplyCheck } from "../../schema/policy/PostApply
 import type { PostApplyResult } from "../../schema/records/Run.ts"
 import { HttpProbe } from "./HttpProbe.ts"
 
-/** A single request must not use up the time of all attempts. */
+/** Maximum time of a single request, so that it cannot use up the time of all attempts. */
 const longestRequest = Duration.seconds(10)
 
-/** The URL of the check; `undefined` if its target is missing. */
+/** Returns the URL to check, or `undefined` if its target is missing. */
 export const checkedUrl = (target: string, path: string | undefined): URL | undefined => {
   const url = URL.parse(target)
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return undefined

@@ -7,7 +7,7 @@ import { pinnedRequest } from "../git/PinnedRequest.ts"
 import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 
 /**
- * There was no response. `isFinal` is true if repeating the request would not help, because the operator does not allow the
+ * There was no response. `isFinal` is true if repeating the request is pointless, because the operator does not allow the
  * address.
  */
 export class ProbeFailed extends Schema.TaggedError<ProbeFailed>()("ProbeFailed", {

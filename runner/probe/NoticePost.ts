@@ -16,7 +16,7 @@ export interface NoticePostRequest {
   readonly allowOrigins: ReadonlyArray<string>
 }
 
-/** The result of one attempt. The response's body is discarded. */
+/** Result of one attempt. The body of the response is discarded. */
 export interface NoticePostResult {
   readonly outcome: NoticeOutcome
   readonly status?: number
@@ -41,13 +41,13 @@ const outcomeOf = (status: number): NoticeOutcome => {
   return status === 410 ? "gone" : "refused"
 }
 
-/** Codes of Node and OpenSSL for certificates that are invalid for the host, and for servers without TLS. */
+/** Matches the codes of Node and OpenSSL for certificates that are invalid for the host, and for servers without TLS. */
 const tlsCode = /CERT|SIGNED|ALTNAME|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO/
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : ""
 
-/** Errors after which the host's next address may be tried, because the request was never sent. */
+/** Errors after which svc may try the host's next address, because the request was never sent. */
 const neverConnected: ReadonlySet<string> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"])
 
 const attempt = (url: URL, address: string, { body, headers }: NoticePostRequest) =>

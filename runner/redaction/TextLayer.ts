@@ -26,9 +26,10 @@ interface Candidate {
 }
 
 /**
- * Finds secrets in text, byte by byte. The result depends only on the text, not on how it is split. - `decoded`: the bytes may
- * not be text, so only printable neighbours end a token - `breaks`: reads text without its line breaks and ignores whitespace;
- * finds only matches that span a line break, and no tokens, because a line may begin or end with anything
+ * Finds secrets in text, byte by byte. The result depends only on the text, not on how it is split.
+ * - `decoded`: the bytes may not be text, so only printable neighbours end a token
+ * - `breaks`: reads text without its line breaks and ignores whitespace; finds only matches that span a line break, and no
+ *   tokens, because a line may begin or end with anything
  */
 class SecretMatcher implements ByteSink {
   readonly #automaton: PatternAutomaton

@@ -51,7 +51,7 @@ export interface PlainEntry {
   readonly mtime: Date
 }
 
-/** The header blocks before a file's bytes. */
+/** Encodes the header blocks that precede a file's bytes. */
 export const encodeEntryHeader = ({ mode, mtime, path, sizeBytes }: PlainEntry): Uint8Array => {
   const header = new Header({
     path,
@@ -101,11 +101,11 @@ export const decodeHeader = (block: Uint8Array, paxPath: string | undefined): Re
   return Result.succeed({ _tag: "file", file: { path, executable, sizeBytes } })
 }
 
-/** The path that a pax header gives to the next file. */
+/** Returns the path that a pax header gives to the next file. */
 export const decodePaxPath = (body: Uint8Array): string | undefined =>
   Pax.parse(Buffer.from(body).toString("utf8")).path
 
-/** The omitted entries in the global header. */
+/** Returns the omitted entries listed in the global header. */
 export const decodePreamble = (body: Uint8Array): Result.Result<ReadonlyArray<OmittedRecord>, string> => {
   const comment = Pax.parse(Buffer.from(body).toString("utf8"), undefined, true).comment
   if (comment?.startsWith(`${marker} `) !== true) return Result.fail("the first entry is not a snapshot's")

@@ -14,7 +14,7 @@ import {
 } from "./ArchiveFormat.ts"
 import { comparePaths, TreePathRegistry } from "./TreePath.ts"
 
-/** Position and hash of a file's bytes in the uncompressed archive. */
+/** A file in an archive, with the position and hash of its bytes in the uncompressed archive. */
 export interface IndexedFile extends ArchiveFile {
   readonly offset: number
   readonly sha256: string
@@ -33,7 +33,7 @@ type Step = Result.Result<void, string>
 
 /**
  * Reads an uncompressed archive in one pass, in pieces of any size, without keeping file contents. Accepts only exactly what the
- * writer creates: it encodes every header again and compares the bytes, so an archive has only one interpretation.
+ * writer creates, so an archive has only one interpretation: encodes every header again and compares the bytes.
  */
 export class ArchiveIndexer {
   readonly #digest = createHash("sha256")

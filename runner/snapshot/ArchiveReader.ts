@@ -49,7 +49,7 @@ const readFrames = Effect.fnUntraced(function* (file: FileSystem.File) {
 })
 
 /**
- * Reads an entire archive once in bounded memory, and verifies every byte against its digest (`sha256:...`). Fails with the first
+ * Reads an entire archive once, in bounded memory, and verifies every byte against its digest (`sha256:...`). Fails at the first
  * problem.
  */
 export const openArchive = Effect.fn("openArchive")(function* (
@@ -79,14 +79,14 @@ const within = (file: IndexedFile) => (frame: Frame) =>
 export type FileReader = (entry: IndexedFile) => Effect.Effect<Uint8Array, string>
 
 /**
- * Keeps an archive open, and verifies each file again when reading it, because the disk may have changed. Caches the newest
- * frame, so that reading files in order decompresses each frame once.
+ * Keeps an archive open, and verifies each file again when it is read, because the disk may have changed. Caches the newest
+ * frame, so that reading files in order decompresses each frame only once.
  */
 export const holdArchive = Effect.fnUntraced(function* (
   archive: OpenedArchive
 ): Effect.fn.Return<FileReader, string, FileSystem.FileSystem | Scope.Scope> {
   const file = yield* openFile(archive.path)
-  // One at a time, because a frame is large and only the newest one is cached.
+  // Read one file at a time, because a frame is large and only the newest frame is cached.
   const reading = yield* Semaphore.make(1)
   let newest: { readonly frame: Frame; readonly bytes: Uint8Array } | undefined
   const frameBytes = Effect.fnUntraced(function* (frame: Frame) {
@@ -114,7 +114,7 @@ export const holdArchive = Effect.fnUntraced(function* (
   })
 })
 
-/** The bytes of one file, verified again. */
+/** Reads the bytes of one file, and verifies them again. */
 export const readArchiveFile = Effect.fn("readArchiveFile")(
   (archive: OpenedArchive, entry: IndexedFile): Effect.Effect<Uint8Array, string, FileSystem.FileSystem> =>
     Effect.scoped(Effect.flatMap(holdArchive(archive), (read) => read(entry)))

@@ -10,7 +10,7 @@ export interface PlainFile {
   readonly bytes: Uint8Array
 }
 
-/** A path that could lead out of the folder in which a person unpacks the archive is a defect. */
+/** Dies for a path that could lead out of the folder in which a person unpacks the archive. */
 const entryOf = (mtime: Date) =>
   Effect.fnUntraced(function* ({ bytes, mode, path }: PlainFile) {
     if (!isRepositoryPath(path)) return yield* Effect.die(new Error("A file of an archive has no plain path"))
@@ -21,7 +21,7 @@ const entryOf = (mtime: Date) =>
     ]
   })
 
-/** Compresses piece by piece. Buffers only the output of the last piece. */
+/** Compresses piece by piece, and buffers only the output of the last piece. */
 const gzipped = <E, R>(plain: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
   Stream.unwrap(
     Effect.gen(function* () {
@@ -52,7 +52,7 @@ const gzipped = <E, R>(plain: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Ui
     })
   )
 
-/** A `.tar.gz` of regular files with plain modes, in the order of the stream. */
+/** Packs regular files with plain modes into a `.tar.gz`, in the order of the stream. */
 export const tarGz = <E, R>(files: Stream.Stream<PlainFile, E, R>, mtime: Date): Stream.Stream<Uint8Array, E, R> =>
   files.pipe(
     Stream.mapEffect(entryOf(mtime)),

@@ -2,20 +2,23 @@ import { Result } from "effect"
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 
 /**
- * Compression with random access: independent zstd frames of at most `frameBytes` uncompressed bytes, followed by the seek table
- * of the "zstd seekable format" in a skippable frame, which ordinary zstd programs ignore.
+ * Maximum size of an uncompressed frame. For random access, a file consists of independent zstd frames, followed by the seek
+ * table of the "zstd seekable format" in a skippable frame, which ordinary zstd programs ignore.
  */
 export const frameBytes = 1024 * 1024
 
 const level = 3
-/** A frame has at most 1 MiB. Refuses frames that request a larger window, because the reader would have to allocate it. */
+/**
+ * Largest window to accept. A frame has at most 1 MiB, and the reader would have to allocate any larger window that a frame
+ * requests.
+ */
 const longestWindowLog = 23
 const skippableMagic = 0x184d2a5e
 const seekableMagic = 0x8f92eab1
 const headerBytes = 8
 const footerBytes = 9
 const entryBytes = 8
-/** More frames would be an archive of terabytes. */
+/** Maximum number of frames. An archive with more frames would have terabytes. */
 const maxFrames = 1_000_000
 
 /** A frame: its position in the file, and the position of its contents in the uncompressed data. */
@@ -31,7 +34,7 @@ export const compressFrame = (bytes: Uint8Array): Uint8Array =>
     params: { [constants.ZSTD_c_compressionLevel]: level, [constants.ZSTD_c_checksumFlag]: 0 }
   })
 
-/** Fails unless the frame contains exactly the declared number of bytes. */
+/** Decompresses a frame. Fails unless it contains exactly the declared number of bytes. */
 export const decompressFrame = (frame: Frame, compressed: Uint8Array): Result.Result<Uint8Array, string> =>
   Result.try({
     try: () =>
@@ -46,7 +49,7 @@ export const decompressFrame = (frame: Frame, compressed: Uint8Array): Result.Re
     )
   )
 
-/** The seek table at the end of a file with these frames. */
+/** Creates the seek table at the end of a file with these frames. */
 export const encodeSeekTable = (frames: ReadonlyArray<Pick<Frame, "compressedBytes" | "bytes">>): Uint8Array => {
   const contentBytes = frames.length * entryBytes + footerBytes
   const table = Buffer.alloc(headerBytes + contentBytes)
@@ -61,7 +64,7 @@ export const encodeSeekTable = (frames: ReadonlyArray<Pick<Frame, "compressedByt
   return table
 }
 
-/** Size in bytes of the whole table at the end of the file, from the last bytes of the file. */
+/** Reads the size in bytes of the whole seek table from the last bytes of the file. */
 export const seekTableBytes = (tail: Uint8Array): Result.Result<number, string> => {
   const buffer = Buffer.from(tail)
   if (buffer.length < footerBytes || buffer.readUInt32LE(buffer.length - 4) !== seekableMagic)
@@ -73,7 +76,7 @@ export const seekTableBytes = (tail: Uint8Array): Result.Result<number, string> 
 
 export const seekFooterBytes = footerBytes
 
-/** The frames of a file with `fileBytes` bytes. They must fill it exactly. */
+/** Decodes the frames of a file with `fileBytes` bytes, which the frames must fill exactly. */
 export const decodeSeekTable = (table: Uint8Array, fileBytes: number): Result.Result<ReadonlyArray<Frame>, string> => {
   const buffer = Buffer.from(table)
   const count = (buffer.length - headerBytes - footerBytes) / entryBytes

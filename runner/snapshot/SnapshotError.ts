@@ -39,7 +39,7 @@ export class SnapshotDamaged extends Schema.TaggedError<SnapshotDamaged>()("Snap
   message: Schema.String
 }) {}
 
-/** Why a fetched commit could not become a snapshot. The messages are for the person. */
+/** Reasons why a fetched commit could not become a snapshot. The messages are for people. */
 export const SnapshotError = Schema.Union([
   SnapshotPathNotFound,
   SnapshotEmpty,

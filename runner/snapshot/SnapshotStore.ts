@@ -20,9 +20,12 @@ export interface RemovedSnapshots {
 }
 
 export interface SnapshotStoreOptions {
-  /** Created with mode 0700. Only one process may use it. */
+  /** Folder of the archives, created with mode 0700. Only one process may use it. */
   readonly folder: string
-  /** Younger archives are never removed, because their record may not have been written yet. One day by default. */
+  /**
+   * Minimum age of an archive to remove; one day by default. A younger archive may belong to a record that has not been written
+   * yet.
+   */
   readonly orphanGrace?: Duration.Duration
 }
 
@@ -41,28 +44,31 @@ const storageFailed = (what: string) => () =>
   new SnapshotStorageFailed({ message: `${what} Check the data folder's permissions and free space.` })
 
 /**
- * The archives of all snapshots, each stored once under its digest. An archive is either complete or absent, because the store
+ * Stores the archives of all snapshots, each once under its digest. An archive is either complete or absent, because the store
  * writes a temporary file, flushes it and then renames it.
  */
 export class SnapshotStore extends Context.Service<
   SnapshotStore,
   {
-    /** The tree of a snapshot. The archive is read and verified on first use. */
+    /** Opens the tree of a snapshot. Reads and verifies the archive on first use. */
     readonly open: (archiveDigest: string) => Effect.Effect<SourceTree, ReadFailure>
-    /** A digest of each file that covers its bytes and its executable bit. */
+    /** Returns a digest of each file that covers its bytes and its executable bit. */
     readonly digests: (archiveDigest: string) => Effect.Effect<ReadonlyMap<string, string>, ReadFailure>
-    /** All files with their verified bytes, in archive order. Keeps one file in memory at a time. */
+    /** Streams all files with their verified bytes, in archive order. Holds one file in memory at a time. */
     readonly files: (archiveDigest: string) => Stream.Stream<StoredFile, ReadFailure>
-    /** Writes the regular files to `target`, which must be missing or empty. It is created with mode 0700. */
+    /** Writes the regular files to `target`, which must be missing or empty. Creates it with mode 0700. */
     readonly extract: (
       archiveDigest: string,
       target: string
     ) => Effect.Effect<void, ReadFailure | SnapshotStorageFailed>
     /** Removes orphaned temporary folders, and archives that are old enough and not in `keep` (digests `sha256:...`). */
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<RemovedSnapshots, SnapshotStorageFailed>
-    /** A new folder on the file system of the archives. Removed with the scope. */
+    /** Creates a folder on the file system of the archives, and removes it when the scope closes. */
     readonly temporaryFolder: Effect.Effect<string, SnapshotStorageFailed, Scope.Scope>
-    /** The file of an archive as stored, for another machine that checks its digest; `none` if it is not in this store. */
+    /**
+     * Returns the file of an archive as stored, for another machine, which checks its digest; `none` if this store does not have
+     * it.
+     */
     readonly archive: (archiveDigest: string) => Effect.Effect<Option.Option<string>>
     /** Moves a complete archive that is already on disk into the store. */
     readonly adopt: (file: string, archiveDigest: string) => Effect.Effect<void, SnapshotStorageFailed>
@@ -113,13 +119,13 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     )
   })
 
-  // Failures are not cached, because a damaged or missing archive may be stored again.
+  // Do not cache failures, because a damaged or missing archive may be stored again.
   const opened = yield* Cache.makeWith(openByDigest, {
     capacity: openedAtOnce,
     timeToLive: (exit) => (exit._tag === "Success" ? Duration.infinity : Duration.zero)
   })
 
-  /** If the file was removed or replaced since the last read, reads and verifies it again. */
+  /** Opens an archive. Reads and verifies it again if its file was removed or replaced since the last read. */
   const openedNow = Effect.fnUntraced(function* (archiveDigest: string) {
     const archive = yield* Cache.get(opened, archiveDigest)
     const present = yield* Effect.option(fileSystem.stat(archive.path))
@@ -209,7 +215,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
         Effect.provideService(FileSystem.FileSystem, fileSystem),
         Effect.mapError((reason) => fault(`${reason}.`))
       )
-      // A few files at a time: one is read and verified while the disk writes the previous one.
+      // Process a few files at a time, so that one file is read and verified while the disk writes the previous one.
       yield* Effect.forEach(
         archive.index.files,
         (file) =>
@@ -226,8 +232,8 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
       )
     }).pipe(
       Effect.scoped,
-      // The bytes of the archive changed although its modification time did not. The next read detects this before unpacking
-      // anything.
+      // Forget the verification: the bytes have changed although the modification time has not. The next read then detects the
+      // damage before it unpacks anything.
       Effect.tapErrorTag("SnapshotDamaged", () => Cache.invalidate(opened, archiveDigest))
     )
   })
@@ -243,7 +249,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     }),
     (name) =>
       fileSystem.remove(`${temporary}/${name}`, { recursive: true, force: true }).pipe(
-        // The next cleanup retries a failed removal.
+        // Ignore a failed removal, which the next cleanup retries.
         Effect.ignore,
         Effect.ensuring(Effect.sync(() => live.delete(name)))
       )
@@ -265,7 +271,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     const path = pathOf(archiveDigest)
     if (path === undefined) return yield* Effect.die(new Error(`not an archive digest: ${archiveDigest}`))
     const shard = path.slice(0, path.lastIndexOf("/"))
-    // Replaces even an existing file, which may be damaged. The new modification time protects it from the cleanup.
+    // Replace even an existing file, because it may be damaged. The new modification time protects it from the cleanup.
     yield* fileSystem
       .makeDirectory(shard, { recursive: true, mode: 0o700 })
       .pipe(

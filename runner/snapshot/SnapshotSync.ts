@@ -19,10 +19,10 @@ export interface SyncRequest {
   readonly ref: GitRef
   /** `.` or a relative folder in the commit, with `/` between segments. Paths in the snapshot are relative to it. */
   readonly path: string
-  /** The sync fails unless the ref is at this commit. */
+  /** Commit that the ref must point to; the sync fails otherwise. */
   readonly expectedCommit?: string | undefined
   readonly credentials?: GitCredentials | undefined
-  /** Called with lines for the person. They contain no secrets. */
+  /** Called with progress lines for people. They contain no secrets. */
   readonly onProgress?: ((line: string) => Effect.Effect<void>) | undefined
 }
 
@@ -55,7 +55,7 @@ export class SnapshotSync extends Context.Service<
       const services = yield* Effect.context<FileSystem.FileSystem | ChildProcessSpawner.ChildProcessSpawner>()
 
       const fetch = Effect.fnUntraced(function* (request: SyncRequest, located: LocatedRef) {
-        // The installed git would need a server to connect to.
+        // Do not use the installed git for the built-in repository, because git would need a server to connect to.
         const native = located.endpoint.builtIn === true ? undefined : yield* installed.usable
         const folder = yield* store.temporaryFolder
         const { limits } = policy
@@ -100,7 +100,7 @@ export class SnapshotSync extends Context.Service<
         if (request.onProgress !== undefined)
           yield* request.onProgress(`Resolved ${located.fullRef ?? request.ref} to commit ${located.commit}.`)
         return yield* fetch(request, located).pipe(
-          // The ref existed a moment ago. It has moved since, and the server does not serve the old commit.
+          // Report that the ref has moved: it existed a moment ago, and the server does not serve its old commit.
           Effect.catchTag("GitRefNotFound", (error) =>
             Effect.fail(
               located.fullRef === undefined

@@ -21,7 +21,7 @@ export class SourceFileUnreadable extends Schema.TaggedError<SourceFileUnreadabl
 }) {}
 
 /**
- * The read-only tree of one commit, for the scan and the manifest. Files are sorted by the bytes of their paths. It comes from a
+ * Read-only tree of one commit, for the scan and the manifest. Files are sorted by the bytes of their paths. It comes from a
  * snapshot archive or, for `svc scan DIR`, from a folder.
  */
 export interface SourceTree {

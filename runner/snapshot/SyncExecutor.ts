@@ -7,10 +7,10 @@ import { type SyncJob, SyncJobText, type SyncOutcome, SyncOutcomeText } from "./
 
 const pollInterval = "50 millis"
 
-/** Memory of a process and its descendants in bytes; 0 if the system does not report it. */
+/** Returns the memory of a process and its descendants in bytes, or 0 if the system does not report it. */
 const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<number, never, FileSystem.FileSystem> {
   const fileSystem = yield* FileSystem.FileSystem
-  // Processes start and exit while this reads.
+  // Ignore files that disappear, because processes start and exit while this reads.
   const read = (path: string) => fileSystem.readFileString(path).pipe(Effect.orElseSucceed(() => ""))
   const status = yield* read(`/proc/${pid}/status`)
   const kibibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0)
@@ -23,7 +23,7 @@ const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<n
   return total
 })
 
-/** Fails when a process and its descendants exceed the allowed memory. A small repository can unpack to gigabytes. */
+/** Fails when a process and its descendants exceed the allowed memory, because a small repository can unpack to gigabytes. */
 const watchMemory = (pid: number, maximum: number): Effect.Effect<never, GitLimitExceeded, FileSystem.FileSystem> =>
   treeMemory(pid).pipe(
     Effect.flatMap((bytes) =>
@@ -48,7 +48,7 @@ const maxProgressCharacters = 500
 export interface SyncConditions {
   /** Maximum memory of the process and its children. */
   readonly rssBytes: number
-  /** Called with lines for the person. They contain no secrets. */
+  /** Called with progress lines for people. They contain no secrets. */
   readonly onProgress: (line: string) => Effect.Effect<void>
 }
 
@@ -63,7 +63,9 @@ export interface SyncExecutorShape {
   >
 }
 
-/** Only the settings with which programs and trusted certificates are found, never svc's own settings. */
+/**
+ * Returns the environment: only the settings with which programs and trusted certificates are found, never svc's own settings.
+ */
 const processEnvironment = (folder: string): Record<string, string> => {
   const passed = ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"].flatMap((name) => {
     const value = process.env[name]
@@ -81,7 +83,7 @@ const executeInProcess: SyncExecutorShape["execute"] = Effect.fnUntraced(functio
       ChildProcess.make(program, args, {
         cwd: job.folder,
         env: processEnvironment(job.folder),
-        // Kept open, because the process exits if its input closes.
+        // Keep the input open, because the process exits when it closes.
         stdin: Stream.concat(Stream.make(Buffer.from(`${input}\n`)), Stream.never),
         detached: true,
         killSignal: "SIGKILL"
@@ -105,7 +107,7 @@ const executeInProcess: SyncExecutorShape["execute"] = Effect.fnUntraced(functio
   return yield* Effect.raceFirst(outcome, watchMemory(handle.pid, rssBytes))
 }, Effect.scoped)
 
-/** Runs a sync job in a separate process, which is killed if it uses too much memory or the call ends. */
+/** Runs a sync job in a separate process. Kills the process if it uses too much memory or the call ends. */
 export const SyncExecutor = Context.Reference<SyncExecutorShape>("svc/runner/snapshot/SyncExecutor", {
   defaultValue: () => ({ execute: executeInProcess })
 })

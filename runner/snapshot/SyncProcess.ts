@@ -4,13 +4,12 @@ import { type SyncOutcome, SyncOutcomeText, SyncJobText } from "./SyncProtocol.t
 
 const newline = "\n"
 
-/** Kills this process and its descendants, including native git's children, if it leads a process group. */
+/** Kills this process and its descendants, including native git's children, provided that it leads a process group. */
 const endProcessGroup = Effect.try(() => process.kill(-process.pid, "SIGKILL")).pipe(Effect.ignore)
 
 /**
- * The whole life of a process that performs one sync: it reads its job, performs it, and writes the outcome. It exits early if
- * its input closes, because nobody waits for the result. It is run by `git/SyncMain.ts`, or by a hidden command of a compiled
- * binary.
+ * Performs one sync: reads its job, executes it, and writes the outcome. Exits early if its input closes, because nobody waits
+ * for the result then. `git/SyncMain.ts` runs it, or a hidden command of a compiled binary.
  */
 export const syncProcess = Effect.gen(function* () {
   const stdio = yield* Stdio.Stdio

@@ -8,7 +8,7 @@ export interface SyncProcessCommandShape {
 }
 
 /**
- * The command that starts the process for one sync: by default, this runtime with the entry point. A compiled binary sets its own
+ * Command that starts the process for one sync: by default, this runtime with the entry point. A compiled binary sets its own
  * command.
  */
 export const SyncProcessCommand = Context.Reference<SyncProcessCommandShape>("svc/runner/snapshot/SyncProcessCommand", {

@@ -6,12 +6,12 @@ import { SnapshotError } from "./SnapshotError.ts"
 import { SyncedSnapshot } from "./SyncedSnapshot.ts"
 
 /**
- * The job that the fetching process reads from its standard input, as one line of JSON. The input then remains open; if it
- * closes, nobody waits for the result. Sizes are in bytes, times in milliseconds.
+ * Job that the fetching process reads from its standard input, as one line of JSON. The input then remains open; if it closes,
+ * nobody waits for the result any more. Sizes are in bytes, times in milliseconds.
  */
 export const SyncJob = Schema.Struct({
   endpoint: GitEndpoint,
-  /** The object to fetch, and the commit to which it must peel. */
+  /** Object to fetch, and the commit to which it must peel. */
   oid: Schema.String,
   commit: Schema.String,
   /** As the person entered it. */
@@ -19,7 +19,7 @@ export const SyncJob = Schema.Struct({
   fullRef: Schema.optionalKey(Schema.String),
   path: Schema.String,
   credentials: Schema.optionalKey(GitCredentials.Handed),
-  /** The path of an installed git for the fetch, and whether its failure is final. */
+  /** Path of an installed git to use for the fetch, and whether its failure is final. */
   native: Schema.optionalKey(Schema.Struct({ program: Schema.String, required: Schema.Boolean })),
   limits: Schema.Struct({
     packBytes: Schema.Int,
@@ -34,10 +34,10 @@ export const SyncJob = Schema.Struct({
 })
 export type SyncJob = typeof SyncJob.Type
 
-/** The name of the archive in the folder. */
+/** Name of the archive in the folder. */
 export const archiveName = "archive.tar.zst"
 
-/** The output of the process: one JSON document. Progress goes to standard error. */
+/** Output of the process: one JSON document. Progress goes to standard error. */
 export const SyncOutcome = Schema.Union([
   Schema.Struct({ status: Schema.Literal("synced"), snapshot: SyncedSnapshot }),
   Schema.Struct({ status: Schema.Literal("failed"), error: Schema.Union([GitError, SnapshotError]) })

@@ -32,7 +32,7 @@ interface WalkedTree {
   /** Sorted by the bytes of their paths. */
   readonly files: ReadonlyArray<WalkedFile>
   readonly omitted: ReadonlyArray<OmittedRecord>
-  /** Explains to people why entries that Git allows were omitted. */
+  /** Explanations for people why entries that Git allows were omitted. */
   readonly unstorable: ReadonlyArray<string>
 }
 
@@ -48,7 +48,7 @@ const readEntries = Effect.fnUntraced(function* (
   return yield* Effect.fromResult(parseTree(tree, yield* readVerified(source, tree, "tree")))
 })
 
-/** The tree of a folder below `root`; `.` is the root. Links are not followed. */
+/** Finds the tree of a folder below `root`; `.` is the root. Does not follow links. */
 const findFolder = Effect.fnUntraced(function* (
   source: GitObjectSource,
   root: string,
@@ -72,8 +72,8 @@ const findFolder = Effect.fnUntraced(function* (
 })
 
 /**
- * Finds an entry by its path from `root`; `undefined` if it does not exist. If an entry on the way is not a folder, returns that
- * entry.
+ * Finds an entry by its path from `root`. Returns `undefined` if the entry does not exist, and the first entry on the way that is
+ * not a folder if there is one.
  */
 const findEntry = Effect.fnUntraced(function* (
   source: GitObjectSource,
@@ -90,9 +90,9 @@ const findEntry = Effect.fnUntraced(function* (
 })
 
 /**
- * Lists everything below a tree. Regular files are kept; links, submodules and unknown kinds are listed as omitted. Entries whose
- * names cannot be stored are omitted too, as are all entries of a folder whose names differ only in case or Unicode form, because
- * svc cannot choose between them. Such a folder is omitted as a whole. A name that Git never writes fails the walk.
+ * Lists everything below a tree: regular files, and as omitted entries links, submodules and unknown kinds. Also omits entries
+ * whose names cannot be stored, and all entries of a folder whose names differ only in case or Unicode form, because svc cannot
+ * choose between them. Omits such a folder as a whole. Fails for a name that Git never writes.
  */
 const walkTree = Effect.fn("walkTree")(function* (
   source: GitObjectSource,
@@ -105,7 +105,7 @@ const walkTree = Effect.fn("walkTree")(function* (
   const unstorable: Array<string> = []
   let seen = 0
 
-  /** Records the entries of a folder that cannot be stored, and returns the others. */
+  /** Records the entries of a folder that cannot be stored, and returns all others. */
   const storable = (entries: ReadonlyArray<TreeEntry>, prefix: string): ReadonlyArray<TreeEntry> => {
     const omit = (entry: TreeEntry) =>
       omitted.push({ path: `${prefix}${entry.name}`, kind: "special", mode: entry.mode, oid: entry.oid })
@@ -227,14 +227,14 @@ const fileTooLarge = (path: string, maximum: number) =>
     message: `The file ${JSON.stringify(path)} of the commit is larger than the ${maximum} bytes this service accepts.`
   })
 
-/** Creates the archive of a fetched commit. Every object is verified against its id. */
+/** Creates the archive of a fetched commit. Verifies every object against its id. */
 const buildSnapshot = Effect.fn("buildSnapshot")(function* (
   source: GitObjectSource,
   job: SyncJob,
   archivePath: string
 ): Effect.fn.Return<SyncedSnapshot, GitError | SnapshotError, FileSystem.FileSystem> {
   const { authors, commit, description, tree: root } = yield* peelToCommit(source, job.oid)
-  // If a server does not peel its tags, `commit` is still the id of the tag.
+  // Accept the id of the tag too, because a server that does not peel its tags lists it as the commit.
   if (commit !== job.commit && job.commit !== job.oid)
     return yield* new GitRefMoved({
       ref: job.ref,
@@ -278,7 +278,7 @@ const buildSnapshot = Effect.fn("buildSnapshot")(function* (
 
 const progressStep = 10
 
-/** Reports the progress of the transfer when its phase changes or it has advanced noticeably. */
+/** Limits progress reports: one when the phase changes or the transfer has advanced noticeably. */
 const throttle = (emit: (line: string) => void) => {
   let lastPhase = ""
   let lastPercent = 0
@@ -343,7 +343,7 @@ const fetchObjects = Effect.fnUntraced(function* (
 })
 
 /**
- * Executes one job: fetches the commit, and writes its archive to the job's folder. `emit` is called with lines for the person.
+ * Executes one job: fetches the commit, and writes its archive to the job's folder. Passes progress lines for people to `emit`.
  */
 export const runSyncJob = Effect.fn("runSyncJob")(function* (
   job: SyncJob,

@@ -2,10 +2,10 @@ import { Schema } from "effect"
 import { CommitDescription } from "../../schema/records/Commit.ts"
 import { OmittedEntry } from "./SourceTree.ts"
 
-/** Maximum size in bytes of a repository manifest. Larger ones are not read. */
+/** Maximum size in bytes of a repository manifest. Larger manifests are not read. */
 export const manifestMaxBytes = 128 * 1024
 
-/** The `.well-known/svc.json` in the root of the commit, whatever folder is synced. */
+/** The `.well-known/svc.json` in the root of the commit, regardless of which folder is synced. */
 export const FoundManifest = Schema.Union([
   Schema.Struct({ status: Schema.Literal("absent") }),
   Schema.Struct({ status: Schema.Literal("refused"), reason: Schema.String }),
@@ -13,21 +13,21 @@ export const FoundManifest = Schema.Union([
 ])
 export type FoundManifest = typeof FoundManifest.Type
 
-/** A stored commit, or a folder of one. It never changes. Sizes are in bytes. */
+/** A stored commit, or a folder of a commit. It never changes. Sizes are in bytes. */
 export const SyncedSnapshot = Schema.Struct({
   resolvedCommit: Schema.String,
   /** Email addresses of the commit's authors. */
   authors: Schema.Array(Schema.String),
   commitDescription: CommitDescription,
-  /** The ref that was resolved, such as `refs/heads/main`; absent if a commit was requested. */
+  /** Resolved ref, such as `refs/heads/main`; absent if a commit was requested. */
   fullRef: Schema.optionalKey(Schema.String),
-  /** `sha256:` of the uncompressed archive. */
+  /** Digest (`sha256:`) of the uncompressed archive. */
   archiveDigest: Schema.String,
   /** Size of the uncompressed archive. */
   archiveSizeBytes: Schema.Int,
   fileCount: Schema.Int,
   omitted: Schema.Array(OmittedEntry),
-  /** Messages for the person, for example about files that are only Git LFS pointers. */
+  /** Messages for people, for example about files that are only Git LFS pointers. */
   warnings: Schema.Array(Schema.String),
   repositoryManifest: FoundManifest
 })

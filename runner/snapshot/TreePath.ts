@@ -1,14 +1,17 @@
 import { Result } from "effect"
 
 const maxPathBytes = 1024
-/** Characters that file systems ignore when they compare names, so that they could disguise a `.git`. */
+/** Matches characters that file systems ignore when they compare names, so that a name with them could be a disguised `.git`. */
 const ignorable = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 const control = /\p{Cc}/u
 
-/** A name as compared by file systems that ignore case and normalisation. */
+/** Returns a name in the form in which file systems that ignore case and normalisation compare it. */
 const folded = (path: string) => path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
 
-/** Implemented without a pattern: names may have any length, and a pattern anchored at the end takes quadratic time. */
+/**
+ * Removes characters from the end of a name. Avoids a pattern, because names may have any length and a pattern anchored at the
+ * end takes quadratic time.
+ */
 const withoutEnd = (name: string, signs: string) => {
   let end = name.length
   while (end > 0 && signs.includes(name.charAt(end - 1))) end--
@@ -21,7 +24,7 @@ const isGitFolder = (segment: string) => {
   return plain === ".git" || plain === "git~1"
 }
 
-/** A name in a form that is safe for messages: no control characters, limited length. */
+/** Formats a name safely for messages: without control characters, and of limited length. */
 export const printableName = (name: string): string => JSON.stringify(name.slice(0, 100))
 
 /**
@@ -34,7 +37,7 @@ export const hostileName = (name: string): string | undefined => {
   return undefined
 }
 
-/** Returns the reason why a name that Git allows cannot be stored: it has another meaning on some file system. */
+/** Returns the reason why a name that Git allows cannot be stored: it has a different meaning on some file system. */
 export const unstorableName = (name: string): string | undefined => {
   if (name.includes("\\")) return "holds a backslash"
   if (control.test(name)) return "holds a control character"
@@ -45,7 +48,7 @@ export const unstorableName = (name: string): string | undefined => {
 /** Returns the reason why the name of a file or folder is refused, or `undefined`. */
 export const refusedName = (name: string): string | undefined => hostileName(name) ?? unstorableName(name)
 
-/** Names in one folder that some file system would treat as equal, by their common form. */
+/** Groups the names in one folder that some file system would treat as equal, by their common form. */
 export const namesByForm = <A extends { readonly name: string }>(entries: ReadonlyArray<A>) =>
   Map.groupBy(entries, ({ name }) => folded(name))
 
@@ -53,14 +56,14 @@ export const describeRefusedName = (name: string, reason: string): string =>
   `The name ${printableName(name)} in the repository ${reason}. Rename it.`
 
 /**
- * Collects the paths of a tree, and refuses those with another meaning on some file system: bad names, paths that are too long,
- * duplicates, and paths that differ only in case or Unicode form.
+ * Collects the paths of a tree, and refuses those with a different meaning on some file system: bad names, paths that are too
+ * long, duplicates, and paths that differ only in case or Unicode form.
  */
 export class TreePathRegistry {
   readonly #spellings = new Map<string, string>()
   readonly #entries = new Set<string>()
 
-  /** Adds a file or an omitted entry. Folders are derived from their contents. */
+  /** Adds a file or an omitted entry. Folders need not be added, because they follow from their contents. */
   add(path: string): Result.Result<void, string> {
     if (Buffer.byteLength(path) > maxPathBytes)
       return Result.fail(`The path ${printableName(path)} is longer than ${maxPathBytes} bytes.`)
@@ -85,5 +88,5 @@ export class TreePathRegistry {
   }
 }
 
-/** The order of files in an archive: by the bytes of the path. */
+/** Orders files in an archive by the bytes of their paths. */
 export const comparePaths = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))

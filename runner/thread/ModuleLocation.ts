@@ -1,7 +1,6 @@
 /**
- * The module at a path relative to another module, in the same form: a source file next to source files, a built file next to
- * built files. Locates the entry points of processes and threads, which no compiler follows.
- *
+ * Locates a module relative to another module, in the same form: a source file next to source files, a built file next to built
+ * files. Use it for the entry points of processes and threads, which no compiler follows.
  * @param base `import.meta.url` of the calling module
  * @param path relative, without its extension
  */

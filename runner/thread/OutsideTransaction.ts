@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 
-/** The service key under which a fiber in a transaction has the transaction's connection. Every writing connection sets it. */
+/** Key of the service with the connection of a fiber's transaction. Every writing connection sets it. */
 export const TransactionKey = Context.Reference<Context.Key<unknown, unknown> | undefined>(
   "svc/runner/thread/TransactionKey",
   { defaultValue: () => undefined }
@@ -17,8 +17,9 @@ export const inTransaction: Effect.Effect<boolean> = Effect.contextWith((context
 )
 
 /**
- * Makes the effect a defect inside a database transaction, where every other writer would wait for it. For effects that wait for
- * a thread, a process or the network. Run them before the transaction, and check inside it that nothing has changed.
+ * Makes it a defect to run the effect inside a database transaction, where every other writer would wait for it. Use it for
+ * effects that wait for a thread, a process or the network. Run them before the transaction, and check inside it that nothing has
+ * changed.
  */
 export const outsideTransaction =
   (what: string) =>

@@ -1,7 +1,7 @@
 import { Array as Arr, Effect, FileSystem, Order, Path, Result, SemVer } from "effect"
 import type { ToolCandidate } from "./Tool.ts"
 
-/** The names of an operating system and architecture, as in the file names of releases. */
+/** Names of an operating system and an architecture, as in the file names of releases. */
 export interface Platform {
   readonly name: string
   readonly executable: string
@@ -31,11 +31,11 @@ const newestFirst = Order.flip(
   Order.mapInput(SemVer.Order, (tool: ManagedTool) => SemVer.parseUnsafe(tool.expected.version))
 )
 
-/** The folder of a managed OpenTofu: `<tools>/opentofu/<version>/<os>_<arch>/<sha256 of the executable>/tofu`. */
+/** Returns the folder of a managed OpenTofu: `<tools>/opentofu/<version>/<os>_<arch>/<sha256 of the executable>/tofu`. */
 export const managedFolder = (path: Path.Path, tools: string, version: string, platform: Platform, sha256: string) =>
   path.join(tools, "opentofu", version, platform.name, sha256)
 
-/** The managed executables for this platform, newest first. They have not been verified yet. */
+/** Lists the managed executables for this platform, newest first. They have not been verified yet. */
 export const managedTools = Effect.fn("ManagedTools.list")(function* (tools: string, platform: Platform) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path

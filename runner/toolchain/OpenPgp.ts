@@ -36,12 +36,12 @@ class OctetReader {
     return Result.succeed(taken)
   }
 
-  /** An unsigned number of up to four octets, big-endian. */
+  /** Reads an unsigned number of up to four octets, big-endian. */
   number(octets: 1 | 2 | 4): Result.Result<number, OpenPgpRefused> {
     return Result.map(this.take(octets), (taken) => taken.reduce((sum, octet) => sum * 256 + octet, 0))
   }
 
-  /** The octets of a multiprecision integer in its shortest form. */
+  /** Reads the octets of a multiprecision integer in its shortest form. */
   integer(): Result.Result<Uint8Array, OpenPgpRefused> {
     return Result.flatMap(this.number(2), (bits) =>
       Result.flatMap(this.take(Math.ceil(bits / 8)), (octets) =>
@@ -67,7 +67,7 @@ const joined = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   return whole
 }
 
-/** A four-octet length, big-endian. */
+/** Encodes a four-octet length, big-endian. */
 const fourOctets = (length: number): Uint8Array =>
   Uint8Array.from([length >>> 24, (length >>> 16) & 0xff, (length >>> 8) & 0xff, length & 0xff])
 
@@ -92,7 +92,7 @@ const decoded = (text: string): Result.Result<Uint8Array, OpenPgpRefused> =>
     onSuccess: (octets) => Result.succeed(octets)
   })
 
-/** The lines of a block between its first and last line: headers, an empty line, base64, and possibly a checksum. */
+/** Decodes the lines of a block between its first and last line: headers, an empty line, base64, and possibly a checksum. */
 const readBlock = (lines: ReadonlyArray<string>): Result.Result<Uint8Array, OpenPgpRefused> =>
   Result.gen(function* () {
     const blank = lines.indexOf("")
@@ -110,7 +110,7 @@ const readBlock = (lines: ReadonlyArray<string>): Result.Result<Uint8Array, Open
     return octets
   })
 
-/** The octets of armored public key blocks, with only whitespace around and between them. */
+/** Decodes armored public key blocks, with only whitespace around and between them. */
 export const readArmoredKeys = (text: string): Result.Result<Uint8Array, OpenPgpRefused> =>
   Result.gen(function* () {
     const blocks: Array<Uint8Array> = []
@@ -136,7 +136,7 @@ interface Packet {
   readonly body: Uint8Array
 }
 
-// A release key with several names and subkeys has a few dozen packets.
+// Maximum number of packets. A release key with several names and subkeys has a few dozen.
 const mostPackets = 512
 
 const newLength = (reader: OctetReader): Result.Result<number, OpenPgpRefused> =>
@@ -160,7 +160,7 @@ const oldLength = (reader: OctetReader, kind: number): Result.Result<number, Ope
   }
 }
 
-/** The packets of a binary OpenPGP message, each with a known length, and nothing between or after them. */
+/** Splits a binary OpenPGP message into packets, each with a known length, and with nothing between or after them. */
 export const readPackets = (octets: Uint8Array): Result.Result<ReadonlyArray<Packet>, OpenPgpRefused> =>
   Result.gen(function* () {
     const reader = new OctetReader(octets)
@@ -178,12 +178,12 @@ export const readPackets = (octets: Uint8Array): Result.Result<ReadonlyArray<Pac
     return packets
   })
 
-/** The accepted hashes of signatures, without SHA-1 and MD5. */
+/** Accepted hashes of signatures. SHA-1 and MD5 are refused. */
 type HashName = "sha256" | "sha384" | "sha512"
 
-/** A public key of an accepted kind, which can verify. */
+/** A public key of an accepted kind, with which signatures can be verified. */
 interface PublicKey {
-  /** The body of the packet, from which fingerprints and certifications are computed. */
+  /** Body of the packet, from which fingerprints and certifications are computed. */
   readonly body: Uint8Array
   /** 40 hexadecimal digits, upper case. */
   readonly fingerprint: string
@@ -277,7 +277,7 @@ const verifierOf = (algorithm: number, reader: OctetReader): Result.Result<Verif
   }
 }
 
-/** The input of fingerprints and certifications: the length of the key's body, and the body. */
+/** Returns the input of fingerprints and certifications: the length of the key's body, and the body. */
 export const framedKey = (body: Uint8Array): Uint8Array =>
   joined(Uint8Array.of(0x99, body.length >> 8, body.length & 0xff), body)
 
@@ -295,7 +295,7 @@ export const readPublicKey = (body: Uint8Array): Result.Result<PublicKey, OpenPg
     return { body, fingerprint, created, algorithm, made }
   })
 
-/** The subject of a signature: data, or a claim about a key. */
+/** What a signature covers: data, or a claim about a key. */
 export const signatureTypes = {
   binary: 0x00,
   leastUserCertification: 0x10,
@@ -308,7 +308,7 @@ export const signatureTypes = {
   certificationRevocation: 0x30
 } as const
 
-/** A version 4 signature packet. Use nothing of it before `holds` returns true. */
+/** A version 4 signature packet. Do not use any of it before `holds` returns true. */
 interface Signature {
   readonly type: number
   readonly algorithm: number
@@ -323,11 +323,11 @@ interface Signature {
   readonly keySigns: boolean
   readonly issuerId?: string
   readonly issuerFingerprint?: string
-  /** The signature with which a subkey agrees to its binding. */
+  /** Signature with which a subkey agrees to its binding. */
   readonly embedded?: Uint8Array
   /** True if it has a critical part that svc does not support. */
   readonly demandsUnknown: boolean
-  /** The data that is hashed after the signed octets. */
+  /** Data that is hashed after the signed octets. */
   readonly trailer: Uint8Array
   readonly digestStart: Uint8Array
   readonly material: Uint8Array
@@ -383,7 +383,7 @@ const seconds = (octets: Uint8Array | undefined): Result.Result<number | undefin
       ? new OctetReader(octets).number(4)
       : refuse("A time is not one.")
 
-/** Zero means no expiry, like an absent value. */
+/** Treat zero like an absent value, because it means no expiry. */
 const lifetime = (octets: Uint8Array | undefined) =>
   Result.map(seconds(octets), (value) => (value === 0 ? undefined : value))
 
@@ -406,7 +406,7 @@ export const readSignature = (body: Uint8Array): Result.Result<Signature, OpenPg
     const unhashed = yield* readSubpackets(yield* reader.take(yield* reader.number(2)))
     const digestStart = yield* reader.take(2)
     const material = yield* reader.take(body.length - reader.position)
-    // Unsigned parts are only hints: a key found through them must still verify.
+    // Use unsigned parts only as hints: a key found through them must still verify.
     const hint = (kind: number) => hashed.found.get(kind) ?? unhashed.found.get(kind)
     const created = yield* seconds(hashed.found.get(subpacket.created))
     if (created === undefined) return yield* refuse("A signature does not say when it was made.")
@@ -526,7 +526,7 @@ const newest = (signatures: ReadonlyArray<Signature>): Signature | undefined =>
 const isExpired = (key: PublicKey, { keyLifetime }: Signature, now: number): boolean =>
   keyLifetime !== undefined && key.created + keyLifetime <= now
 
-/** The latest self-signature of the key. If it does not verify, no older one replaces it. */
+/** Returns the latest self-signature of the key. If it does not verify, no older self-signature replaces it. */
 const selfSignature = (key: PublicKey, { others, primary }: ParsedKey, now: number) =>
   Result.gen(function* () {
     const { certificationRevocation, direct, leastUserCertification, mostUserCertification } = signatureTypes
@@ -567,7 +567,7 @@ const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) 
 const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, OpenPgpRefused> =>
   Result.gen(function* () {
     const key = yield* readPublicKey(parts.primary.body)
-    // A revocation counts whoever made it, even if it cannot be verified.
+    // Respect every revocation, whoever made it, even if it cannot be verified.
     const revoked = [parts.primary, ...parts.others].some(({ signatures }) =>
       signatures.some(({ type }) => type === signatureTypes.keyRevocation)
     )
@@ -583,8 +583,8 @@ const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, 
   })
 
 /**
- * The keys in a public key file that may be used now (seconds since the Unix epoch). Fails if the file contains a key that may
- * not be used.
+ * Returns the keys in a public key file that may be used now (seconds since the Unix epoch). Fails if the file contains a key
+ * that may not be used.
  */
 export const readKeyring = (
   packets: ReadonlyArray<Packet>,

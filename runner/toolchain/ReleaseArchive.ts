@@ -12,7 +12,7 @@ const mostUnpacked = largestExecutable + 64 * 1024 ** 2
 /** Returns true if a compressed file unpacks to at most this many bytes. Stops at the limit. */
 const unpacksWithin = async (file: string, most: number): Promise<boolean> => {
   let length = 0
-  // If reading the file fails, `pipeline` also ends `contents` with the error.
+  // If reading the file fails, `pipeline` also ends `contents` with that error.
   const contents = pipeline(createReadStream(file), createGunzip(), () => {})
   for await (const chunk of contents) {
     length += chunk.length
@@ -29,8 +29,8 @@ const refuse = (message: string) =>
   })
 
 /**
- * Extracts the executable from a verified release archive, and writes no other file. Returns its path. Fails with
- * `ToolDownloadFailed` "archive", also if the archive unpacks to more than `most` bytes, where it stops.
+ * Extracts the executable from a verified release archive, writes no other file, and returns the executable's path. Fails with
+ * `ToolDownloadFailed` "archive". Stops and fails as soon as the archive unpacks to more than `most` bytes.
  */
 export const extractExecutable = Effect.fn("ReleaseArchive.extract")(function* (
   archive: string,

@@ -18,7 +18,7 @@ const refuse = (url: URL, problem: string) =>
 const problemOf = (error: HttpClientError.HttpClientError) =>
   error.reason._tag === "StatusCodeError" ? `status ${error.reason.response.status}` : error.reason._tag
 
-/** Fetches the files of a release. The results are not trusted. All methods fail with "unreachable". */
+/** Fetches the files of a release. The results are untrusted until they are verified. All methods fail with "unreachable". */
 export class ReleaseMirror extends Context.Service<
   ReleaseMirror,
   {

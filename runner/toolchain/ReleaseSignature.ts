@@ -17,13 +17,13 @@ const keyRemedy =
 
 const signatureTag = 2
 
-/** The key as armored text or bytes, and the fingerprint that it must have unless the operator configured the key. */
+/** A key as armored text or bytes, and the fingerprint that it must have, which is absent if the operator configured the key. */
 export interface TrustedKey {
   readonly material: string | Uint8Array
   readonly fingerprint: string | undefined
 }
 
-/** The usable keys in armored text or in a key file. Fails with `ToolDownloadFailed` "key". */
+/** Decodes the usable keys in armored text or in a key file. Fails with `ToolDownloadFailed` "key". */
 const decodeKeys = (material: string | Uint8Array, now: number) =>
   Result.gen(function* () {
     const text = typeof material === "string" ? material : new TextDecoder().decode(material)
@@ -41,7 +41,7 @@ const decodeKeys = (material: string | Uint8Array, now: number) =>
     )
   )
 
-/** The only signature in a detached signature file. */
+/** Returns the signature in a detached signature file, which must contain exactly one. */
 const detachedSignature = (octets: Uint8Array) =>
   Result.gen(function* () {
     const [packet, ...others] = yield* readPackets(octets)

@@ -11,8 +11,8 @@ const refuse = (message: string) =>
   })
 
 /**
- * The digest (hexadecimal) of one file in a verified SHA256SUMS file. The name of the file contains the version, so the checksums
- * of another release with the same key do not match.
+ * Returns the digest (hexadecimal) of one file in a verified SHA256SUMS file. The name of the file contains the version, so the
+ * checksums of another release with the same key never match.
  */
 export const digestOf = Effect.fnUntraced(function* (sums: Uint8Array, file: string) {
   const digests = new Set<string>()

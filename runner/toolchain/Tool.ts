@@ -8,7 +8,7 @@ export interface Tool extends ToolIdentity {
   readonly origin: ToolOrigin
 }
 
-/** The source of the tool: the setting, the data folder, or PATH. */
+/** Where the tool was found: in the setting, in the data folder, or on PATH. */
 export type ToolOrigin = "configured" | "managed" | "path"
 
 /** A file that may be a tool. A managed tool has `sha256` and `version`, which must match. */
@@ -21,5 +21,5 @@ export interface ToolCandidate {
 export const toolTitles = { opentofu: "OpenTofu", terraform: "Terraform" } as const satisfies Record<ToolName, string>
 export const toolExecutables = { opentofu: "tofu", terraform: "terraform" } as const satisfies Record<ToolName, string>
 
-/** The oldest versions that the runner supports, because of their plan format and flags. */
+/** Oldest versions that the runner supports, because of their plan format and flags. */
 export const oldestVersions = { opentofu: "1.6.0", terraform: "1.5.0" } as const satisfies Record<ToolName, string>

@@ -4,7 +4,7 @@ import type { ToolCandidate } from "./Tool.ts"
 const executableBits = 0o111
 
 /**
- * The first executable of that name in the absolute folders of a PATH. Skips relative folders, which depend on the working
+ * Finds the first executable with a name in the absolute folders of a PATH. Skips relative folders, which depend on the working
  * folder.
  */
 export const findOnPath = Effect.fn("ToolSearch.findOnPath")(function* (searchPath: string, executable: string) {

@@ -36,8 +36,8 @@ import type { ToolIdentity } from "../../schema/records/Run.ts"
 const most = 32
 
 /**
- * Changes with every change to the file, even one that keeps its date and size. Fails with the system's name for the error, such
- * as `ENOENT`.
+ * Returns a value that changes with every change to the file, even one that keeps its date and size. Fails with the system's name
+ * for the error, such as `ENOENT`.
  */
 const fileVersion = (path: string): Effect.Effect<string, string> =>
   Effect.tryPromise({
@@ -48,14 +48,14 @@ const fileVersion = (path: string): Effect.Effect<string, string> =>
 const makeKnownTools = () => {
   const known = new Map<string, ToolIdentity>()
   return {
-    /** The cached identity of an executable, or the result of `ask`. Failures are not cached. */
+    /** Returns the cached identity of an executable, or the result of `ask`. Does not cache failures. */
     identityOf: Effect.fnUntraced(function* <E, R>(path: string, ask: Effect.Effect<ToolIdentity, E, R>) {
       const version = yield* Effect.option(fileVersion(path))
       if (Option.isNone(version)) return yield* ask
       const answer = known.get(version.value) ?? (yield* ask)
-      // Another caller may have started the tool in the meantime.
+      // Prefer the result of another caller, which may have started the tool in the meantime.
       const found = known.get(version.value) ?? answer
-      // The cache keeps the most recently used entries, in order of last use.
+      // Move the entry to the end, because the cache keeps the most recently used entries, in order of last use.
       known.delete(version.value)
       known.set(version.value, found)
       for (const oldest of known.keys()) {
@@ -68,8 +68,8 @@ const makeKnownTools = () => {
 }
 
 /**
- * The identities of this machine's tools, shared by all servers in this process, because starting a tool takes longer than
- * anything else that is read from the machine.
+ * Identities of this machine's tools. All servers in this process share them, because starting a tool takes longer than anything
+ * else that is read from the machine.
  */
 const KnownTools = Context.Reference("svc/runner/toolchain/KnownTools", { defaultValue: makeKnownTools })
 
@@ -78,7 +78,8 @@ const longestAnswer = 65_536
 
 const VersionAnswer = Schema.fromJsonString(Schema.Struct({ terraform_version: Schema.String }))
 const decodeVersion = Schema.decodeUnknownOption(VersionAnswer)
-// The `-json` output of OpenTofu uses Terraform's field names. Only the plain output distinguishes them.
+// Matches the plain output. Only this output distinguishes the tools, because the `-json` output of OpenTofu uses Terraform's
+// field names.
 const firstLine = /^(OpenTofu|Terraform) v(\S+)$/m
 
 const broken = (path: string, message: string, remedy: string) => new ToolBroken({ path, message, remedy })
@@ -169,8 +170,8 @@ const probeTool = Effect.fn("ToolProbe.probe")(
 )
 
 /**
- * The file next to a managed tool that records why svc trusts it. `keyFingerprint` is null if the operator configured a digest
- * instead.
+ * Contents of the file next to a managed tool that records why svc trusts it. `keyFingerprint` is null if the operator configured
+ * a digest instead.
  */
 const DownloadReceipt = Schema.Struct({
   version: Schema.String,
@@ -197,7 +198,7 @@ const trustedMaterial = Effect.fnUntraced(function* (setting: string) {
     )
 })
 
-/** The trusted signing key: the operator's, or else the project's, which is identified by its fingerprint. */
+/** Returns the trusted signing key: the operator's, or else the project's, which is identified by its fingerprint. */
 const signingKey = Effect.fnUntraced(function* ({ officialKey, trustedKey }: DownloadSettings) {
   if (Option.isSome(trustedKey)) return { material: yield* trustedMaterial(trustedKey.value), fingerprint: undefined }
   const mirror = yield* ReleaseMirror
@@ -241,7 +242,7 @@ const downloadTool = Effect.fn("ToolDownload.download")(
     const release = new URL(`${settings.mirror.href.replace(/\/{1,8}$/, "")}/v${version}/`)
     const archive = `tofu_${version}_${platform.name}.tar.gz`
 
-    // With a digest from the operator, no signature is needed.
+    // A digest from the operator makes a signature unnecessary.
     const isSigned = Option.isSome(trustedKey) || Option.isNone(archiveSha256)
     const signed = yield* Effect.transposeOption(
       isSigned ? Option.some(signedDigest(settings, release, `tofu_${version}_SHA256SUMS`, archive)) : Option.none()
@@ -283,7 +284,7 @@ const downloadTool = Effect.fn("ToolDownload.download")(
 
     const folder = managedFolder(path, tools, version, platform, sha256)
     yield* fileSystem.makeDirectory(path.dirname(folder), { recursive: true, mode: 0o700 })
-    // Another process may have stored the same content first. The folder is named after the digest of the content.
+    // Skip the move if another process has stored the same content first. The folder is named after the digest of the content.
     if (!(yield* fileSystem.exists(folder))) yield* fileSystem.rename(content, folder)
     yield* Effect.logInfo(`Downloaded OpenTofu ${version} and verified it`).pipe(
       Effect.annotateLogs({ mirror: settings.mirror.href, sha256, folder })
@@ -305,13 +306,16 @@ const downloadTool = Effect.fn("ToolDownload.download")(
   )
 )
 
-/** The exact tool version that applied a Capsule and must continue to, and the tool that its execution profile requires. */
+/**
+ * Requirements for a tool: the exact version that applied a Capsule and must continue to, and the tool that its execution profile
+ * requires.
+ */
 export interface ToolRequirement {
   readonly name?: ToolName | undefined
   readonly version?: string | undefined
 }
 
-// Cached by file, so that a tool that is replaced while svc runs is identified again.
+// Cache key of a file, so that a tool that is replaced while svc runs is identified again.
 class FileIdentity extends Data.Class<{
   readonly candidate: ToolCandidate
   readonly version: string
@@ -330,15 +334,15 @@ const installRemedy =
   "Install OpenTofu (or Terraform) on PATH, set SVC_TOOL to its path, or allow the managed download with SVC_TOOL_DOWNLOAD=on."
 
 /**
- * Finds the OpenTofu or Terraform that executes Runs, in this order: the configured path; a managed version; `tofu` on PATH;
- * `terraform` on PATH; a managed download. Results are cached until the file changes.
+ * Finds the OpenTofu or Terraform that executes Runs. Tries, in this order: the configured path; a managed version; `tofu` on
+ * PATH; `terraform` on PATH; a managed download. Caches results until the file changes.
  */
 export class Toolchain extends Context.Service<
   Toolchain,
   {
     /**
-     * With `require`, accepts only a tool with that name and version, so that a Capsule never silently switches tools. Fails with
-     * `ToolMissing` (nothing matches), `ToolBroken` (a tool was found but does not work; it is not skipped) or
+     * Finds the tool. With `require`, accepts only a tool with that name and version, so that a Capsule never silently switches
+     * tools. Fails with `ToolMissing` (nothing matches), `ToolBroken` (a tool was found but does not work; it is not skipped) or
      * `ToolDownloadFailed`. All three have a `remedy`.
      */
     readonly resolve: (require?: ToolRequirement) => Effect.Effect<Tool, ToolError>
@@ -410,7 +414,7 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
       })
     )
 
-  /** A managed tool. Uses an outdated version only if the wanted release cannot be downloaded now. */
+  /** Returns a managed tool. Uses an outdated version only if the wanted release cannot be downloaded now. */
   const managed = Effect.fnUntraced(function* (present: Platform) {
     const [newest] = yield* listManaged(present)
     if (newest === undefined) return Option.none<Tool>()
@@ -429,7 +433,9 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
     return Option.some(yield* probe(newer))
   })
 
-  /** The managed tool with exactly that version. Downloaded if the settings allow it and do not pin another archive. */
+  /**
+   * Returns the managed tool with exactly that version. Downloads it if the settings allow that and do not pin another archive.
+   */
   const managedVersion = Effect.fnUntraced(function* (present: Platform, version: string, mayFetch: boolean) {
     const found = (yield* listManaged(present)).find(({ expected }) => expected.version === version)
     if (found !== undefined) return Option.some(yield* probe(found))

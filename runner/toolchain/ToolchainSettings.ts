@@ -1,11 +1,12 @@
 import { Config, Option, Schema } from "effect"
 
-/** The OpenTofu release for managed downloads, unless `SVC_TOOL_VERSION` sets another. */
+/** OpenTofu release for managed downloads, unless `SVC_TOOL_VERSION` sets another. */
 export const pinnedVersion = "1.11.11"
 
 const releases = "https://github.com/opentofu/opentofu/releases/download"
 
-// The key with which the OpenTofu project signs its releases. Its download is not trusted; only the fingerprint is.
+// Address of the key with which the OpenTofu project signs its releases. The downloaded key is trusted only if it has the known
+// fingerprint.
 const officialKeyUrl = new URL("https://get.opentofu.org/opentofu.asc")
 const officialKeyFingerprint = "E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"
 
@@ -25,7 +26,7 @@ export interface ToolchainSettings {
   readonly tool: Option.Option<string>
   /** Folders to search for `tofu` and `terraform`, in the form of PATH. */
   readonly searchPath: string
-  /** `none` turns managed downloads off. */
+  /** Settings of managed downloads, or `none` to disable them. */
   readonly download: Option.Option<DownloadSettings>
 }
 
@@ -33,11 +34,10 @@ export interface DownloadSettings {
   /** Base URL. The files are at `<mirror>/v<version>/tofu_<version>_<os>_<arch>.tar.gz`. */
   readonly mirror: URL
   readonly version: string
-  /** The OpenPGP public key that signs the checksums: armored text, or the path of a file with armored text. */
+  /** OpenPGP public key that signs the checksums: armored text, or the path of a file with armored text. */
   readonly trustedKey: Option.Option<string>
   /**
-   * The URL of the project's own key, used if no key is configured, and the fingerprint (hexadecimal, upper case) that it must
-   * have.
+   * URL of the project's own key, used if no key is configured, and the fingerprint (hexadecimal, upper case) that it must have.
    */
   readonly officialKey: { readonly url: URL; readonly fingerprint: string }
   /** SHA-256 (hexadecimal) of the archive for this platform, which is trusted instead of a signature. */

@@ -15,7 +15,7 @@ export class PackageFailed extends Schema.TaggedError<PackageFailed>()("PackageF
 const program = "svc.mjs"
 const commands = "commands.mjs"
 
-// A short command spends most of its time compiling. Newer versions of Node cache the result between commands.
+// Caches compiled code between commands where Node supports it, because a short command spends most of its time compiling.
 const launcher = `#!/usr/bin/env node
 import module from "node:module"
 module.enableCompileCache?.()

@@ -13,14 +13,14 @@ export class DebFailed extends Schema.TaggedError<DebFailed>()("DebFailed", { me
 export const debArchitectures = { "linux-x64": "amd64", "linux-arm64": "arm64" } as const
 
 export interface DebOptions {
-  /** The repository's root. */
+  /** Root of the repository. */
   readonly root: string
-  /** The compiled program. Its folder also contains the notices that the build wrote. */
+  /** Path of the compiled program. Its folder also contains the notices that the build wrote. */
   readonly binary: string
   readonly target: keyof typeof debArchitectures
-  /** The number after the version, which distinguishes packages of the same release. */
+  /** Number after the version, which distinguishes packages of the same release. */
   readonly revision: number
-  /** The output folder. */
+  /** Output folder. */
   readonly out: string
 }
 
@@ -84,7 +84,7 @@ export const debPackage = Effect.fn("debPackage")(function* ({ binary, out, revi
   const unit = yield* source("docs/operations/svc.service")
   yield* write(
     "usr/lib/systemd/system/svc.service",
-    // Removes the first comments, which are for a manual installation.
+    // Remove the first comments, which are for a manual installation.
     unit.replace(/^(?:#.*\n)+\n/, "").replaceAll("/usr/local/bin/svc", "/usr/bin/svc")
   )
   yield* write("etc/svc/environment", yield* maintained("environment"), 0o640)

@@ -25,10 +25,10 @@ export const libraryEntries = {
 } as const
 
 const entries = Object.values(libraryEntries).flat()
-/** Modules with declarations for users. */
+/** Modules whose declarations are published for users. */
 const typedEntries = [libraryEntries.schema, libraryEntries.client, libraryEntries.server].flat()
 
-/** Modules that are loaded at run time only in a checkout. */
+/** Modules that are loaded at run time only in a checkout, so the library omits them. */
 const ofCheckout: ReadonlySet<string> = new Set(["src/dashboard/Build", "src/licenses/CollectLicenses"])
 
 // Emits one module per input module, because workers and processes are located relative to their module.
@@ -58,8 +58,8 @@ const compilerOptions = (folder: string, declarations: boolean) => ({
 const withoutExtension = (file: string) => file.replace(/\.(?:d\.ts|js)$/, "")
 
 /**
- * Compiles the library into a folder of the checkout. It contains the modules reachable from its entry points, as ES modules, and
- * the declarations that users can reach. Declarations refer to modules in the same way as the code. They take most of the time,
+ * Compiles the library into a folder of the checkout: the modules reachable from its entry points, as ES modules, and the
+ * declarations that users can reach. Declarations refer to modules in the same way as the code. They take most of the time,
  * because the compiler infers their types.
  */
 export const compileLibrary = Effect.fn("compileLibrary")(function* (
@@ -89,7 +89,7 @@ export const compileLibrary = Effect.fn("compileLibrary")(function* (
   )
   if (Number(code) !== 0) return yield* new LibraryFailed({ message: output })
 
-  // The compiler has also copied the checkout's manifest, from which the version comes.
+  // Remove the checkout's manifest, which the compiler has copied because the version comes from it.
   yield* files.remove(path.join(folder, "package.json"))
   yield* files.writeFileString(
     path.join(folder, "src/Version.js"),
@@ -97,7 +97,7 @@ export const compileLibrary = Effect.fn("compileLibrary")(function* (
   )
 
   const texts = yield* moduleFiles(folder)
-  /** Returns the modules that these modules refer to, in files with these extensions. */
+  /** Returns the modules that these modules reach, in files with these extensions. */
   const reachedFrom = (modules: ReadonlyArray<string>, extensions: ReadonlyArray<string>): ReadonlySet<string> => {
     const reached = new Set<string>()
     const visit = (module: string): void => {

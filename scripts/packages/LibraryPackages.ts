@@ -11,7 +11,7 @@ import { writeReadme } from "./PackageReadme.ts"
 interface Cut {
   readonly name: string
   readonly description: string
-  /** The prefix of the library's paths that the package contains. The package's own paths omit it. */
+  /** Prefix of the library's paths that the package contains. The package's own paths omit it. */
   readonly prefix: string
   readonly exports: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
@@ -63,7 +63,7 @@ const RootManifest = Schema.fromJsonString(
   })
 )
 const decodeRoot = Schema.decodeUnknownEffect(RootManifest)
-/** A declaration map. An editor uses it to find the source line of a declaration. */
+/** A declaration map, with which an editor finds the source line of a declaration. */
 const DeclarationMap = Schema.fromJsonString(
   Schema.StructWithRest(Schema.Struct({ sources: Schema.Array(Schema.String) }), [
     Schema.Record(Schema.String, Schema.Json)
@@ -139,7 +139,7 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
           exports: {
             ...Object.fromEntries(Object.entries(cut.exports).map(([name, module]) => [name, entry(module)])),
             "./package.json": "./package.json",
-            // Only for packages of the same version, because everything that is not exported above may change at any time.
+            // Export everything, but only for packages of the same version: what is not exported above may change at any time.
             ...(cut.name === "server" ? {} : { "./*": entry("*") })
           },
           ...(cut.bin === undefined ? {} : { bin: cut.bin }),

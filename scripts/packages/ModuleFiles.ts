@@ -16,7 +16,7 @@ export const importedPackages = (text: string): ReadonlyArray<string> =>
     return name === undefined || /^[a-z]+:/.test(specifier) ? [] : [name]
   })
 
-/** Replaces a module's relative specifiers. A specifier is unchanged if `exchange` returns `undefined`. */
+/** Replaces a module's relative specifiers. Leaves a specifier unchanged if `exchange` returns `undefined`. */
 export const withSpecifiers = (text: string, exchange: (specifier: string) => string | undefined): string =>
   text.replaceAll(specifierPattern, (found, quote: string, specifier: string) => {
     const other = specifier.startsWith(".") ? exchange(specifier) : undefined

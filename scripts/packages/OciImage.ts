@@ -15,13 +15,14 @@ export interface ImageOptions extends Omit<DebOptions, "revision"> {
   readonly suite: string
   /** Debian mirror. If absent, the default mirror is used. */
   readonly mirror: string | undefined
-  /**
-   * An archive of OpenTofu and its SHA-256 in hexadecimal. Without it, the image contains no tool. It never contains Terraform.
-   */
+  /** Archive of OpenTofu, and its SHA-256 in hexadecimal. Without it, the image contains no tool. It never contains Terraform. */
   readonly tofu: { readonly archive: string; readonly sha256: string } | undefined
 }
 
-/** git makes syncs faster. bubblewrap, passt, iproute2 and util-linux provide the sandbox of Runs and its network. */
+/**
+ * Debian packages in the image. git makes syncs faster; bubblewrap, passt, iproute2 and util-linux provide the sandbox of Runs
+ * and its network.
+ */
 const packages = ["bubblewrap", "ca-certificates", "git", "iproute2", "passt", "passwd", "util-linux"]
 
 const user = { name: "svc", id: 10001, home: "/var/lib/svc" }
@@ -29,7 +30,7 @@ const user = { name: "svc", id: 10001, home: "/var/lib/svc" }
 const environment = {
   PATH: "/usr/local/bin:/usr/bin:/bin",
   SVC_DATA_DIR: `${user.home}/data`,
-  // An address inside the container's network. Publish the port only to networks from which people should reach it.
+  // Listen on all addresses inside the container's network. Publish the port only to networks from which people should reach it.
   SVC_LISTEN: "0.0.0.0:8787",
   SVC_RUNNER_ISOLATION: "required",
   SVC_LOG_FORMAT: "json"
@@ -90,8 +91,8 @@ const checkTofu = Effect.fn("image.checkTofu")(function* ({
 })
 
 /**
- * Assembles an OCI image without a container engine and returns the path of its archive. `podman load`, `skopeo copy
- * oci-archive:` and tools of registries can read the archive. Requires `mmdebstrap` and `tar`.
+ * Assembles an OCI image without a container engine, and returns the path of its archive, which `podman load`, `skopeo copy
+ * oci-archive:` and tools of registries can read. Requires `mmdebstrap` and `tar`.
  */
 export const ociImage = Effect.fn("ociImage")(function* (options: ImageOptions) {
   const { binary, out, root, target, tofu } = options

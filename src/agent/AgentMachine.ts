@@ -13,7 +13,7 @@ import { ownCredentials } from "./OwnCredentials.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 import { agentMachineSettings, type AgentMachineSettings } from "./AgentSettings.ts"
 
-/** Time after which snapshots that no recent Run used are removed. Missing snapshots are fetched again. */
+/** Time after which a snapshot is removed if no Run has used it. A missing snapshot is fetched again. */
 const snapshotGrace = Duration.hours(1)
 
 export const agentTools = (folder: string) =>
@@ -28,7 +28,7 @@ export const agentSandbox = (settings: AgentMachineSettings) =>
   Sandbox.layer.pipe(Layer.provide(Layer.succeed(SandboxSettings, settings.sandbox)))
 
 /**
- * The services that execute Runs on an agent. They use the control plane's runner in the agent's own folder. Snapshots and builds
+ * Services that execute Runs on an agent. They are the control plane's runner, in the agent's own folder. Snapshots and builds
  * are fetched there before a job begins.
  */
 export const agentMachine = (folder: string) =>

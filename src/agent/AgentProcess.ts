@@ -17,7 +17,10 @@ export class AgentAlreadyRunning extends Schema.TaggedError<AgentAlreadyRunning>
   message: Schema.String
 }) {}
 
-/** Agents rely on two features of Linux: a clock that advances during suspend, and a list of the processes in a folder. */
+/**
+ * The platform is not Linux. Agents rely on two of its features: a clock that advances during suspend, and a list of the
+ * processes in a folder.
+ */
 export class PlatformUnsupported extends Schema.TaggedError<PlatformUnsupported>()("PlatformUnsupported", {
   message: Schema.String
 }) {}
@@ -26,7 +29,7 @@ export interface AgentStart extends AgentOptions, EnrolmentRequest {
   readonly folder: string
   /** Completes at the first request to stop. The agent takes no new jobs and exits after its last one. */
   readonly drain: Effect.Effect<void>
-  /** Completes at the second request to stop. The tools are asked to stop as well. */
+  /** Completes at the second request to stop, when the tools are asked to stop too. */
   readonly stop: Effect.Effect<void>
 }
 
@@ -70,10 +73,10 @@ export const agentProcess = Effect.fn("agentProcess")(function* (start: AgentSta
       yield* Effect.forkScoped(Effect.andThen(start.stop, runs.stopTools))
       yield* Effect.raceFirst(work.takeJobs, start.drain)
       yield* machine.drain
-      // From here on, another process may take jobs while this one finishes its Runs.
+      // Let another process take jobs from here on, while this process finishes its Runs.
       yield* Scope.close(taking, Exit.void)
       yield* work.over
-      // Otherwise the renewal would begin another session when this session ends.
+      // Interrupt the renewal first. It would begin another session when this session ends.
       yield* Fiber.interrupt(renewing)
       yield* work.leave
     }).pipe(Effect.provide(working(start)))

@@ -7,13 +7,13 @@ import { heldRun, isSameClaim, makeHandle, type RunHandle } from "../../runner/a
 import { adoptRoom, type AgentRunFolder } from "../../runner/agent/AgentRunFolder.ts"
 import { openSpool } from "../../runner/agent/Spool.ts"
 
-/** The server's response about a held Run: its status, and the time for which this agent still holds it. */
+/** The server's response about a held Run: its status, and for how long this agent still holds it. */
 type Word = Pick<HeldRunOrder, "runId" | "fence" | "cancel"> & {
   readonly leaseSeconds?: number
   readonly acknowledged?: number
 }
 
-/** The resources that this process holds for a Run. */
+/** Resources that this process holds for a Run. */
 type HeldWith = Pick<RunHandle, "room" | "lease" | "stage">
 
 const opens = (given: HeldWith) =>
@@ -141,5 +141,5 @@ export class AgentRuns extends Context.Service<
   )
 }
 
-/** The Runs that this process holds, as reported in the first message of a session. */
+/** Lists the Runs that this process holds, as reported in the first message of a session. */
 export const heldRuns = (runs: AgentRuns["Service"]) => runs.all().map(heldRun)

@@ -16,7 +16,7 @@ import { machineClocks, type Moment, momentOf } from "../../runner/agent/LeaseCl
 
 export type AgentCalls = RpcClient.RpcClient<RpcGroup.Rpcs<typeof AgentProtocol>, RpcClientError.RpcClientError>
 
-/** A client for a server's calls that adds the required data to each HTTP request. */
+/** Creates a client for a server's calls that adds the required data to each HTTP request. */
 export const agentCalls = (
   server: string,
   authorised: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
@@ -25,7 +25,7 @@ export const agentCalls = (
     Effect.provide(
       RpcClient.layerProtocolHttp({
         url: `${server}${agentRpcPath}`,
-        // The client would append a slash to the address.
+        // Remove the slash that the client appends to the address.
         transformClient: HttpClient.mapRequest((request) =>
           authorised(HttpClientRequest.setUrl(request, `${server}${agentRpcPath}`))
         )
@@ -33,7 +33,7 @@ export const agentCalls = (
     )
   )
 
-/** A message without a response. It may or may not have arrived. */
+/** Failure of a message without a response. The message may or may not have arrived. */
 export type Unanswered = RpcClientError.RpcClientError | Cause.TimeoutError
 
 const longestAnswer = Duration.seconds(30)
@@ -121,7 +121,7 @@ export class AgentSession extends Context.Service<
         isDue: Effect.gen(function* () {
           const usable = 0.7
           if (begun === undefined || machineClocks.bootSeconds() - begun.at.boot > begun.seconds * usable) return true
-          // Somebody has requested new keys, or the server has not accepted the new keys yet.
+          // Begin a new session if somebody has requested new keys, or if the server has not accepted the new keys yet.
           return Option.isSome(yield* Effect.orElseSucceed(folder.nextKeys, () => Option.none()))
         })
       })

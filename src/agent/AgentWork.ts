@@ -22,7 +22,7 @@ import { MachineFacts } from "./MachineFacts.ts"
 const longestPoll = Duration.seconds(40)
 const longestRenewal = Duration.seconds(10)
 const longestDecline = Duration.seconds(30)
-/** The agent does not wait longer than this to report that it is leaving. An unreachable server will notice the absence. */
+/** Maximum time to report that the agent is leaving. If the server is unreachable, it will notice the absence. */
 const longestFarewell = Duration.seconds(3)
 const betweenLooks = Duration.millis(500)
 const longestReason = 500
@@ -37,9 +37,9 @@ type Services =
   | Guard
   | FileSystem.FileSystem
 
-/** Checks that this machine can execute the job. People see the missing requirement on the waiting Run. */
+/** Checks that this machine can execute the job. If not, people see the missing requirement on the waiting Run. */
 const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: AgentFacts["disk"]) {
-  // The disk may have filled up since the poll.
+  // Check the disk again, because it may have filled up since the poll.
   if (disk.low) return yield* new OfferUnusable({ message: "Its disk is nearly full." })
   const opened = yield* openedJob(offer)
   const place = yield* RunPlace
@@ -84,7 +84,7 @@ export class AgentWork extends Context.Service<
         const { session: currentSession, unansweredSeconds, until } = yield* RetryUntilAnswered
         const { calls } = session
 
-        /** A failure here is a defect, because the work of a Run handles its expected failures. The Run's folder is kept. */
+        /** Logs a failure, which is a bug because the work of a Run handles its expected failures. Keeps the Run's folder. */
         const worked = (runId: string) => (work: Effect.Effect<void, unknown, Services>) =>
           work.pipe(
             Effect.provideContext(context),
@@ -108,7 +108,7 @@ export class AgentWork extends Context.Service<
             return yield* Effect.ignore(until(declined))
           }
           const job = opened.success
-          // The server grants the Run's own lease after the agent has confirmed the offer.
+          // Use the offer's lease until the agent has confirmed the offer; then the server grants the Run's own lease.
           const lease = makeLease(machineClocks, sent, Math.min(offer.leaseSeconds, acceptWithinSeconds))
           const opening = Effect.map(makeRoom(folder.runs, { runId, fence }, offer.kind), (room) =>
             room === undefined ? undefined : { room, lease, stage: "accepted" as const }
@@ -118,11 +118,13 @@ export class AgentWork extends Context.Service<
             .pipe(Effect.catchCause((cause) => Effect.logError(`The Run ${runId} cannot be accepted.`, cause)))
         })
 
-        /** Requests one offer under the same name until there is a response, so that the server can resend a lost offer. */
+        /**
+         * Requests one offer. Repeats the request under the same name until there is a response, so that the server can resend a
+         * lost offer.
+         */
         const poll = Effect.gen(function* () {
           const claim = randomBytes(16).toString("hex")
-          // The time of the first request. Resending an offer does not change it, and does not delay the time at which the offer
-          // passes to another agent.
+          // Count from the first request. Resending an offer does not delay the time at which the offer passes to another agent.
           const sent = momentOf(machineClocks)
           const answer = yield* until(
             Effect.suspend(() =>

@@ -13,13 +13,13 @@ export interface EnrolmentRequest {
   readonly server: string
   readonly pool: string
   readonly name: string
-  /** Read only if this agent has to enrol. */
+  /** Enrolment token, read only if this agent has to enrol. */
   readonly token: Effect.Effect<Option.Option<Redacted.Redacted<string>>, { readonly message: string }>
 }
 
 const longestAnswer = "30 seconds"
 
-/** Creates the keys first, because a repeated request with the same keys enrols the same agent. */
+/** Enrols the agent. Creates the keys first, because a repeated request with the same keys enrols the same agent. */
 const enrol = Effect.fnUntraced(function* (request: EnrolmentRequest) {
   const folder = yield* AgentFolder
   const { facts } = yield* MachineFacts

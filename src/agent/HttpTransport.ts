@@ -12,9 +12,11 @@ import { RetryUntilAnswered, type Problem } from "./RetryUntilAnswered.ts"
 import { Busy, Gone, Rejected, Unauthorised } from "../../schema/agent/AgentRefusal.ts"
 import { agentPath, type BlobKind, StoredBytes } from "../../schema/agent/Blob.ts"
 
-/* Transfers large files over HTTP in parts. After a dropped connection, only the missing parts are sent again. */
+/* Transfers large files over HTTP in parts, so that after a dropped connection only the missing parts are sent again. */
 
-/** A sealed file's header differs each time it is sealed, so a transfer interrupted within the header starts again. */
+/**
+ * Maximum length of the header. It differs each time a file is sealed, so a transfer interrupted within the header starts again.
+ */
 const longestHead = 8 * 1024
 const partBytes = 4 * 1024 * 1024
 const longestPart = "10 minutes"
@@ -74,7 +76,7 @@ const putBlob = Effect.fnUntraced(function* (
   file: SentFile
 ) {
   const request = () => session.authorised(HttpClientRequest.put(addressOf(server, claim, file.kind, file.digest)))
-  // The first response contains the server's position; the server skips a repeated part.
+  // Start anywhere: the first response contains the server's position, and the server skips a repeated part.
   let from = 0
   for (;;) {
     const stored = yield* putPart(request(), file, from)
@@ -105,7 +107,7 @@ const getBlob = Effect.fnUntraced(function* (
   const response = yield* client
     .execute(present === 0 ? request : HttpClientRequest.setHeader(request, "range", `bytes=${present}-`))
     .pipe(Effect.timeout(longestPart))
-  // The file is already complete, and only the response was lost.
+  // The file is already complete; only the response was lost.
   if (response.status === statuses.range && present > 0) return
   if (response.status === statuses.missing || response.status === statuses.forbidden) {
     return yield* new FetchRefused({
@@ -131,7 +133,7 @@ const carriedOf = ({ bytes, digest, kind }: SentFile): ReadonlyArray<CarriedFile
     ? []
     : [{ kind, digest, bytes }]
 
-/** The digests by which a result refers to its files. */
+/** Returns the digests by which a result refers to its files. */
 const digestsOf = (files: ReadonlyArray<SentFile>) => {
   const digests = new Map(files.map(({ digest, kind }) => [kind, digest]))
   const [build, planFile, state] = [digests.get("build"), digests.get("plan_file"), digests.get("state")]
@@ -143,7 +145,7 @@ const digestsOf = (files: ReadonlyArray<SentFile>) => {
   }
 }
 
-/** The connection to a server over HTTP. */
+/** Implements the connection to a server over HTTP. */
 export const httpTransport = Layer.effect(
   ServerConnection,
   Effect.gen(function* () {
@@ -158,9 +160,9 @@ export const httpTransport = Layer.effect(
       Effect.provideContext(putBlob(identity.server, session, claim, file), context)
 
     /**
-     * Sends a message with files and possibly a last report. Files that do not fit into the message are sent before it. The
-     * message is rebuilt if a server of another release takes over. It is rebuilt without files if there is no response in time,
-     * because a separately sent file may take longer and can resume after an interruption.
+     * Sends a message with its files and, if given, the final report. Files too large to inline are uploaded first. Rebuilds the
+     * message if the server is replaced by a release that does not accept inline files. After a timeout, retries without inline
+     * files: separate uploads have a longer deadline and can resume.
      */
     const withFiles = (
       claim: RunClaim,
@@ -219,7 +221,7 @@ export const httpTransport = Layer.effect(
             until(
               getBlob(identity.server, session, claim, kind, digest, target).pipe(
                 Effect.provideContext(context),
-                // This error ends the Run but not the message, so it leaves the retry loop as a value.
+                // Return this error as a value, so that it ends the Run but is not retried.
                 Effect.as(undefined),
                 Effect.catchTag("FetchRefused", (refused) => Effect.succeed(refused))
               )

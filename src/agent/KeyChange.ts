@@ -8,7 +8,7 @@ import { agentEnv } from "../settings/AgentVariables.ts"
 
 const usualLifetime = "30 days"
 
-/** The age at which the agent replaces its keys. */
+/** Age at which the agent replaces its keys. */
 export const keyLifetime = Config.Duration(agentEnv.keyLifetime).pipe(
   Config.withDefault(Duration.fromInputUnsafe(usualLifetime)),
   Effect.mapError(({ message }) => new SettingsRefused({ message }))
@@ -23,7 +23,7 @@ interface Problem {
 }
 
 /**
- * Returns true if the server refuses these keys because they do not belong to the agent, or not yet. A lost response or a busy
+ * Returns true if the server refuses these keys because they do not belong to the agent, or do not yet. A lost response or a busy
  * server is not a refusal.
  */
 const isRefused = (problem: Problem) => problem._tag === "Unauthorised" && problem.retry === false
@@ -36,22 +36,22 @@ type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effec
 /**
  * Replaces an agent's keys. The new keys are stored before a session signed with the current keys announces them. The following
  * session is signed with the new keys, and from then on the server uses them too. If a process dies in between, the next process
- * finds both pairs and tries the other pair if the first one is refused.
- *
- * A server restored from an older backup has the keys of that time. A session signed with those keys announces the current keys.
+ * finds both pairs and tries the other pair if the first pair is refused. A server restored from an older backup has the keys of
+ * that time; a session signed with those keys announces the current keys.
  */
 export const keyChange = Effect.gen(function* () {
   const folder = yield* AgentFolder
   const longest = Duration.toMillis(yield* keyLifetime)
   let announced: string | undefined
 
-  /** The process that takes Runs creates the next keys when they are due. */
+  /** Creates the next keys when they are due. Only the process that takes Runs does this. */
   const nextOf = Effect.fnUntraced(function* ({ madeAt }: StoredKeys, mayBegin: boolean) {
     const next = yield* folder.nextKeys
     if (Option.isSome(next) || !mayBegin) return next
     const at = yield* DateTime.now
     if (madeAt === undefined) {
-      // A draining process of the previous release keeps the old keys in memory while it holds Runs.
+      // Only record the date of the keys, because a draining process of the previous release keeps the old keys in memory while
+      // it holds Runs.
       yield* folder.dateKeys(DateTime.formatIso(at))
       return next
     }
@@ -88,13 +88,13 @@ export const keyChange = Effect.gen(function* () {
         Effect.catchIf(session, isRefused, (problem) => recovered(greet, present, problem))
       if (Option.isNone(next)) {
         const answer = yield* orRecovered(greet(present, undefined))
-        // Everything that was sealed for the former keys has been decrypted by now.
+        // Forget the former keys: everything that was sealed for them has been decrypted by now.
         if (present.former !== undefined) yield* unusable(folder.forgetFormer)
         return answer
       }
       const { sign } = next.value.public
-      // The refusal may have another cause than the keys. If the current keys are accepted, the server has not accepted the next
-      // ones yet.
+      // Try the current keys, because the refusal may have another cause. If they are accepted, the server has not accepted the
+      // next keys yet.
       const announcing = greet(present, next.value.public).pipe(
         Effect.tap(() => Effect.sync(() => void (announced = sign))),
         Effect.catchIf(isRejected, () =>
@@ -110,7 +110,7 @@ export const keyChange = Effect.gen(function* () {
         announced === sign
           ? Effect.catch(taking, (problem) => {
               if (isRefused(problem)) return announcing
-              // The refusal concerns the agent itself, unless the current keys are accepted.
+              // If the current keys are refused too, the refusal concerns the agent itself.
               return isRejected(problem)
                 ? Effect.catchIf(announcing, isRefused, () => Effect.fail(problem))
                 : Effect.fail(problem)

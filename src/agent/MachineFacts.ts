@@ -19,17 +19,17 @@ export interface AgentOptions {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Seconds between two checks for replaced credentials. */
+/** Interval, in seconds, for checking whether credentials have been replaced. */
 const betweenLooksSeconds = 5
-/** With less free space than this, the agent takes no new jobs. With less than half of it, a Run is stopped. */
+/** Minimum free space for the agent to take new jobs. With less than half of it, a Run is stopped. */
 const leastFreeBytes = 1024 ** 3
-/** On a small disk, this fraction of its size applies instead. */
+/** On a small disk, the minimum as a fraction of its size. */
 const leastFreePart = 0.1
 
 const diskOf = (folder: string) =>
   Effect.tryPromise(() => statfs(folder)).pipe(
     Effect.map(({ bavail, blocks, bsize }) => ({ freeBytes: bavail * bsize, totalBytes: blocks * bsize })),
-    // If the free space is unknown, the agent takes no new jobs.
+    // Take no new jobs if the free space is unknown.
     Effect.orElseSucceed(() => ({ freeBytes: 0, totalBytes: 0 })),
     Effect.map(({ freeBytes, totalBytes }) => ({
       freeBytes,
@@ -41,14 +41,14 @@ const diskOf = (folder: string) =>
 /** The platform in OpenTofu's notation. */
 export const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`
 
-/** Describes the agent and its machine. The description is renewed for each session. */
+/** Describes the agent and its machine, anew for each session. */
 export class MachineFacts extends Context.Service<
   MachineFacts,
   {
     readonly facts: Effect.Effect<AgentFacts>
     /** Marks of the agent's own credentials, for the next session. */
     readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>
-    /** True if the agent's own credentials have changed since the last session; checked every few seconds. */
+    /** True if the agent's own credentials have changed since the last session. Checked every few seconds. */
     readonly areReplaced: Effect.Effect<boolean>
     readonly disk: Effect.Effect<AgentFacts["disk"]>
     readonly drain: Effect.Effect<void>
@@ -71,7 +71,8 @@ export class MachineFacts extends Context.Service<
           yield* Layer.build(Toolchain.layer({ ...settings, download: Option.none() }, `${folder.path}/tools`)),
           Toolchain
         )
-        // If there is no tool at all, OpenTofu is downloaded. The other tool is reported only if it is installed.
+        // Report OpenTofu even if there is no tool at all, because it can be downloaded. Report the other tool only if it is
+        // installed.
         const tools = Effect.gen(function* () {
           const first = yield* Effect.option(toolchain.resolve())
           const found = yield* Effect.forEach(["opentofu", "terraform"] as const, (name) =>

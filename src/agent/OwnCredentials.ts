@@ -15,8 +15,7 @@ import { sha256 } from "../../runner/execution/Digest.ts"
 import { identityOf, providedMark } from "../../runner/execution/ProvidedBinding.ts"
 
 /**
- * Marks of an agent's own credentials, after it is enrolled. Computing a mark is slow, so it is kept until its set changes.
- *
+ * Marks of an agent's own credentials, after its enrolment. Computing a mark is slow, so it is kept until its set changes.
  * - `marked`: the set and its mark
  * - `last`: the mark of the set as last read; it may be incomplete while the set's files are being replaced
  */
@@ -30,18 +29,18 @@ const makeMarks = (folder: string) => {
     const earlier = known.get(name)
     if (earlier?.of === of) return { ...set, mark: earlier.mark }
     const mark = yield* providedMark(name, set, place)
-    // Does not replace the mark of a newer set.
+    // Do not replace the mark of a newer set.
     if (known.get(name) === earlier) known.set(name, { of, mark })
     return { ...set, mark }
   })
   return { marked, last: (name: string) => known.get(name)?.mark }
 }
 
-/** The source of a value: a file, or a variable in the agent's environment. */
+/** Source of a value: a file, or a variable in the agent's environment. */
 const Place = Schema.Union([Schema.Struct({ file: Schema.String }), Schema.Struct({ variable: Schema.String })])
 type Place = typeof Place.Type
 
-/** Limited in length, so that nobody mistakes a label for a value. */
+/** A short label, so that nobody can mistake it for a value. */
 const Label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/))
 
 /**
@@ -76,7 +75,7 @@ const mostSets = 64
 const refused = (path: string, message: string) =>
   new SettingsRefused({ message: `${agentEnv.credentials} (${path}) is not valid. ${message}` })
 
-/** Returns the reason why a set can never be delivered to a Run, whatever its values are, or `undefined` if it can. */
+/** Returns the reason why a set can never be delivered to a Run, whatever its values are, or `undefined` if it can be. */
 const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | undefined => {
   const variables = [...Object.keys(env), ...files.flatMap(({ envName }) => envName ?? [])]
   if (variables.length + files.length === 0) return `${name}: names no variable and no file.`
@@ -100,7 +99,7 @@ const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | un
 const unusable = (name: string, what: string, why: string) =>
   new NotProvided({ message: `The credentials ${name} of this agent cannot be used: ${what} ${why}.` })
 
-/** Hides the original error message, which concerns the machine and not the Run. */
+/** Reads a file. Hides the original error message, which concerns the machine and not the Run. */
 const contents = (name: string, what: string, path: string) =>
   Effect.tryPromise({
     try: () => readFile(path),
@@ -118,7 +117,7 @@ const checked = (name: string, what: string, text: string) => {
   return problem === undefined ? Effect.succeed(text) : Effect.fail(unusable(name, what, problem))
 }
 
-/** Removes the line break at the end of the file, which is not part of the value. */
+/** Reads a value. Removes the line break at the end of a file, which is not part of the value. */
 const valueAt = (name: string, variable: string, place: Place) =>
   "file" in place
     ? Effect.map(contents(name, variable, place.file), (bytes) => new TextDecoder().decode(bytes).replace(/\r?\n$/, ""))
@@ -153,7 +152,7 @@ const ownSets = Effect.gen(function* () {
     try: () => readFile(path.value, "utf8"),
     catch: () => refused(path.value, "The file cannot be read.")
   })
-  // The decoder's own message could quote a value from the file.
+  // Drop the decoder's own message, which could quote a value from the file.
   const sets = yield* decodeSets(text).pipe(
     Effect.mapError(() =>
       refused(
@@ -171,7 +170,7 @@ const ownSets = Effect.gen(function* () {
 })
 
 /**
- * The credentials of the agent in this folder, as declared by its operator. The declaration is read once, and the values are read
+ * Provides the credentials of the agent in this folder, as declared by its operator. Reads the declaration once, and the values
  * for each Run.
  */
 export const ownCredentials = (folder: string) =>
@@ -188,7 +187,8 @@ const provided = Effect.fnUntraced(function* (folder: string) {
   const read = (name: string) => {
     const set = find(name)
     if (set === undefined) return Effect.fail(new NotProvided({ message: `This agent has no credentials ${name}.` }))
-    // Without isolation, any module of any Workspace can read the files and the agent's environment.
+    // Require the operator's consent without isolation, because any module of any Workspace could read the files and the agent's
+    // environment.
     return level === "process" && set.withoutIsolation !== true
       ? Effect.fail(unusable(name, "modules", "run without isolation here, and could read them for every Workspace"))
       : Effect.flatMap(readSet(name, set), (found) => marked(name, found))

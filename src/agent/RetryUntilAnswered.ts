@@ -6,7 +6,7 @@ import { AgentRuns, heldRuns } from "./AgentRuns.ts"
 import { MachineFacts } from "./MachineFacts.ts"
 import { AgentSession, type SessionSource, type Unanswered } from "./AgentSession.ts"
 
-/** The reason why a message did not get the expected response. */
+/** Reason why a message did not get the expected response. */
 export type Problem = AgentRefusal | Unanswered | HttpClientError.HttpClientError
 
 const isRefusal = Schema.is(AgentRefusal)
@@ -16,7 +16,9 @@ const longest = 10_000
 const untilOperatorActs = Duration.seconds(30)
 const doubled = 2
 
-/** Time to wait before the next attempt. It doubles each time, with jitter so that agents do not return in lockstep. */
+/**
+ * Returns the time to wait before the next attempt. It doubles each time, with jitter so that agents do not return in lockstep.
+ */
 const backoff = (attempt: number) =>
   Random.next.pipe(
     Effect.flatMap((random) =>
@@ -24,7 +26,10 @@ const backoff = (attempt: number) =>
     )
   )
 
-/** A peer of another release may be unable to read a message. This must not stop an agent that holds Runs. */
+/**
+ * Treats an unreadable message as a failure of the call: a peer of another release may be unable to read it, which must not stop
+ * an agent that holds Runs.
+ */
 const understood = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E | Busy, R> =>
   Effect.catchDefect(call, (defect) =>
     Effect.logError("The server and this agent do not understand each other.", defect).pipe(
@@ -38,7 +43,7 @@ export class RetryUntilAnswered extends Context.Service<
   {
     readonly until: <A, R>(call: Effect.Effect<A, Problem, R>) => Effect.Effect<A, Gone, R>
     readonly session: Effect.Effect<void>
-    /** Seconds since the last message that got a response, or since the start if there was none. */
+    /** Returns the seconds since the last message that got a response, or since the start if there was none. */
     readonly unansweredSeconds: () => number
   }
 >()("svc/src/agent/RetryUntilAnswered") {
@@ -68,7 +73,7 @@ export class RetryUntilAnswered extends Context.Service<
           return Effect.logWarning(message)
         })
 
-      /** Waits for the time that the refusal requests. Only `Gone` ends the retries. */
+      /** Waits as long as the refusal requests. Only `Gone` ends the retries. */
       const wait = Effect.fnUntraced(function* (problem: Problem, attempt: number) {
         switch (problem._tag) {
           case "Busy":
@@ -110,7 +115,7 @@ export class RetryUntilAnswered extends Context.Service<
             const current = session.generation()
             const sent = momentOf(machineClocks)
             const result = yield* Effect.result(understood(call))
-            // A refusal is a response too.
+            // Count a refusal as a response.
             const isAnswered = result._tag === "Success" || isRefusal(result.failure)
             if (isAnswered && sent.boot > answeredSent.boot) answeredSent = sent
             if (result._tag === "Success") return result.success

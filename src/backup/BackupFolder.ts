@@ -1,7 +1,7 @@
 import { Clock, Effect, FileSystem, Path } from "effect"
 
 const fileName = /^svc-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})Z\.backup$/
-/** The suffix of a backup that has not been verified yet. */
+/** Suffix of a backup that has not been verified yet. */
 const pendingEnd = ".unverified"
 
 export interface KeptBackup {
@@ -10,7 +10,7 @@ export interface KeptBackup {
   readonly writtenAt: number
 }
 
-/** The name of a scheduled backup. */
+/** Returns the name of a scheduled backup. */
 export const backupName = (at: number): string =>
   `svc-${new Date(at).toISOString().slice(0, 19).replaceAll(":", "-")}Z.backup`
 
@@ -24,8 +24,8 @@ export const writtenAtOf = (name: string): number | undefined => {
 }
 
 /**
- * Sorts the newest first. A time in the future was recorded before the clock was corrected. Such a backup counts as the oldest,
- * so that it neither delays the next backup nor outlives it.
+ * Sorts backups, newest first. A time in the future was recorded before the clock was corrected. Such a backup counts as the
+ * oldest, so that it neither delays the next backup nor outlives it.
  */
 const newestFirst = (backups: ReadonlyArray<KeptBackup>, at: number): ReadonlyArray<KeptBackup> => {
   const age = ({ writtenAt }: KeptBackup) => (writtenAt > at ? Number.MAX_SAFE_INTEGER : at - writtenAt)

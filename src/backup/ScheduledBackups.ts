@@ -37,7 +37,7 @@ export const failedBackups = Metric.counter("svc_backups_failed_total", {
   incremental: true
 })
 
-/** A command that the server started was refused. */
+/** A command that the server started has failed. */
 class SvcSubprocessFailed extends Schema.TaggedError<SvcSubprocessFailed>()("SvcSubprocessFailed", {
   message: Schema.String,
   /** True if the backup was written but the trial restore failed. */
@@ -48,8 +48,8 @@ const Refusal = Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ mes
 const Verdict = Schema.fromJsonString(Schema.Struct({ problems: Schema.Array(Schema.String) }))
 
 /**
- * The variables that pass the server's settings to the command. Other users cannot read a process's environment, so secrets do
- * not leak.
+ * Returns the variables that pass the server's settings to the command. Secrets do not leak, because other users cannot read a
+ * process's environment.
  */
 const environmentOf = (settings: Settings): Record<string, string> => {
   const passed = ["PATH", "HOME", "TMPDIR"].flatMap((name) => {
@@ -81,7 +81,7 @@ const reasonOf = (out: string, error: string): string => {
 
 /**
  * Runs an svc command with this server's settings in a separate process, because reading a whole database would delay every
- * request. The process is killed when the Scope closes.
+ * request. Kills the process when the scope closes.
  */
 const runSvc = Effect.fn("runSvc")(
   function* (settings: Settings, args: ReadonlyArray<string>) {
@@ -104,7 +104,7 @@ const runSvc = Effect.fn("runSvc")(
 )
 
 const lookEvery = "15 seconds"
-/** Maximum wait before the next attempt after a failure; a shorter interval takes precedence. */
+/** Maximum wait before the next attempt after a failure. A shorter backup interval takes precedence. */
 const retryMillis = 3_600_000
 
 /** Makes the file names in a folder durable. */
@@ -121,8 +121,8 @@ const verified = (settings: Settings, file: string) =>
   )
 
 /**
- * Writes a backup into the folder and verifies it by restoring it. Only then does the backup get its final name, and only then
- * are the oldest backups removed, so an unusable backup never replaces a usable one.
+ * Writes a backup into the folder and verifies it by restoring it. Only then gives the backup its final name and removes the
+ * oldest backups, so an unusable backup never replaces a usable one.
  */
 const makeBackup = Effect.fn("makeBackup")(
   function* (settings: Settings, folder: string) {
@@ -142,13 +142,13 @@ const makeBackup = Effect.fn("makeBackup")(
   Effect.catchTag("PlatformError", ({ message }) => new SvcSubprocessFailed({ message }))
 )
 
-/** Scheduled backups by the running server, if the settings specify a folder for them. */
+/** Makes scheduled backups in the running server, if the settings specify a folder for them. */
 export class ScheduledBackups extends Context.Service<
   ScheduledBackups,
   {
     /** Notices about backups for operators. */
     readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
-    /** The stored backups; `undefined` if none are scheduled. */
+    /** Lists the stored backups; `undefined` if no backups are scheduled. */
     readonly kept: Effect.Effect<ServerBackups | undefined>
     /** Creates a backup if it is due. */
     readonly turn: Effect.Effect<void>
@@ -211,7 +211,7 @@ export class ScheduledBackups extends Context.Service<
           Effect.catch((failure) =>
             Effect.gen(function* () {
               const { message } = failure
-              // Later attempts fail for the same reason until somebody fixes it.
+              // Report only the first failure. Later attempts fail for the same reason until somebody fixes it.
               if ((yield* Ref.get(failedAt)) === undefined) {
                 yield* report("isUnverified" in failure && failure.isUnverified === true)
               }
@@ -226,7 +226,7 @@ export class ScheduledBackups extends Context.Service<
 
         const notices = Effect.gen(function* () {
           const failed = yield* Ref.get(failedAt)
-          // An unreadable folder counts as having no usable backup.
+          // Treat an unreadable folder as having no usable backup.
           const isOverdue = Result.match(yield* Effect.result(newestAge), {
             onFailure: () => true,
             onSuccess: (old) => old !== undefined && old > overdueMillis(settings.backupInterval)

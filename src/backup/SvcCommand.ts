@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url"
 import { moduleBeside } from "../../runner/thread/ModuleLocation.ts"
 
 /**
- * The program and arguments with which the server starts its own commands. The default is this runtime with the entry point. A
- * compiled binary starts itself.
+ * Program and arguments with which the server starts its own commands. Defaults to this runtime with the entry point. A compiled
+ * binary starts itself.
  */
 export const SvcCommand = Context.Reference<{ readonly program: string; readonly args: ReadonlyArray<string> }>(
   "svc/src/backup/SvcCommand",

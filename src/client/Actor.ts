@@ -2,15 +2,15 @@ import { Context, Layer, Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { sessionHeader } from "../../schema/api/SessionHeader.ts"
 
-/** Adds a credential to requests, to prove for whom they are sent. */
+/** Adds a credential to requests, which proves for whom they are sent. */
 export interface ActorShape {
   readonly sign: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
 }
 
 /**
- * On whose behalf the services act. Each of their methods requires it, so that no call is anonymous and one program may act for
- * several people: `Effect.provide(program, Actor.token(...))`. In process, `ControlPlane.user` and `ControlPlane.service` provide
- * others.
+ * The person or program on whose behalf the services act. Every method of a service requires it, so no call is anonymous, and one
+ * program may act for several people: `Effect.provide(program, Actor.token(...))`. In process, `ControlPlane.user` and
+ * `ControlPlane.service` provide further actors.
  *
  * @effect-leakable-service
  */
@@ -23,6 +23,6 @@ export class Actor extends Context.Service<Actor, ActorShape>()("svc/src/client/
   static readonly session = (secret: Redacted.Redacted): Layer.Layer<Actor> =>
     Layer.succeed(Actor, { sign: HttpClientRequest.setHeader(sessionHeader, Redacted.value(secret)) })
 
-  /** Acts for the person who is signed in to the page, on the server's own origin. The browser sends the cookie. */
+  /** Acts for the person who is signed in to the page, on the server's own origin, where the browser sends the cookie. */
   static readonly browser: Layer.Layer<Actor> = Layer.succeed(Actor, { sign: (request) => request })
 }

@@ -3,13 +3,13 @@ import { FetchHttpClient, HttpClient } from "effect/http"
 import { Actor } from "./Actor.ts"
 import { repeatedWhereSafe } from "./SafeRepeat.ts"
 
-/** The address of the API, and the transport for its requests. */
+/** Address of the API, and the transport for its requests. */
 export interface ApiTransportShape {
   /** Origin of the server, or the address at which a host application mounts the API, without a trailing slash. */
   readonly baseUrl: string
   /** Signs requests on behalf of the actor. */
   readonly client: HttpClient.HttpClient
-  /** True if an unreachable server may return. Live streams are then resumed. */
+  /** True if an unreachable server may return, so that live streams are resumed. */
   readonly returns: boolean
 }
 
@@ -28,7 +28,7 @@ export const withoutTrailingSlash = (url: string): string => {
   return url.slice(0, end)
 }
 
-/** The only difference between an in-process control plane and a server over HTTP. */
+/** The transport of requests, which is the only difference between an in-process control plane and a server over HTTP. */
 export class ApiTransport extends Context.Service<ApiTransport, ApiTransportShape>()("svc/src/client/ApiTransport") {
   /**
    * Uses the platform's `fetch`. Retries a request that the server was too busy to handle, if repeating it has no second effect.

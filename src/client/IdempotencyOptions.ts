@@ -1,8 +1,8 @@
 import { Effect, Random } from "effect"
 
 /**
- * A request that starts work takes effect once per key. A repeated request with the same key returns the first result. Without a
- * key, one is generated per call, which protects the client's own retries.
+ * Key of a request that starts work, which takes effect once per key. A repeated request with the same key returns the first
+ * result. By default a key is generated per call, which protects the client's own retries.
  */
 export interface IdempotencyOptions {
   readonly idempotencyKey?: string
@@ -17,7 +17,7 @@ const newKey = Effect.map(Random.Random, (random) => {
   return key
 })
 
-/** The header of a request that takes effect once. */
+/** Creates the header of a request that takes effect once. */
 export const idempotencyHeaders = ({
   idempotencyKey
 }: IdempotencyOptions): Effect.Effect<{ readonly "idempotency-key": string }> =>

@@ -1,7 +1,7 @@
 import { Effect, Option, Stream } from "effect"
 import type { Answer, Items } from "./SvcError.ts"
 
-/** `limit`: from 1 to 100. `cursor`: from the previous page. */
+/** `limit` is from 1 to 100. `cursor` comes from the previous page. */
 export interface PageQuery {
   readonly limit?: number
   readonly cursor?: string
@@ -19,7 +19,7 @@ export const pageOf = <A>(
   { nextCursor }: { readonly nextCursor?: string | undefined }
 ): Page<A> => (nextCursor === undefined ? { items } : { items, nextCursor })
 
-/** Streams every item from the query's page on. A page is read when its first item is requested. */
+/** Streams every item from the query's page on. Reads a page only when its first item is requested. */
 export const everyPage = <Q extends PageQuery, A>(page: (query: Q) => Answer<Page<A>>, query: Q): Items<A> =>
   Stream.paginate(query.cursor, (cursor) =>
     Effect.map(page(cursor === undefined ? query : { ...query, cursor }), ({ items, nextCursor }) => [

@@ -3,18 +3,18 @@ import { RunFact } from "../../schema/events/RunEvent.ts"
 import type { WireEvent } from "./RunFollower.ts"
 
 interface InSequence {
-  /** Starts at 1 and has no gaps within a Run. A stream can be resumed after it. */
+  /** Position in the sequence, from 1 and without gaps within a Run. A stream can be resumed after it. */
   readonly seq: number
   readonly at: string
 }
 
-/** An event of an earlier or later release, with a kind or data that is unknown to this release. */
+/** An event of an earlier or later release, whose kind or data is unknown to this release. */
 export interface OtherRunEvent extends InSequence {
   readonly kind: "other"
   readonly data: { readonly kind: string; readonly data: Readonly<Record<string, Schema.Json>> }
 }
 
-/** An event of a Run. The data depends on `kind`. */
+/** An event of a Run. Its data depends on `kind`. */
 export type RunEvent = (InSequence & RunFact) | OtherRunEvent
 
 const decodeFact = Schema.decodeUnknownOption(RunFact)

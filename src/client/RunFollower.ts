@@ -11,7 +11,7 @@ import { waitAfter } from "./SafeRepeat.ts"
 import { UnreadableAnswer } from "./SvcError.ts"
 import { authenticated, type ClientOptions } from "./SvcClient.ts"
 
-/** An event as transmitted. A later release may have kinds that are unknown to this one. */
+/** An event as transmitted. Later releases may send kinds that are unknown to this release. */
 export const WireEvent = Schema.Struct({
   seq: Schema.Int,
   at: Timestamp,
@@ -40,7 +40,7 @@ const decodeEventMessage = Schema.decodeEffect(EventMessage)
 const decodeLogMessage = Schema.decodeEffect(LogMessage)
 const decodeRefusal = HttpClientResponse.schemaBodyJson(RefusalEnvelope)
 
-/** A refusal has its reason in the envelope and its retry delay in a header. */
+/** Reads a response. A refusal contains its reason in the envelope and its retry delay in a header. */
 const accepted = (response: HttpClientResponse.HttpClientResponse) => {
   if (response.status >= 200 && response.status < 300) return Effect.succeed(response)
   const asked = Number(response.headers["retry-after"] ?? Number.NaN)
@@ -60,7 +60,7 @@ interface Message<A> {
   readonly done: boolean
 }
 
-/** Opens connections one after another until a frame reports the end. */
+/** Opens one connection after another until a frame reports the end. */
 const follow = <A extends { readonly seq: number }>(
   { baseUrl, client, returns }: ApiTransportShape,
   path: string,

@@ -3,10 +3,10 @@ import { HttpClient, type HttpClientRequest, type HttpClientResponse } from "eff
 
 /** Maximum number of attempts, including the first. */
 const mostAttempts = 4
-/** Milliseconds. If the wait would be longer, the caller gets the response. */
+/** Maximum wait in milliseconds. If the server requests a longer wait, the caller gets the response instead. */
 const longestWait = 60_000
 
-/** Milliseconds to wait before another attempt. The wait grows with each failure, counted from 0. */
+/** Returns the milliseconds to wait before another attempt. The wait grows with each failure, counted from 0. */
 export const waitAfter = (failures: number, longest: number): number => Math.min(250 * 2 ** failures, longest)
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
@@ -15,7 +15,7 @@ const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 const isSafe = ({ headers, method }: HttpClientRequest.HttpClientRequest): boolean =>
   readingMethods.has(method) || headers["idempotency-key"] !== undefined
 
-/** Milliseconds to wait before the next attempt, if the server was only busy. */
+/** Returns the milliseconds to wait before the next attempt, if the server was only busy. */
 const waitOf = (response: HttpClientResponse.HttpClientResponse, attempt: number): number | undefined => {
   if (response.status !== 429 && response.status !== 503) return undefined
   const asked = Number(response.headers["retry-after"])
@@ -24,8 +24,8 @@ const waitOf = (response: HttpClientResponse.HttpClientResponse, attempt: number
 }
 
 /**
- * Repeats safe requests that did not reach the server, and those with status 429 or 503 after the time in `Retry-After`. Full
- * storage also causes a 503. The caller gets the last response.
+ * Repeats safe requests that did not reach the server, and safe requests with status 429 or 503, after the time in `Retry-After`.
+ * Returns the last response if no attempt succeeds, for example because the server's storage is full.
  */
 export const repeatedWhereSafe = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.transform(client, (once, request) => {

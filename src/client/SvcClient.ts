@@ -9,13 +9,13 @@ import { UnreadableAnswer } from "./SvcError.ts"
 export interface ClientOptions {
   /** Origin of the server, such as `https://svc.example.com`, or the address at which a host application mounts the API. */
   readonly baseUrl: string
-  /** A personal access token. A browser on the server's own origin does not need it, because its session cookie is sufficient. */
+  /** A personal access token. A browser on the server's own origin does not need one, because it sends its session cookie. */
   readonly token?: Redacted.Redacted | undefined
   /** A person's session, for operations that tokens may not perform. A client has either a token or a session. */
   readonly session?: Redacted.Redacted | undefined
   /**
-   * If true, retries requests that never arrived or that the server was too busy to handle, unless repeating them could have a
-   * second effect.
+   * Set to retry requests that never arrived or that the server was too busy to handle, unless repeating them could have a second
+   * effect.
    */
   readonly retries?: boolean | undefined
 }

@@ -9,7 +9,7 @@ import { Sources } from "./services/Sources.ts"
 import { Members, Workspaces } from "./services/Workspaces.ts"
 import { SvcClient } from "./SvcClient.ts"
 
-/** The services that a program uses, for a control plane in the same process or on a server. */
+/** Services that a program uses, for a control plane in the same process or on a server. */
 export type SvcServices =
   | Capsules
   | Connections
@@ -19,10 +19,10 @@ export type SvcServices =
   | Runs
   | Sources
   | Workspaces
-  /** A method for every API route, including routes without a service. */
+  /** Has a method for every API route, including routes without a service. */
   | SvcClient
 
-/** The services on top of any transport. */
+/** Services on top of any transport. */
 export const servicesOver: Layer.Layer<SvcServices, never, ApiTransport> = Layer.mergeAll(
   Capsules.layer,
   Connections.layer,
@@ -33,9 +33,9 @@ export const servicesOver: Layer.Layer<SvcServices, never, ApiTransport> = Layer
 ).pipe(Layer.provideMerge(SvcClient.overTransport))
 
 /**
- * The services of a server, over the platform's `fetch` in browsers, Bun and Node. `baseUrl` is the server's origin, or the
- * address at which a host application mounts its API. A request that the server was too busy to handle is retried if repeating it
- * has no second effect.
+ * Services of a server, over the platform's `fetch` in browsers, Bun and Node. `baseUrl` is the server's origin, or the address
+ * at which a host application mounts its API. A request that the server was too busy to handle is retried, unless repeating it
+ * could have a second effect.
  */
 export const layer = (options: { readonly baseUrl: string }): Layer.Layer<SvcServices> =>
   Layer.provide(servicesOver, ApiTransport.overFetch(options.baseUrl))

@@ -30,9 +30,9 @@ const none: AssetSet = new Map()
 
 const isSource = import.meta.url.endsWith(".ts")
 
-/** A bundling failure is logged, and the API is served without pages. */
+/** If bundling fails, log the failure and serve the API without pages. */
 const bundle = Effect.gen(function* () {
-  // Excluded from compiled binaries and packages, which contain the finished bundle.
+  // Compiled binaries and packages exclude this module, because they contain the finished bundle.
   const { buildDashboard } = yield* Effect.promise(() => import("../dashboard/Build.ts"))
   return yield* buildDashboard("fast")
 }).pipe(
@@ -40,7 +40,7 @@ const bundle = Effect.gen(function* () {
   Effect.withSpan("bundleDashboard")
 )
 
-/** In a package, the files come from the dashboard's own optional package. */
+/** In a package, load the files from the dashboard's own optional package. */
 const installed = Effect.gen(function* () {
   const files = yield* prebuiltDashboard
   if (files.length > 0) return yield* readEmbeddedDashboard(files)
@@ -49,8 +49,8 @@ const installed = Effect.gen(function* () {
 })
 
 /**
- * The dashboard. It is embedded in a compiled binary, a separate package for a built library, and bundled from its sources in a
- * checkout. It is prepared when the first page is requested, so a server without visitors has no cost.
+ * Files of the dashboard. They are embedded in a compiled binary, in a separate package for a built library, and bundled from
+ * source in a checkout. The first request for a page prepares them, so they cost nothing on a server without visitors.
  */
 const dashboardFiles = Layer.effect(
   DashboardAssets,
@@ -77,7 +77,7 @@ const httpSettings = (settings: Settings) =>
     }))
   )
 
-/** Mounts the routes on the listener. From then on, requests are served. */
+/** Mounts the routes on the listener, which then begins to serve requests. */
 const mounted = Layer.effect(
   HttpHandler,
   Effect.gen(function* () {
@@ -122,7 +122,7 @@ export const httpLayer = (settings: Settings) =>
     Layer.provideMerge(httpSettings(settings))
   )
 
-/** The listening socket. It opens first to reserve the address, and responds with 503 until the routes are mounted. */
+/** Opens the listening socket. It opens first to reserve the address, and responds with 503 until the routes are mounted. */
 export const listener = (settings: Settings) =>
   HttpListener.layer(settings.listen, {
     drainDelay: `${settings.drainDelay} seconds`,

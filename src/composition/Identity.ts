@@ -3,9 +3,7 @@ import { oidcIssuer } from "../accounts/oidc/IssuerRoutes.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import type { Settings } from "../settings/Settings.ts"
 
-/**
- * The installation's OpenID issuer at its public origin. The actors depend on it, because Capsules borrow their identity from it.
- */
+/** OpenID issuer of the installation, at its public origin. The actors depend on it, because Capsules use its identity. */
 export const identity = (settings: Settings) =>
   Layer.unwrap(
     Effect.map(HttpListener, ({ url }) =>

@@ -25,7 +25,7 @@ import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
 const present = (name: string, value: string | undefined) => (value === undefined ? [] : [[name, value] as const])
 
-/** The runner's settings for the tool. The resolved settings replace the environment. */
+/** Converts the resolved settings, which replace the environment, to the runner's settings for the tool. */
 const toolchainSettings = (settings: Settings) =>
   Effect.gen(function* () {
     const searchPath = yield* Config.String("PATH").pipe(Config.withDefault(""))
@@ -43,7 +43,7 @@ const toolchainSettings = (settings: Settings) =>
     Effect.mapError((error) => new SettingsRefused({ message: `The tool settings are not valid. ${error.message}` }))
   )
 
-/** The tool that executes Runs, located according to the settings. */
+/** Locates the tool that executes Runs, according to the settings. */
 export const toolchain = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -54,7 +54,7 @@ export const toolchain = (settings: Settings) =>
 
 const largestAutomaticMemory = 4 * 1024 ** 3
 
-/** The limits of one Run. */
+/** Returns the limits of one Run. */
 const runBounds = (settings: Settings) => ({
   memoryBytes:
     settings.runMemory === "auto" ? Math.min(largestAutomaticMemory, Math.floor(totalmem() / 2)) : settings.runMemory,
@@ -65,7 +65,7 @@ const runBounds = (settings: Settings) => ({
   freeBytes: settings.runFreeDisk
 })
 
-/** The sandbox that isolates module code from this machine. With "nothing", its inspection stores nothing in the data folder. */
+/** Creates the sandbox that isolates module code from this machine. With "nothing", stores nothing in the data folder. */
 export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothing" = "in the data folder") =>
   Sandbox.layer.pipe(
     Layer.provide(
@@ -73,7 +73,7 @@ export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothi
         SandboxSettings,
         Effect.gen(function* () {
           const folder = yield* DataFolder
-          // A host application may have set more options than the svc settings include.
+          // Start from the current options, because a host application may have set more of them than the svc settings include.
           const ambient = yield* SandboxSettings
           return {
             ...ambient,
@@ -96,7 +96,10 @@ export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothi
     )
   )
 
-/** The server's own address is in the settings, or known once it listens; a machine without a server has no sample. */
+/**
+ * Derives the Git policy. The server's own address is in the settings, or known once it listens; a machine without a server has
+ * no sample.
+ */
 const gitPolicy = (settings: Settings) =>
   Layer.unwrap(
     Effect.map(Effect.serviceOption(HttpListener), (listener) => {
@@ -152,7 +155,7 @@ const builds = Layer.unwrap(
   })
 )
 
-/** The service that executes Runs, and the runner on this machine. */
+/** Provides the service that executes Runs, and the runner on this machine. */
 const execution = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, E, R>) =>
   ModuleRunner.layer.pipe(
     Layer.provideMerge(localPlace),
@@ -160,7 +163,7 @@ const execution = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, E, R>) =>
     Layer.provideMerge(Layer.mergeAll(box, builds, snapshots, toolchain(settings)))
   )
 
-/** All services that execute Runs, with the given sandbox. */
+/** Provides all services that execute Runs, with the given sandbox. */
 export const machineWith = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, E, R>) =>
   Layer.mergeAll(
     SnapshotSync.layer.pipe(Layer.provideMerge(Layer.mergeAll(git(settings), snapshots))),
@@ -169,8 +172,8 @@ export const machineWith = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, 
     runSettings(settings)
   )
 
-/** All services that execute Runs: Git, snapshots, the scan, the tool and its sandbox. */
+/** Provides all services that execute Runs: Git, snapshots, the scan, the tool and its sandbox. */
 export const machine = (settings: Settings) => machineWith(settings, sandbox(settings))
 
-/** The services that a runner must provide. */
+/** Services that a runner must provide. */
 export type RunnerServices = Layer.Success<ReturnType<typeof machine>>

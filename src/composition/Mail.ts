@@ -12,7 +12,7 @@ const originOf = (settings: Settings, baseUrl: string | undefined) => ({
       : { baseUrl, name: settings.name, language: settings.mailLanguage }
 })
 
-/** The server's details for emails. */
+/** Details of the server for emails. */
 export const mailSettings = (settings: Settings) =>
   Layer.effect(
     MailSettings,

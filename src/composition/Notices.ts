@@ -5,7 +5,7 @@ import { NoticeSettings } from "../../actors/base/notice/NoticeRows.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import type { Settings } from "../settings/Settings.ts"
 
-/** The server's address in notices, and the additional origins to which notices may be sent. */
+/** Address of the server in notices, and the additional origins to which notices may be sent. */
 export const noticeSettings = (settings: Settings) =>
   Layer.effect(
     NoticeSettings,
@@ -15,7 +15,7 @@ export const noticeSettings = (settings: Settings) =>
     }))
   )
 
-/** As above, for a command that runs without a server and sends nothing. */
+/** Like `noticeSettings`, for a command that runs without a server and sends nothing. */
 export const offlineNoticeSettings = (settings: Settings) =>
   Layer.succeed(NoticeSettings, {
     baseUrl: settings.baseUrl ?? "http://localhost",

@@ -6,13 +6,13 @@ import { type DeclaredHelper, OAuthHelpers } from "../../actors/inputs/connectio
 import { defaultGitPolicy } from "../../runner/git/GitPolicy.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** A sample access token, for checking a declaration. */
+/** Sample access token for checking a declaration. */
 const sample = "an-access-token-of-forty-characters-0000"
 
 const refuse = (id: string, problem: string) =>
   new SettingsRefused({ message: `The OAuth helper ${id} of the policy file cannot be used. ${problem}` })
 
-/** The policy file never contains the secret, because people share that file and keep it in repositories. */
+/** Reads the client's secret. The policy file never contains it, because people share that file and keep it in repositories. */
 const clientSecret = Effect.fnUntraced(function* ({ client, id }: OAuthHelperDeclaration) {
   if (client.secretEnv !== undefined) {
     const name = client.secretEnv
@@ -76,7 +76,7 @@ const declared = Effect.fnUntraced(function* (
   }
 })
 
-/** The OAuth helpers that the policy file declares. Fails with `SettingsRefused` if one of them cannot work. */
+/** Builds the OAuth helpers that the policy file declares. Fails with `SettingsRefused` if one of them cannot work. */
 export const oauthHelpers = Effect.fn("oauthHelpers")(function* (
   declarations: ReadonlyArray<OAuthHelperDeclaration>,
   allowOrigins: ReadonlyArray<string>

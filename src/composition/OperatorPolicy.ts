@@ -10,14 +10,14 @@ import { oauthHelpers } from "./OAuthHelpers.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 import { type OperatorPolicyFile, readOperatorPolicy, type ReadPolicy } from "./OperatorPolicyFile.ts"
 
-/** The policy of a server without a policy file. */
+/** Policy of a server without a policy file. */
 const none: ReadPolicy = { policy: {}, digest: "none" }
 
 /** The result of a reload. */
 export interface PolicyReload {
   readonly previousDigest: string
   readonly digest: string
-  /** The changed parts of the file. */
+  /** Changed parts of the file. */
   readonly changed: ReadonlyArray<string>
 }
 
@@ -31,8 +31,8 @@ export class PolicyInForce extends Context.Service<
   PolicyInForce,
   {
     /**
-     * Reads the file and returns the changes, with effects that apply and undo them. Nothing changes before those run. Returns
-     * `undefined` if the server has no policy file. Fails with `SettingsRefused` if the file is invalid.
+     * Reads the file and returns the changes, with effects that apply and undo them. Changes nothing itself. Returns `undefined`
+     * if the server has no policy file. Fails with `SettingsRefused` if the file is invalid.
      */
     readonly reload: Effect.Effect<
       | { readonly change: PolicyReload; readonly apply: Effect.Effect<void>; readonly undo: Effect.Effect<void> }
@@ -43,7 +43,7 @@ export class PolicyInForce extends Context.Service<
 >()("svc/src/composition/PolicyInForce") {}
 
 /**
- * The operator's policy from the policy file, if the settings specify one: ceilings, profiles, base configurations and
+ * Loads the operator's policy from the policy file, if the settings specify one: ceilings, profiles, base configurations and
  * assignments.
  */
 export const operatorPolicy = (settings: Settings) =>

@@ -14,9 +14,9 @@ import { forbiddenMaterial } from "../../schema/secret-material/SecretScan.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
 /**
- * The operator's policy file. It contains ceilings on manifests, execution profiles, base configurations of modules, the
- * addresses assigned to Capsules, the prices of resources, the ways to create Connections, and the rules for accounts by upstream
- * sign-in. Absent parts have defaults.
+ * The operator's policy file: ceilings on manifests, execution profiles, base configurations of modules, the addresses assigned
+ * to Capsules, the prices of resources, the ways to create Connections, and the rules for accounts by upstream sign-in. Absent
+ * parts have defaults.
  */
 export const OperatorPolicyFile = Schema.Struct({
   repositoryInstallUx: Schema.optionalKey(
@@ -38,7 +38,7 @@ export const OperatorPolicyFile = Schema.Struct({
 })
 export type OperatorPolicyFile = typeof OperatorPolicyFile.Type
 
-/** Enough for ten thousand prices. */
+/** Limits of a policy file, enough for ten thousand prices. */
 export const policyFileLimits: JsonLimits = {
   ...repositoryFileLimits,
   maxBytes: 4 * 1024 ** 2,
@@ -46,7 +46,7 @@ export const policyFileLimits: JsonLimits = {
   exactNumbers: true
 }
 
-/** A fault in a policy file: `path` is a JSON pointer, empty for the whole file. */
+/** A fault in a policy file. `path` is a JSON pointer, empty for the whole file. */
 export interface PolicyFault {
   readonly path: string
   readonly message: string
@@ -64,7 +64,7 @@ const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 const pointerTo = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
 
-/** All strings within a value, each with its path. */
+/** Lists all strings within a value, each with its path. */
 const textsOf = (path: string, value: Schema.Json): ReadonlyArray<readonly [string, string]> => {
   if (typeof value === "string") return [[path, value]]
   if (typeof value !== "object" || value === null) return []
@@ -122,7 +122,7 @@ const profileFaults = ({ profiles = {} }: OperatorPolicyFile): ReadonlyArray<Pol
 const signInFaults = ({ signIn }: OperatorPolicyFile): ReadonlyArray<PolicyFault> =>
   ruleFaults(signIn?.rules ?? []).map(({ message, path }) => ({ path: `/signIn/rules${path}`, message }))
 
-/** Returns all faults in a policy file, and an empty list for a valid one. Never repeats values from the file. */
+/** Returns all faults in a policy file; empty if it is valid. Never repeats values from the file. */
 export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array) {
   const json = decodeJson(bytes, policyFileLimits)
   if (Result.isFailure(json)) {

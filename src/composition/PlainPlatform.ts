@@ -4,7 +4,7 @@ import { Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { layerNativeAead } from "./NativeAead.ts"
 
-/** Uses the native AES-GCM, and the library's implementation of everything else. */
+/** Combines the native AES-GCM with the library's implementation of everything else. */
 export const cryptography = Layer.merge(NodeCrypto.layer, layerNativeAead)
 
 /** The machine's files, processes, terminal, cryptography and outgoing HTTP, for programs without a database. */

@@ -17,7 +17,7 @@ const requests = Layer.effect(
 )
 
 /**
- * The machine's files, processes, terminal, cryptography and outgoing HTTP. Processes and HTTP cannot be used within a
- * transaction, because they are slow.
+ * The machine's files, processes, terminal, cryptography and outgoing HTTP. Within a transaction, using processes or HTTP is a
+ * defect, because they are slow.
  */
 export const platform = Layer.mergeAll(processes, requests).pipe(Layer.provideMerge(plainPlatform))

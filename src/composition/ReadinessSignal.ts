@@ -5,7 +5,7 @@ import { OperatorListener } from "../observability/OperatorListener.ts"
 import { Draining } from "../streams/Draining.ts"
 
 /**
- * Reports readiness to the operator's listener. It closes first during shutdown, so that the server stops accepting work from
+ * Reports readiness to the operator's listener. Closes first during shutdown, so that the server stops accepting work from
  * clients and the queue before anything else closes.
  */
 export const readinessSignal = Layer.effectDiscard(

@@ -4,7 +4,7 @@ import { sandbox } from "./Machine.ts"
 
 type Built = ReturnType<typeof sandbox>
 
-/** The sandbox detection that runs in the background. */
+/** Sandbox detection that runs in the background. */
 class SandboxWarmup extends Context.Service<
   SandboxWarmup,
   Fiber.Fiber<Context.Context<Layer.Success<Built>>, Layer.Error<Built>>
@@ -14,5 +14,5 @@ class SandboxWarmup extends Context.Service<
 export const startSandboxWarmup = (settings: Settings) =>
   Layer.effect(SandboxWarmup, Effect.forkScoped(Layer.build(sandbox(settings)), { startImmediately: true }))
 
-/** The sandbox that `startSandboxWarmup` detects. Waits for the detection to end. */
+/** Waits for the detection that `startSandboxWarmup` started, and returns the sandbox. */
 export const warmSandbox = Layer.effectContext(Effect.flatMap(SandboxWarmup, Fiber.join))

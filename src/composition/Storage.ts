@@ -18,17 +18,20 @@ export const vaultSettings = (settings: Settings) =>
     Effect.map(DataFolder, (folder) => ({ masterKey: masterKeySource(settings, folder.masterKeyFile) }))
   )
 
-/** The services of a database: a writing client, a reading client, and operations on its file. */
+/** Services of a database: a writing client, a reading client, and operations on its file. */
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
-/** The settings in the data folder, in addition to those of a command. */
+/** Expectations of the data folder, from the settings and from those of a command. */
 const expectedInstallation = (settings: Settings) =>
   Layer.effect(
     ExpectedInstallation,
     Effect.map(ExpectedInstallation, ({ isNew }) => ({ isNew, id: settings.installation }))
   )
 
-/** The data folder and the vault on top of a database, with everything that only needs these: history, receipts and accounts. */
+/**
+ * Provides the data folder and the vault on top of a database, with everything that only needs these: history, receipts and
+ * accounts.
+ */
 export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<DatabaseServices | A, E, R>) =>
   accountServices.pipe(
     Layer.provideMerge(Audit.layer.pipe(Layer.provideMerge(AuditKeys.layer))),

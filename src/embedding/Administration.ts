@@ -12,7 +12,7 @@ import { placeOf } from "./Place.ts"
 export interface NewAccount {
   readonly email: string
   readonly displayName?: string
-  /** If true, the account operates the installation. This grants no access to any Workspace. */
+  /** Set to make the account an operator of the installation. This grants no access to any Workspace. */
   readonly isOperator?: boolean
 }
 
@@ -25,10 +25,10 @@ export interface Account {
 /** A token for a program outside this process. */
 export interface NewToken {
   readonly name: string
-  /** The default is `read` and `write`. */
+  /** Defaults to `read` and `write`. */
   readonly scopes?: ReadonlyArray<string>
   readonly workspaceId?: string
-  /** ISO 8601. The default is 90 days from now, and the maximum is 366 days. */
+  /** ISO 8601. Defaults to 90 days from now; the maximum is 366 days. */
   readonly expiresAt?: string
 }
 
@@ -85,8 +85,8 @@ const make = Effect.gen(function* () {
 })
 
 /**
- * The functions of `svc admin` for accounts and their sign-in methods, for the host. The audit records them as actions of svc
- * itself, and the host decides who may request them.
+ * The functions of `svc admin` for accounts and their sign-in methods, for the host. The audit history records them as actions of
+ * svc itself; the host decides who may request them.
  */
 export class Administration extends Context.Service<Administration, AdministrationShape>()(
   "svc/src/embedding/Administration"

@@ -12,11 +12,11 @@ import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { makeRequestGate } from "../http/RequestGate.ts"
 import { placeOf } from "./Place.ts"
 
-/** The permissions of a program that acts for a person. They equal those of a token with these scopes. */
+/** Permissions of a program that acts for a person, equal to those of a token with these scopes. */
 export interface ActingFor {
   /**
-   * The default is `read` and `write`. `project:<id>` and `environment:<name>` confine the program and require `workspaceId`, as
-   * for tokens.
+   * Defaults to `read` and `write`. `project:<id>` and `environment:<name>` confine the program and require `workspaceId`, as for
+   * tokens.
    */
   readonly scopes?: ReadonlyArray<string>
   /** Confines the program to one Workspace. */
@@ -38,7 +38,7 @@ const ordinaryScopes: ReadonlyArray<string> = ["read", "write"]
 export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShape>()("svc/src/embedding/ControlPlane") {
   /**
    * Acts for a person with an account on this control plane, whom the host has authenticated. The same roles, teams and rules
-   * apply as over HTTP. Fails if the account is not open. After the account is disabled, its requests are refused.
+   * apply as over HTTP. Fails if the account is not open. Requests are refused after the account is disabled.
    */
   static readonly user = (subject: string, options: ActingFor = {}): Layer.Layer<Actor, ApiError, ControlPlane> =>
     Layer.effect(
@@ -51,8 +51,8 @@ export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShap
     )
 
   /**
-   * Acts as svc itself, like its own schedules: in every Workspace, and for no person. Requests that belong to an account or need
-   * a person are refused.
+   * Acts as svc itself, as its schedules do: in every Workspace, and for no person. Requests that belong to an account or need a
+   * person are refused.
    */
   static readonly service: Layer.Layer<Actor, never, ControlPlane> = Layer.effect(
     Actor,
@@ -62,7 +62,7 @@ export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShap
 
 const unsigned = (request: HttpClientRequest.HttpClientRequest) => request
 
-/** Sends calls within this process to the handler for network requests, with an identity that no network request can have. */
+/** Sends calls from this process to the handler for network requests, with an identity that no network request can have. */
 const callsTo = (handle: WebHandler, identities: WeakMap<ActorShape, HostIdentity>): HttpClient.HttpClient =>
   HttpClient.make((request, _url, signal, fiber) => {
     const actor = Option.getOrUndefined(Context.getOption(fiber.context, Actor))
@@ -78,7 +78,7 @@ const callsTo = (handle: WebHandler, identities: WeakMap<ActorShape, HostIdentit
 const invalidUrl = (request: HttpClientRequest.HttpClientRequest, cause: unknown) =>
   new HttpClientError.InvalidUrlError({ request, cause })
 
-/** The control plane, and the transport of the in-process services. */
+/** Provides the control plane, and the transport of the in-process services. */
 export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts | HttpHandler | HttpSettings> =
   Layer.effectContext(
     Effect.gen(function* () {
@@ -93,7 +93,7 @@ export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts
         baseUrl,
         handle: gate.handle,
         actAs: (identity) => {
-          // The object itself is the proof, because no other code can create one that this control plane accepts.
+          // The object reference is the credential: no other code can create an object that this control plane accepts.
           const actor: ActorShape = { sign: unsigned }
           const known = Effect.sync(() => {
             identities.set(actor, identity)

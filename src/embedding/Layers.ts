@@ -13,19 +13,19 @@ import { type StartFailed, withStartFailed } from "./StartFailed.ts"
 
 /** Options of a control plane without a listener. */
 export interface Options extends PlainOptions {
-  /** The public origin at which the host serves the handler, without a path. Links and the issuer use it. */
+  /** Public origin, without a path, at which the host serves the handler. Links and the issuer use it. */
   readonly baseUrl: string
 }
 
 /** Options of a control plane with a listener. */
 export interface ServerOptions extends PlainOptions {
-  /** `host:port`. With port 0, a free port is chosen. The default is `127.0.0.1:8787`. */
+  /** `host:port`. Port 0 selects a free port. Defaults to `127.0.0.1:8787`. */
   readonly listen?: string
-  /** The public origin, if it differs from the listener's address. */
+  /** Public origin, if it differs from the listener's address. */
   readonly baseUrl?: string
 }
 
-/** The services of an in-process control plane: the control plane itself, the client's services, and the administration. */
+/** Services of an in-process control plane: the control plane itself, the client's services, and the administration. */
 export type Embedded = ControlPlane | Administration | SvcServices
 
 const faces = servicesOver.pipe(Layer.provideMerge(Layer.merge(inProcess, Administration.layer)))
@@ -37,8 +37,8 @@ const mounted = (baseUrl: string, corsOrigins: ReadonlyArray<string>) =>
   )
 
 /**
- * A control plane in this process, without a listener. It has no global state, so several can run in one process with separate
- * data folders. Closing the Scope drains it and leaves no fibers, file handles or child processes.
+ * Runs a control plane in this process, without a listener. It has no global state, so several can run in one process with
+ * separate data folders. When the scope closes, the control plane drains and leaves no fibers, file handles or child processes.
  */
 export const layer = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
   options: Options & HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR>
@@ -60,7 +60,7 @@ export const layer = <DatabaseE = never, DatabaseR = never, RunnerE = never, Run
     )
   ).pipe(Layer.provide(platform))
 
-/** A control plane with its own listener, which opens first and responds with 503 until the control plane is ready. */
+/** Runs a control plane with its own listener, which opens first and responds with 503 until the control plane is ready. */
 export const layerServer = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
   options: ServerOptions & HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR>
 ): Layer.Layer<Embedded, StartFailed | DatabaseE | RunnerE, DatabaseR | RunnerR> =>
@@ -76,7 +76,7 @@ export const layerServer = <DatabaseE = never, DatabaseR = never, RunnerE = neve
     )
   ).pipe(Layer.provide(platform))
 
-/** Like `layer`, with its plain options read from the `ConfigProvider` under names chosen by the host. */
+/** Like `layer`, but reads its plain options from the `ConfigProvider`, under names that the host chooses. */
 export const layerConfig = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
   options: Config.Wrap<Options>,
   parts: HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR> = {}

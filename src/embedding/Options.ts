@@ -7,19 +7,19 @@ import { loadSettings } from "../settings/Settings.ts"
 import { type HostSettings, settingTexts } from "./HostSettings.ts"
 import { type HostFailure, ofHost, type StartFailed, withStartFailed } from "./StartFailed.ts"
 
-/** The options for stopping the control plane when its Scope closes. */
+/** How to stop the control plane when its scope closes. */
 export interface Drain {
-  /** Time for which Runs may continue before applies are interrupted to save their state. The default is 30 seconds. */
+  /** Time for which Runs may continue before applies are interrupted to save their state. Defaults to 30 seconds. */
   readonly grace?: Duration.Input
-  /** For a listener, the time between reporting not ready and closing, so that a load balancer can react. At most 300 seconds. */
+  /** For a listener: time between reporting not ready and closing, so that a load balancer can react. At most 300 seconds. */
   readonly delay?: Duration.Input
 }
 
 /** The plain options of a control plane. */
 export interface PlainOptions {
-  /** The folder that contains all stored data. */
+  /** Folder that contains all stored data. */
   readonly dataDir: string
-  /** Further settings, by their names in the settings file. The environment is not read. */
+  /** Further settings, by their names in the settings file. svc does not read the environment. */
   readonly settings?: HostSettings
   readonly drain?: Drain
 }
@@ -28,11 +28,11 @@ export interface PlainOptions {
 export interface HostParts<DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never> {
   /** An SQLite database outside the data folder: `layerFromSqlClient` with the host's `SqlClient`. */
   readonly database?: Layer.Layer<DatabaseServices, DatabaseE, DatabaseR>
-  /** Returns the runner, based on the shipped one with some or all services replaced. */
+  /** Replaces some or all services of the shipped runner. */
   readonly runner?: (shipped: Layer.Layer<RunnerServices, StartFailed>) => Layer.Layer<RunnerServices, RunnerE, RunnerR>
 }
 
-/** Reads the settings from the options. The environment is not read, because it belongs to the host. */
+/** Reads the settings from the options. Never reads the environment, which belongs to the host. */
 export const settingsOf = (
   { dataDir, drain, settings = {} }: PlainOptions,
   { baseUrl, listen }: { readonly baseUrl?: string | undefined; readonly listen?: string | undefined }
@@ -69,7 +69,7 @@ const hosted = <E, R>(own: OwnRunner, change: NonNullable<HostParts<never, never
     )
   )
 
-/** The database and the runner, from the host or by default from svc. */
+/** Returns the host's database and runner, or by default those of svc. */
 export const partsOf = <DatabaseE, DatabaseR, RunnerE, RunnerR>(
   options: PlainOptions & HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR>,
   settings: LoadedSettings

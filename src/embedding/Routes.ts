@@ -36,14 +36,14 @@ const OpenApiDocument = Schema.fromJsonString(
 const readDocument = Schema.decodeEffect(OpenApiDocument)
 
 export interface RoutesOptions {
-  /** The prefix of the API, such as `/svc`. */
+  /** Prefix of the API, such as `/svc`. */
   readonly prefix: `/${string}`
-  /** The public origin of the host's server, if it differs from the control plane's `baseUrl`. */
+  /** Public origin of the host's server, if it differs from the control plane's `baseUrl`. */
   readonly origin?: string
 }
 
 /**
- * Serves the API together with the host's own routes: `/api/v1`, webhooks, discovery and health below a prefix. It accepts tokens
+ * Serves the API together with the host's own routes: `/api/v1`, webhooks, discovery and health below a prefix. Accepts tokens
  * but no cookies, so that a page on the host's site cannot act for a signed-in person. The dashboard and the issuer need a
  * separate origin, which `handler` serves.
  */
@@ -59,7 +59,7 @@ export const layerRoutes = ({
       const { baseUrl, handle } = yield* ControlPlane
       const mounted = `${new URL(origin ?? baseUrl).origin}${prefix}`
 
-      /** Describes only the routes below the prefix. */
+      /** Describe only the routes below the prefix. */
       const description = yield* Effect.cached(
         Effect.promise(() => handle(new Request(`${baseUrl}${openApiPath}`)).then((response) => response.text())).pipe(
           Effect.flatMap((text) => Effect.orDie(readDocument(text))),
@@ -77,7 +77,7 @@ export const layerRoutes = ({
         const web = yield* Effect.orDie(HttpServerRequest.toWeb(request))
         const { pathname, search } = new URL(web.url)
         const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : ""
-        // The URL is already normalised, so a path that leaves the prefix is not among the open paths.
+        // The URL is already normalised, so no path that leaves the prefix can match an open path.
         if (!isOpen(path)) return unknown
         if (path === openApiPath && web.method === "GET") return yield* description
         const headers = new Headers(web.headers)

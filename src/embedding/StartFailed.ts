@@ -1,6 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
-/** The causes of a failed start: settings, folder, database, key, address or machine. */
+/** Causes of a failed start: settings, folder, database, key, address or machine. */
 export const StartReason = Schema.Literals([
   "ConfigError",
   "SettingsRefused",
@@ -37,7 +37,7 @@ interface Tagged {
 
 const startFailed = (cause: Tagged) => new StartFailed({ reason: cause._tag, message: cause.message, cause })
 
-/** A failure of a part from the host. It is passed on unchanged. */
+/** A failure of a part from the host, which is passed on unchanged. */
 export class HostFailure<E> {
   readonly _tag = "HostFailure"
   readonly error: E
@@ -49,7 +49,7 @@ export class HostFailure<E> {
 const mapFailure = <A, E, R, E2>(layer: Layer.Layer<A, E, R>, map: (error: E) => E2): Layer.Layer<A, E2, R> =>
   Layer.effectContext(Effect.mapError(Layer.build(layer), map))
 
-/** Separates the failures of a host's part from those of svc. */
+/** Marks the failures of a host's part, to distinguish them from those of svc. */
 export const ofHost = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, HostFailure<E>, R> =>
   mapFailure(layer, (error) => new HostFailure(error))
 

@@ -4,8 +4,8 @@ import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { HostIdentity } from "./HostIdentity.ts"
 
 /**
- * Converts a presented secret to its principal. Fails with `unauthenticated` (session) or `invalid_token` (bearer) if the secret
- * is unknown, expired or revoked.
+ * Finds the principal of a presented secret. If the secret is unknown, expired or revoked, fails with `unauthenticated` (session)
+ * or `invalid_token` (bearer).
  */
 export class Authenticator extends Context.Service<
   Authenticator,

@@ -16,8 +16,8 @@ const isWithin = (address: string, ranges: ReadonlyArray<Range>): boolean => {
 }
 
 /**
- * Returns the client's address behind trusted proxies: the last address in `X-Forwarded-For` that is not a trusted proxy. The
- * header counts only if the connection comes from a trusted proxy, because anyone can send it.
+ * Returns the client's address behind trusted proxies: the last address in `X-Forwarded-For` that is not a trusted proxy. Ignores
+ * the header unless the connection comes from a trusted proxy, because anyone can send it.
  */
 export const clientAddress = (
   peer: string | undefined,

@@ -3,7 +3,7 @@ import type { Headers } from "effect/http"
 import { sessionHeader } from "../../schema/api/SessionHeader.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** The single credential of a request. Browsers send only cookies automatically, so only cookies need the origin check. */
+/** The single credential of a request. Only cookies need the origin check, because browsers send only cookies automatically. */
 export interface PresentedCredential {
   readonly kind: "bearer" | "session"
   readonly ambient: boolean
@@ -11,7 +11,7 @@ export interface PresentedCredential {
 }
 
 const maxSecretLength = 512
-// Matches a single token. A comma would mean a second Authorization header.
+// Matches a single token. A comma would indicate a second Authorization header.
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
 const sessionPattern = /^[A-Za-z0-9._~+/=-]{1,512}$/
 
@@ -21,7 +21,7 @@ const missing = refuse("The request carries no credential. Sign in, or send `Aut
 const ambiguous = refuse("The request carries more than one credential. Send exactly one.")
 const malformed = refuse("The credential is malformed. Send one `Authorization: Bearer <token>` or one session.")
 
-/** Every request of a browser uses this, so it searches the header in place. */
+/** Returns the values of a cookie. Searches the header in place, because every request of a browser needs this. */
 const cookieValues = (header: string, name: string): ReadonlyArray<string> => {
   const values: Array<string> = []
   for (let start = 0, end = 0; start < header.length; start = end + 1) {
@@ -35,8 +35,8 @@ const cookieValues = (header: string, name: string): ReadonlyArray<string> => {
 }
 
 /**
- * Returns the credential of a request. With a bearer token, cookies are ignored. Ambiguous requests, such as two headers or two
- * cookies with the same name, are refused.
+ * Returns the credential of a request. A bearer token takes precedence over cookies. Refuses ambiguous requests, such as two
+ * headers or two cookies with the same name.
  */
 export const presentedCredential = (
   headers: Headers.Headers,

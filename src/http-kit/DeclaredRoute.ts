@@ -5,7 +5,7 @@ interface Declared<Method extends HttpMethod.HttpMethod, Path extends string> {
   readonly path: Path
 }
 
-/** Method and path of a declared route, as a router expects them. */
+/** Returns the method and path of a declared route in the form that a router expects. */
 export const routeOf = <const Method extends HttpMethod.HttpMethod, const Path extends `/${string}`>({
   method,
   path

@@ -7,7 +7,10 @@ import { hasIntegrityFault, integrityFault } from "../../actors/base/vault/Integ
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { requestFault } from "./SchemaFault.ts"
 
-/** The fault of the bearer token (RFC 6750, 3.1). Without a token, the header only indicates that a token is required. */
+/**
+ * Returns the header that describes the fault of the bearer token (RFC 6750, 3.1), or, without a token, only that a token is
+ * required.
+ */
 const challengeOf = ({ code, status }: ApiError): Readonly<Record<string, string>> => {
   if (code === "invalid_token" || code === "insufficient_scope") {
     return { "www-authenticate": `Bearer realm="svc", error="${code}"` }
@@ -15,7 +18,7 @@ const challengeOf = ({ code, status }: ApiError): Readonly<Record<string, string
   return status === 401 ? { "www-authenticate": 'Bearer realm="svc"' } : {}
 }
 
-/** The error envelope as a response. `rate_limited` also has a `Retry-After`. */
+/** Converts an error to a response with the error envelope. Adds `Retry-After` for `rate_limited`. */
 export const errorResponse = (error: ApiError, requestId: string): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe(
     { error: { code: error.code, message: error.message, requestId } },
@@ -45,15 +48,15 @@ const expected = (failure: unknown): ApiError | undefined => {
   return undefined
 }
 
-/** The part of a defect that the caller may see. */
+/** Returns the part of a defect that the caller may see. */
 const defectOf = (cause: Cause.Cause<unknown>) => {
   if (hasIntegrityFault(cause)) return new ApiError(integrityFault)
   return hasStorageFull(cause) ? new ApiError(storageFull) : internalError
 }
 
 /**
- * The response to a failed request. Expected failures are returned in their envelope. All others are logged in full and answered
- * with a bare 500. Interruption is passed on.
+ * Creates the response to a failed request. Returns expected failures in their envelope. Logs all others in full, and answers
+ * with a bare 500. Passes on an interruption.
  */
 export const failureResponse = <E>(
   cause: Cause.Cause<E>,

@@ -2,19 +2,19 @@ import { Context, Effect, type Redacted } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"
 
-/** A group of requests that arrived together. It records if the state that they read has been renewed since. */
+/** A group of requests that arrived together, and whether the state that they read has been renewed since. */
 export interface Turn {
   isRenewed: boolean
 }
 
 /**
- * The listener's information about a request besides its bytes. A host that mounts the routes on its own server may omit it. The
- * router then assigns the request id, and live routes support only server-sent events.
+ * Information about a request that only the listener has. A host that mounts the routes on its own server may omit it. In that
+ * case the router assigns the request id, and live routes support only server-sent events.
  */
 export interface ExchangeShape {
   readonly requestId: string
   readonly remoteAddress?: string | undefined
-  /** Absent if it is unknown which requests arrived together. The request then renews the state itself. */
+  /** Absent if it is unknown which requests arrived together, so that the request renews the state itself. */
   readonly turn?: Turn | undefined
   /** Called when the whole body has arrived. From then on, the connection may be idle while the server works. */
   readonly bodyReceived: () => void
@@ -24,7 +24,7 @@ export interface ExchangeShape {
    * Called with the check of a session that a route outside the API has accepted. The request's transactions repeat the check.
    */
   readonly admittedBy?: ((check: Effect.Effect<void, ApiError>) => void) | undefined
-  /** Upgrades the connection to a WebSocket that carries the frames. Returns false if the request is not an upgrade. */
+  /** Upgrades the connection to a WebSocket that carries the frames. Returns false if the request does not ask for an upgrade. */
   readonly upgrade?: ((frames: RunFrames) => boolean) | undefined
 }
 
@@ -34,14 +34,14 @@ export const Exchange = Context.Reference<ExchangeShape>("svc/src/http-kit/Excha
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
-/** Creates a request id from `req_` and 80 random bits. Ids from clients are ignored. */
+/** Creates a request id from `req_` and 80 random bits. Ids from clients are never used. */
 export const makeRequestId = (random: { readonly nextDoubleUnsafe: () => number }): string => {
   let id = "req_"
   for (let at = 0; at < 16; at++) id += alphabet.charAt(Math.floor(random.nextDoubleUnsafe() * alphabet.length))
   return id
 }
 
-/** Renews the session cookie in the response, because this request extended the session. */
+/** Makes the response renew the session cookie, because this request extended the session. */
 export const noteRenewal = (
   { sessionRenewed }: ExchangeShape,
   presented: { readonly ambient: boolean; readonly secret: Redacted.Redacted },
@@ -56,5 +56,5 @@ export const followRenewal = (
   principal: { readonly renewed?: boolean | undefined }
 ): Effect.Effect<void> => Effect.map(Exchange, (exchange) => noteRenewal(exchange, presented, principal))
 
-/** The id of the current request. */
+/** Returns the id of the current request. */
 export const currentRequestId: Effect.Effect<string> = Effect.map(Exchange, ({ requestId }) => requestId)

@@ -4,8 +4,7 @@ import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { limitsOf } from "../../schema/records/TokenLimits.ts"
 
 /**
- * The identity for which a program in this process acts: a person's, with the permissions of a token with these scopes, or the
- * one of svc itself.
+ * Identity for which a program in this process acts: a person's, with the permissions of a token with these scopes, or svc's own.
  */
 export type HostIdentity =
   | {
@@ -17,14 +16,14 @@ export type HostIdentity =
   | { readonly kind: "service" }
 
 /**
- * The identity of an in-process call. It replaces a credential. Only the in-process transport sets it, so requests from a
- * listener or a host's server have none.
+ * Identity of an in-process call, which replaces a credential. Only the in-process transport sets it, so requests from a listener
+ * or a host's server have none.
  */
 export const AmbientIdentity = Context.Reference<HostIdentity | undefined>("svc/src/http-kit/AmbientIdentity", {
   defaultValue: () => undefined
 })
 
-/** The principal of the identity. Idempotency keys and cached responses distinguish identities by `credentialId`. */
+/** Converts an identity to a principal. Idempotency keys and cached responses distinguish identities by `credentialId`. */
 export const hostPrincipal = (identity: HostIdentity): Principal => {
   if (identity.kind === "service") {
     return { credential: "service", credentialId: "service", subject: "", scopes: "all" }

@@ -2,7 +2,7 @@ import { Context } from "effect"
 import type { OptionalFamily } from "../../schema/api/ExtensionFamily.ts"
 import type { Discovery } from "../../schema/records/Discovery.ts"
 
-/** The HTTP server's settings of its own deployment. They are never taken from a request. */
+/** Settings of the HTTP server for this deployment. They are never taken from a request. */
 export class HttpSettings extends Context.Service<
   HttpSettings,
   {
@@ -13,7 +13,7 @@ export class HttpSettings extends Context.Service<
     readonly features: Discovery["features"]
     readonly auth: Discovery["auth"]
     readonly oidcClientId?: string | undefined
-    /** Disabled endpoint families, from those beyond the specification. */
+    /** Endpoint families that the operator has disabled. Only families beyond the specification can be disabled. */
     readonly familiesOff?: ReadonlyArray<OptionalFamily> | undefined
     /** True if the operator has declared a helper through which people authorise a Connection at another service. */
     readonly hasOAuthHelpers?: boolean | undefined
@@ -22,7 +22,7 @@ export class HttpSettings extends Context.Service<
   }
 >()("svc/src/http-kit/HttpSettings") {}
 
-/** The features of this release that require no declaration by the operator. */
+/** Features of this release that require no declaration by the operator. */
 export const implementedFeatures: Discovery["features"] = {
   stacks: true,
   opentofu_runner: true,
@@ -31,6 +31,9 @@ export const implementedFeatures: Discovery["features"] = {
   interfaces: true
 }
 
-/** Returns the cookie's name. Over HTTPS, its prefix ties it to the host; plain HTTP on loopback cannot use that prefix. */
+/**
+ * Returns the name of the session cookie. Over HTTPS, its prefix ties it to the host; plain HTTP on loopback cannot use that
+ * prefix.
+ */
 export const sessionCookieName = (baseUrl: string): string =>
   baseUrl.startsWith("https:") ? "__Host-svc_session" : "svc_session"

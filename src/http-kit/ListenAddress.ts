@@ -1,6 +1,6 @@
 import { Option, Schema, SchemaTransformation } from "effect"
 
-/** The address at which a listener binds. Port 0 selects a free port. */
+/** Address to which a listener binds. Port 0 selects a free port. */
 export interface ListenAddress {
   readonly host: string
   readonly port: number
@@ -18,11 +18,14 @@ export const parseListenAddress = (text: string): Option.Option<ListenAddress> =
 export const formatListenAddress = ({ host, port }: ListenAddress): string =>
   host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`
 
-/** Returns true if only this machine can reach the address. Names other than localhost may resolve to any address. */
+/**
+ * Returns true if only this machine can reach the address. Accepts no name but localhost, because other names may resolve to any
+ * address.
+ */
 export const isLoopbackHost = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host)
 
-/** Returns true if traffic to the address cannot be read in transit, because it uses HTTPS or does not leave this machine. */
+/** Returns true if nobody can read traffic to the address in transit, because it uses HTTPS or does not leave this machine. */
 export const isPrivateInTransit = (url: URL): boolean =>
   url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname.replace(/^\[(.*)\]$/, "$1")))
 

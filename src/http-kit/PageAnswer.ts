@@ -5,7 +5,7 @@ import { RefusalEnvelope } from "../../schema/api/Middleware.ts"
 /** An HTML page for people. */
 export const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" }))
 
-/** Not modified; the browser keeps its page. */
+/** Not modified, so the browser keeps its page. */
 export const Unchanged = HttpApiSchema.Empty(304)
 
 /** Refusals as pages, with the statuses that people may see. */
@@ -13,7 +13,7 @@ export const refusalPages = [400, 401, 403, 404, 409, 413, 415, 429, 500, 501, 5
   Page.pipe(HttpApiSchema.status(status))
 )
 
-/** Refusals for a page that does not exist if the server has no dashboard. */
+/** Refusals for a page that does not exist on a server without a dashboard. */
 export const refusalsOfPage = [...refusalPages, RefusalEnvelope.pipe(HttpApiSchema.status(405))]
 
 /** Sends the browser to another address. */

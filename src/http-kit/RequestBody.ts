@@ -9,7 +9,7 @@ import { Exchange, type ExchangeShape } from "./Exchange.ts"
 type BodyDeadline = "30 seconds" | "5 minutes"
 const bodyDeadline: BodyDeadline = "30 seconds"
 
-// The API parses and decodes a body within these limits on the thread that handles requests.
+// Limits for most bodies, which are parsed and decoded on the thread that handles requests.
 const defaultLimits: JsonLimits = {
   maxBytes: longestReadHere,
   maxDepth: 64,
@@ -19,7 +19,7 @@ const defaultLimits: JsonLimits = {
   exactNumbers: true
 }
 
-/** The limits before the sender is authenticated. */
+/** Stricter limits for bodies that arrive before the sender is authenticated. */
 const strangerLimits: JsonLimits = {
   ...defaultLimits,
   maxBytes: 64 * 1024,
@@ -69,7 +69,7 @@ const isEmpty = ({ headers, source }: HttpServerRequest.HttpServerRequest): bool
 
 /**
  * Reads the bytes of the request's body once, within `maxBytes` and the body deadline. Fails with `request_too_large`, with
- * `unsupported_media_type` for compressed bodies, and with `invalid_request` if the body does not arrive in time.
+ * `unsupported_media_type` for a compressed body, and with `invalid_request` if the body does not arrive in time.
  */
 export const readBodyBytes = Effect.fn("readBodyBytes")(function* (
   maxBytes: number,
@@ -139,18 +139,18 @@ interface ReadBody {
   readonly value: unknown
 }
 
-/** The bodies that have been read. A request is admitted again in its transaction, where no body can be read. */
+/** Bodies that have been read. A request is admitted again in its transaction, where no body can be read. */
 const readBodies = new WeakMap<ExchangeShape, ReadBody>()
 
-/** Concurrent readers of a request read the same value. */
+/** Caches the body, so that concurrent readers of a request get the same value. */
 const remember = (exchange: ExchangeShape, body: ReadBody): unknown => {
   readBodies.set(exchange, body)
   return body.value
 }
 
 /**
- * Reads the JSON value of the request's body after checking its raw bytes. Returns `undefined` without a body. Each request's
- * body is read once.
+ * Checks the raw bytes of the request's body and reads its JSON value. Returns `undefined` without a body. Reads each request's
+ * body only once.
  */
 export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLimits) {
   const exchange = yield* Exchange
@@ -162,7 +162,7 @@ export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLim
 const readJson = Effect.fnUntraced(function* (limits: JsonLimits) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const contentType = request.headers["content-type"]
-  // Clients send an arbitrary type if there is no body.
+  // Ignore the type if there is no body, because clients then send an arbitrary type.
   if (!isEmpty(request) && contentType !== undefined && !jsonContentType.test(contentType)) {
     return yield* unsupported("Bodies are JSON. Send `Content-Type: application/json`.")
   }

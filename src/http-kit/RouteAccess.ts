@@ -5,29 +5,29 @@ import type { RouteAccess } from "./description/RouteDescription.ts"
 /** Everybody. */
 export const everyone: RouteAccess = { security: [], sentence: accessSentence(publicAccess) }
 
-/** A signed-in person. */
+/** Requires a signed-in person. */
 export const person: RouteAccess = { security: securityOf(ownerAccess), sentence: accessSentence(ownerAccess) }
 
-/** A signed-in person who has confirmed their identity in the last few minutes. */
+/** Requires a signed-in person who has confirmed their identity in the last few minutes. */
 export const confirmedPerson: RouteAccess = {
   security: person.security,
   sentence:
     "**Access:** a signed-in person who confirmed within the last five minutes that it is them (403 `reauthentication_required`); tokens are refused."
 }
 
-/** A person with an open page of this server. */
+/** Requires a person with an open page of this server. */
 export const ownPage: RouteAccess = {
   security: [],
   sentence: "**Access:** forms of this server's own pages (`Origin`), without signing in."
 }
 
-/** An operator with an account-wide token. */
+/** Requires an operator with an account-wide token. */
 export const operator: RouteAccess = {
   security: [{ bearer: [] }],
   sentence: "**Access:** operators of the installation, with a personal access token of the whole account."
 }
 
-/** A registered OAuth client. A public client identifies itself in the form. */
+/** Requires a registered OAuth client. A public client identifies itself in the form. */
 export const oauthClient: RouteAccess = {
   security: [{ client: [] }, {}],
   sentence: "**Access:** registered clients, authenticated as they are registered."

@@ -7,7 +7,7 @@ const maxFaults = 8
 const places = { Params: "path", Query: "query", Headers: "header", Payload: "body" } as const
 
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1({
-  // A rule's own message is more helpful than the pattern.
+  // Prefer a rule's own message, which is more helpful than the pattern.
   checkHook: (issue) => {
     const description = issue.filter.annotations?.["description"]
     return typeof description === "string" ? `Expected ${description}` : SchemaIssue.defaultCheckHook(issue)
@@ -20,15 +20,13 @@ const tokenPrefix =
   /^(?:svc[a-z]_|gh[a-z]_|github_pat_|gl[a-z]{2,4}-|xox[a-z]-|sk[-_]|pk[-_]|eyJ|AKIA|ASIA|hvs\.|npm_|pypi-)/i
 const longestMixed = 11
 
-/**
- * Returns true for letters and digits mixed without a separator, as in a key or a password. No field of the API has such a name.
- */
+/** Returns true for letters and digits mixed without a separator, as in a key or a password, but in no field name of the API. */
 const hasMixedRun = (name: string): boolean =>
   name.split(/[^A-Za-z\d]/).some((run) => run.length > longestMixed && /\d/.test(run) && /[A-Za-z]/.test(run))
 
 /**
- * Returns the name of a requested field or parameter for a message. Names that no field has, by length or shape, are omitted,
- * because they may be secrets entered in the wrong place.
+ * Returns the name of a requested field or parameter for a message. Omits a name whose length or shape no field has, because it
+ * may be a secret entered in the wrong place.
  */
 export const requestedName = (name: string): string =>
   name.length <= longestName && nameShape.test(name) && !tokenPrefix.test(name) && !hasMixedRun(name)
@@ -48,8 +46,8 @@ const describe = (
 }
 
 /**
- * The refusal of a request that does not match its schemas. It lists every invalid field by its path, with the expected input,
- * and never contains values. Returns `undefined` if the server's own response is at fault.
+ * Creates the refusal of a request that does not match its schemas. It lists every invalid field by its path, with the expected
+ * input, and never contains values. Returns `undefined` if the server's own response is at fault.
  */
 export const requestFault = (error: HttpApiError.HttpApiSchemaError): ApiError | undefined => {
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return undefined

@@ -1,6 +1,6 @@
 import type { Component } from "./LicenseReport.ts"
 
-/** Licences that permit shipping without conditions on the product's own code. They only require that their text is included. */
+/** Licences that impose no conditions on the product's own code. They only require that their text is included. */
 const permissive: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -31,8 +31,8 @@ const exceptions: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the reason why a component must not be shipped, if there is one. All parts of an `AND` have to be allowed, and at least
- * one part of an `OR`.
+ * Returns the reason why a component must not be shipped, if any. All parts of an `AND` have to be allowed, and at least one part
+ * of an `OR`.
  */
 export const licenseProblem = ({ license, name, version }: Pick<Component, "license" | "name" | "version">) => {
   const isAllowed = (expression: string): boolean => {

@@ -7,7 +7,7 @@ export class PackagesUnknown extends Schema.TaggedError<PackagesUnknown>()("Pack
   message: Schema.String
 }) {}
 
-/** The programs in a compiled binary, relative to the repository's root. Worker threads are loaded from these paths. */
+/** Programs in a compiled binary, relative to the repository's root. Worker threads are loaded from these paths. */
 export const programs = {
   main: "src/BinaryMain.ts",
   client: "src/ClientMain.ts",
@@ -22,8 +22,8 @@ export const programs = {
 } as const
 
 /**
- * Modules that a compiled binary omits, spelt as in the imports. They do work whose result a binary already contains, or are only
- * needed by runtimes other than Bun.
+ * Modules that a compiled binary omits, spelt as in the imports. The binary already contains the result of their work, or only
+ * runtimes other than Bun need them.
  */
 export const leftOut = ["../dashboard/Build.ts", "./CollectLicenses.ts", "./NodeServer.ts", "@node-rs/argon2"]
 

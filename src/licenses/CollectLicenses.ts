@@ -73,7 +73,7 @@ export const collectLicenses = Effect.fn("collectLicenses")(function* (root: str
     } satisfies Component
   })
 
-  /** The Go modules of the parser. Each of them has to be known. */
+  /** Lists the Go modules of the parser. Fails if a module is unknown. */
   const ofParser = Effect.gen(function* () {
     const program = gunzipSync(yield* files.readFile(path.join(root, parserFile))).toString("latin1")
     const listed = new Map([...parserModules, goItself].map((one) => [one.name, one]))

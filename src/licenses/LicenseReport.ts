@@ -8,13 +8,13 @@ export const Component = Schema.Struct({
   name: Schema.String,
   version: Schema.String,
   license: Schema.String,
-  /** Its origin, and the form in which it is shipped. */
+  /** Origin of the component, and the form in which it is shipped. */
   origin: Schema.String,
   texts: Schema.NonEmptyArray(LicenseText)
 })
 export type Component = typeof Component.Type
 
-/** The licences of the product and of everything that is shipped in it. */
+/** Licences of the product and of everything that is shipped in it. */
 export const LicenseReport = Schema.Struct({
   product: Schema.Struct({
     name: Schema.String,
@@ -29,7 +29,7 @@ export type LicenseReport = typeof LicenseReport.Type
 
 export const LicenseReportJson = Schema.fromJsonString(LicenseReport)
 
-/** The file names of the report next to a binary and in a package. */
+/** File names of the report next to a binary and in a package. */
 export const thirdPartyFile = "THIRD-PARTY-LICENSES.txt"
 
 const rule = "=".repeat(100)

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import { Context, Effect, Schema } from "effect"
 import { LicenseReportJson } from "./LicenseReport.ts"
 
-/** The report at the root of a built library. It covers everything that the package contains and depends on. */
+/** File name of the report at the root of a built library. It covers everything that the package contains and depends on. */
 export const licenseList = "Licenses.json"
 
 /**
@@ -18,14 +18,14 @@ export const EmbeddedLicenses = Context.Reference<string | undefined>("svc/src/l
 const decodeReport = Schema.decodeUnknownEffect(LicenseReportJson)
 
 const collected = Effect.gen(function* () {
-  // Excluded from compiled binaries and packages, because it bundles the sources to find their third-party code.
+  // Compiled binaries and packages exclude this module, which bundles the sources to find their third-party code.
   const { collectLicenses } = yield* Effect.promise(() => import("./CollectLicenses.ts"))
   return yield* collectLicenses(fileURLToPath(new URL("../..", import.meta.url)))
 })
 
 /**
- * The licences of the running program. For a binary or package, they are those at build time; for a checkout, those that a build
- * would have now.
+ * Returns the licences of the running program. For a binary or package, they are those at build time; for a checkout, those that
+ * a build would have now.
  */
 export const licenses = Effect.gen(function* () {
   const embedded = yield* EmbeddedLicenses

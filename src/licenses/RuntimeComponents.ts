@@ -15,7 +15,7 @@ const linked = (name: string, license: string, source: string, ...texts: OtherCo
   texts
 })
 
-/** Node.js packages that Bun uses in place of modules that it does not implement. */
+/** Describes a Node.js package that Bun uses in place of a module that it does not implement. */
 const polyfill = (name: string, copyright: string): OtherComponent => ({
   name: `${name}, in Bun`,
   license: "MIT",

@@ -5,7 +5,7 @@ import { isLoopbackHost } from "../http-kit/ListenAddress.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 import { outsideTransaction } from "../../runner/thread/OutsideTransaction.ts"
 
-/** The mail server from the operator's settings. */
+/** Mail server from the operator's settings. */
 export interface SmtpSettings {
   /** `smtps://host:465`, or `smtp://host:587` with STARTTLS. */
   readonly url: string
@@ -25,11 +25,11 @@ const Refusal = Schema.Struct({
   responseCode: Schema.optionalKey(Schema.Finite)
 })
 
-// A refusal of one of these commands concerns the mail itself. The operator has to fix other failures, such as a refused sign-in
-// or a full server.
+// Commands whose refusal concerns the mail itself. The operator has to fix all other failures, such as a refused sign-in or a
+// full server.
 const aboutTheMail: ReadonlySet<string> = new Set(["MAIL FROM", "RCPT TO", "DATA"])
 
-/** The server's reply may quote the address, so only its codes are kept. */
+/** Keep only the codes of the server's reply, because its text may quote the address. */
 const notSent = (cause: unknown): MailNotSent => {
   if (!Schema.is(Refusal)(cause)) return new MailNotSent({ permanent: false, code: "failed" })
   const { code, command = "", responseCode } = cause

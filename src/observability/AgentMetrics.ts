@@ -43,7 +43,7 @@ export const agentMetrics = Layer.effectDiscard(
     const pools = yield* Pools
     const enrolled = yield* Agents
     const queue = yield* RunQueue
-    /** A removed pool is reported as empty. */
+    /** Pools that have been reported, so that a removed pool is reported as empty. */
     const known = new Set<string>()
 
     const sample = Effect.gen(function* () {
@@ -74,7 +74,7 @@ export const agentMetrics = Layer.effectDiscard(
           sum((agent) => agent.runs)
         )
         const heard = own.filter(({ status }) => status !== "revoked").map((agent) => Date.parse(agent.lastContactAt))
-        // Without agents, the value is undefined. Keeping the last value would suggest that everything works.
+        // Report no value without agents. The last value would suggest that everything works.
         const silence = heard.length > 0 ? (now - Math.max(...heard)) / 1000 : Number.NaN
         yield* Metric.update(Metric.withAttributes(lastContact, { pool }), silence)
         const reasons = queued.flatMap((run) => (run.pool === pool ? [found.get(run.id)?.reason] : []))
@@ -86,7 +86,7 @@ export const agentMetrics = Layer.effectDiscard(
         yield* Metric.update(Metric.withAttributes(unreachable, { pool }), lost)
       }
     }).pipe(
-      // A database fault is a defect here, and must not stop the sampling.
+      // Log a database fault, which is a defect here, and continue: it must not stop the sampling.
       Effect.catchCause((cause) =>
         Cause.hasInterrupts(cause)
           ? Effect.failCause(cause)

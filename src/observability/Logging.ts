@@ -10,13 +10,13 @@ const levels: Record<string, LogLevel.LogLevel> = {
   none: "None"
 }
 
-/** Prevents external input from controlling the terminal that shows the log. */
+/** Escapes a line, so that external input cannot control the terminal that shows the log. */
 const inert = (line: string): string =>
   visibleText(line).replace(/\p{Cc}/gu, (character) =>
     character === "\n" || character === "\t" ? character : `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`
   )
 
-/** The server's log on stderr, with one JSON object per line or one readable line per entry. */
+/** Logs to stderr, with one JSON object per line or one readable line per entry. */
 export const logging = (options: { readonly level: string; readonly format: "pretty" | "json" }): Layer.Layer<never> =>
   Layer.mergeAll(
     Logger.layer([

@@ -33,10 +33,10 @@ const startTime = Metric.gauge("process_start_time_seconds", {
 
 const microsecondsPerSecond = 1_000_000
 const nanosecondsPerSecond = 1_000_000_000
-/** Milliseconds between two measurements of the main thread's delay. */
+/** Interval, in milliseconds, for measuring the main thread's delay. */
 const delayEvery = 20
 
-/** The metrics of the process. They are read for each scrape. */
+/** Samples the metrics of the process. Reads them for each scrape. */
 const processSampler = () => {
   let counted = 0
   const delays = monitorEventLoopDelay({ resolution: delayEvery })
@@ -55,7 +55,7 @@ const processSampler = () => {
   })
 }
 
-/** The libraries' metrics have neither help texts nor a stability guarantee, so they are excluded. */
+/** Excludes the libraries' metrics, which have neither help texts nor a stability guarantee. */
 const isOurs = (id: string) => id.startsWith("svc_") || id.startsWith("process_")
 
 const scrape = Effect.gen(function* () {
@@ -65,7 +65,7 @@ const scrape = Effect.gen(function* () {
   return HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
 })
 
-/** `/metrics` serves the metrics documented in `docs/operations.md` in Prometheus' text format. */
+/** Serves the metrics documented in `docs/operations.md` at `/metrics`, in Prometheus' text format. */
 const metricsRoute = HttpRouter.use((router) => {
   const sample = processSampler()
   return router.add("GET", "/metrics", Effect.andThen(sample, scrape))
@@ -108,7 +108,7 @@ export class OperatorListener extends Context.Service<
           }))
         )
         const served = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
-        // Provides only the listener, so that the server's routes are not added to this router.
+        // Provide only the listener, so that the server's routes are not added to this router.
         return listener.pipe(
           Layer.provide(served),
           Layer.provide(NodeHttpServer.layer(createServer, { host: address.host, port: address.port }))

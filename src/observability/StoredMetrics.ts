@@ -4,7 +4,8 @@ import { StoredKind } from "../../schema/records/StoredKind.ts"
 
 const sampleEvery = "15 seconds"
 /**
- * Maximum number of Workspaces with their own label. An installation may have thousands, and each adds one time series per kind.
+ * Maximum number of Workspaces with their own label. An installation may have thousands, and each label adds one time series per
+ * kind.
  */
 const namedWorkspaces = 20
 
@@ -19,7 +20,7 @@ const ofWorkspace = Metric.gauge("svc_workspace_stored_bytes", {
 
 const sum = (amounts: ReadonlyArray<StoredAmount>) => amounts.reduce((total, { bytes }) => total + bytes, 0)
 
-/** The amounts by Workspace, largest first, and the total of the others. */
+/** Returns the amounts of the largest Workspaces, and the total of all others. */
 const byWorkspace = (amounts: ReadonlyArray<StoredAmount>): ReadonlyMap<string, ReadonlyArray<StoredAmount>> => {
   const groups = Map.groupBy(
     amounts.filter(({ workspaceId }) => workspaceId !== null),
@@ -44,7 +45,7 @@ const sampler = () => {
       const isOf = (amount: StoredAmount) => amount.kind === kind
       yield* Metric.update(Metric.withAttributes(stored, { kind }), sum(amounts.filter(isOf)))
       for (const [workspace, own] of workspaces) yield* update(workspace, kind, sum(own.filter(isOf)))
-      // Otherwise a Workspace that has lost its label would report its last value forever.
+      // Reset Workspaces that have lost their label. They would otherwise report their last value forever.
       for (const workspace of labelled) if (!workspaces.has(workspace)) yield* update(workspace, kind, 0)
     }
     labelled = new Set([...labelled, ...workspaces.keys()])

@@ -2,7 +2,8 @@ import { Layer, References } from "effect"
 import { FetchHttpClient, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 
-// Query strings contain codes, states and values from links, so traces include the parameter names but not the values.
+// Makes traces include the names of query parameters but not their values, because query strings contain codes, states and values
+// from links.
 const everyParameter = Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
 
 /** Exports traces, metrics and logs to an OTLP/HTTP collector. Without an address, no spans are created. */
@@ -19,6 +20,6 @@ export const telemetry = (options: {
       }).pipe(
         Layer.provide(FetchHttpClient.layer),
         Layer.merge(everyParameter),
-        // Enabled even if the surrounding program has its own spans.
+        // Enable tracing even if the surrounding program has its own spans.
         Layer.merge(Layer.succeed(References.TracerEnabled, true))
       )

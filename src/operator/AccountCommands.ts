@@ -40,19 +40,19 @@ export interface IssuedLink {
   readonly expiresAt: string
   /** Public origin of the server that issued the link, if a server did. */
   readonly origin?: string | undefined
-  /** True if the person is sent an email. */
+  /** True if svc sends the link to the person by email. */
   readonly mailed?: boolean | undefined
 }
 
 export interface ResetRequest {
   readonly email: string
-  /** If true, emails a second link to that address. Using it proves that the person owns the address. */
+  /** Set to email a second link to that address. Using it proves that the person owns the address. */
   readonly mail?: boolean | undefined
 }
 
 /**
  * The operator's account commands, executed by the server that holds the data folder, or directly on the folder. Each command
- * records an audit event `operator.command` with its name in the transaction of its changes.
+ * records an audit event `operator.command` with its name, in the transaction of its changes.
  */
 export class AccountCommands extends Context.Service<
   AccountCommands,
@@ -72,7 +72,9 @@ export class AccountCommands extends Context.Service<
     }) => Effect.Effect<void, ApiError>
     /** Creates a link for the first account. Fails with `failed_precondition` if an account exists. */
     readonly setupLink: Effect.Effect<IssuedLink, ApiError>
-    /** Creates a link to set a new password. Fails with `not_found`, and with `failed_precondition` if it cannot be emailed. */
+    /**
+     * Creates a link to set a new password. Fails with `not_found`, and with `failed_precondition` if the link cannot be emailed.
+     */
     readonly resetLink: (request: ResetRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
      * Creates a link for creating an account or joining the Workspace. The operator vouches for the given address. Fails with
@@ -86,14 +88,14 @@ export class AccountCommands extends Context.Service<
       readonly email: string
       readonly to: string
     }) => Effect.Effect<IssuedLink, ApiError>
-    /** All accounts, oldest first. */
+    /** Lists all accounts, oldest first. */
     readonly users: Effect.Effect<ReadonlyArray<User>>
     /** Disables an account everywhere at once, or enables it again. Fails with `not_found`. */
     readonly setUserStatus: (request: {
       readonly email: string
       readonly status: "active" | "disabled"
     }) => Effect.Effect<void, ApiError>
-    /** Fails like `AccountRemoval.remove`. */
+    /** Deletes an account. Fails like `AccountRemoval.remove`. */
     readonly deleteUser: (email: string) => Effect.Effect<void, ApiError>
     /** Sets a password and revokes every session of the account. Fails with `not_found` and `invalid_request`. */
     readonly setPassword: (account: Credentials) => Effect.Effect<void, ApiError>

@@ -10,7 +10,7 @@ import { newId } from "../../actors/base/Identity.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Subject } from "../../schema/records/Ids.ts"
 
-/** A person who operates the installation. A `disabled` person cannot until the account is enabled again. */
+/** A person who operates the installation. `disabled` means that they cannot until their account is enabled again. */
 const Operator = Schema.Struct({
   subject: Subject,
   email: Schema.String,
@@ -21,16 +21,16 @@ export const OperatorList = Schema.Array(Operator)
 export type OperatorList = typeof OperatorList.Type
 
 /**
- * The operators of the installation, in addition to people with access to its data folder. Changes record an audit event
+ * Manages the operators of the installation, in addition to people with access to its data folder. Changes record an audit event
  * `operator.command`.
  */
 export class GrantCommands extends Context.Service<
   GrantCommands,
   {
     readonly list: Effect.Effect<OperatorList>
-    /** `account` is a subject or an e-mail address. Fails with `not_found`. */
+    /** Makes an account an operator. `account` is a subject or an email address. Fails with `not_found`. */
     readonly grant: (account: string) => Effect.Effect<OperatorList, ApiError>
-    /** Takes effect from the next request. Fails with `not_found`. */
+    /** Revokes an account's operator role from the next request on. Fails with `not_found`. */
     readonly revoke: (account: string) => Effect.Effect<OperatorList, ApiError>
   }
 >()("svc/src/operator/GrantCommands") {

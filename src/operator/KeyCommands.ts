@@ -6,9 +6,9 @@ import { Vault } from "../../actors/base/vault/Vault.ts"
 import type { VaultLocked } from "../../actors/base/vault/Sealing.ts"
 
 export const KeyRotationRequest = Schema.Struct({
-  /** If true, removes from the key file all keys that stored data no longer needs. */
+  /** Set to remove from the key file all keys that stored data no longer needs. */
   forgetRetired: Schema.Boolean,
-  /** If true, the old signing keys are dropped at once, because they have leaked. */
+  /** Set to drop the old signing keys at once, because they have leaked. */
   compromised: Schema.Boolean
 })
 
@@ -52,7 +52,7 @@ export class KeyCommands extends Context.Service<
             data: { command: "admin rotate-keys" }
           })
           yield* Effect.logInfo(`Done for an operator: svc admin rotate-keys, master key ${masterKey.activeKeyId}`)
-          // Fails if the newest signing keys are not in use yet. The master key has been rotated anyway.
+          // Report that the newest signing keys are not in use yet. The master key has been rotated anyway.
           const signingKeys = yield* signing.rotate(serviceContext, { compromised }).pipe(
             Effect.map(({ activeKeyIds }) => ({ rotated: true, activeKeyIds })),
             Effect.catch((error) => Effect.succeed({ rotated: false, reason: error.message }))

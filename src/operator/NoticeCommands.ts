@@ -8,7 +8,7 @@ import { NoticeDelivery, NoticeDeliveryStatus, NoticeEndpoint } from "../../sche
 
 const endpoint = { id: NoticeEndpointId }
 
-// One literal a member: a refusal then lists only the fields of the command that was given.
+// One member per command, so that a refusal lists only the fields of the given command.
 export const NoticeChange = Schema.Union([
   Schema.Struct({ word: Schema.Literal("add"), ...NewNoticeEndpoint.fields }),
   Schema.Struct({ word: Schema.Literal("set"), ...endpoint, ...NoticeEndpointChange.fields }),
@@ -19,7 +19,7 @@ export const NoticeChange = Schema.Union([
 ])
 export type NoticeChange = typeof NoticeChange.Type
 
-/** The endpoints of the server after a change, with the secret or the delivery that the change made. */
+/** The server's endpoints after a change, with the secret or the delivery that the change created. */
 export const NoticeResult = Schema.Struct({
   endpoints: Schema.Array(NoticeEndpoint),
   secret: Schema.optionalKey(Schema.RedactedFromValue(Schema.String)),
@@ -30,9 +30,9 @@ export type NoticeResult = typeof NoticeResult.Type
 export const DeliveryRequest = Schema.Struct({ ...endpoint, status: Schema.optionalKey(NoticeDeliveryStatus) })
 export type DeliveryRequest = typeof DeliveryRequest.Type
 
-/** The newest deliveries that a command shows. */
+/** Number of newest deliveries to show. */
 const shownDeliveries = 50
-/** More endpoints than the server may have. */
+/** Limit that exceeds the maximum number of endpoints, so that all are listed. */
 const allEndpoints = 100
 
 /** The commands for the server's own notice endpoints, which receive the notices of every Workspace. Each change is audited. */

@@ -36,21 +36,21 @@ type Reached<Commands> = {
       : never
 }
 
-/** Returns the real path of a data folder that a server uses, with the server's known details. */
+/** Returns the real path of a data folder that a server uses, with the known details of that server. */
 const served = Effect.fn("served")(
   function* (dataDir: string) {
     const files = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const folder = yield* files.realPath(path.resolve(dataDir))
     return { folder, ...(yield* lookAtInstance(folder)) }
-    // Claiming the folder reports it as missing or unreadable.
+    // Ignore a missing or unreadable folder here. Claiming the folder will report it.
   },
   Effect.orElseSucceed(() => undefined)
 )
 
 /**
- * Without a server, files are written as the user who runs the command, and root would create files that the server cannot open.
- * Fails with `DataFolderUnusable`.
+ * Refuses to work without a server as another user than the folder's owner: files are written as the user who runs the command,
+ * and the server could not open files that root creates. Fails with `DataFolderUnusable`.
  */
 const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
   const look = yield* inspectDataFolder(dataDir).pipe(
@@ -66,7 +66,7 @@ const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /**
- * Checks a request with the protocol's schema before it is executed. A command is then refused with the same message with and
+ * Checks a request with the protocol's schema before executing it, so that a command is refused with the same message with and
  * without a server, and later code only gets values within their bounds.
  */
 const judged = <Request, A, E>(
@@ -86,12 +86,12 @@ const judged = <Request, A, E>(
             .join(" ")
         )
       ),
-      // A client encodes its request as soon as it is called, and dies if the request is invalid.
+      // Defer the call: a client encodes its request as soon as it is called, and dies if the request is invalid.
       Effect.andThen(Effect.suspend(() => use(request)))
     )
 }
 
-/** Account commands, through the server that holds the data folder or, without a server, directly on the folder. */
+/** Account commands, executed by the server that holds the data folder or, without a server, directly on the folder. */
 export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<AccountCommands["Service"]>>()(
   "svc/src/operator/OperatorAccounts"
 ) {
@@ -137,7 +137,7 @@ export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<
     )
 }
 
-/** Key commands, reached in the same way. */
+/** Key commands, executed like `OperatorAccounts`. */
 export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyCommands["Service"]>>()(
   "svc/src/operator/OperatorKeys"
 ) {
@@ -164,7 +164,7 @@ export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyComma
     )
 }
 
-/** The operator's review after a restore, reached in the same way. */
+/** The operator's review after a restore, executed like `OperatorAccounts`. */
 export class OperatorRestore extends Context.Service<OperatorRestore, Reached<RestoreCommands["Service"]>>()(
   "svc/src/operator/OperatorRestore"
 ) {
@@ -195,7 +195,7 @@ export class OperatorRestore extends Context.Service<OperatorRestore, Reached<Re
     )
 }
 
-/** Commands for states that applies left behind, reached in the same way. */
+/** Commands for states that applies left behind, executed like `OperatorAccounts`. */
 export class OperatorOrphanedStates extends Context.Service<
   OperatorOrphanedStates,
   Reached<OrphanedStateCommands["Service"]>
@@ -226,7 +226,7 @@ export class OperatorOrphanedStates extends Context.Service<
     )
 }
 
-/** Commands for pools of agents, reached in the same way. Only a running server can list the connected agents. */
+/** Commands for pools of agents, executed like `OperatorAccounts`. Only a running server can list the connected agents. */
 export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCommands["Service"]>>()(
   "svc/src/operator/OperatorPools"
 ) {
@@ -265,7 +265,9 @@ export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCo
     )
 }
 
-/** The server's notice endpoints, accessed the same way. Without a server, notices wait until it starts. */
+/**
+ * Commands for the server's notice endpoints, executed like `OperatorAccounts`. Without a server, notices wait until it starts.
+ */
 export class OperatorNotices extends Context.Service<OperatorNotices, Reached<NoticeCommands["Service"]>>()(
   "svc/src/operator/OperatorNotices"
 ) {
@@ -301,7 +303,7 @@ export class OperatorNotices extends Context.Service<OperatorNotices, Reached<No
     )
 }
 
-/** Commands that only the server waiting for an agent can execute. */
+/** Commands that only the server that waits for an agent can execute. */
 export class OperatorReleases extends Context.Service<OperatorReleases, Reached<ReleaseCommands["Service"]>>()(
   "svc/src/operator/OperatorReleases"
 ) {
@@ -328,7 +330,7 @@ export class OperatorReleases extends Context.Service<OperatorReleases, Reached<
     )
 }
 
-/** Commands for the operators of the installation, reached in the same way. */
+/** Commands for the operators of the installation, executed like `OperatorAccounts`. */
 export class OperatorGrants extends Context.Service<OperatorGrants, Reached<GrantCommands["Service"]>>()(
   "svc/src/operator/OperatorGrants"
 ) {
@@ -360,7 +362,7 @@ export class OperatorGrants extends Context.Service<OperatorGrants, Reached<Gran
     )
 }
 
-/** Commands for records past the server's retention periods, reached in the same way. */
+/** Commands for records past the server's retention periods, executed like `OperatorAccounts`. */
 export class OperatorRetention extends Context.Service<OperatorRetention, Reached<RetentionCommands["Service"]>>()(
   "svc/src/operator/OperatorRetention"
 ) {
@@ -383,7 +385,7 @@ export class OperatorRetention extends Context.Service<OperatorRetention, Reache
     )
 }
 
-/** The running server's policy. Without a server, there is nothing to reload. */
+/** Commands for the running server's policy. Without a server, there is nothing to reload. */
 export class OperatorPolicies extends Context.Service<OperatorPolicies, Reached<PolicyCommands["Service"]>>()(
   "svc/src/operator/OperatorPolicies"
 ) {

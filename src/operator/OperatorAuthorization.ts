@@ -3,14 +3,14 @@ import { Effect, FileSystem, Layer, Option, Path, Redacted, Schema } from "effec
 import { Headers } from "effect/http"
 import { RpcMiddleware } from "effect/rpc"
 
-/** A command over the operator's socket did not include the listening server's secret. */
+/** A command over the operator's socket lacked the listening server's secret. */
 export class OperatorUnauthorised extends Schema.TaggedError<OperatorUnauthorised>()("OperatorUnauthorised", {
   message: Schema.String
 }) {}
 
 /**
- * Every command includes a secret that only the owner of the data folder can read. The mode of the socket does not keep out
- * module code if Runs use the server's user, because some kernels' confinement does not cover sockets.
+ * Requires every command to include a secret that only the owner of the data folder can read. The mode of the socket does not
+ * keep out module code if Runs use the server's user, because some kernels' confinement does not cover sockets.
  */
 export class OperatorAuthorization extends RpcMiddleware.Service<OperatorAuthorization>()(
   "svc/src/operator/OperatorAuthorization",
@@ -33,7 +33,7 @@ export const issueOperatorSecret = Effect.fn("issueOperatorSecret")(function* (f
   const path = yield* secretPath(folder)
   const remove = files.remove(path, { force: true })
   const secret = randomBytes(secretBytes).toString("hex")
-  // A file from a killed server may have a different mode. A new file has the correct mode from the start.
+  // Remove a file from a killed server, which may have a different mode. A new file has the correct mode from the start.
   yield* remove
   yield* files.writeFileString(path, secret, { flag: "wx", mode: 0o600 })
   yield* Effect.addFinalizer(() => Effect.ignore(remove))

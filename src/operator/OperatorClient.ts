@@ -27,7 +27,7 @@ const connected = Effect.fn("connectToServer")(function* (folder: string, named:
   const secret = yield* readOperatorSecret(folder)
   if (Option.isNone(secret)) return yield* unusable(named, notListening)
   return RpcClient.layerProtocolSocket().pipe(
-    // A response may contain a whole state.
+    // Do not limit the size, because a response may contain a whole state.
     Layer.provide(RpcSerialization.layerNdjsonWith({ maxBufferSize: "unbounded" })),
     Layer.provide(NodeSocket.layerNet({ path })),
     Layer.merge(sendOperatorSecret(secret.value))
@@ -35,8 +35,8 @@ const connected = Effect.fn("connectToServer")(function* (folder: string, named:
 })
 
 /**
- * A client for the operator's commands, connected to the server that holds `folder` (its real path). Transport errors fail with
- * `OperatorSocketUnusable`, and nothing is retried.
+ * Creates a client for the operator's commands, connected to the server that holds `folder` (its real path). Fails with
+ * `OperatorSocketUnusable` on a transport error, and retries nothing.
  */
 export const operatorClient = Effect.fn("operatorClient")(function* (folder: string, holder: Option.Option<Holder>) {
   const named = nameHolder(folder, holder)
@@ -49,13 +49,13 @@ export const operatorClient = Effect.fn("operatorClient")(function* (folder: str
     answer.pipe(
       Effect.catchIf(
         (error) => error instanceof OperatorUnauthorised,
-        // The server has restarted in the meantime and has a new secret.
+        // The server has a new secret, so it has restarted in the meantime.
         ({ message }) => unusable(named, message)
       ),
       Effect.catchIf(
         (error) => error instanceof RpcClientError.RpcClientError,
         ({ message, reason }) =>
-          // Nobody listens on the socket, so nothing was sent.
+          // Nobody listens on the socket, so the command was not sent.
           reason._tag === "SocketOpenError"
             ? unusable(named, notListening)
             : new OperatorSocketUnusable({

@@ -19,10 +19,10 @@ import { RetentionCommands } from "./RetentionCommands.ts"
 import { OperatorProtocol } from "./OperatorProtocol.ts"
 import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath.ts"
 
-// An operator's command has a few hundred bytes.
+// Maximum size of a command. The operator's commands have a few hundred bytes.
 const mostBytes = 64 * 1024
 
-/** The secret exists before anybody can connect. */
+/** Create the secret before anybody can connect. */
 const authorization = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* DataFolder
@@ -35,8 +35,8 @@ const authorization = Layer.unwrap(
 )
 
 /**
- * Listens in the claimed data folder, for its owner only: the folder has mode 0700 and the socket 0600. The socket of a killed
- * server is removed first. The claim proves that no other process listens there.
+ * Listens in the claimed data folder, for its owner only: the folder has mode 0700 and the socket 0600. First removes the socket
+ * of a killed server, because the claim proves that no other process listens there.
  */
 const listening = Layer.effect(
   SocketServer.SocketServer,
@@ -123,8 +123,8 @@ const commands = Layer.mergeAll(
 )
 
 /**
- * Accepts the operator's commands while this process holds the data folder. If the server cannot listen for them, it runs anyway,
- * and the commands then require it to be stopped.
+ * Accepts the operator's commands while this process holds the data folder. If the server cannot listen for them, it runs anyway;
+ * the operator then has to stop it before using the commands.
  */
 export const operatorServer = RpcServer.layer(OperatorProtocol, { disableFatalDefects: true }).pipe(
   Layer.provide(handlers),

@@ -5,7 +5,7 @@ export class OperatorSocketUnusable extends Schema.TaggedError<OperatorSocketUnu
   message: Schema.String
 }) {}
 
-/** The kernel's limit on the path of a Unix domain socket in bytes, without the terminating NUL. */
+/** Maximum length in bytes that the kernel allows for the path of a Unix domain socket, without the terminating NUL. */
 const longestPath = process.platform === "linux" ? 107 : 103
 
 /**

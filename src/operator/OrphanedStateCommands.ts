@@ -37,7 +37,7 @@ export type DownloadedState = typeof DownloadedState.Type
 export class OrphanedStateCommands extends Context.Service<
   OrphanedStateCommands,
   {
-    /** States that have been neither adopted nor discarded, newest first. */
+    /** Lists the states that have been neither adopted nor discarded, newest first. */
     readonly list: Effect.Effect<ReadonlyArray<KeptOrphanedState>>
     /**
      * Returns the state in plaintext and records an audit event. Fails with `not_found`, and with `failed_precondition` if the

@@ -13,7 +13,7 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { ClientsInForce } from "../accounts/oidc/ClientsInForce.ts"
 import { PolicyInForce, type PolicyReload } from "../composition/OperatorPolicy.ts"
 
-/** The result of a reload. Digests are the `sha256:` digest of the file, and `changed` lists the changed parts. */
+/** Result of a reload. Digests are the `sha256:` digest of the file, and `changed` lists the changed parts. */
 export const PolicyReloaded = Schema.Struct({
   previousDigest: Schema.String,
   digest: Schema.String,
@@ -21,8 +21,8 @@ export const PolicyReloaded = Schema.Struct({
   /** Number of plans that became void, because their profile or base configuration is no longer current. */
   supersededPlans: Schema.Int,
   /**
-   * The installation's OpenID clients: the ids of changed clients, and the number of grants that were revoked because their
-   * client or redirect address was removed.
+   * Changes to the installation's OpenID clients: the ids of changed clients, and the number of grants that were revoked because
+   * their client or redirect address was removed.
    */
   clients: Schema.Struct({ changed: Schema.Array(Schema.String), endedGrants: Schema.Int })
 })
@@ -47,8 +47,8 @@ export class PolicyCommands extends Context.Service<
   PolicyCommands,
   {
     /**
-     * Reloads the policy file and the OpenID clients file, either both or neither. Fails with `failed_precondition` without
-     * changing anything.
+     * Reloads the policy file and the OpenID clients file, either both or neither. Fails with `failed_precondition` if one of
+     * them is invalid.
      */
     readonly reload: Effect.Effect<PolicyReloaded, ApiError>
   }
@@ -107,7 +107,7 @@ export class PolicyCommands extends Context.Service<
           Effect.provideService(Grants, grants),
           Effect.orDie,
           transaction(sql),
-          // If the audit event cannot be recorded, undoes the reload and discards everything that was read in the meantime.
+          // If the audit event cannot be recorded, undo the reload and discard everything that was read in the meantime.
           Effect.onError(() =>
             next.undo.pipe(Effect.andThen(clients?.undo ?? Effect.void), Effect.andThen(Effect.sync(memory.forget)))
           )

@@ -16,7 +16,7 @@ const settings = { isolation: Schema.optionalKey(IsolationFloor), leaseSeconds: 
 const assignment = { pool: Schema.String, workspace: Schema.String }
 const provision = { ...assignment, name: Schema.String }
 
-// One literal a member: a refusal then lists only the fields of the command that was given.
+// One member per command, so that a refusal lists only the fields of the given command.
 export const PoolChange = Schema.Union([
   Schema.Struct({ word: Schema.Literal("create"), pool: Schema.String, ...settings }),
   Schema.Struct({ word: Schema.Literal("set"), pool: Schema.String, ...settings }),
@@ -28,7 +28,7 @@ export const PoolChange = Schema.Union([
 ])
 export type PoolChange = typeof PoolChange.Type
 
-/** Bounds on the number of uses of an enrolment token. */
+/** Limits for the number of uses of an enrolment token. */
 export const usesBounds = { minimum: 1, maximum: 10_000 }
 export const lifetimeBounds = { minimum: 60, maximum: 30 * 86_400 }
 
@@ -52,7 +52,7 @@ export const AgentChange = Schema.Struct({
 })
 export type AgentChange = typeof AgentChange.Type
 
-/** The commands for pools and agents. Each change records an audit event `operator.command`. */
+/** Commands for pools and agents. Each change records an audit event `operator.command`. */
 export class PoolCommands extends Context.Service<
   PoolCommands,
   {

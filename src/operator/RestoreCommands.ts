@@ -11,7 +11,7 @@ export const RestoredRulesList = Schema.Array(RestoredRules)
 
 export const RestoreDecision = Schema.Struct({
   decision: Schema.Literals(["confirmed", "removed"]),
-  /** Record ids. If absent, all pending records. */
+  /** Record ids. If absent, applies to all pending records. */
   ids: Schema.Option(Schema.Array(Schema.String))
 })
 
@@ -21,7 +21,7 @@ export class RestoreCommands extends Context.Service<
   {
     readonly list: Effect.Effect<typeof RestoreReviewList.Type>
     readonly rules: Effect.Effect<typeof RestoredRulesList.Type>
-    /** Returns the decided records. If an id is not pending, fails with `not_found` without deciding anything. */
+    /** Decides on records and returns them. If an id is not pending, fails with `not_found` without deciding on anything. */
     readonly decide: (request: typeof RestoreDecision.Type) => Effect.Effect<typeof RestoreReviewList.Type, ApiError>
   }
 >()("svc/src/operator/RestoreCommands") {

@@ -10,9 +10,7 @@ import { RetainedKindName } from "../../schema/records/Retention.ts"
 
 const Handle = rowShape({ id: WorkspaceId, handle: Schema.String })
 
-/**
- * The removed records of one kind in one Workspace. Audit events without a Workspace belong to the installation and its accounts.
- */
+/** Removed records of one kind in one Workspace. Audit events without a Workspace belong to the installation and its accounts. */
 const Removed = Schema.Union([
   Schema.Struct({
     kind: Schema.Literal("logs"),
@@ -37,7 +35,7 @@ const Removed = Schema.Union([
 ])
 type Removed = typeof Removed.Type
 
-/** The removed records, and the records that are kept although their retention period has ended. */
+/** Removed records, and records that are kept although their retention period has ended. */
 export const RetentionReport = Schema.Struct({
   removed: Schema.Array(Removed),
   kept: Schema.Array(Schema.Struct({ kind: RetainedKindName, reason: KeepReason, records: Schema.Int }))
@@ -48,9 +46,9 @@ export type RetentionReport = typeof RetentionReport.Type
 export class RetentionCommands extends Context.Service<
   RetentionCommands,
   {
-    /** Returns the records that would be removed now, and the reasons why others are kept. */
+    /** Lists the records that would be removed now, and the reasons why others are kept. */
     readonly survey: Effect.Effect<RetentionReport>
-    /** Removes the records at once, with audit events. */
+    /** Removes the records immediately, with audit events. */
     readonly prune: Effect.Effect<RetentionReport>
   }
 >()("svc/src/operator/RetentionCommands") {
@@ -69,7 +67,7 @@ export class RetentionCommands extends Context.Service<
       }).pipe(Effect.orDie)
 
       const surveyed = Effect.all([logs.survey, records.survey, audit.survey])
-      // A Run is removed after its log.
+      // Remove logs first, because a Run is removed after its log.
       const removed = Effect.all([
         logs.removeAll,
         Effect.map(records.removeAll, (removable) => ({ removable, kept: [] })),

@@ -1,4 +1,4 @@
-/** The environment variables of `svc agent`. `src/cli/agent/AgentFlags.ts` declares the corresponding flags. */
+/** Environment variables of `svc agent`. `src/cli/agent/AgentFlags.ts` declares the corresponding flags. */
 export const agentEnv = {
   server: "SVC_AGENT_SERVER",
   pool: "SVC_AGENT_POOL",

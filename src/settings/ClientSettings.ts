@@ -1,4 +1,4 @@
-/** The variables of client commands: the server, its token, and the context and Workspace to use. */
+/** Environment variables of client commands: the server, its token, and the context and Workspace to use. */
 export const clientEnv = {
   url: "SVC_URL",
   token: "SVC_TOKEN",

@@ -31,7 +31,7 @@ export const likelySetting = (given: string): string | undefined => {
   return nearest?.name
 }
 
-/** The names below `path` that have a value. Lists are not settings. */
+/** Lists the names below `path` that have a value. Lists are not settings, so they are skipped. */
 const namesBelow = (
   provider: ConfigProvider.ConfigProvider,
   path: ReadonlyArray<string>
@@ -45,8 +45,8 @@ const namesBelow = (
   })
 
 /**
- * Environment variables that look like misspelt settings. Unknown variables are not refused, because orchestrators set names such
- * as SVC_SERVICE_HOST for a service called svc.
+ * Finds environment variables that look like misspelt settings. Other unknown variables are accepted, because orchestrators set
+ * names such as SVC_SERVICE_HOST for a service called svc.
  */
 export const misspeltSettings: Effect.Effect<ReadonlyArray<MisspeltSetting>> = Effect.gen(function* () {
   const provider = yield* ConfigProvider.ConfigProvider
@@ -57,6 +57,6 @@ export const misspeltSettings: Effect.Effect<ReadonlyArray<MisspeltSetting>> = E
   })
 })
 
-/** The message about a misspelt setting. It never contains the value. */
+/** Describes a misspelt setting. The message never contains the value. */
 export const describeMisspelt = ({ given, meant }: MisspeltSetting): string =>
   `${given} is no setting and has no effect. ${meant} is one.`

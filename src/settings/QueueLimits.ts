@@ -1,10 +1,10 @@
 import type { RunSettingsShape } from "../../actors/ledger/run/RunSettings.ts"
 import type { Settings } from "./Settings.ts"
 
-/** One fewer than the number of slots, so that a Workspace whose Runs never finish leaves a slot for others. */
+/** Leaves one slot free for others, in case a Workspace has Runs that never finish. */
 const allButOne = (places: number) => Math.max(1, places - 1)
 
-/** The limits of the queue under these settings. */
+/** Derives the limits of the queue from these settings. */
 export const queueLimits = (settings: Settings) =>
   ({
     concurrency: settings.runConcurrency,

@@ -3,7 +3,7 @@ import { AuditRetention } from "../../actors/base/audit/AuditRemoval.ts"
 import { RetentionPolicy } from "../../actors/ledger/run/RetentionPolicy.ts"
 import type { Settings } from "./Settings.ts"
 
-/** The retention periods in these settings for records that nothing needs. */
+/** Returns the retention periods in these settings for records that nothing needs. */
 export const retentionSettings = (settings: Settings) =>
   Layer.mergeAll(
     Layer.succeed(RetentionPolicy, {

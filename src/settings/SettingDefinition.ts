@@ -1,4 +1,4 @@
-/** A setting. It has an environment variable, a key in the settings file, and usually a flag of `svc serve`. */
+/** A setting, with its environment variable, its key in the settings file, and usually a flag of `svc serve`. */
 export interface SettingDefinition {
   readonly env: string
   /** Absent for values that must not appear in a process list. */

@@ -3,7 +3,7 @@ import { define } from "./SettingDefinition.ts"
 import { Duration } from "effect"
 import { retention, type RetentionPeriod } from "../../schema/records/Retention.ts"
 
-/** Settings of the sign-in methods: passwords, and another provider. */
+/** Settings of the sign-in methods: passwords, and an upstream provider. */
 const signInSettings = define({
   passwordSignIn: {
     env: "SVC_PASSWORD_SIGN_IN",
@@ -107,7 +107,7 @@ const mailServerSettings = define({
 
 const days = ({ after }: RetentionPeriod) => String(Duration.toDays(after))
 
-/** The retention periods of records that nothing needs. */
+/** Retention periods of records that nothing needs. */
 const keepSettings = define({
   keepLogs: {
     env: "SVC_KEEP_LOGS",
@@ -174,7 +174,7 @@ const keepSettings = define({
   }
 })
 
-/** Settings of backups, both by command and by the running server. */
+/** Settings of backups, whether written by a command or by the running server. */
 const backupSettings = define({
   backupSnapshots: {
     env: "SVC_BACKUP_SNAPSHOTS",
@@ -533,5 +533,5 @@ export const settingDefinitions = define({
 
 export type SettingName = keyof typeof settingDefinitions
 
-/** The path of the settings file can only be set by a flag or a variable. */
+/** Variable with the path of the settings file, which a settings file itself cannot set. */
 export const settingsFileEnv = "SVC_CONFIG"

@@ -24,7 +24,7 @@ const limits: JsonLimits = {
 const FileValue = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Array(Schema.String)])
 const decodeValues = Schema.decodeUnknownEffect(Schema.Record(Schema.String, FileValue))
 
-/** Reads a settings file as strings. It has to contain one JSON object with known keys only. Fails with `SettingsRefused`. */
+/** Reads a settings file as strings. Fails with `SettingsRefused` unless it contains one JSON object with known keys only. */
 const readSettingsFile = Effect.fn("readSettingsFile")(function* (file: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const refuse = (reason: string) => new SettingsRefused({ message: `The settings file ${file} ${reason}` })
@@ -115,7 +115,7 @@ const commaSeparated = <Item extends string>(item: Schema.Codec<Item, string>) =
     )
   )
 
-/** A range with zero bits after the prefix, as the kernel requires. For example, `10.1.2.3/8` becomes `10.0.0.0/8`. */
+/** A range, with the bits after its prefix set to zero as the kernel requires. For example, `10.1.2.3/8` becomes `10.0.0.0/8`. */
 const ForbiddenRanges = Schema.String.pipe(
   Schema.decodeTo(
     Schema.Array(AddressRange),
@@ -131,7 +131,7 @@ const Flag = Schema.Literals(["true", "false"]).transform([true, false])
 const WholeNumber = (minimum: number, maximum: number) =>
   Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
 
-/** Branded, so that the library's settings also require a unit for sizes. */
+/** Branded, so that hosts that embed the library also have to give a unit with a size. */
 const Size = ByteSize.pipe(Schema.brand("Size"))
 const Text = Schema.NonEmptyString
 const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
@@ -218,7 +218,7 @@ const settingFields = {
 export const Settings = Schema.Struct(settingFields)
 export type Settings = typeof Settings.Type
 
-/** The values of flags by setting. An empty string counts as absent. */
+/** Values of flags by setting. An empty string counts as absent. */
 export type GivenFlags = ReadonlyMap<string, string>
 
 const decodeSettings = Schema.decodeUnknownEffect(Settings, { errors: "all" })
@@ -233,8 +233,8 @@ const fromEnvironment = (name: string) =>
   Effect.map(Config.option(Config.String(name)), (found) => Option.getOrElse(found, () => ""))
 
 /**
- * Returns true if people beyond this machine reach the server without TLS, so that their passwords and sessions can be read in
- * transit.
+ * Returns true if people beyond this machine reach the server without TLS, so that others can read their passwords and sessions
+ * in transit.
  */
 export const isPlainBeyondLoopback = ({ baseUrl, listen }: Pick<Settings, "baseUrl" | "listen">): boolean =>
   !isLoopbackHost(listen.host) && baseUrl?.startsWith("https:") !== true
@@ -247,7 +247,7 @@ const transportContradiction = (settings: Settings): string | undefined =>
     ? `SVC_LISTEN is ${formatListenAddress(settings.listen)}, which is beyond loopback, and no https SVC_BASE_URL shows that a proxy with TLS is in front. Set SVC_BASE_URL to the https origin that people use, listen on loopback, or set SVC_PLAIN_HTTP=anywhere to serve passwords and sessions unencrypted.`
     : undefined
 
-// Anybody can get an identity from these providers, so a subject does not show the person's employer.
+// Providers at which anybody can get an identity, so that a subject does not prove who the person's employer is.
 const sharedHosts: ReadonlySet<string> = new Set([
   "accounts.google.com",
   "gitlab.com",
@@ -270,7 +270,7 @@ const sharedTenants: ReadonlySet<string> = new Set([
 
 const isShared = (issuer: string): boolean => {
   const { hostname: host, pathname } = new URL(issuer)
-  // A trailing dot does not change the host.
+  // Ignore a trailing dot, which does not change the host.
   const hostname = host.replace(/\.$/, "")
   const [, tenant = ""] = pathname.toLowerCase().split("/")
   return sharedHosts.has(hostname) || (entraHosts.has(hostname) && sharedTenants.has(tenant))
@@ -282,7 +282,7 @@ const trustContradiction = ({ upstreamOidcIssuer, upstreamOidcTrust }: Settings)
     ? "SVC_UPSTREAM_OIDC_TRUST=single_tenant means that the provider serves only one organisation, but SVC_UPSTREAM_OIDC_ISSUER signs in people of every organisation. Set the issuer of your own tenant, or set email_verified."
     : undefined
 
-/** Describes the missing settings of the mail server, if there are any. */
+/** Describes the missing settings of the mail server, if any. */
 const mailContradiction = (settings: Settings): string | undefined => {
   const { smtpCaFile, smtpFrom, smtpPassword, smtpPasswordFile, smtpUrl, smtpUser } = settings
   const others = [smtpFrom, smtpUser, smtpPassword, smtpPasswordFile, smtpCaFile]
@@ -299,7 +299,7 @@ const mailContradiction = (settings: Settings): string | undefined => {
     : "SVC_SMTP_USER and its password (SVC_SMTP_PASSWORD or SVC_SMTP_PASSWORD_FILE) are needed together."
 }
 
-/** Returns the reason why nobody could sign in with these settings, if there is one. */
+/** Returns the reason why nobody could sign in with these settings, if any. */
 const signInContradiction = (settings: Settings): string | undefined => {
   const { passwordSignIn, upstreamOidcClientId, upstreamOidcClientSecret, upstreamOidcIssuer } = settings
   const given = [upstreamOidcIssuer, upstreamOidcClientId, upstreamOidcClientSecret].filter(
@@ -356,7 +356,7 @@ export const settingText = (name: SettingName, value: unknown): Effect.Effect<st
     Effect.mapError(invalidSettings)
   )
 
-/** The upstream provider for sign-in, if it is configured. */
+/** Returns the upstream provider for sign-in, if it is configured. */
 export const upstreamProvider = (settings: Settings) => {
   const {
     upstreamOidcClientId: clientId,
@@ -377,7 +377,7 @@ export const upstreamProvider = (settings: Settings) => {
       }
 }
 
-/** The mail server, if it is configured. */
+/** Returns the mail server, if it is configured. */
 export const mailServer = (settings: Settings) => {
   const { name, smtpCaFile, smtpFrom, smtpPassword, smtpPasswordFile, smtpUrl, smtpUser } = settings
   return smtpUrl === undefined || smtpFrom === undefined
@@ -392,7 +392,7 @@ export const mailServer = (settings: Settings) => {
       }
 }
 
-/** The source of the vault's master key. */
+/** Returns the source of the vault's master key. */
 export const masterKeySource = (settings: Settings, defaultFile: string) => {
   if (settings.masterKey !== undefined) return { kind: "value", value: settings.masterKey } as const
   if (settings.masterKeyCommand !== undefined) return { kind: "command", command: settings.masterKeyCommand } as const

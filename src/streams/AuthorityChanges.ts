@@ -3,14 +3,14 @@ import { Commits } from "../../actors/base/database/Commits.ts"
 import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { type RowOf, table } from "../../actors/base/database/Table.ts"
 
-/** A counter of changes to authority, in a single row. Triggers write it. */
+/** Counter of changes to authority, in a single row that triggers update. */
 export const AuthorityChangeRow = table("authority_changes", {
   id: Schema.Int,
   count: Schema.Int
 })
 type AuthorityChangeRow = RowOf<typeof AuthorityChangeRow.columns>
 
-/** The authority changes that one follower has not seen yet. */
+/** Detects authority changes that one follower has not seen yet. */
 export interface AuthorityWatch {
   /** Returns the current counter. Call it before reading the authority. */
   readonly seen: () => number
@@ -20,7 +20,7 @@ export interface AuthorityWatch {
 
 /**
  * Signals that some authority may have been lost, after a commit that changed an account, session, token, grant, membership or
- * agent. The followers then check their own authority. Other commits wake nobody, and without followers nothing is read.
+ * agent. Each follower then checks its own authority. Other commits wake no follower, and without followers nothing is read.
  */
 export class AuthorityChanges extends Context.Service<
   AuthorityChanges,
@@ -50,7 +50,7 @@ export class AuthorityChanges extends Context.Service<
         known = row?.count
         wake()
       }).pipe(
-        // If it is unknown whether anything has changed, check.
+        // Check anyway if it is unknown whether anything has changed.
         Effect.catchCause((cause) =>
           Effect.andThen(Effect.logWarning("Changes of authority could not be read", cause), Effect.sync(wake))
         )
@@ -96,8 +96,8 @@ export class AuthorityChanges extends Context.Service<
 }
 
 /**
- * Fails as soon as the authority that `check` requires is lost. Checks immediately, in case the authority was lost earlier, then
- * after each change and, for authority that expires, at this interval.
+ * Fails as soon as the authority that `check` requires is lost. Checks immediately, in case it was lost earlier, then after each
+ * change and, for authority that expires, at this interval.
  */
 export const untilRefused = <E, R>(
   { follow }: AuthorityChanges["Service"],

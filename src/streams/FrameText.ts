@@ -1,7 +1,7 @@
 import type { SequencePage } from "../../actors/ledger/run/Runs.ts"
 import type { RunFrame, RunSequence } from "./RunFrames.ts"
 
-/** Maximum size of a frame in bytes. A larger entry gets its own frame. */
+/** Maximum size of a frame in bytes. A larger entry gets a frame to itself. */
 export const maxFrameBytes = 64 * 1024
 
 const fields = { events: "events", logs: "entries" } as const

@@ -5,7 +5,8 @@ import { invalidRequest } from "../../schema/errors/ApiError.ts"
 const sequenceNumber = /^(?:0|[1-9][0-9]{0,14})$/
 
 /**
- * The position from which an event source resumes. The id of the last received message takes precedence over `after` in the URL.
+ * Returns the position from which an event source resumes. The id of the last received message takes precedence over `after` in
+ * the URL.
  */
 export const resumePoint = Effect.fn("resumePoint")(function* (
   request: HttpServerRequest.HttpServerRequest,

@@ -5,12 +5,15 @@ import { AuthorityChanges, untilRefused } from "./AuthorityChanges.ts"
 import { RunFeeds } from "./RunFeeds.ts"
 import type { RunFrames, RunSequence } from "./RunFrames.ts"
 
-/** Time between two checks of a live subscription for expired authority. A revocation takes effect when it commits. */
+/**
+ * Interval for checking whether the authority of a live subscription has expired. A revocation takes effect immediately when it
+ * commits.
+ */
 export const RecheckInterval = Context.Reference<Duration.Input>("svc/src/streams/RecheckInterval", {
   defaultValue: () => "5 seconds"
 })
 
-/** A subscription that lasts while its authority does: the credential is valid and the membership is active. */
+/** Subscribes as long as the authority lasts: while the credential is valid and the membership is active. */
 export const subscribe = Effect.fn("subscribe")(function* (options: {
   readonly runId: RunId
   readonly sequence: RunSequence

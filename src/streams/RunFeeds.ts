@@ -5,7 +5,7 @@ import { framesOf } from "./FrameText.ts"
 import type { RunFrame, RunSequence } from "./RunFrames.ts"
 
 const pageSize = 256
-// Wake-ups normally suffice. This interval only matters if a wake-up is lost, for example for a Run that another process
+// Interval for reading again without a wake-up. It only matters if a wake-up is lost, for example for a Run that another process
 // advances.
 const reread = "15 seconds"
 
@@ -27,8 +27,8 @@ interface Reading {
 }
 
 /**
- * The readers of one sequence. Subscribers at the same position share one read of the ledger and one encoding. Only the two
- * newest pages are kept, because the first reader may reach the end again before the others have received its page. A reader
+ * Shares the reads of one sequence: subscribers at the same position share one read of the ledger and one encoding. Keeps only
+ * the two newest pages, because the first reader may reach the end again before the others have received its page. A reader
  * further behind reads the ledger itself.
  */
 class Feed {
@@ -49,10 +49,10 @@ class Feed {
     for (const resume of waiting) resume()
   }
 
-  /** Returns the page after `after`, as soon as it exists. */
+  /** Returns the page after `after` as soon as it exists. */
   next(after: number): Effect.Effect<FeedPage> {
     return Effect.suspend(() => {
-      // Taken before the read, so that no later change is missed, even if the read did not include it.
+      // Take the version before the read, so that no later change is missed, even if the read did not include it.
       const seen = this.#version
       return Effect.filterOrElse(
         this.#page(after, seen),
@@ -67,7 +67,7 @@ class Feed {
     if (shared !== undefined) return Deferred.await(shared.page)
     const reading: Reading = { after, version, page: Deferred.makeUnsafe() }
     this.#readings = [reading, ...this.#readings.slice(0, 1)]
-    // Cannot be interrupted, because other readers may still wait for this page if the reading subscriber leaves.
+    // Uninterruptible, because other readers may still wait for this page if the reading subscriber leaves.
     return Effect.uninterruptible(
       Effect.onExit(this.#read(after), (exit) => {
         if (Exit.isFailure(exit)) this.#readings = this.#readings.filter((kept) => kept !== reading)
@@ -90,9 +90,9 @@ class Feed {
 export class RunFeeds extends Context.Service<
   RunFeeds,
   {
-    /** Streams every frame after `after` until the Run is final. Reads only as fast as the consumer pulls. */
+    /** Streams every frame after `after` until the Run is final. Reads no faster than the consumer pulls. */
     readonly follow: (id: RunId, sequence: RunSequence, after: number) => Stream.Stream<RunFrame>
-    /** Passes each frame to `take` and waits for it. It has less overhead than the stream, for large numbers of readers. */
+    /** Passes each frame to `take` and waits for it. Has less overhead than the stream, for large numbers of readers. */
     readonly deliver: (
       id: RunId,
       sequence: RunSequence,
@@ -124,7 +124,8 @@ export class RunFeeds extends Context.Service<
           Effect.sync(() => streams.listen(id, wake)),
           (stop) => Effect.sync(stop)
         )
-        // A single timer for all readers. With one timer per reader and frame, many readers would spend all their time on timers.
+        // Use a single timer for all readers. With one timer per reader and frame, many readers would spend all their time on
+        // timers.
         yield* Effect.sync(wake).pipe(Effect.delay(reread), Effect.forever, Effect.forkScoped)
         return feed
       })

@@ -4,15 +4,15 @@ import type { ApiError } from "../../schema/errors/ApiError.ts"
 /** The two durable sequences of a Run. */
 export type RunSequence = "events" | "logs"
 
-/** A part of a sequence as transmitted: a JSON string, and its last sequence number. */
+/** Part of a sequence as transmitted: a JSON string, and the last sequence number in it. */
 export interface RunFrame {
   readonly text: string
   readonly last: number
 }
 
 /**
- * A live subscription over any transport. It contains every frame after `after`, in order, without gaps or duplicates. It ends
- * when the Run is final, and fails when its authority is lost. It never reads ahead of the consumer.
+ * A live subscription over any transport. Delivers every frame after `after`, in order, without gaps or duplicates. Ends when the
+ * Run is final, and fails when its authority is lost. Never reads ahead of the consumer.
  */
 export interface RunFrames {
   readonly subject: string
@@ -23,5 +23,5 @@ export interface RunFrames {
   readonly deliver: (take: (frame: RunFrame) => Effect.Effect<void>) => Effect.Effect<void, ApiError>
 }
 
-/** The frame that marks the end. */
+/** Text of the frame that marks the end. */
 export const doneText = JSON.stringify({ done: true })

@@ -3,7 +3,7 @@ import { HttpServerResponse } from "effect/http"
 import { Draining } from "./Draining.ts"
 import { doneText, type RunFrames } from "./RunFrames.ts"
 
-// Shorter than the idle timeouts of common proxies.
+// Interval between heartbeats, shorter than the idle timeouts of common proxies.
 const heartbeatEvery = "10 seconds"
 
 const encoder = new TextEncoder()
@@ -11,8 +11,8 @@ const encoder = new TextEncoder()
 const message = (id: number, data: string) => encoder.encode(`id: ${id}\ndata: ${data}\n\n`)
 
 /**
- * A subscription as server-sent events. Each frame is one message, whose id resumes the stream through `Last-Event-ID`. A stream
- * that ends without `{"done":true}` was cut off because the server stopped or the authority was lost, and can be resumed.
+ * Serves a subscription as server-sent events. Each frame is one message, whose id resumes the stream through `Last-Event-ID`. If
+ * a stream ends without `{"done":true}`, the server stopped or the authority was lost, and the client may resume it.
  */
 export const serverSentEvents = Effect.fn("serverSentEvents")(function* (subscription: RunFrames) {
   const draining = yield* Draining

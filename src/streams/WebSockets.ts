@@ -2,7 +2,7 @@ import { Cause, Context, Deferred, type Duration, Effect, Exit, Fiber, FiberSet,
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { doneText, type RunFrame, type RunFrames } from "./RunFrames.ts"
 
-/** The socket operations that a server provides. */
+/** Operations on a socket that a server provides. */
 export interface SocketSink {
   /** Returns the number of sent bytes, -1 if the socket is buffering and will drain later, or 0 if it is closed. */
   readonly send: (text: string) => number
@@ -16,7 +16,7 @@ export interface SocketSession {
   readonly closed: () => void
 }
 
-/** Time after which a subscriber that does not read is cut off. It can resume from the last frame that it read. */
+/** Time after which a subscriber that does not read is disconnected. It can resume from the last frame that it read. */
 export const StalledAfter = Context.Reference<Duration.Input>("svc/src/streams/StalledAfter", {
   defaultValue: () => "60 seconds"
 })
@@ -30,13 +30,13 @@ const closeOf = (cause: Cause.Cause<ApiError>): readonly [code: number, reason: 
 }
 
 /**
- * The WebSockets of live streams. A socket gets its next frame only after the previous one has left the server's buffer. A slow
- * reader therefore costs one frame of memory and falls behind in the ledger. It is cut off if it stalls.
+ * WebSockets of live streams. A socket gets its next frame only after the previous frame has left the server's buffer. A slow
+ * reader therefore costs one frame of memory, and falls behind in the ledger. A reader that stalls is disconnected.
  */
 export class WebSockets extends Context.Service<
   WebSockets,
   {
-    /** Fails if the subject already has too many open sockets. */
+    /** Admits a socket. Fails if the subject already has too many open sockets. */
     readonly admit: (subject: string) => Effect.Effect<void, ApiError>
     readonly open: (subscription: RunFrames, sink: SocketSink) => SocketSession
     /** Closes every socket with code 1012 and the position from which to resume. */

@@ -22,10 +22,10 @@ export interface TestRepository {
   readonly commit: (files: TestFiles, message?: string) => Effect.Effect<string>
 }
 
-/** The person for whom the test acts. */
+/** Person for whom the test acts. */
 export interface TestAccount {
   readonly user: User
-  /** The Workspace that the person owns. */
+  /** Workspace that the person owns. */
   readonly workspace: Workspace
   /** A personal access token with `read` and `write`, for clients over HTTP. */
   readonly token: Redacted.Redacted
@@ -37,12 +37,12 @@ export interface TestOptions {
   readonly settings?: PlainOptions["settings"]
 }
 
-/** The fixtures of a test in addition to the control plane. */
+/** Fixtures of a test in addition to the control plane. */
 export class TestControlPlane extends Context.Service<
   TestControlPlane,
   TestAccount & {
     readonly dataDir: string
-    /** Dies if no repository in the options has this name. */
+    /** Returns a repository. Dies if no repository in the options has this name. */
     readonly repository: (name: string) => TestRepository
   }
 >()("svc/src/testing/TestControlPlane") {
@@ -69,8 +69,8 @@ const account = Effect.gen(function* () {
 })
 
 /**
- * A control plane in a temporary folder that listens on a free loopback port, with an account and Git repositories. It really
- * executes Runs, so OpenTofu or Terraform has to be on the PATH. Everything is removed when the Scope closes.
+ * Starts a control plane in a temporary folder, on a free loopback port, with an account and Git repositories. It really executes
+ * Runs, so OpenTofu or Terraform has to be on the PATH. Everything is removed when the scope closes.
  */
 export const layer = (
   options: TestOptions = {}

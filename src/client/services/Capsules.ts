@@ -15,7 +15,7 @@ import type { PayloadOf, QueryOf } from "./RequestParts.ts"
 export type CapsuleFilter = Omit<QueryOf<"workspaces", "capsules">, keyof PageQuery>
 export type CapsuleChange = PayloadOf<"capsules", "update">
 
-/** A change to the private configuration. By default, the guard against concurrent changes is read from the Capsule. */
+/** A change to the private configuration. By default, its guard against concurrent changes is read from the Capsule. */
 export type ConfigurationChange = Omit<Plain<ConfigurationPlanRequest>, "expected"> & {
   readonly authorityGuard?: string
 }
@@ -143,7 +143,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Capsules, which are deployed instances of modules. Each change is a Run. */
+/** Capsules, the deployed instances of modules. Each change to a Capsule is a Run. */
 export class Capsules extends Context.Service<Capsules, CapsulesShape>()("svc/src/client/services/Capsules") {
   static readonly layer: Layer.Layer<Capsules, never, SvcClient> = Layer.effect(Capsules, make)
 }

@@ -10,12 +10,12 @@ export interface ConnectionsShape {
   readonly get: (id: string) => Answer<Connection>
   readonly list: (workspaceId: string) => Items<Connection>
   readonly page: (workspaceId: string, query?: PageQuery) => Answer<Page<Connection>>
-  /** Creates a Connection. Its values are write-only. */
+  /** Creates a Connection. Its values can be written but never read. */
   readonly create: (request: Plain<CreateConnection>) => Answer<Connection>
   readonly update: (id: string, change: Plain<UpdateConnection>) => Answer<Connection>
   readonly test: (id: string) => Answer<Connection>
   readonly revoke: (id: string) => Answer<Connection>
-  /** Fails while another record uses the Connection. */
+  /** Removes a Connection. Fails while another record uses it. */
   readonly remove: (id: string) => Answer<void>
 }
 
@@ -50,7 +50,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Connections, which contain credentials for Runs. */
+/** Connections, which hold the credentials of Runs. */
 export class Connections extends Context.Service<Connections, ConnectionsShape>()(
   "svc/src/client/services/Connections"
 ) {

@@ -17,7 +17,7 @@ export class InstallFailed extends Schema.TaggedError<InstallFailed>()("InstallF
 
 export interface InstallPlansShape {
   /**
-   * Starts an install that scans and checks a Source and ends with a plan for a new Capsule. The server advances it
+   * Starts an install, which scans and checks a Source and ends with a plan for a new Capsule. The server advances it
    * automatically.
    */
   readonly create: (
@@ -26,7 +26,7 @@ export interface InstallPlansShape {
     once?: IdempotencyOptions
   ) => Answer<InstallPlan>
   readonly get: (id: string) => Answer<InstallPlan>
-  /** Streams the install's current state and each later one, until the install is reviewable or has failed. */
+  /** Streams the install's current state and each later state, until the install is reviewable or has failed. */
   readonly changes: (id: string) => Items<InstallPlan>
   /** Waits for the Run to review. Fails with `InstallFailed` if the install ends without one. */
   readonly waitFor: (id: string) => Answer<Run, InstallFailed>

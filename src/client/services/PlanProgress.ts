@@ -4,7 +4,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import type { Answer, Items } from "../SvcError.ts"
 import type { RunsShape } from "./Runs.ts"
 
-/** A process that the server advances through several Runs until it has a plan for review. */
+/** A process, such as an install, that the server advances through several Runs until it has a plan for review. */
 interface Progressing {
   readonly phase: string
   readonly nextAction: NextAction

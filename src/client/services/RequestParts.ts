@@ -5,10 +5,10 @@ type Request<
   Method extends keyof SvcClientShape[Group]
 > = SvcClientShape[Group][Method] extends (request: infer R) => unknown ? R : never
 
-/** The body type of a route. */
+/** Body type of a route. */
 export type PayloadOf<Group extends keyof SvcClientShape, Method extends keyof SvcClientShape[Group]> =
   Request<Group, Method> extends { readonly payload: infer Payload } ? Payload : never
 
-/** The query type of a route. */
+/** Query type of a route. */
 export type QueryOf<Group extends keyof SvcClientShape, Method extends keyof SvcClientShape[Group]> =
   Request<Group, Method> extends { readonly query: infer Query } ? Query : never

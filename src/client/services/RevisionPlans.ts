@@ -14,14 +14,14 @@ export class RevisionFailed extends Schema.TaggedError<RevisionFailed>()("Revisi
 }) {}
 
 export interface RevisionPlansShape {
-  /** Starts a plan for a Capsule at another ref. The ref that the Capsule follows does not change until the apply. */
+  /** Starts a plan for a Capsule at another ref. The Capsule continues to follow its current ref until the apply. */
   readonly create: (
     capsuleId: string,
     request: { readonly ref: string },
     once?: IdempotencyOptions
   ) => Answer<RevisionPlan>
   readonly get: (id: string) => Answer<RevisionPlan>
-  /** Streams the revision's current state and each later one, until the revision is reviewable or has failed. */
+  /** Streams the revision's current state and each later state, until the revision is reviewable or has failed. */
   readonly changes: (id: string) => Items<RevisionPlan>
   /** Waits for the Run to review. Fails with `RevisionFailed` if the revision ends without one. */
   readonly waitFor: (id: string) => Answer<Run, RevisionFailed>

@@ -26,20 +26,21 @@ export type RunFilter = Omit<QueryOf<"workspaces", "runs">, keyof PageQuery>
 /** The reviewed Run. Its digest binds the approval to exactly this plan. */
 export type ReviewedRun = Plain<Pick<Run, "id" | "planDigest">>
 
-/** Returns true if the Run makes no further progress without a person. */
+/** Returns true if the Run cannot continue without a person. */
 const isSettled = ({ status }: Run): boolean => status === "waiting_approval" || isFinalStatus(status)
 
 interface ApprovalOptions {
   readonly comment?: string
   /**
-   * Acknowledged codes from `uncertain` in the Run's approvals. A plan that may miss existing objects is refused without them.
+   * Codes from `uncertain` in the Run's approvals that the person acknowledges. Without them, the server refuses a plan that may
+   * miss existing objects.
    */
   readonly acknowledged?: ReadonlyArray<UncertainCode>
 }
 
 export interface RunsShape {
   readonly get: (id: string) => Answer<Run>
-  /** Streams Runs, newest first. Listed Runs do not include a plan's individual changes; `get` returns them. */
+  /** Streams Runs, newest first. Listed Runs omit a plan's individual changes; `get` returns them. */
   readonly list: (workspaceId: string, filter?: RunFilter) => Items<ListedRun>
   readonly page: (workspaceId: string, query?: RunFilter & PageQuery) => Answer<Page<ListedRun>>
   /** Approves exactly the reviewed plan. Fails if the Run has a newer plan. */
@@ -49,8 +50,8 @@ export interface RunsShape {
   /** Cancels the Run. Also withdraws an approval that has not been applied. */
   readonly cancel: (id: string, options?: { readonly reason?: string }) => Answer<Run>
   /**
-   * Streams the Run's events after `after`, first the stored and then the live ones, until the Run is final. There are no gaps or
-   * duplicates, because events are read from stored rows and dropped connections are resumed.
+   * Streams the Run's events after `after`, first the stored and then the live events, until the Run is final. There are no gaps
+   * or duplicates, because events are read from stored rows and dropped connections are resumed.
    */
   readonly events: (id: string, options?: { readonly after?: number }) => Items<RunEvent>
   /** Streams the Run's log lines in the same way, until the Run stops executing. */
@@ -84,7 +85,7 @@ const make = Effect.gen(function* () {
       Stream.takeUntil(({ kind }) => kind === "run.waiting_approval"),
       Stream.runDrain,
       Effect.andThen(get(id)),
-      // A Run that has been withdrawn from review continues, so its earlier event was not final.
+      // Wait again if the Run continues: it was withdrawn from review, so its earlier event was not final.
       Effect.filterOrElse(isSettled, () => settled(id))
     )
 
@@ -126,7 +127,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Runs, which are plans, applies and checks of Capsules, with their reviews, events and logs. */
+/** Runs: plans, applies and checks of Capsules, with their reviews, events and logs. */
 export class Runs extends Context.Service<Runs, RunsShape>()("svc/src/client/services/Runs") {
   static readonly layer: Layer.Layer<Runs, never, SvcClient | ApiTransport> = Layer.effect(Runs, make)
 }

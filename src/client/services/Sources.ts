@@ -20,7 +20,7 @@ export interface SourcesShape {
   readonly page: (workspaceId: string, query?: PageQuery) => Answer<Page<Source>>
   /**
    * Creates a Source. `hookSecret` authenticates webhooks and is returned only here. `firstSync` also starts a sync (`run`). With
-   * `onFailure: "remove"`, the server removes the Source if nothing could be read.
+   * `onFailure: "remove"`, the server removes the Source again if nothing could be read.
    */
   readonly create: (request: Plain<CreateSource>) => Answer<CreatedSource>
   readonly update: (id: string, change: Plain<UpdateSource>) => Answer<Source>
@@ -29,7 +29,7 @@ export interface SourcesShape {
   readonly sync: (id: string, request?: PayloadOf<"sources", "sync">) => Answer<Run>
   /** Newest first. */
   readonly snapshots: (id: string) => Items<SourceSnapshot>
-  /** Checks one module of a snapshot. For an unsupported module, returns a report and does not fail. */
+  /** Checks one module of a snapshot. An unsupported module is not a failure: its report explains the reasons. */
   readonly check: (id: string, request: Plain<CompatibilityCheckRequest>) => Answer<CompatibilityReport>
 }
 
@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Sources, which are the Git repositories of a Workspace. */
+/** Sources, the Git repositories of a Workspace. */
 export class Sources extends Context.Service<Sources, SourcesShape>()("svc/src/client/services/Sources") {
   static readonly layer: Layer.Layer<Sources, never, SvcClient> = Layer.effect(Sources, make)
 }

@@ -100,7 +100,7 @@ export class Workspaces extends Context.Service<Workspaces, WorkspacesShape>()("
   static readonly layer: Layer.Layer<Workspaces, never, SvcClient> = Layer.effect(Workspaces, make)
 }
 
-/** The members of a Workspace and their roles. */
+/** Members of a Workspace and their roles. */
 export class Members extends Context.Service<Members, MembersShape>()("svc/src/client/services/Members") {
   static readonly layer: Layer.Layer<Members, never, SvcClient> = Layer.effect(Members, makeMembers)
 }

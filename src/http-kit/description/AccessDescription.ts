@@ -1,6 +1,6 @@
 import type { AccessRule, WorkspaceAccess } from "../../../schema/api/Access.ts"
 
-/** The security schemes, by their names in OpenAPI. */
+/** Security schemes by their names in OpenAPI. */
 export const securitySchemes = {
   session: {
     type: "apiKey",
@@ -28,7 +28,7 @@ type Requirement = Readonly<Partial<Record<keyof typeof securitySchemes, Readonl
 const session: Requirement = { session: [] }
 const bearer: Requirement = { bearer: [] }
 
-/** The credentials that an endpoint accepts, as alternative OpenAPI security requirements. */
+/** Returns the credentials that an endpoint accepts, as alternative OpenAPI security requirements. */
 export const securityOf = (access: AccessRule): ReadonlyArray<Requirement> => {
   switch (access.kind) {
     case "public":

@@ -102,7 +102,7 @@ const successes: Readonly<Record<string, string>> = {
 const isPlain = (description: unknown) =>
   description === "Success" || description === "Error" || description === "<No Content>"
 
-/** The responses of an operation. A refusal refers to its shared description, and each response lists its headers. */
+/** Documents the responses of an operation. A refusal refers to its shared description, and each response lists its headers. */
 const documentedResponses = (responses: unknown): JsonObject =>
   Object.fromEntries(
     Object.entries(isObject(responses) ? responses : {}).map(([status, response]) => {
@@ -157,7 +157,7 @@ export const documentedOperation = (
 const page = { "text/html": { schema: { type: "string" } } }
 
 /**
- * Documents an operation that browsers reach through a redirect. They are redirected or shown a page, and other clients get JSON.
+ * Documents an operation that browsers reach through a redirect. Browsers are redirected or shown a page; other clients get JSON.
  */
 export const withPages = (operation: JsonObject): JsonObject => {
   const responses = isObject(operation["responses"]) ? operation["responses"] : {}
@@ -189,13 +189,13 @@ const described = (schema: unknown, words: Readonly<Record<string, string | unde
 
 const wordsOf: ReadonlyMap<string, Readonly<Record<string, string | undefined>>> = new Map(Object.entries(recordProse))
 
-/** The records, with descriptions of their fields. */
+/** Adds descriptions of their fields to the records. */
 const describedRecords = (schemas: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [name, described(schema, wordsOf.get(name) ?? {})])
   )
 
-/** Adds the parts that operations refer to, and the description of credentials. */
+/** Adds the parts to which operations refer, and the description of credentials. */
 export const withDocumentParts = (document: JsonObject): JsonObject => {
   const components = isObject(document["components"]) ? document["components"] : {}
   const schemas = isObject(components["schemas"]) ? components["schemas"] : {}

@@ -6,9 +6,7 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 const isNull = (schema: unknown) => isObject(schema) && schema["type"] === "null"
 
-/**
- * Returns true if the schema is the one that the generator emits for an object without fields, which accepts everything but null.
- */
+/** Returns true for the schema that the generator emits for an object without fields, which accepts everything but null. */
 const isEmptyObject = (schema: JsonObject) => Object.keys(schema).length === 1 && isNull(schema["not"])
 
 const emptyObject = { type: "object", additionalProperties: false }
@@ -36,8 +34,8 @@ export const withPlainSchemas = (value: JsonObject): JsonObject =>
       }
 
 /**
- * Handles a body that may be omitted, which the generator emits as nullable: an object without fields, or a body declared as
- * optional.
+ * Removes null from the schema of a body that may be omitted, which is an object without fields or declared as optional. The
+ * generator emits such a body as nullable.
  */
 export const withoutNull = (schema: JsonObject): { readonly schema: JsonObject; readonly optional: boolean } => {
   const branches: ReadonlyArray<unknown> = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : []

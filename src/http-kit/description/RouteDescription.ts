@@ -2,11 +2,11 @@ import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { documentedOperation } from "./DocumentParts.ts"
 import type { JsonObject } from "./DocumentSchemas.ts"
 
-/** Describes a group of endpoints. */
+/** Creates a group of endpoints with a description. */
 export const describedGroup = <const Id extends string>(id: Id, description: string) =>
   HttpApiGroup.make(id).annotateMerge(OpenApi.annotations({ description }))
 
-/** The callers of a route, as a credential and in words. */
+/** Who may call a route, as a credential and in words. */
 export interface RouteAccess {
   readonly security: ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
   readonly sentence: string
