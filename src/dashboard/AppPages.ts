@@ -1,5 +1,5 @@
-// Lists the files that the browser fetches with a page in addition to the common ones: the parts of the page's screen. Without
-// this list, they would only be requested when the code runs.
+// Lists the files that a page's screen needs in addition to the common ones, so that the browser fetches them with the page.
+// Otherwise they would be requested only when the code runs.
 
 export interface AppPage {
   readonly name: string

@@ -1,6 +1,6 @@
 import { appPageFile } from "./AppPages.ts"
 
-/** The path of files with hashed names. Everything below it may be cached forever. */
+/** Everything below this path has a hashed name and may be cached forever. */
 export const assetPrefix = "/assets/"
 
 /** A file to serve. `br` and `gzip` are the precompressed contents. */
@@ -125,7 +125,7 @@ export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse
   return asset === undefined ? undefined : responseOf(asset, request)
 }
 
-// Paths for programs. Unknown ones get a JSON response, even in a browser.
+// Paths that programs use. Unknown paths below them get a JSON response, even in a browser.
 const programPaths = /^\/(?:api|assets|auth|hooks|oauth|schemas|\.well-known)(?:\/|$)/
 
 /**

@@ -10,7 +10,7 @@ import { signedOutPages, pageHtml } from "./Pages.tsx"
 
 /** A font file, with the address under which a style sheet imports it. */
 interface Typeface {
-  /** The path as in `styles/Fonts.css`. */
+  /** The path as spelled in `styles/Fonts.css`. */
   readonly module: string
   readonly path: string
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -78,10 +78,10 @@ const contentType = (path: string): string =>
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
-/** `best` is for a release and takes seconds. `fast` is for a start from a source checkout. */
+/** `best` takes seconds and is for releases. `fast` is for starting from a source checkout. */
 export type Effort = "best" | "fast"
 
-/** Formats that are already compressed. */
+/** These formats are already compressed, so skip them. */
 const isCompressed = (path: string): boolean => path.endsWith(".woff2")
 
 const asset = Effect.fn("Build.asset")(function* (

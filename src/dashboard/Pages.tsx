@@ -19,7 +19,7 @@ interface PageParts {
   readonly style: string
   readonly boot: string
   readonly icon: string
-  /** The font of most text. The other font is loaded when something uses it. */
+  /** The typeface of most text. Other typefaces are loaded when something uses them. */
   readonly font: string
   /** The script for the worker that compares long values. */
   readonly differenceWorker: string
@@ -90,6 +90,6 @@ export const pageHtml = ({
       </body>
     </html>
   )
-  // Inserted first. A script after a style sheet would have to wait for it, and the renderer moves preloads before scripts.
+  // Must come first: a script after a style sheet would wait for it, and the renderer moves preloads before scripts.
   return `<!doctype html>${markup.replace("<head>", `<head><script src="${boot}"></script>`)}`
 }

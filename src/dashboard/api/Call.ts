@@ -6,7 +6,7 @@ interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** A change takes the signal of the decision that sends it (see `Decision.ts`). */
+/** A change needs the signal of the decision that sends it (see `Decision.ts`). */
 type CallOptionsOf<L extends Line> = L extends `GET ${string}` ? CallOptions : Required<CallOptions>
 
 interface Sent extends CallOptions, Filling {
@@ -23,7 +23,7 @@ export function call<L extends Line>(line: L, input: Input<L> & CallOptionsOf<L>
 export function call(line: Line, input: unknown = {}): Promise<unknown> {
   const { params, query, body, ...options } = isSent(input) ? input : {}
   const method = line.slice(0, line.indexOf(" "))
-  // A POST without a declared body sends an empty one.
+  // A POST without a declared body still sends an empty one.
   const sent = body === undefined && method === "POST" ? {} : body
   return request(method, addressOf(line, { params, query }), sent === undefined ? options : { ...options, body: sent })
 }

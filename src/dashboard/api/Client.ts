@@ -11,7 +11,7 @@ export interface RequestOptions {
   readonly body?: unknown
   readonly idempotencyKey?: string
   readonly signal?: AbortSignal
-  /** Set on the sign-in page, where a 401 response does not redirect to that page. */
+  /** True on the sign-in page, where a 401 response must not redirect to that page again. */
   readonly keepOn401?: boolean
 }
 
@@ -50,7 +50,7 @@ const send = (method: string, path: string, options: RequestOptions): Promise<Re
   const url = apiUrl(path, options.query)
   const headers = new Headers({ accept: "application/json" })
   const { body } = options
-  // A file is sent as it is.
+  // Sends a file unchanged.
   const sent = body instanceof Uint8Array ? new Uint8Array(body) : body === undefined ? undefined : JSON.stringify(body)
   if (sent !== undefined)
     headers.set("content-type", typeof sent === "string" ? "application/json" : "application/octet-stream")
@@ -85,13 +85,13 @@ const leaveForSignIn = (fault: Fault): Promise<never> =>
 
 const unread = (): Fault => new Fault({ status: 0, code: "network", message: "The server could not be reached." })
 
-/** The request may have arrived, because only a response would show otherwise. */
+/** Without a response, the request may still have arrived. */
 const unanswered = (): Fault =>
   new Fault({ status: 0, code: "unanswered", message: "No answer arrived. The server may have received the request." })
 
 /**
- * A change is sent or refused immediately. While the server is unreachable, nothing is sent. `navigator.onLine` is not
- * sufficient, because a server on this machine needs no network.
+ * A change is sent or refused immediately, and never sent while the server is unreachable. `navigator.onLine` is not sufficient,
+ * because a server on this machine needs no network.
  */
 const refuseUnreachable = async (): Promise<void> => {
   const offline = !navigator.onLine
@@ -120,7 +120,8 @@ export const request = async <A>(method: string, path: string, options: RequestO
   const response = await send(method, path, options).catch(lost)
   reportAnswer()
   const text = await response.text().catch(lost)
-  // The only place that gives unchecked JSON a type. The response has the same origin, build and OpenAPI document.
+  // The only place that gives unchecked JSON a type. This is safe, because the response has the same origin, build and OpenAPI
+  // document.
   const body: ReturnType<typeof JSON.parse> = decode(text)
   if (response.ok) return body
   const fault = faultFrom(response.status, body, response.headers.get("x-request-id"))

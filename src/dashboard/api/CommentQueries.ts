@@ -3,7 +3,7 @@ import { call } from "./Call.ts"
 import { commentsList } from "./Endpoints.ts"
 import { everyPage } from "./Queries.ts"
 
-/** Interval at which comments are read. The stream of a Run ends with the Run, but people may continue to comment. */
+/** Interval for reading comments. A Run's stream ends with the Run, but people may still comment. */
 const commentPaceMs = 10_000
 
 export const commentsQuery = (runId: string) =>

@@ -12,8 +12,8 @@ const change = (next: ReadonlyArray<Settle>): void => {
 }
 
 /**
- * Asks the person to confirm their identity. Returns false if they do not. Concurrent requests share one prompt. Before the
- * dashboard is shown, it cannot ask.
+ * Asks the person to confirm their identity, and returns false if they do not. Concurrent requests share one prompt. Returns
+ * false before the dashboard is shown, because it cannot ask.
  */
 export const confirmIdentity = (): Promise<boolean> =>
   listeners.size === 0 ? Promise.resolve(false) : new Promise((settle) => change([...waiting, settle]))

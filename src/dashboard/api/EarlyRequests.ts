@@ -8,7 +8,7 @@ interface EarlyRequest {
 
 declare global {
   interface Window {
-    /** Shared by two bundles: a small one that sends the requests, and the page's own code, which takes the responses. */
+    /** Two bundles share this: a small one that sends the requests, and the page's own code, which takes the responses. */
     svcEarlyRequests?: Map<string, EarlyRequest>
   }
 }

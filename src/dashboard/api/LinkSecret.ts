@@ -8,7 +8,7 @@ export const linkSecret = (key: string, hash: string): string | undefined => {
     if (text !== "") sessionStorage.setItem(key, text)
     return text === "" ? (sessionStorage.getItem(key) ?? undefined) : text
   } catch {
-    // Without storage, the person has to open the link again.
+    // If the browser has no storage, the person must open the link again.
     return text === "" ? undefined : text
   }
 }
@@ -17,6 +17,6 @@ export const forgetLinkSecret = (key: string): void => {
   try {
     sessionStorage.removeItem(key)
   } catch {
-    // Nothing has been stored.
+    // Without storage, there is nothing to remove.
   }
 }

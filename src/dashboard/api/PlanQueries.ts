@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query"
 import { call } from "./Call.ts"
 import { runsChangeCauses, runsCost, runsSourceChanges } from "./Endpoints.ts"
 
-/** The changes in a Run's commit never change. Only their availability does, because commits may be removed. */
+/** The changes in a Run's commit never change, but may become unavailable, because commits can be removed. */
 export const sourceChangesQuery = (runId: string) =>
   queryOptions({
     queryKey: ["source-changes", runId],
@@ -11,7 +11,7 @@ export const sourceChangesQuery = (runId: string) =>
     staleTime: Number.POSITIVE_INFINITY
   })
 
-/** Neither the records of a plan nor those of the previous apply ever change. */
+/** The records of a plan and of the previous apply never change. */
 export const changeCausesQuery = (runId: string) =>
   queryOptions({
     queryKey: ["change-causes", runId],

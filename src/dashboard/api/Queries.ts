@@ -40,7 +40,7 @@ export const listPaceMs = 15_000
 
 export type Cursor = string | undefined
 
-// A function, because TypeScript would narrow a constant to `undefined` and refuse later pages.
+// A function, because TypeScript would narrow a constant `undefined` and then reject later pages.
 export const firstCursor = (): Cursor => undefined
 
 /** Fetches all pages of a list that is shown whole, because a search in a part of it would mislead. */
@@ -62,7 +62,7 @@ export const bootstrapQuery = queryOptions({
   queryKey: ["bootstrap"],
   queryFn: ({ signal }) => call(dashboardBootstrap, { signal }),
   staleTime: 60_000,
-  // Detects that the person was removed, even on a page that reads nothing else.
+  // Polled to detect that the person was removed, even on a page that reads nothing else.
   refetchInterval: 20_000
 })
 
@@ -196,7 +196,7 @@ export const revisionPlanQuery = (revisionPlanId: string) =>
       call(revisionPlansRead, { params: { revisionPlanId }, signal }).then(({ revisionPlan }) => revisionPlan)
   })
 
-/** An update advances while somebody watches it. */
+/** An update advances while somebody watches it, so it is polled. */
 const groupPaceMs = 3000
 
 export const runGroupQuery = (groupId: string) =>

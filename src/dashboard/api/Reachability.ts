@@ -3,12 +3,12 @@ import { useSyncExternalStore } from "react"
 // Detects an unreachable server. If the next page cannot be fetched, a click on its link waits here and the current page remains
 // open.
 
-/** Any response shows that the server is available, and this one is the cheapest. */
+/** Pings this path, because any response shows that the server is available and this one is the cheapest. */
 const probeUrl = "/healthz"
 const firstPauseMs = 1000
 const longestPauseMs = 10_000
 const probeTimeoutMs = 5000
-/** Time for which the last response counts for the next navigation. */
+/** How long the last response counts for the next navigation. */
 const freshMs = 10_000
 
 interface State {

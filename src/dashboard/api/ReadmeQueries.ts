@@ -3,7 +3,7 @@ import { call } from "./Call.ts"
 import { sourcesFile } from "./Endpoints.ts"
 import { Fault } from "./Fault.ts"
 
-/** Common spellings, with the most frequent first. */
+/** Common spellings of the file name, most frequent first. */
 const names = ["README.md", "readme.md", "Readme.md", "README.markdown", "README"]
 
 export type FoundReadme =

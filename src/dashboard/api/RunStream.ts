@@ -1,4 +1,4 @@
-// A live list of a Run (its events or its log) over one WebSocket. It resumes after the last received sequence number.
+// Follows a live list of a Run (its events or its log) over a WebSocket, and resumes after the last received sequence number.
 
 export interface Sequenced {
   readonly seq: number
@@ -33,7 +33,7 @@ const longestDelayMs = 15_000
 /** Close codes after which a retry cannot help: a policy, a missing permission or an unknown Run. */
 const finalCodes: ReadonlySet<number> = new Set([1008, 4400, 4401, 4403, 4404])
 
-/** Exponential, with half of the delay random, so that many pages do not return to a restarted server at the same instant. */
+/** Exponential back-off, half of it random, so that many pages do not return to a restarted server at once. */
 export const backoff = (attempt: number, random: number): number => {
   const full = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempt, 16))
   return Math.round(full / 2 + (full / 2) * random)

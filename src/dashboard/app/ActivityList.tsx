@@ -36,7 +36,7 @@ const words = {
   }
 }
 
-/** The Runs that the page has loaded, by id, for the effects of plans. */
+/** The Runs that the page has loaded, by id, to show what plans did. */
 type KnownRuns = ReadonlyMap<string, Run>
 
 const planOf = (event: AuditEvent, runs: KnownRuns) => {
@@ -49,7 +49,7 @@ const Actor = ({ event: { actor } }: { readonly event: AuditEvent }) => {
   const actorName = useActorName()
   const { subject } = actor
   const name = subject === undefined ? undefined : actorName(subject)
-  // An unknown subject has left the Workspace, or is not a person.
+  // An unknown subject is a person who has left the Workspace, or not a person at all.
   return (
     <strong title={subject}>
       {name === undefined || name === subject ? words[language][actor.kind === "user" ? "former" : actor.kind] : name}

@@ -31,7 +31,7 @@ const byKind: ReadonlyArray<readonly [RegExp, IconName]> = [
   [/^(?:dependency|output_share|interface|handoff)\./, "graph"]
 ]
 
-/** The mark of an event. Its shape depends on the kind of event, and its colour shows progress, a stop or a removal. */
+/** Returns an event's mark. The shape shows the kind of event, and the colour shows progress, a stop or a removal. */
 export const markOf = ({ action }: Pick<AuditEvent, "action">): ActivityMark =>
   byAction[action] ?? {
     icon: byKind.find(([pattern]) => pattern.test(action))?.[1] ?? "activity",

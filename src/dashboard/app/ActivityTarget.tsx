@@ -127,7 +127,7 @@ const Name = ({ event, target: { id, kind } }: NameProps) => {
       : kind === "workspace" && id === workspace.id
         ? workspace.displayName
         : undefined)
-  // Without a name, the kind is more useful to people than the id, which the export contains.
+  // A record without a name is shown by its kind, which helps people more than an id. The export contains the id.
   return name === undefined || name === id ? null : <>{name}</>
 }
 

@@ -37,7 +37,7 @@ export const BulkDialog = ({ kind, plans: given, onClose }: BulkDialogProps) => 
   const words = useWords(bulkWords)
   const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
-  // The selected plans. The list behind the dialog is refreshed while the dialog is open.
+  // Keeps the plans as selected, because the list behind the open dialog is refreshed.
   const [plans] = useState(given)
   const [key] = useState(newIdempotencyKey)
   const [text, setText] = useState("")

@@ -9,7 +9,7 @@ export interface HandOff {
 
 const key = (capsuleId: string): string => `svc.hand-off ${capsuleId}`
 
-/** Maximum time that a plan can wait for approval. */
+/** How long a plan can wait for approval. */
 export const handOffKeptMs = 7 * 24 * 3_600_000
 
 interface Kept extends HandOff {
@@ -22,7 +22,7 @@ const keep = (capsuleId: string, kept: Kept): void => {
   try {
     localStorage.setItem(key(capsuleId), JSON.stringify(kept))
   } catch {
-    // Without storage, the flow ends here. Everything has been created anyway.
+    // Without storage, the flow ends here, which is harmless because everything has been created.
   }
 }
 

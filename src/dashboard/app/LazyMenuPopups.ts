@@ -2,10 +2,10 @@ import { lazy } from "react"
 import { whenReachable } from "../api/Reachability.ts"
 import type { MenuPopups } from "../ui/MenuPopups.ts"
 
-// This is a tenth of a page's initial code, and most visitors never open a menu.
+// Loaded on demand, because it would be a tenth of a page's initial code and most visitors never open a menu.
 const load = whenReachable(() => import("../ui/MenuPopup.tsx"))
 
-/** The opened menus, in a separate file. */
+/** The code of opened menus, in a separate file. */
 export const lazyMenuPopups: MenuPopups = {
   preload: () => {
     load().catch(() => undefined)

@@ -14,7 +14,7 @@ import { workspacesRuns } from "../api/Endpoints.ts"
 import { capsulesQuery, sourcesQuery } from "../api/Queries.ts"
 import { vocabulary } from "../words/Vocabulary.ts"
 
-/** Avoids a request for every key press. */
+/** Delay that avoids a request for every key press. */
 const typingPauseMs = 200
 const fewestLetters = 2
 const mostFound = "8"
@@ -51,7 +51,7 @@ const useFoundRuns = (workspace: Workspace, typed: string) => {
   const { data: sources } = useQuery(sourcesQuery(workspace.id))
   const found = useMemo(() => {
     const names = new Map([...(capsules ?? []), ...(sources ?? [])].map((each) => [each.id, each.name]))
-    // Results for an earlier text must not be selectable for the current one.
+    // Results for an earlier text cannot be selected.
     return (search === typed.trim() ? (runs ?? []) : []).map((run): Command => {
       const name = names.get(run.capsuleId ?? run.sourceId ?? "")
       return {

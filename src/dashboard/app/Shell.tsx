@@ -76,7 +76,7 @@ const SideBar = ({
   )
 }
 
-// Rarely needed, and only after a response of the server.
+// Loaded on demand, because it is rarely needed, and only after a response from the server.
 const ConfirmIdentity = lazy(
   whenReachable(async () => ({ default: (await import("./ConfirmIdentity.tsx")).ConfirmIdentity }))
 )

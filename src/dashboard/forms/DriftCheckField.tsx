@@ -6,7 +6,7 @@ import { formWords } from "./Words.ts"
 
 type Choice = Pick<Capsule["driftChecks"], "mode" | "hours">
 
-/** The available intervals. Another one may have been set through the API. */
+/** The intervals on offer. The API may have set another. */
 const intervals: ReadonlyArray<number> = [1, 6, 24, 168]
 
 interface OfCapsule {

@@ -31,7 +31,7 @@ export interface FormGroup {
 export interface FormModel {
   readonly groups: ReadonlyArray<FormGroup>
   readonly advanced: ReadonlyArray<FormField>
-  /** Variables that the form does not include, and the sources of their values. */
+  /** Variables that the form omits, with the sources of their values. */
   readonly filled: ReadonlyArray<{ readonly name: string; readonly origin: DeclaredVariable["origin"] }>
 }
 
@@ -203,7 +203,8 @@ export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: 
 }
 
 /**
- * The problem with an answer so far. An empty answer is only a problem when the form is submitted. No message quotes a secret.
+ * Returns the problem with an answer so far. An empty answer counts only when the form is submitted. Messages never quote a
+ * secret.
  */
 export const problemWhileTyping = (
   field: Pick<FormField, "type" | "required" | "secret">,

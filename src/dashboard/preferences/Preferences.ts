@@ -14,7 +14,7 @@ export interface Preferences {
 
 const key = "svc.preferences"
 
-/** For a prerendered page, without a browser. */
+/** Default for prerendered pages, where there is no browser. */
 export const defaultPreferences: Preferences = {
   language: "en",
   theme: "system",

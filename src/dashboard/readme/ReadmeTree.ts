@@ -34,7 +34,7 @@ export interface ReadmeTree {
   readonly isCut: boolean
 }
 
-/** The used fields of a parser token. */
+/** The fields of a parser token that are used here. */
 interface Token {
   readonly type: string
   readonly raw?: string
@@ -55,9 +55,9 @@ interface TableToken extends Token {
 
 const isTable = (token: Token): token is TableToken => "header" in token && "rows" in token
 
-/** More than anybody would read and a page can render without delay. */
+/** Maximum length: more than anybody would read, and more than a page can render quickly. */
 const mostParts = 6000
-/** Deeper than anybody would nest on purpose. */
+/** Maximum depth: more than anybody would nest on purpose. */
 const deepest = 12
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" }
@@ -69,7 +69,7 @@ const decoded = (text: string): string =>
     return point > 0 && point <= 0x10ffff ? String.fromCodePoint(point) : whole
   })
 
-/** The text between tags. */
+/** Returns the text between tags. */
 const withoutTags = (html: string): string => {
   const [first = "", ...rest] = html.split("<")
   return first + rest.map((part) => (part.includes(">") ? part.slice(part.indexOf(">") + 1) : "")).join("")

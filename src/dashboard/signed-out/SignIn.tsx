@@ -53,7 +53,7 @@ const PasswordForm = ({ busy, asksCode, onEnter }: PasswordFormProps) => {
     onEnter(request("POST", "/auth/sign-in", { body, keepOn401: true }))
   }
   return (
-    // Without scripts, the browser submits the form itself.
+    // Without scripts, the browser itself submits the form.
     <form className="form" method="post" action="/sign-in" onSubmit={submit}>
       <TextField
         label={words.email}

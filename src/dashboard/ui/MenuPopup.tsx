@@ -4,7 +4,7 @@ import { useState } from "react"
 import { MenuParts } from "./MenuParts.ts"
 import type { MenuProps } from "./MenuPopups.ts"
 
-/** A menu that is initially open, because the click that opens it also loads it. */
+/** Opens the menu at once, because the click that opens it also loads its code. */
 export const MenuPopup = ({ trigger, align = "end", side = "bottom", children }: MenuProps) => {
   const [anchor, setAnchor] = useState<HTMLElement | null>(null)
   // Rendered in the landmark or dialog of its trigger, because nothing outside a modal dialog can be above it.

@@ -5,7 +5,7 @@ import { valueDifference } from "./ValueDifference.ts"
 // Runs in a worker, because comparing a policy of one megabyte would block the page for too long.
 const known = new Map<number, ReturnType<typeof paged>>()
 
-// A worker only responds to its own page, so there is no target origin.
+// No target origin is needed, because a worker responds only to its own page.
 const reply = (message: DifferenceReply) => self.postMessage(message, {})
 
 self.addEventListener("message", ({ data: request }: MessageEvent<DifferenceRequest>) => {

@@ -48,7 +48,7 @@ const Change = ({ secret, from, to, expiresAt }: ChangeProps) => {
       await queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
       await navigate({ to: "/account" })
     },
-    // The link has become invalid since the page showed its change.
+    // The link became invalid after the page had shown its change.
     onError: (error) => (isUnknown(error) ? queryClient.invalidateQueries({ queryKey: key }) : undefined)
   })
   return (

@@ -46,7 +46,7 @@ export const ChangePassword = () => {
   const words = useWords(accountWords)
   const profile = useWords(profileWords)
   const [changing, setChanging] = useState(false)
-  // A person who signs in only with a passkey has no password yet.
+  // A person who signs in only with a passkey has no current password.
   const isFirst = useQuery(confirmationQuery).data?.password === false
   const title = isFirst ? profile.setPassword : words.changePassword
   return (

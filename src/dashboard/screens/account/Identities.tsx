@@ -50,13 +50,13 @@ const Row = ({ identity }: { readonly identity: LinkedIdentity }) => {
 
 const linkStart = "/auth/upstream/start?link=true&return=%2Faccount"
 
-/** A navigation cannot be delayed, so the prompt appears first. */
+/** A navigation cannot wait for the prompt, so the prompt comes first. */
 const startLinking = (event: MouseEvent): void => {
   event.preventDefault()
   const goOn = () => window.location.assign(linkStart)
   get<Confirmation>("/auth/confirmation")
     .then(({ confirmed }) => confirmed || confirmIdentity())
-    // If something prevents it, the page at that address shows the reason.
+    // If linking fails, the page at that address shows the reason.
     .then((confirmed) => (confirmed ? goOn() : undefined), goOn)
 }
 

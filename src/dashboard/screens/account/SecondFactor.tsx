@@ -50,7 +50,7 @@ const CodesOnce = ({ codes, onClose }: { readonly codes: Codes; readonly onClose
 
 const QrCode = lazy(whenReachable(async () => ({ default: (await import("./QrCode.tsx")).QrCode })))
 
-/** Groups of four characters, which people copy by hand without losing their place. */
+/** Shows the key in groups of four characters, so that people do not lose their place when copying it. */
 const grouped = (secret: string): string => secret.match(/.{1,4}/g)?.join(" ") ?? secret
 
 const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: () => void }) => {
@@ -63,7 +63,7 @@ const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: ()
   })
   const finish = () => {
     onClose()
-    // Not refreshed earlier, because this dialog disappears when the factor becomes active.
+    // Refreshes only now, because this dialog disappears when the factor becomes active.
     void refresh()
   }
   if (activate.data !== undefined) return <CodesOnce codes={activate.data} onClose={finish} />

@@ -79,7 +79,7 @@ const ja: typeof en = {
 
 export const autoUpdateWords = { en, ja }
 
-/** Shown after a rollback: the person who pinned the Capsule, the reason, and the way to remove the pin. */
+/** Shown after a rollback: who pinned the Capsule and why, and how to remove the pin. */
 export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()
@@ -92,7 +92,7 @@ export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
     onSettled: () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   })
   const pin = capsule.autoUpdate.pinnedBy
-  // Nothing holds a Capsule that has ended.
+  // A Capsule that has ended cannot be held back.
   if (pin === undefined || isEnded(capsule.status)) return null
   return (
     <Notice tone="warn" title={words.pinnedTitle}>

@@ -45,7 +45,7 @@ const RunLink = ({ id, children }: { readonly id: string; readonly children: Rea
 interface CommitFacts {
   /** The Git address of the Source. */
   readonly url: string | undefined
-  /** `false` if there is not enough space. */
+  /** `false` where there is too little space. */
   readonly withAuthor: boolean
 }
 
@@ -216,7 +216,7 @@ const useHistory = (capsule: Capsule) => {
   return { url, query: useInfiniteQuery(runsQuery(workspace.id, { capsuleId: capsule.id, view: "changes" })) }
 }
 
-/** Number of changes in the overview. */
+/** How many changes the overview shows. */
 const newest = 5
 
 /** The newest changes of a Capsule. */

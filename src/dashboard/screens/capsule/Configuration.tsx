@@ -85,7 +85,7 @@ const Form = ({ capsule, config, bindings }: FormProps) => {
   // An Output of another Capsule takes precedence over a value from a person, so its input is omitted.
   const changeable = changeableVariables(config).filter((variable) => sourceOf?.(variable).kind !== "injected")
   const model = formModel(changeable, changeable, config.presentation)
-  // A stored value also answers a required question.
+  // A stored value also counts as the answer to a required question.
   const fields = fieldsOf(model).map((field) => ({ ...field, required: field.required && !isSet.has(field.name) }))
   const answers = answersOf(fields, change.draft)
   const changed =

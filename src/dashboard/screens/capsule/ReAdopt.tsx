@@ -65,7 +65,7 @@ const Form = ({ capsule, config, onClose }: FormProps) => {
       toast(text.done)
       onClose()
     },
-    // A stale guard is read again, so that the form can be sent after another review.
+    // After a conflict, reads the guard again, so that the form can be sent after another review.
     onError: () => void refresh()
   })
   if (snapshotId === undefined) return <Notice tone="info">{text.noSnapshot}</Notice>
@@ -131,7 +131,7 @@ const Form = ({ capsule, config, onClose }: FormProps) => {
   )
 }
 
-/** Opens the re-adoption form, for people who are allowed to send it. */
+/** Button that opens the re-adoption form; shown only to people who may send it. */
 export const ReAdoptButton = ({ capsule, small = false }: { readonly capsule: Capsule; readonly small?: boolean }) => {
   const text = useWords(reAdoptionWords)
   const terms = useWords(vocabulary)

@@ -54,7 +54,7 @@ const OfCommit = ({ capsule, revision }: { readonly capsule: Capsule; readonly r
   )
 }
 
-/** The module's README at the adopted commit. It is untrusted text, rendered without its HTML and images. */
+/** The module's README at the adopted commit: untrusted text, so its HTML and images are not rendered. */
 export const Readme = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(readmeWords)
   const revision = capsule.adoptedSourceRevision

@@ -6,7 +6,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { readmeWords } from "./ReadmeWords.ts"
 
-// A README is rendered once and never changes, so positions in it are stable keys.
+// Positions are stable keys, because a README is rendered once and never changes.
 
 const Target = ({
   address,
@@ -29,7 +29,7 @@ const Target = ({
   )
 }
 
-/** Nothing is fetched, because an external image would reveal its readers. */
+/** Images are not fetched, because an external image would reveal its readers. */
 const Picture = ({
   address,
   place,
@@ -130,7 +130,7 @@ const Table = ({
 const Block = ({ block, place }: { readonly block: ReadmeBlock; readonly place: ReadmePlace }): ReactNode => {
   switch (block.kind) {
     case "heading":
-      // The page itself uses the first two heading levels.
+      // Starts at the third level, because the page itself uses the first two.
       return createElement(`h${Math.min(block.depth + 2, 6)}`, undefined, <Parts parts={block.parts} place={place} />)
     case "paragraph":
       return (

@@ -15,7 +15,7 @@ import { ResourceTimeline } from "./ResourceTimeline.tsx"
 import { resourceWords } from "./ResourceWords.ts"
 
 const rowHeight = 53
-/** Number of rows before the end of the loaded list at which the next page is requested. */
+/** Requests the next page when this many loaded rows remain. */
 const ahead = 40
 
 const nameOf = ({ address, deposed = "" }: StateResource): string => `${address} ${deposed}`

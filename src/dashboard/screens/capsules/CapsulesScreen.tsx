@@ -28,7 +28,7 @@ export const CapsulesScreen = () => {
   const query = useQuery(capsulesQuery(workspace.id))
   const { data: sourceList } = useQuery(sourcesQuery(workspace.id))
   const sources = useMemo(() => new Map((sourceList ?? []).map((source) => [source.id, source])), [sourceList])
-  // The field has its own text. If it waited for the address, composing Japanese text would be interrupted.
+  // The field keeps its own text, because waiting for the address would interrupt composing Japanese.
   const [input, setInput] = useState(search.q ?? "")
   const typed = useDeferredValue(input)
   const wanted = useMemo(

@@ -41,7 +41,7 @@ export interface ConnectionDraft {
   readonly files: Readonly<Record<string, string>>
   readonly free: ReadonlyArray<FreeVariable>
   readonly expiresOn: string
-  /** One per line. */
+  /** One entry per line. */
   readonly origins: string
   /** Set if the agents of a pool store the values. */
   readonly providedBy?: ProvidedBy | undefined

@@ -18,7 +18,7 @@ export const Finder = ({ graph, centre, search }: FinderProps) => {
   const { handle } = useWorkspace()
   const navigate = useNavigate()
   const place = useRef<HTMLDivElement>(null)
-  // Has its own text. If the field waited for the address, composing Japanese text would be interrupted.
+  // The field keeps its own text, because waiting for the address would interrupt composing Japanese.
   const [typed, setTyped] = useState(search)
   const found = foundIn(graph, search)
   const onKeyDown = (event: KeyboardEvent) => {

@@ -13,7 +13,7 @@ import { graphWords } from "./Words.ts"
 /** Dimensions from `Graph.css`: the height of a neighbour, and the distance to the next one. */
 const height = 64
 const pitch = 76
-/** Further neighbours are shown on request, so that the Capsule in the middle remains visible. */
+/** Shows more neighbours only on request, so that the Capsule in the middle remains visible. */
 const shownAtOnce = 8
 
 const Standing = ({ status }: { readonly status: string }) => {

@@ -41,7 +41,10 @@ const linksOf = (graph: LinkedGraph, around: LinkedCapsule | undefined): Readonl
         ...around.givesTo.map((to) => [around.id, to] as const)
       ]
 
-/** Every linked Capsule as a dot in its layer: for orientation, and as a way to reach any of them. A single Tab stop. */
+/**
+ * Draws every linked Capsule as a dot in its layer, for orientation and for reaching any of them. The drawing is a single Tab
+ * stop.
+ */
 export const Overview = ({ graph, centre }: { readonly graph: LinkedGraph; readonly centre: LinkedCapsule }) => {
   const words = useWords(graphWords)
   const navigate = useNavigate()
@@ -77,7 +80,7 @@ export const Overview = ({ graph, centre }: { readonly graph: LinkedGraph; reado
       })
     }
     draw()
-    // The positions of the dots change with the width of the page.
+    // The dots move when the page's width changes.
     const observer = new ResizeObserver(draw)
     observer.observe(element)
     return () => observer.disconnect()

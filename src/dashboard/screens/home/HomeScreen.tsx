@@ -32,7 +32,7 @@ interface NeedListProps {
   readonly needs: ReadonlyArray<Need>
   /** Counted across all pages. */
   readonly counts: Counts
-  /** The title of the list. It distinguishes the group names of several lists. */
+  /** The list's title, which distinguishes its groups from equally named groups of other lists. */
   readonly title: string
 }
 

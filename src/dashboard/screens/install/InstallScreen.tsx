@@ -109,7 +109,7 @@ const Problems = ({ problems }: { readonly problems: ReadonlyArray<ProblemAt> })
   )
 }
 
-// Loaded separately, because it contains the rules for the document.
+// Loaded on demand, because it contains the rules for such a document.
 const SourceOptionsChooser = lazy(
   whenReachable(async () => ({
     default: (await import("../source-options/SourceOptionsChooser.tsx")).SourceOptionsChooser
@@ -321,7 +321,7 @@ interface Place {
   readonly searchStr: string
 }
 
-/** The query of this page, even while the next page is loading, whose query would result in an empty form. */
+/** Keeps this page's query while the next page loads, because that page's query would give an empty form. */
 const searchHere = ({
   location,
   resolvedLocation

@@ -19,7 +19,7 @@ const useIsRemoved = (sourceId: string | undefined): boolean => {
     staleTime: 0,
     enabled: sourceId !== undefined,
     select: ({ removedAt }) => removedAt !== undefined,
-    // A Source that existed before is not removed, so polling ends.
+    // A Source that existed before this read is not removed, so stop polling.
     refetchInterval: ({ state }) => (state.data?.removedAt === undefined && state.dataUpdateCount < 8 ? 600 : false)
   })
   useEffect(() => {

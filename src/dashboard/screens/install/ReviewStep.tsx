@@ -111,7 +111,7 @@ export const ReviewStep = ({
     onSuccess: async (last) => {
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
       if (last.planRunId === undefined) {
-        // An imported Capsule waits for confirmation and has no plan.
+        // An imported Capsule has no plan until it is confirmed.
         if (last.phase === "failed" || last.capsuleId === undefined) return
         onDone(last)
         void navigate({

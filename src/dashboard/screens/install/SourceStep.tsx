@@ -51,14 +51,14 @@ export const SourceStep = ({
     change({ ...reset, url })
   }
   return (
-    // The browser's own validation would refuse addresses for which a corrected spelling is offered below.
+    // Turned off, because the browser would reject addresses for which a corrected spelling is offered below.
     <form
       className="form"
       noValidate={https !== undefined || refused}
       onSubmit={(event) => {
         event.preventDefault()
         if (reading) return
-        // The server would also refuse it, but only after it has created a Source.
+        // Checked here, because the server rejects the address only after it has created a Source.
         if (isReadable(draft.url)) read.mutate()
         else setRefused(true)
       }}

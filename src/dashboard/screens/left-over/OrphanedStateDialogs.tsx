@@ -31,7 +31,7 @@ interface ConfirmProps extends DecisionProps {
 const Confirm = ({ action, capsule, children, decide, done, onClose, title }: ConfirmProps) => {
   const queryClient = useQueryClient()
   const name = useTypedName(capsule.name)
-  // Also refreshes the data of the Capsule: its states, Outputs and left-over states.
+  // Also refreshes the Capsule's states, Outputs and left-over states.
   const refresh = () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   const decision = useDecision({
     send: decide,
@@ -41,7 +41,7 @@ const Confirm = ({ action, capsule, children, decide, done, onClose, title }: Co
       toast(done)
       onClose()
     },
-    // Reads the obstacles and a changed guard again.
+    // After a refusal, reads the obstacles and the guard again.
     onError: () => void refresh()
   })
   return (

@@ -17,12 +17,12 @@ interface Props {
   readonly capsule: Capsule | undefined
 }
 
-/** Describes a silent agent: the work that continues anyway, its deadline, and the people who may release the Run. */
+/** Describes a silent agent: the work that continues, its deadline, and who may release the Run. */
 const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: string }) => {
   const words = useWords(agentRunWords)
   const may = useMay()
   const [releasing, setReleasing] = useState(false)
-  // A Run that changes nothing is soon abandoned automatically.
+  // Without a state, the Run changes nothing and is soon abandoned automatically.
   const mayGoOn = agent.state !== undefined
   return (
     <Notice tone="warn" title={words.unreachable(agent.name)}>
@@ -51,7 +51,7 @@ const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: s
   )
 }
 
-/** An agent whose messages arrive but that receives no responses. */
+/** The agent's messages arrive, but it receives no responses. */
 const Unanswered = ({ name, since }: { readonly name: string; readonly since: string }) => {
   const words = useWords(agentRunWords)
   return (
@@ -64,7 +64,7 @@ const Unanswered = ({ name, since }: { readonly name: string; readonly since: st
   )
 }
 
-/** The age of the state on the server, and the changes that are stored only on the agent. */
+/** The age of the state on the server, and which changes only the agent has. */
 const Saved = ({ state, silent }: { readonly state: NonNullable<OnAgent["state"]>; readonly silent: boolean }) => {
   const words = useWords(agentRunWords)
   const { newestSerial, savedAt, savedSerial } = state

@@ -48,7 +48,7 @@ export const losesOf = (run: Run): number =>
 
 const namedAtMost = 5
 
-/** The names of the objects that the plan removes. The person reads them last, just before confirming. */
+/** The names of the objects that the plan removes, shown last, so that the person reads them just before confirming. */
 const Lost = ({ changes, count }: { readonly changes: ReadonlyArray<ResourceChange>; readonly count: number }) => {
   const words = useWords(decisionWords)
   const plans = useWords(planWords)
@@ -91,7 +91,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
   const [wasApproved] = useState(approved)
   // The person has to type this name if the plan destroys or replaces something.
   const name = capsule?.name ?? run.id
-  // One approval may not be sufficient.
+  // Another approval may still be needed.
   const isRuled = (standing?.rules.length ?? 0) > 0
   const lost = losesOf(run)
   const isRestore = run.type === "restore"
@@ -140,7 +140,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
         queryClient.invalidateQueries({ queryKey: ["workspace"] })
       ])
   })
-  // Changes by the person's own decision are not reported.
+  // Changes caused by the person's own decision are not reported as changes.
   const isDeciding = approve.isPending || approve.isSuccess
   const stop = isDeciding ? undefined : (end ?? (wasApproved && !approved ? "lapsed" : undefined))
   const isReady = confirmed && stop === undefined

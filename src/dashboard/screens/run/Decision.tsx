@@ -31,7 +31,7 @@ export const useApplyOf = (run: Run): Run | null | undefined => {
     ...runsQuery(workspace.id, run.capsuleId === undefined ? {} : { capsuleId: run.capsuleId }),
     enabled: wanted
   })
-  // Other components use the same list, so it may already be loaded.
+  // Uses the same list as other components, which may have loaded it already.
   return data === undefined || !wanted
     ? undefined
     : (data.pages.flatMap(({ runs }) => runs).find((other) => other.planRunId === run.id) ?? null)
@@ -189,7 +189,7 @@ export const Decision = (props: DecisionProps) => {
   const apply = useApplyOf(run)
   const now = useNow(1000)
   const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: isPlan(run.type) }).data
-  // Since then, an approved plan may have lost an approval, or a rule or a left-over state may have been added.
+  // Read again, because an approved plan may since have lost an approval, and a rule or a left-over state may have been added.
   const acknowledged = (standing?.uncertain ?? []).every((each) => each.acknowledged)
   const approved =
     run.approvedAt !== undefined && acknowledged && (standing === undefined || standing.state === "approved")

@@ -9,7 +9,7 @@ import { differenceWords } from "./DifferenceWords.ts"
 
 const Words = ({ segments }: { readonly segments: ReadonlyArray<Segment> }) =>
   segments.map(({ marked, text }, index) =>
-    // The segments of a line keep their order.
+    // Positions are stable keys, because the segments of a line keep their order.
     marked ? <mark key={index}>{text}</mark> : text
   )
 
@@ -79,7 +79,7 @@ const Line = ({ line, page }: { readonly line: DrawnLine; readonly page: LinesPr
 
 const Lines = ({ lines, page }: LinesProps) =>
   lines.map((line, index) => (
-    // The lines of a diff keep their order.
+    // Positions are stable keys, because the lines of a diff keep their order.
     <Line key={index} line={line} page={page} />
   ))
 
@@ -99,7 +99,7 @@ const Head = ({ difference }: Pick<OpenDifference, "difference">) => {
     <p className="difference-head">
       {reading === "words" ? null : <strong>{parts.join(", ")}</strong>}
       {highlights.map(({ after, before, name }, index) => (
-        // The highlights of a value keep their order.
+        // Positions are stable keys, because the highlights of a value keep their order.
         <span key={index} className="difference-highlight">
           {name} <del>{before ?? words.nothing}</del>
           <span className="arrow"> → </span>

@@ -8,7 +8,7 @@ import { ChangeSign } from "./ChangeRow.tsx"
 import { firstLooks } from "./LookFirst.ts"
 import { planWords } from "./PlanWords.ts"
 
-/** What is listed first of the changes to look at first. */
+/** How many of these changes are listed at first. */
 const looksAtOnce = 6
 
 /** The changes to read before the others; each opens its row. */
@@ -34,7 +34,7 @@ export const FirstLooks = ({
       </h3>
       <ul>
         {shown.map((look, index) => (
-          // The list of one plan never changes its order.
+          // Positions are stable keys, because a plan's list never changes its order.
           <li key={index}>
             {look.reason === "output" ? (
               <>

@@ -1,6 +1,6 @@
 import type { Run, RunStatus } from "../../api/Types.ts"
 
-/** The status of a Run after an event, if the Run is no longer in progress. It is ambiguous after an approval. */
+/** The status that an event gives a Run, if the Run is then no longer in progress. After an approval, the status is ambiguous. */
 const restsAt: Readonly<Record<string, RunStatus>> = {
   "run.waiting_approval": "waiting_approval",
   "run.approved": "succeeded",

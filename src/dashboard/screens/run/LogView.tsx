@@ -34,7 +34,7 @@ const sliceMs = 8
 interface Found {
   readonly text: string
   readonly matches: ReadonlyArray<number>
-  /** The number of matches when this was rendered. The list itself keeps growing. */
+  /** The number of matches at the time of rendering; the list itself keeps growing. */
   readonly total: number
   readonly done: boolean
 }
@@ -214,7 +214,7 @@ const useFixedRows = (scroller: RefObject<HTMLElement | null>, count: number, ro
       const rows = Math.ceil(element.clientHeight / rowHeight) + step
       setView((known) => (known.from === from && known.rows === rows ? known : { from, rows }))
     }
-    // Runs synchronously, because an empty frame would be visible as a flash.
+    // Runs synchronously, because an empty frame would flash.
     const onScroll = () => flushSync(look)
     const sizes = new ResizeObserver(look)
     sizes.observe(element)
@@ -260,7 +260,7 @@ const useReader = (scroller: RefObject<HTMLElement | null>, setFollow: (follow: 
     const leave = () => setFollow(false)
     element.addEventListener("wheel", (event) => (event.deltaY < 0 ? leave() : undefined), options)
     element.addEventListener("touchmove", leave, options)
-    // Clicks on the scroll bar are outside the content box.
+    // The scroll bar is outside the content box, so this detects clicks on it.
     element.addEventListener(
       "pointerdown",
       (event) => (event.offsetX >= element.clientWidth ? leave() : undefined),

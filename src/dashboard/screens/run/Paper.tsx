@@ -247,7 +247,7 @@ const PlanPage = ({ capsule, run, standing }: OfRun & { readonly standing: RunAp
         <Part title={words.notes}>
           <ul>
             {run.diagnostics?.map(({ detail, severity, summary }, index) => (
-              // The diagnostics of a Run keep their order.
+              // Positions are stable keys, because a Run's diagnostics keep their order.
               <li key={index}>
                 {severity}: {visibleText(summary)} {visibleText(detail ?? "")}
               </li>
@@ -311,7 +311,7 @@ export const PaperActions = ({ capsule, run }: OfRun) => {
   const workspace = useWorkspace()
   const [how, setHow] = useState<"print" | "save" | undefined>(undefined)
   const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: how !== undefined && run.type !== "drift_check" })
-  // Waits for the names of people before printing.
+  // Prints only once the names of people are known.
   const members = useQuery({ ...membersQuery(workspace.id), staleTime: 60_000 })
   const isReady = !members.isPending && (run.type === "drift_check" || !standing.isPending)
   return (

@@ -75,7 +75,7 @@ const startsOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Start> => {
   return starts
 }
 
-/** A save also follows a failed apply, so the last step that began is not always the failed one. */
+/** A save also follows a failed apply, so the step that failed is not always the last one that began. */
 const afterwards: ReadonlySet<string> = new Set(["state", "check"])
 
 /** The step at which the Run ended. If the Run was refused before any step began, it is a step that never began. */

@@ -5,7 +5,7 @@ import { visibleText } from "../../../../schema/records/VisibleText.ts"
 
 export type ChangeKind = Verb
 
-/** Dangerous changes first. */
+/** Sort order of changes, dangerous ones first. */
 export const riskOrder: ReadonlyArray<ChangeKind> = [
   "destroy",
   "replace",
@@ -167,7 +167,7 @@ const longestInline = 60
 export const inlineText = (value: unknown): string | undefined => {
   const text = typeof value === "string" ? value : JSON.stringify(value)
   if (text.length > longestInline || text.includes("\n")) return undefined
-  // Even a short document in a string is more readable on several lines.
+  // Puts even a short document in a string on several lines, because it is easier to read.
   return typeof value === "string" && structureOf(value) !== undefined ? undefined : visibleText(JSON.stringify(value))
 }
 

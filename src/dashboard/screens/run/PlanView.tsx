@@ -75,7 +75,7 @@ const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> })
 /** Number of resources that are initially expanded. Removals are expanded first. */
 const opensUpTo = 24
 const lossesOpenUpTo = 12
-/** More rows are added when the person scrolls near the end. */
+/** Renders more rows when the person scrolls near the end. */
 const drawnAtOnce = 30
 
 /** Loads more rows on a click, or automatically when it becomes visible. */
@@ -188,7 +188,7 @@ const SeriesRow = ({
   )
 }
 
-// The changes come first: finding what matters most among them is slower.
+// Renders the changes first, because finding the most important ones is slower.
 const FirstLooks = lazy(whenReachable(async () => ({ default: (await import("./FirstLooks.tsx")).FirstLooks })))
 
 interface Chosen {

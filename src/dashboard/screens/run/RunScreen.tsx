@@ -137,7 +137,7 @@ const endReasonOf = (events: ReadonlyArray<RunEvent>): string | undefined => {
   return typeof reason === "string" ? reason : undefined
 }
 
-/** A placeholder with the size of the log. */
+/** A placeholder as large as the log. */
 const LogPlace = () => {
   const words = useWords(logWords)
   return (
@@ -330,7 +330,7 @@ export const RunScreen = () => {
   const { runId } = useParams({ from: "/w/$workspace/runs/$runId" })
   const query = useQuery({
     ...runQuery(runId),
-    // Events update the Run. This only matters if no stream can be opened.
+    // Polls slowly, because events update the Run; polling matters only if no stream can be opened.
     refetchInterval: ({ state }) =>
       state.data?.status === "queued" || state.data?.status === "running" ? 10_000 : false
   })

@@ -108,7 +108,7 @@ export const useRunEvents = (runId: string): LiveStream & { readonly events: Rea
         },
         onState: (next) => {
           setState(next)
-          // The person may have lost access, so the list of their Workspaces is read again.
+          // The person may have lost access, so read the list of their Workspaces again.
           if (next === "refused") void queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
         },
         open: openSocket,

@@ -33,7 +33,7 @@ const doneOf = (run: Pick<Run, "type">, events: ReadonlyArray<RunEvent>, expecte
 
 const signs: Readonly<Record<NoticeState, string>> = { running: "▸", waiting: "●", done: "✓", failed: "✕" }
 
-// Each mark has a different shape, because colour is not sufficient.
+// Each mark has a distinct shape, because colour alone is not sufficient.
 const marks: Readonly<Record<NoticeState, string>> = {
   running:
     '<path d="M14 12.6v9.8l8.8-4.9z" fill="#9aa8ff" stroke="#121110" stroke-width="1.5" stroke-linejoin="round"/>',
@@ -68,7 +68,7 @@ const show = (text: string, tag: string): void => {
   try {
     new Notification(text, { tag }).addEventListener("click", () => window.focus())
   } catch {
-    // Mobile browsers have the interface but do not permit its use. The title still shows the state.
+    // Mobile browsers have the API but forbid its use. The title still shows the state.
   }
 }
 

@@ -18,7 +18,7 @@ const all: ReadonlyArray<Role> = [...open, "admin", "owner"]
 const days = [1, 7, 30] as const
 
 const dayMillis = 86_400_000
-/** The server's clock, which may be slightly behind, limits the maximum period. */
+/** Margin for the server's clock, which limits the period and may be slightly behind. */
 const slackMillis = 60_000
 
 const daysFromNow = (count: number): string => new Date(Date.now() + count * dayMillis - slackMillis).toISOString()

@@ -148,7 +148,7 @@ const Row = ({ member }: { readonly member: Member }) => {
         <RemovalDialog
           title={people.leaveTitle(workspace.displayName)}
           action={people.leave}
-          // The page belongs to the Workspace, so it cannot remain open.
+          // Leaves the page, which belongs to the Workspace that the person has left.
           remove={(signal) => call(workspacesRemoveMember, { signal, params }).then(() => window.location.assign("/"))}
           details={<DepartureNotice subject={member.subject} />}
           list={membersQuery(workspace.id).queryKey}
@@ -181,7 +181,7 @@ const Row = ({ member }: { readonly member: Member }) => {
   )
 }
 
-/** Invited people are listed once, with their invitations. */
+/** Invited people are listed only with the invitations. */
 const isMember = ({ status }: Member): boolean => status !== "invited"
 
 export const Members = () => {
