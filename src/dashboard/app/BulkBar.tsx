@@ -51,10 +51,6 @@ export const BulkBar = ({ plans }: { readonly plans: ChosenPlans }) => {
   const { chosen } = plans
   const summary = sumOfPlans(chosen)
   const only = onlyVerbOf(summary)
-  const close = () => {
-    setOpen(undefined)
-    plans.clear()
-  }
   return (
     <>
       {chosen.length === 0 ? null : (
@@ -79,7 +75,9 @@ export const BulkBar = ({ plans }: { readonly plans: ChosenPlans }) => {
           </span>
         </section>
       )}
-      {open === undefined ? null : <BulkDialog kind={open} plans={chosen} onClose={close} />}
+      {open === undefined ? null : (
+        <BulkDialog kind={open} plans={chosen} onDecided={plans.clear} onClose={() => setOpen(undefined)} />
+      )}
     </>
   )
 }

@@ -29,11 +29,13 @@ const isFailure = ({ outcome }: Decided): boolean => typeof outcome !== "string"
 interface BulkDialogProps {
   readonly kind: BulkDecision
   readonly plans: ReadonlyArray<BulkPlan>
+  /** Called when the decisions were sent. Until then, closing the dialog keeps the selection. */
+  readonly onDecided: () => void
   readonly onClose: () => void
 }
 
 /** Sends the ordinary decision for each plan, with the digest of the listed plan. Continues after a refusal. */
-export const BulkDialog = ({ kind, plans: given, onClose }: BulkDialogProps) => {
+export const BulkDialog = ({ kind, plans: given, onDecided, onClose }: BulkDialogProps) => {
   const words = useWords(bulkWords)
   const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
@@ -77,6 +79,7 @@ export const BulkDialog = ({ kind, plans: given, onClose }: BulkDialogProps) => 
       return decided
     },
     onSuccess: (decided) => {
+      onDecided()
       if (decided.some(isFailure)) return
       toast(words.done(decided.length))
       onClose()
