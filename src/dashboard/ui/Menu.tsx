@@ -1,4 +1,5 @@
 import { cloneElement, Suspense, use, useState } from "react"
+import { useReachable } from "../api/Reachability.ts"
 import { Icon, type IconName } from "./Icon.tsx"
 import { MenuParts } from "./MenuParts.ts"
 import { MenuPopups, type MenuProps } from "./MenuPopups.ts"
@@ -26,6 +27,8 @@ interface MenuItemProps {
   readonly icon?: IconName
   readonly danger?: boolean
   readonly disabled?: boolean
+  /** As for a button: true while the entry's decision is being sent. Such an entry is inactive while the server is unreachable. */
+  readonly busy?: boolean
   readonly detail?: string
   readonly checked?: boolean
   readonly onSelect: () => void
@@ -36,14 +39,20 @@ export const MenuItem = ({
   icon,
   danger = false,
   disabled = false,
+  busy,
   detail,
   checked,
   onSelect,
   children
 }: MenuItemProps) => {
   const Base = use(MenuParts)
+  const reachable = useReachable()
   return Base === undefined ? null : (
-    <Base.Item className={danger ? "menu-item menu-item-danger" : "menu-item"} disabled={disabled} onClick={onSelect}>
+    <Base.Item
+      className={danger ? "menu-item menu-item-danger" : "menu-item"}
+      disabled={disabled || (busy !== undefined && (busy || !reachable))}
+      onClick={onSelect}
+    >
       {icon === undefined ? null : <Icon name={icon} />}
       <span className="menu-label">
         {children}

@@ -111,6 +111,7 @@ const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
         <MenuItem
           icon="activity"
           disabled={capsule.currentStateVersionId === undefined}
+          busy={drift.isPending}
           onSelect={() => drift.mutate()}
         >
           {words.driftCheck}

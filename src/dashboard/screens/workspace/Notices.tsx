@@ -134,9 +134,11 @@ const Endpoint = ({ endpoint }: { readonly endpoint: NoticeEndpoint }) => {
               </Button>
             }
           >
-            <MenuItem onSelect={() => test.mutate()}>{words.test}</MenuItem>
+            <MenuItem busy={test.isPending} onSelect={() => test.mutate()}>
+              {words.test}
+            </MenuItem>
             <MenuItem onSelect={() => ask("edit")}>{words.edit}</MenuItem>
-            <MenuItem onSelect={() => switchState.mutate()}>
+            <MenuItem busy={switchState.isPending} onSelect={() => switchState.mutate()}>
               {endpoint.state === "active" ? words.disable : words.enable}
             </MenuItem>
             {endpoint.format === "json" ? <MenuItem onSelect={() => ask("secret")}>{words.rotate}</MenuItem> : null}
