@@ -18,7 +18,7 @@ import {
 } from "./Ids.ts"
 import { CapsuleImport } from "./ImportedFrom.ts"
 import { CapsuleDriftChecks, DriftCheckPlan } from "./DriftChecks.ts"
-import { displayText, requiredText, Timestamp } from "./Primitives.ts"
+import { displayText, Timestamp } from "./Primitives.ts"
 
 export const CapsuleStatus = Schema.Literals(capsuleStatuses)
 export type CapsuleStatus = typeof CapsuleStatus.Type
@@ -96,8 +96,6 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     name: Schema.String,
     slug: Schema.String,
     environment: Schema.String,
-    /** What people want others to know about the Capsule. */
-    note: Schema.optionalKey(Schema.String),
     sourceId: SourceId,
     modulePath: Schema.String,
     installConfigId: InstallConfigId,
@@ -137,8 +135,6 @@ export class Capsule extends Schema.Opaque<Capsule>()(
 /** The settings that people can change on a Capsule. Absent settings remain unchanged. */
 export const CapsuleChange = Schema.Struct({
   name: Schema.optionalKey(displayText(80)),
-  /** `null` removes the note. */
-  note: Schema.optionalKey(Schema.NullOr(requiredText(2000))),
   autoUpdate: Schema.optionalKey(AutoUpdateChange),
   pathFilter: Schema.optionalKey(Schema.Boolean),
   driftChecks: Schema.optionalKey(CapsuleDriftChecks),

@@ -172,5 +172,3 @@ export const credentialWaitColumns: ReadonlyArray<string> = [
  * may be the last copy.
  */
 export const capsuleWithEvidence = (alias: "" | `${string}.` = "") => `${alias}status <> 'destroyed'`
-
-export const capsuleNoteColumns: ReadonlyArray<string> = [`ALTER TABLE capsules ADD COLUMN note TEXT`]

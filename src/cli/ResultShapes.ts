@@ -44,7 +44,7 @@ export const resultShapes: Readonly<Record<string, Readonly<Record<string, strin
   "capsule resources": { resources: "array of resources, without values" },
   "capsule states": { stateVersions: "array of StateVersion" },
   "capsule variables": { variables: "array of DeclaredVariable, without values" },
-  "capsule set": { "run?": "Run", "capsule?": "Capsule, with --note alone" },
+  "capsule set": { run: "Run" },
   "capsule rename": { capsule: "Capsule" },
   "capsule auto-update": { autoUpdate: "AutoUpdate", decisions: "array of AutoUpdateDecision, the newest ten" },
   "capsule disable": { capsule: "Capsule" },

@@ -15,7 +15,6 @@ import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
 import { automationMemberColumns } from "../../schema/tables/AutomationTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
 import {
-  capsuleNoteColumns,
   capsuleReleaseColumns,
   capsulesNeedingAttentionIndex,
   capsuleTables,
@@ -169,8 +168,7 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0069_approval_requests": approvalRequestTables,
   "0070_former_hook_secrets": formerHookSecretColumns,
   "0071_last_delivery": lastDeliveryColumns,
-  "0072_offered_roles": offeredRoleColumns,
-  "0073_capsule_note": capsuleNoteColumns
+  "0072_offered_roles": offeredRoleColumns
 }
 
 /** A newer release has written the database. */

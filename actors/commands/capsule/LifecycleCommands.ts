@@ -75,7 +75,6 @@ export const updateCapsule = Effect.fnUntraced(function* (load: Load, context: C
       }
       yield* capsules.annotate(capsule.id, { name: request.name })
     }
-    if (request.note !== undefined) yield* capsules.annotate(capsule.id, { note: request.note })
     if (request.autoUpdate !== undefined) {
       const { apply, enabled, resume, resumeOnNewCommit } = request.autoUpdate
       const isSet = enabled !== undefined || apply !== undefined

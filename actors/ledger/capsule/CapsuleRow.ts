@@ -107,8 +107,7 @@ export const CapsuleRow = table(
     /** The origin of a Capsule imported from another installation's backup. */
     imported_from: Schema.NullOr(ImportedFromJson),
     import_confirmed_at: Schema.NullOr(Timestamp),
-    import_confirmed_by: Schema.NullOr(Schema.String),
-    note: Schema.NullOr(Schema.String)
+    import_confirmed_by: Schema.NullOr(Schema.String)
   },
   ["stale_reasons", "inputs_compared", "pin_ends_on_commit", "path_filter"]
 )
@@ -199,7 +198,6 @@ const projected = (row: GuardedCapsuleRow, guard: string): Capsule =>
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     ...present({
-      note: row.note,
       compatibilityReportId: row.compatibility_report_id,
       adoptedCommitDescription:
         row.adopted_commit_description === null

@@ -79,7 +79,6 @@ const getCommand = Command.make(
           ["name", `${terminalText(capsule.name)}/${capsule.environment}`],
           ["id", capsule.id],
           ["status", statusText(capsule)],
-          ["note", capsule.note && terminalText(capsule.note)],
           ["module", capsule.modulePath],
           [
             "commit",
@@ -227,12 +226,6 @@ const setCommand = Command.make(
   {
     ...planFlags,
     ...variableFlags,
-    note: Flag.optional(
-      Flag.String("note").pipe(
-        Flag.withDescription("A note for others, which needs no plan; an empty text removes it"),
-        Flag.withMetavar("text")
-      )
-    ),
     idempotencyKey: idempotencyKeyFlag,
     guard: Flag.optional(
       Flag.String("guard").pipe(
@@ -248,14 +241,6 @@ const setCommand = Command.make(
     Effect.gen(function* () {
       const { capsules } = yield* SvcClient
       const capsule = yield* capsuleNamed(given.capsule, given.workspace)
-      if (Option.isSome(given.note)) {
-        const note = given.note.value === "" ? null : given.note.value
-        const noted = yield* capsules.update({ params: { capsuleId: capsule.id }, payload: { note } })
-        if (given.files.length + given.unset.length + given.variables.length === 0) {
-          const text = `${terminalText(capsule.name)} has ${note === null ? "no" : "a new"} note now.`
-          return yield* print(given.json, { capsule: noted.capsule }, text)
-        }
-      }
       const { variables: declared } = yield* configurationOf(capsule.installConfigId)
       const patch = yield* variablePatch(given, declared)
       const headers = yield* keyHeaders(given.idempotencyKey)
@@ -274,7 +259,7 @@ const setCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Change the inputs of a Capsule, up to a plan that waits for approval, or its note"),
+  Command.withDescription("Change the inputs of a Capsule, up to a plan that waits for approval"),
   Command.withExamples([
     { command: "svc capsule set network --var region=south", description: "One value" },
     {
@@ -285,8 +270,7 @@ const setCommand = Command.make(
       command: "svc capsule set network --var region=- < region.txt",
       description: "A value that no other user of the machine may see"
     },
-    { command: "svc capsule set network --unset suffix", description: "Back to the default of the module" },
-    { command: 'svc capsule set network --note "Ask Kim first"', description: "A note, without a plan" }
+    { command: "svc capsule set network --unset suffix", description: "Back to the default of the module" }
   ])
 )
 

@@ -17,7 +17,7 @@ import { DriftCheckField } from "../../forms/DriftCheckField.tsx"
 import { Button } from "../../ui/Button.tsx"
 import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
-import { AreaField, CheckField, TextField } from "../../ui/Field.tsx"
+import { CheckField, TextField } from "../../ui/Field.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { toast } from "../../ui/Toast.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
@@ -66,38 +66,6 @@ const Rename = ({ capsule, editable }: SettingProps) => {
         />
         {editable ? (
           <Button type="submit" busy={change.isPending} disabled={name.trim() === capsule.name || name.trim() === ""}>
-            {terms.save}
-          </Button>
-        ) : null}
-      </form>
-      {change.error === null ? null : <FaultNotice error={change.error} />}
-    </Panel>
-  )
-}
-
-const Note = ({ capsule, editable }: SettingProps) => {
-  const words = useWords(capsuleWords)
-  const terms = useWords(vocabulary)
-  const change = useChange(capsule)
-  const [note, setNote] = useState(capsule.note ?? "")
-  return (
-    <Panel title={words.noteTitle}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          change.mutate({ note: note.trim() === "" ? null : note })
-        }}
-      >
-        <AreaField
-          label={words.note}
-          maxLength={2000}
-          disabled={!editable}
-          value={note}
-          onChange={(event) => setNote(event.target.value)}
-        />
-        {editable ? (
-          <Button type="submit" busy={change.isPending} disabled={note === (capsule.note ?? "")}>
             {terms.save}
           </Button>
         ) : null}
@@ -219,7 +187,6 @@ export const Danger = ({ capsule }: { readonly capsule: Capsule }) => {
   const settings = (editable: boolean) => (
     <>
       <Rename capsule={capsule} editable={editable} />
-      <Note capsule={capsule} editable={editable} />
       <AutoUpdate capsule={capsule} editable={editable} />
       <DriftChecks capsule={capsule} editable={editable} />
     </>

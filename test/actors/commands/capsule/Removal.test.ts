@@ -16,22 +16,6 @@ const { interrupted, layer: writer } = beforeTransaction()
 const tests = suite(testPlane({ runner: pureRunner(pureModules()), writer }).pipe(Layer.provide(kills.layer)))
 afterAll(tests.dispose)
 
-describe("Capsule notes", () => {
-  tests.live("the note of a Capsule remains until somebody replaces or removes it", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const capsules = yield* Capsules
-      const { Update } = yield* CapsuleCommands
-      const { capsuleId } = yield* planned("noted", pureModule)
-      expect((yield* capsules.read(capsuleId)).note).toBeUndefined()
-      expect((yield* Update(capsuleId, { context, note: "Ask Kim first" })).note).toBe("Ask Kim first")
-      yield* Update(capsuleId, { context, pathFilter: false })
-      expect((yield* capsules.read(capsuleId)).note).toBe("Ask Kim first")
-      expect((yield* Update(capsuleId, { context, note: null })).note).toBeUndefined()
-    })
-  )
-})
-
 describe("Capsule removal", () => {
   tests.live("removing a Capsule that was never applied takes effect at once", () =>
     Effect.gen(function* () {
