@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ProvidedBy } from "../agent/ProvidedName.ts"
-import { ConnectionUse, GivenConnectionUse } from "../records/ConnectionUse.ts"
+import { GivenConnectionUse } from "../records/ConnectionUse.ts"
 import { Connection, ConnectionKind, CredentialRecipe, CredentialTestKind } from "../records/Connection.ts"
 import { GivenCredentialOrigin, maxCredentialOrigins } from "../records/CredentialOrigin.ts"
 import { CapsuleId, ConnectionId, RunId, WorkspaceId } from "../records/Ids.ts"
@@ -130,12 +130,6 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
     HttpApiEndpoint.get("read", "/api/v1/connections/:connectionId", {
       params: ofConnection,
       success: Schema.Struct({ connection: Connection })
-    }).annotate(ExtensionFamily, "connection-administration")
-  )
-  .add(
-    HttpApiEndpoint.get("readUse", "/api/v1/connections/:connectionId/use", {
-      params: ofConnection,
-      success: Schema.Struct({ use: ConnectionUse })
     }).annotate(ExtensionFamily, "connection-administration")
   )
   .add(

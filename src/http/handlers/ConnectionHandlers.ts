@@ -68,10 +68,6 @@ export const connectionHandlers = HttpApiBuilder.group(
       read: Effect.fnUntraced(function* ({ params }) {
         return { connection: yield* connections.read(yield* connectionOf(params)) }
       }),
-      readUse: Effect.fnUntraced(function* ({ params }) {
-        const { use } = yield* connections.read(yield* connectionOf(params))
-        return { use }
-      }),
       update: Effect.fnUntraced(function* ({ params, payload }) {
         return yield* connectionCommands.Update(yield* connectionOf(params), {
           context: yield* commandContext,

@@ -205,7 +205,6 @@ POST   /api/v1/run-groups/:runGroupId/cancel                                    
 GET    /api/v1/connections                                                                   401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/connections                                                                   401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | workspaceId use.projectIds[]
 GET    /api/v1/connections/:connectionId                                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
-GET    /api/v1/connections/:connectionId/use                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 PATCH  /api/v1/connections/:connectionId                                                     401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | use.projectIds[]
 DELETE /api/v1/connections/:connectionId                                                     401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/connections/:connectionId/test                                                401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
