@@ -150,6 +150,7 @@ const commands = Layer.mergeAll(
   Layer.succeed(ConnectionCommands, {
     Create: refuse,
     Update: refuse,
+    Rename: refuse,
     Remove: refuse,
     Test: refuse,
     ConfirmOrigins: refuse,
