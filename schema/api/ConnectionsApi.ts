@@ -140,13 +140,6 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
     }).annotate(ExtensionFamily, "connection-administration")
   )
   .add(
-    HttpApiEndpoint.post("rename", "/api/v1/connections/:connectionId/rename", {
-      params: ofConnection,
-      payload: Schema.Struct({ displayName }),
-      success: Schema.Struct({ connection: Connection })
-    }).annotate(ExtensionFamily, "connection-administration")
-  )
-  .add(
     HttpApiEndpoint.delete("remove", "/api/v1/connections/:connectionId", {
       params: ofConnection,
       success: HttpApiSchema.NoContent

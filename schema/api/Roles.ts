@@ -234,7 +234,6 @@ export const accessTable = {
   "POST /api/v1/connections/:connectionId/test": admin("path.connectionId"),
   "GET /api/v1/connections/:connectionId": viewer("path.connectionId"),
   "PATCH /api/v1/connections/:connectionId": admin("path.connectionId"),
-  "POST /api/v1/connections/:connectionId/rename": admin("path.connectionId"),
   "DELETE /api/v1/connections/:connectionId": admin("path.connectionId"),
   "POST /api/v1/connections/:connectionId/origins/confirm": admin("path.connectionId"),
   "POST /api/v1/connections/:connectionId/revoke": admin("path.connectionId"),

@@ -49,11 +49,6 @@ export const ConnectionCommands = commandsOf(
     success: UpdatedConnection,
     error: ApiError
   }),
-  Rpc.make("Rename", {
-    payload: { context: CommandContext, displayName: CreateConnection.fields.displayName },
-    success: Connection,
-    error: ApiError
-  }),
   Rpc.make("Remove", { payload: { context: CommandContext }, error: ApiError }),
   Rpc.make("Test", { payload: { context: CommandContext }, success: TestedConnection, error: ApiError }),
   /** Confirms the exact origins that a Git Connection from an earlier release may be sent to. */

@@ -13,7 +13,6 @@ import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import { transacted } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import { changedMeanwhile, removeConnection, revokeConnection, updateConnection } from "./ConnectionChanges.ts"
-import { changeProblem } from "./ConnectionChangeProblem.ts"
 import { checkConfirmation } from "./ConnectionOrigins.ts"
 import { checkConnection, checkExpiry, checkUse, defaultAuthMode } from "./ConnectionRules.ts"
 import {
@@ -130,16 +129,6 @@ export const layer = serve(ConnectionCommands, {
     const { row, ...outcome } = yield* updateConnection(id, context, request)
     return { connection: toConnection(row, yield* now), ...outcome }
   }),
-
-  Rename: Effect.fnUntraced(function* (id, { context, displayName }) {
-    const row = yield* load(id)
-    const ended = changeProblem(row)
-    if (ended !== undefined) return yield* ended
-    const changed = yield* (yield* ConnectionStore).change(row, { displayName })
-    if (changed === undefined) return yield* changedMeanwhile()
-    yield* audited(context, changed, "connection.update", { fields: ["displayName"], before: row.display_name })
-    return toConnection(changed, yield* now)
-  }, transacted),
 
   Remove: (id, { context }) => Effect.andThen(removeConnection(id, context), revokeTokens(id, true)),
 

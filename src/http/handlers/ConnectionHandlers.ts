@@ -74,11 +74,6 @@ export const connectionHandlers = HttpApiBuilder.group(
           request: payload
         })
       }),
-      rename: Effect.fnUntraced(function* ({ params, payload }) {
-        const id = yield* connectionOf(params)
-        const { displayName } = payload
-        return { connection: yield* connectionCommands.Rename(id, { context: yield* commandContext, displayName }) }
-      }),
       remove: Effect.fnUntraced(function* ({ params }) {
         yield* connectionCommands.Remove(yield* connectionOf(params), { context: yield* commandContext })
       }),

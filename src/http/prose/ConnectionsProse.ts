@@ -21,10 +21,6 @@ export const connectionsProse: GroupProse<typeof ConnectionsApi> = {
       "Rename, grant, prolong or rotate a Connection",
       "`values` and `files` each replace all of their kind and never come back. They are tested like `POST .../test` before anything is written; then plans that were made with the old ones and are not applied become `superseded`, approved or not, and `version` counts one up. `use` replaces the whole rule: `roles` (a role includes the ones above it), and what it is confined to: `projectIds`, `modules` (`origin` is an origin with an optional path prefix, `path` the module's path in the repository) and `refs` (without them the adopted lane and the Source's default; a plan of another ref has to be started by an owner or admin). `expiresAt` is in the future; `null` removes the limit. Of two changes at once the second may get 409 `guard_conflict`."
     ),
-    rename: route(
-      "Rename a Connection",
-      "Changes `displayName` alone: neither values nor plans change. 409 `failed_precondition` for a revoked Connection."
-    ),
     remove: route(
       "Remove a Connection",
       "409 `failed_precondition` lists the records that still use it: Capsules, Sources, installs and Runs under way. Its values are deleted."

@@ -207,7 +207,6 @@ POST   /api/v1/connections                                                      
 GET    /api/v1/connections/:connectionId                                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 PATCH  /api/v1/connections/:connectionId                                                     401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | use.projectIds[]
 DELETE /api/v1/connections/:connectionId                                                     401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
-POST   /api/v1/connections/:connectionId/rename                                              401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/connections/:connectionId/test                                                401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/connections/:connectionId/origins/confirm                                     401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/connections/:connectionId/revoke                                              401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409

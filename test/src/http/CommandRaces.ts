@@ -368,7 +368,6 @@ export const races: ReadonlyMap<string, Race> = new Map<string, Race>([
       use: { roles: ["owner"], projectIds: [projectId] }
     }))
   ],
-  ["connections.rename", race(removedConnection, "Connection", () => ({ displayName: "p" }))],
   ["connections.remove", race(removedConnection, "Connection")],
   [
     "connections.confirmOrigins",

@@ -71,21 +71,6 @@ const reasonOf = Effect.fnUntraced(function* (id: RunId) {
   return events.find((event) => event.kind === "run.superseded")?.data["reason"]
 })
 
-describe("Renamed Connections", () => {
-  tests.live("a renamed Connection keeps its values and their version", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const { Rename, Revoke } = yield* ConnectionCommands
-      const before = yield* demoConnection("renamed")
-      const after = yield* Rename(before.id, { context, displayName: "From now on" })
-      expect(after).toEqual({ ...before, displayName: "From now on", updatedAt: after.updatedAt })
-      yield* Revoke(before.id, { context })
-      const refused = yield* Effect.flip(Rename(before.id, { context, displayName: "Too late" }))
-      expect(refused.code).toBe("failed_precondition")
-    })
-  )
-})
-
 describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
   tests.live("a changed Connection keeps its id, reveals no value, and voids only plans with the old values", () =>
     Effect.gen(function* () {

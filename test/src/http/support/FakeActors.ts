@@ -150,7 +150,6 @@ const commands = Layer.mergeAll(
   Layer.succeed(ConnectionCommands, {
     Create: refuse,
     Update: refuse,
-    Rename: refuse,
     Remove: refuse,
     Test: refuse,
     ConfirmOrigins: refuse,
