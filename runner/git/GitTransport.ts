@@ -15,6 +15,7 @@ import {
   isGitError
 } from "./GitError.ts"
 import { pinnedRequest } from "./PinnedRequest.ts"
+import { answerSample } from "./SampleRepository.ts"
 
 export interface TransportOptions {
   /** Credentials, sent only to their own origins. Requests to other origins are refused. */
@@ -117,7 +118,6 @@ const isCertificateFailure = (error: unknown): boolean =>
 const builtInTransport = (endpoint: GitEndpoint): GitTransport => {
   let failure: GitError | undefined
   const request = async (input: GitHttpRequest): Promise<GitHttpResponse> => {
-    const { answerSample } = await import("./SampleRepository.ts")
     const { method = "GET", url } = input
     const target = url.startsWith(`${endpoint.url}/`) ? url.slice(endpoint.url.length + 1) : ""
     const isV2 = input.headers?.["git-protocol"] === "version=2" || input.headers?.["Git-Protocol"] === "version=2"

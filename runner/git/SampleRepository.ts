@@ -1,4 +1,3 @@
-import * as git from "isomorphic-git"
 import type { FsClient } from "isomorphic-git"
 import { answerUploadPack, type ServiceAnswer, type ServiceRequest } from "./UploadPack.ts"
 import { sampleFiles, sampleRevisions } from "./SampleModule.ts"
@@ -68,6 +67,7 @@ const memoryFiles = (): FsClient => {
 }
 
 const build = async () => {
+  const git = await import("isomorphic-git")
   const at = { fs: memoryFiles(), gitdir }
   await git.init({ ...at, bare: true, defaultBranch: "main" })
   let parent: ReadonlyArray<string> = []

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import * as git from "isomorphic-git"
+
 import type { FsClient } from "isomorphic-git"
 import { parseTree } from "./GitObjects.ts"
 import {
@@ -11,6 +11,9 @@ import {
   packetText,
   parsePackets
 } from "./PktLine.ts"
+
+/** Loaded at the first request: a sync of any other repository does not need it. */
+const isogit = () => import("isomorphic-git")
 
 /** The repository to serve. */
 export interface ServedObjects {
@@ -33,12 +36,12 @@ const capabilitiesV1 = `shallow side-band-64k ofs-delta no-progress allow-tip-sh
 const noObject = "0".repeat(40)
 
 const peel = async (repository: ServedObjects, oid: string): Promise<string> => {
-  const found = await git.readObject({ ...repository, oid, format: "parsed" })
+  const found = await (await isogit()).readObject({ ...repository, oid, format: "parsed" })
   return found.format === "parsed" && found.type === "tag" ? peel(repository, found.object.object) : oid
 }
 
 const advertise = async (repository: ServedObjects, name: string, symrefTarget?: string): Promise<AdvertisedRef> => {
-  const oid = await git.resolveRef({ ...repository, ref: name })
+  const oid = await (await isogit()).resolveRef({ ...repository, ref: name })
   const commit = await peel(repository, oid)
   return { name, oid, peeled: commit === oid ? undefined : commit, symrefTarget }
 }
@@ -52,10 +55,12 @@ const listRefs = async (
   prefixes: ReadonlyArray<string> = []
 ): Promise<ReadonlyArray<AdvertisedRef>> => {
   const isWanted = (name: string) => prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix))
-  const names = (await git.listRefs({ ...repository, filepath: "refs" })).map((name) => `refs/${name}`).sort()
+  const names = (await (await isogit()).listRefs({ ...repository, filepath: "refs" }))
+    .map((name) => `refs/${name}`)
+    .sort()
   const refs: Array<AdvertisedRef> = []
   if (isWanted("HEAD")) {
-    const branch = await git.resolveRef({ ...repository, ref: "HEAD", depth: 2 })
+    const branch = await (await isogit()).resolveRef({ ...repository, ref: "HEAD", depth: 2 })
     const head = names.includes(branch) ? await advertise(repository, "HEAD", branch) : undefined
     if (head !== undefined) refs.push(head)
   }
@@ -114,7 +119,7 @@ const addTree = async (repository: ServedObjects, oid: string, oids: Set<string>
   if (oids.has(oid)) return
   oids.add(oid)
   // Reads trees without isomorphic-git's reader, which refuses the malformed trees that tests of clients use.
-  const { object } = await git.readObject({ ...repository, oid, format: "content" })
+  const { object } = await (await isogit()).readObject({ ...repository, oid, format: "content" })
   if (!(object instanceof Uint8Array)) return
   for (const entry of Result.getOrElse(parseTree(oid, object), () => [])) {
     if (entry.kind === "tree") await addTree(repository, entry.oid, oids)
@@ -139,7 +144,7 @@ const collect = async (
     const parents: Array<string> = []
     for (const want of level) {
       if (oids.has(want)) continue
-      const found = await git.readObject({ ...repository, oid: want, format: "parsed" })
+      const found = await (await isogit()).readObject({ ...repository, oid: want, format: "parsed" })
       if (found.type === "tree") await addTree(repository, want, oids)
       oids.add(want)
       if (found.format === "parsed" && found.type === "tag") {
@@ -181,7 +186,7 @@ const parseFetch = (lines: ReadonlyArray<string>): FetchRequest => {
 }
 
 const pack = async (repository: ServedObjects, oids: ReadonlySet<string>): Promise<Uint8Array> => {
-  const { packfile } = await git.packObjects({ ...repository, oids: [...oids] })
+  const { packfile } = await (await isogit()).packObjects({ ...repository, oids: [...oids] })
   return packfile ?? new Uint8Array()
 }
 
@@ -193,7 +198,7 @@ const refusal = async (repository: ServedObjects, wants: ReadonlyArray<string>):
   for (const want of wants) {
     const found = repository.onlyListed
       ? refs.some((ref) => ref.oid === want || ref.peeled === want)
-      : await git.readObject({ ...repository, oid: want, format: "content" }).then(
+      : await (await isogit()).readObject({ ...repository, oid: want, format: "content" }).then(
           () => true,
           () => false
         )

@@ -70,6 +70,7 @@ const exampleWalk = [
   "svc invite create --json | jq -r .link > link.txt",
   "svc invite accept --link-file link.txt --new-account --email bob@example.com --password-stdin < password.txt",
   "svc member role bob@example.com admin",
+  'svc run comment network "Please wait for the release." --mention bob@example.com',
   "svc member remove bob@example.com --yes",
   "svc token create ci --scope read --scope write --bound --password-stdin < password.txt",
   "svc token revoke ci --password-stdin < password.txt",
@@ -98,6 +99,16 @@ const exampleWalk = [
   "svc rule add --environment production --approvers 2 --team platform",
   "svc rule list",
   "svc rule remove apr_... --yes",
+  "svc notice create ops https://hooks.example.com/svc --kind run.waiting_approval --kind run.failed",
+  "svc notice create chat - --for slack --environment production < address.txt",
+  "svc notice list",
+  "svc notice set ops --kind run.failed --all-capsules",
+  "svc notice set ops --state active",
+  "svc notice rotate-secret ops --overlap 2h",
+  "svc notice test ops",
+  "svc notice log ops --status failed",
+  "svc notice replay ops ndl_...",
+  "svc notice remove ops --yes",
   "svc team delete platform --yes",
   "svc activity list --since 7d --capsule network",
   "svc activity list --action run.approve --json",
@@ -134,6 +145,7 @@ const placeholders: ReadonlyArray<readonly [placeholder: string, command: string
   ["cap_...", "svc capsule get network --json | jq -r .capsule.id"],
   ["oshare_...", "svc share list --json | jq -r '.outputShares[0].id'"],
   ["apr_...", "svc rule list --json | jq -r '.approvalRules[0].id'"],
+  ["ndl_...", "svc notice log ops --json | jq -r '.deliveries[0].id'"],
   ["bkp_...", "svc workspace backup list --json | jq -r '[.backups[] | select(.capsuleId == null)][0].id'"]
 ]
 

@@ -45,7 +45,7 @@ export const commentCommand = Command.make(
   Command.withDescription("Comment on a Run, for everybody who may read it"),
   Command.withExamples([
     {
-      command: 'svc run comment network "Please wait for the release." --mention grace@example.com',
+      command: 'svc run comment network "Please wait for the release." --mention bob@example.com',
       description: "On the newest Run of a Capsule"
     }
   ])

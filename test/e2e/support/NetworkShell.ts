@@ -72,6 +72,7 @@ export const newcomer = Effect.gen(function* () {
   yield* files.writeFileString(`${shell.home}/credentials.json`, credentials)
   yield* files.writeFileString(`${shell.home}/values.tfvars`, 'suffix = "!"\n')
   yield* files.writeFileString(`${shell.home}/region.txt`, "east\n")
+  yield* files.writeFileString(`${shell.home}/address.txt`, "https://hooks.example.com/services/T/B/X\n")
   yield* files.writeFileString(`${shell.home}/password.txt`, `${personPassword}\n`)
   const real = (line: string) => line.replace("https://git.example.com/infra.git", server.repositoryUrl)
   const run = Effect.fnUntraced(function* (line: string) {
