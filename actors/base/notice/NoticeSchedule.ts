@@ -13,8 +13,6 @@ const delays = [
   Duration.hours(10)
 ] as const
 
-export const mostAttempts = delays.length
-
 /** Maximum random extension of a delay, as a fraction, so that the retries of many deliveries do not coincide. */
 const jitter = 0.2
 
