@@ -121,3 +121,14 @@ it.live("rejects a receiver address that the policy no longer allows", () =>
     expect(got).toEqual([])
   })
 )
+
+it.live("rejects plain HTTP and unusual ports of a receiver, even at a public address", () =>
+  Effect.gen(function* () {
+    for (const address of ["http://hooks.example.test/", "https://hooks.example.test:22/"]) {
+      const result = yield* Effect.provideService(sendTo(address, []), AddressResolver, {
+        resolve: () => Effect.succeed(["8.8.8.8"])
+      })
+      expect([address, result]).toEqual([address, { outcome: "address_refused" }])
+    }
+  })
+)

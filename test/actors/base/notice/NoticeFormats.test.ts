@@ -82,7 +82,8 @@ describe("a chat", () => {
       )
     })
     const decoded = Schema.decodeUnknownSync(Slack)(slack)
-    expect(decoded.text).not.toContain("<!channel>")
+    expect(decoded.text).toContain("&lt;!channel&gt;")
+    expect(decoded.text).not.toContain("<!")
     for (const { fields, text } of decoded.blocks) {
       if (text?.type === "mrkdwn") expect(text.text).not.toContain("channel")
       for (const field of fields ?? []) expect(field.type).toBe("plain_text")
