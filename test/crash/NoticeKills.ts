@@ -18,6 +18,7 @@ import { storage } from "../../src/composition/Storage.ts"
 import { loadSettings } from "../../src/settings/Settings.ts"
 import { Broken, holds } from "./CrashClient.ts"
 import type { KillAt } from "./CrashEnvironment.ts"
+import { eventually } from "../support/Eventually.ts"
 import { type ServeOptions, serve } from "./ServerProcess.ts"
 
 /** A server that is killed while it delivers notices. */
@@ -30,7 +31,8 @@ const points: ReadonlyArray<readonly [KillPointName, ReadonlyArray<number>]> = [
   ["notice.sending", [1, 5]],
   ["notice.sent", [1, 5]],
   ["notice.settling", [1, 2]],
-  ["notice.settled", [1, 2]]
+  ["notice.settled", [1, 2]],
+  ["notice.mailing", [1, 5]]
 ]
 
 export const noticeScenarios: ReadonlyArray<NoticeKill> = points.flatMap(([point, passings]) =>
@@ -75,7 +77,7 @@ const receiver = Effect.gen(function* () {
   return { got, complete, origin: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}` }
 })
 
-/** An installation with one endpoint and the notices that wait for it. Returns the secret. */
+/** An installation with one endpoint and a person who wants mail, and the notices that wait for both. Returns the secret. */
 const prepare = Effect.fnUntraced(function* (dataDir: string, origin: string) {
   const settings = yield* loadSettings(new Map([["dataDir", dataDir]]), Option.none())
   const world = Effect.gen(function* () {
@@ -86,6 +88,8 @@ const prepare = Effect.fnUntraced(function* (dataDir: string, origin: string) {
       isOperator: false
     })
     const workspace = yield* (yield* Workspaces).create(serviceContext, owner.subject, { handle: "one" })
+    yield* sql`UPDATE users SET email_proof = 'operator' WHERE subject = ${owner.subject}`
+    yield* sql`INSERT INTO notice_mail_kinds ${sql.insert({ subject: owner.subject, kind: "rule.changed" })}`
     const { value } = yield* (yield* NoticeEndpoints).create(
       serviceContext,
       { workspaceId: workspace.id, subject: owner.subject },
@@ -135,6 +139,24 @@ const deliveriesOf = (dataDir: string) =>
     (database) => Effect.sync(() => database.close())
   )
 
+const Mailing = Schema.Struct({ due: Schema.Int, queued: Schema.Int })
+
+/** The notices whose mails are not queued yet, and the mails about notices. */
+const mailingOf = (dataDir: string) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })),
+    (database) =>
+      Schema.decodeUnknownEffect(Mailing)(
+        database
+          .prepare(
+            `SELECT (SELECT COUNT(*) FROM notices WHERE mail_due IS NOT NULL) AS due,
+              (SELECT COUNT(*) FROM mails WHERE notice_subject IS NOT NULL) AS queued`
+          )
+          .get()
+      ),
+    (database) => Effect.sync(() => database.close())
+  )
+
 const decodeNotice = Schema.decodeUnknownEffect(Schema.fromJsonString(SentNotice))
 
 /** Computed from the specification of Standard Webhooks, without the library that signs. */
@@ -144,7 +166,10 @@ const isSigned = ({ body, headers }: Request, secret: string) => {
   return headers["webhook-signature"] === `v1,${createHmac("sha256", key).update(content).digest("base64")}`
 }
 
-/** Kills a server while it delivers, and starts it again: everything arrives, in order, signed, and nothing else does. */
+/**
+ * Kills a server while it delivers, and starts it again: everything arrives, in order, signed, and nothing else does. One mail is
+ * queued for each notice.
+ */
 export const runNoticeKill = Effect.fn("runNoticeKill")(function* (
   program: string,
   { at }: NoticeKill,
@@ -160,7 +185,13 @@ export const runNoticeKill = Effect.fn("runNoticeKill")(function* (
     mirror: root,
     notesDir: root,
     logFile: `${root}/server.log`,
-    wrapper: ["env", `SVC_NOTICE_ALLOW_ORIGINS=${origin}`]
+    // No mail server listens there, so the mails stay in the queue.
+    wrapper: [
+      "env",
+      `SVC_NOTICE_ALLOW_ORIGINS=${origin}`,
+      "SVC_SMTP_URL=smtp://127.0.0.1:9",
+      "SVC_SMTP_FROM=svc@example.test"
+    ]
   }
   const killed = yield* Effect.scoped(
     Effect.gen(function* () {
@@ -176,6 +207,13 @@ export const runNoticeKill = Effect.fn("runNoticeKill")(function* (
         duration: "60 seconds",
         orElse: () => new Broken({ message: `${got.length} requests arrived, and not every notice was among them` })
       })
+      yield* Effect.timeoutOrElse(
+        eventually(mailingOf(dataDir), ({ due }) => due === 0),
+        {
+          duration: "60 seconds",
+          orElse: () => new Broken({ message: "The mails of some notices were never queued" })
+        }
+      )
       yield* server.signal("SIGTERM")
       const { code } = yield* server.ended
       yield* holds(code === 0, `The last server ended with ${code}`)
@@ -195,6 +233,8 @@ export const runNoticeKill = Effect.fn("runNoticeKill")(function* (
   for (const [subject, sequences] of arrived) {
     yield* holds(sequences.join() === expected, `Notices about ${subject} arrived in the order ${sequences.join()}`)
   }
+  const { queued } = yield* mailingOf(dataDir)
+  yield* holds(queued === total, `${queued} mails were queued for ${total} notices`)
   yield* holds(arrived.size === subjects.length, `Notices about ${arrived.size} subjects arrived`)
   return 1
 }, Effect.scoped)
