@@ -23,7 +23,7 @@ export type AccessTokenRow = typeof AccessTokenRow.Type
 export const accessTokenColumns =
   "token_id, subject, name, prefix, scopes, workspace_id, created_at, expires_at, revoked_at, last_used_at"
 
-/** What the database contains about a presented token. */
+/** Stored record of a presented token. */
 export const StoredToken = Schema.Struct({
   ...AccessTokenRow.fields,
   user_status: Schema.String,

@@ -21,7 +21,7 @@ const Person = rowShape({
 })
 export type Person = RowOf<typeof Person.columns>
 
-/** What a grant depends on. Every use of the grant checks it. */
+/** Conditions on which a grant depends. Every use of the grant checks them. */
 export interface LiveAuthority {
   readonly person: Person
   readonly workspace: { readonly id: string; readonly role: Role } | undefined

@@ -25,7 +25,7 @@ const IssuedToken = rowShape({
 })
 type IssuedToken = RowOf<typeof IssuedToken.columns>
 
-/** What is stored about a presented refresh token. Looking a token up does not use it up. */
+/** Stored record of a presented refresh token. Reading it does not use the token up. */
 export type RefreshLookup =
   | { readonly kind: "good"; readonly grantId: string; readonly repeated: boolean }
   | { readonly kind: "reused"; readonly grantId: string }

@@ -5,7 +5,7 @@ import { ApiError } from "../../../schema/errors/ApiError.ts"
 import { retention } from "../../../schema/records/Retention.ts"
 
 /**
- * What a caller presented. In-process callers present no credential: the host vouches for the person (`host`), or svc acts for
+ * Credential of a caller. In-process callers present none: the host vouches for the person (`host`), or svc acts for
  * itself (`service`). External requests can have neither kind.
  */
 export type CredentialKind = "session" | "token" | "oauth" | "host" | "service"

@@ -22,7 +22,7 @@ import { newId } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 
 /**
- * What a download link permits. It is not stored: the link contains and authenticates it, so links survive a server restart. The
+ * Permission that a download link carries. It is not stored: the link contains and authenticates it, so links survive a server restart. The
  * operation history records each use.
  */
 interface LinkSubject {

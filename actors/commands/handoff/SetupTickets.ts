@@ -26,7 +26,7 @@ type SetupTicketRow = RowOf<typeof SetupTicketRow.columns>
 
 const lifetime = retention.setupTicket.after
 
-/** What a product receives when it redeems a ticket: the install and the person. */
+/** Result of redeeming a ticket: the install and the person. */
 export interface SetupTicket {
   readonly product: string
   readonly workspaceId: WorkspaceId

@@ -28,7 +28,7 @@ export type ConnectionAuthorizationRow = RowOf<typeof ConnectionAuthorizationRow
 
 const validFor = retention.connectionAuthorization.after
 
-/** What the authorization is for: a new Connection, or new tokens for an existing one. */
+/** Purpose of the authorization: a new Connection, or new tokens for an existing one. */
 export const ConnectionDraft = Schema.Struct({
   renews: Schema.Boolean,
   displayName: Schema.String,

@@ -75,7 +75,7 @@ export interface Consumer {
   readonly workspace_id: WorkspaceId
 }
 
-/** What a dependency offers now: one Output for one input, or all Outputs of the producer for `remote_state`. */
+/** Values that a dependency offers now: one Output for one input, or all Outputs of the producer for `remote_state`. */
 export interface OfferedOutput<Id extends DependencyId | undefined = DependencyId> {
   /** `undefined` if the dependency does not exist yet. */
   readonly dependencyId: Id

@@ -3,7 +3,7 @@ import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
 import type { RunDiagnostic } from "../../../schema/records/Run.ts"
 import { EvidenceJson, type RunRow } from "./RunRow.ts"
 
-/** What a coordinator does after reading its current Run: wait for the Run, use its result, or fail. */
+/** Next action of a coordinator after it has read its current Run: wait for the Run, use its result, or fail. */
 export type CoordinatorStep = "wait" | "advance" | "fail"
 
 /** Decides the step for syncs and checks, which must finish. */

@@ -4,7 +4,7 @@ import type { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
 import { SandboxLevel, type ToolIdentity } from "../../../schema/records/Run.ts"
 
 /**
- * What a Run requires from an agent.
+ * Requirements of a Run for its agent.
  * - `tool`: the tool's name, and its version if only one is possible
  * - `platform`: for an apply, the platform of its plan
  * - `isolation`: the lowest level that both the pool and the execution profile accept

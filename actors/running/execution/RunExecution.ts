@@ -4,7 +4,7 @@ import type { RunType } from "../../../schema/records/Run.ts"
 import type { HoldLost, StopRequested } from "../../ledger/run/RunHold.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
-/** What the executor provides to the execution of one Run. */
+/** Services that the executor provides to the execution of one Run. */
 export interface RunControl {
   readonly sink: RunSink
   /** Completes when somebody asks the Run to stop. */
