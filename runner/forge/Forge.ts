@@ -1,0 +1,127 @@
+import { Context, type Effect, Schema } from "effect"
+import type {
+  ForgeAccount,
+  ForgeCredential,
+  ForgeKind,
+  ForgePullRequest,
+  ForgeRepository,
+  ForgeStatusState
+} from "../../schema/records/Forge.ts"
+
+/** A forge, and the identity by which svc signs in to it. */
+export interface ForgeAccess {
+  readonly kind: ForgeKind
+  /** Address of the forge's website, such as `https://github.com`; its API is derived from this. */
+  readonly address: string
+  readonly credential: ForgeCredential
+}
+
+/**
+ * A failed request to a forge. The message is for people, and contains neither a secret nor text from the forge.
+ *
+ * - `unauthorized`: the forge does not accept the credential
+ * - `forbidden`: the credential has too few permissions
+ * - `missing`: there is no such repository, pull request or comment, or the credential may not see it
+ * - `limited`: the forge refuses requests for `retryAfter` seconds
+ * - `rejected`: the forge refuses exactly this request, and will refuse it again
+ * - `unavailable`: the forge did not answer, or reported a failure of its own
+ * - `unreadable`: the forge's answer has another form than its documentation describes
+ * - `refused`: the network policy does not allow the address
+ */
+export class ForgeFailure extends Schema.TaggedError<ForgeFailure>()("ForgeFailure", {
+  reason: Schema.Literals([
+    "unauthorized",
+    "forbidden",
+    "missing",
+    "limited",
+    "rejected",
+    "unavailable",
+    "unreadable",
+    "refused"
+  ]),
+  message: Schema.String,
+  /** Seconds after which the forge accepts requests again. */
+  retryAfter: Schema.optionalKey(Schema.Int)
+}) {}
+
+/** Result of a test: the account that the credential belongs to, and the permissions that it lacks. */
+export interface ForgeTest {
+  readonly account: ForgeAccount
+  /** Names of the missing permissions, in the forge's own words. */
+  readonly missing: ReadonlyArray<string>
+}
+
+/** Pull requests of a repository. `complete` is false if the forge has more than were read. */
+export interface ForgePullRequestList {
+  readonly pullRequests: ReadonlyArray<ForgePullRequest>
+  readonly complete: boolean
+}
+
+export interface ForgeComment {
+  readonly id: string
+  readonly author: ForgeAccount
+  readonly body: string
+}
+
+/** The state of a commit in one context. */
+export interface ForgeStatus {
+  readonly context: string
+  readonly state: ForgeStatusState
+  readonly description: string
+  readonly url: string
+}
+
+type Asked<A> = Effect.Effect<A, ForgeFailure>
+
+/**
+ * Reads pull requests, and writes comments and statuses, on GitHub, GitLab and Forgejo. Sends requests only to public addresses
+ * over https, or to origins that the operator allows. If a repository was renamed, requests follow its id.
+ */
+export class Forge extends Context.Service<
+  Forge,
+  {
+    /** Tests the credential with each of the repositories, without changing anything. */
+    readonly test: (access: ForgeAccess, paths: ReadonlyArray<string>) => Asked<ForgeTest>
+    /** Returns the account that writes the credential's comments. */
+    readonly account: (access: ForgeAccess) => Asked<ForgeAccount>
+    /** Finds a repository by its path, such as `team/network`. */
+    readonly repository: (access: ForgeAccess, path: string) => Asked<ForgeRepository>
+    readonly openPullRequests: (access: ForgeAccess, repository: ForgeRepository) => Asked<ForgePullRequestList>
+    readonly pullRequest: (access: ForgeAccess, repository: ForgeRepository, number: number) => Asked<ForgePullRequest>
+    /** Returns true if the account may push to the repository. */
+    readonly mayWrite: (access: ForgeAccess, repository: ForgeRepository, account: ForgeAccount) => Asked<boolean>
+    /** Finds the oldest comment of the author that contains the marker. */
+    readonly findComment: (
+      access: ForgeAccess,
+      repository: ForgeRepository,
+      number: number,
+      marker: string,
+      author: ForgeAccount
+    ) => Asked<ForgeComment | undefined>
+    readonly createComment: (
+      access: ForgeAccess,
+      repository: ForgeRepository,
+      number: number,
+      body: string
+    ) => Asked<ForgeComment>
+    /** Fails with `missing` if somebody deleted the comment. */
+    readonly editComment: (
+      access: ForgeAccess,
+      repository: ForgeRepository,
+      number: number,
+      commentId: string,
+      body: string
+    ) => Asked<void>
+    /**
+     * Sets the state of a commit of the pull request: as a check if the credential may write checks, which only GitHub Apps may;
+     * otherwise as a commit status.
+     */
+    readonly setStatus: (
+      access: ForgeAccess,
+      repository: ForgeRepository,
+      number: number,
+      commit: string,
+      status: ForgeStatus
+    ) => Asked<void>
+  }
+>()("svc/runner/forge/Forge") {}
